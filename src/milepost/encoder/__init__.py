@@ -1,10 +1,10 @@
 """Vectors of sentences and questions, from a model folder or an embedding endpoint.
 
 In:      a model's name, texts, questions.
-Out:     one vector for each sentence with its offsets, the vector of a text, that of a question.
+Out:     one vector for each sentence with its offsets, one for each text, one for each question.
 Refuses: to store and to search.
 Read:    ``sentences.py`` (texts to token ids), ``landmarks.py`` (windows with context),
-         ``endpoint.py`` (sentences one by one, over HTTP), ``loading.py`` (which of the two).
+         ``endpoint.py`` (sentences one by one, over HTTP), ``loading.py`` (opens either).
 """
 
 from milepost.encoder.landmarks import Encoder, Progress

@@ -27,8 +27,8 @@ _BLOCK = 256
 class EndpointEncoder(Encoder):
     """Sends the sentences of a text to an endpoint, each on its own, without its context.
 
-    Sentences are split, and tokens counted, as the shipped model does it. How well a language is
-    known cannot be told, so the vocabulary coverage is 1 throughout.
+    Sentence splitting and token counting follow the shipped model. The vocabulary of the endpoint's
+    model is unknown, so the vocabulary coverage is always 1.
 
     Args:
         folder: see ``milepost.engine.endpoint``.
@@ -47,7 +47,7 @@ class EndpointEncoder(Encoder):
 
     @property
     def engine(self) -> str:
-        """The endpoint in one line, for people."""
+        """One line that describes the endpoint to users."""
         return f"{self._remote.model} at {self._remote.url}"
 
     def encode(
@@ -60,7 +60,8 @@ class EndpointEncoder(Encoder):
         """See ``Encoder.encode``.
 
         Raises:
-            ModelError: the endpoint cannot be reached, or gives no usable vectors.
+            ModelError: the endpoint gives no usable vectors.
+            MilepostError: the endpoint cannot be reached.
         """
         import numpy as np
 
@@ -77,7 +78,7 @@ class EndpointEncoder(Encoder):
         return self._landmarks(read, vectors, sum(map(len, read.ids)))
 
     def encode_texts(self, texts: Sequence[str | Document]) -> list[Landmarks]:
-        """See ``Encoder.encode_texts``; the texts are sent one after the other."""
+        """See ``Encoder.encode_texts``; the texts are sent one after another."""
         return [self.encode(text) for text in texts]
 
     def encode_query(self, question: str) -> NDArray[np.float32]:
@@ -87,26 +88,26 @@ class EndpointEncoder(Encoder):
 
     def encode_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
         """See ``Encoder.encode_queries``."""
-        self._question_tokens(questions)  # raises for one that is empty
+        self._question_tokens(questions)  # raises for an empty question
         return self._embedded([prefixed(each, self.manifest.query_prefix) for each in questions])
 
     def vocab_coverage(self, question: str) -> float:
-        """1: what the endpoint's model knows is not told."""
+        """Return 1, because the vocabulary of the endpoint's model is unknown."""
         return 1.0
 
     def token_states(self, text: str) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """An endpoint gives none."""
+        """Raise an error, because an endpoint gives no token states."""
         self._refuse()
 
     def encode_windows(self, rows: Sequence[Sequence[Sequence[int]]]) -> list[NDArray[np.float32]]:
-        """An endpoint takes no windows."""
+        """Raise an error, because an endpoint takes no windows."""
         self._refuse()
 
     def _refuse(self) -> NoReturn:
         raise ModelError(f"{self.engine} gives only vectors of texts", "a model folder")
 
     def _vectors(self, sentences: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of sentences; zeros for white space, which endpoints refuse."""
+        """Embed sentences; a blank one gets zeros, because endpoints refuse empty texts."""
         import numpy as np
 
         vectors = np.zeros((len(sentences), self.dimensions), np.float32)
@@ -117,7 +118,7 @@ class EndpointEncoder(Encoder):
         return vectors
 
     def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Vectors of unit length, ``(n, d)``."""
+        """Embed texts as vectors of unit length, ``(n, d)``."""
         import numpy as np
 
         if not texts:

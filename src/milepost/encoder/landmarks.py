@@ -1,4 +1,4 @@
-"""A model folder → vectors of texts and questions: the class users meet first."""
+"""Encode texts and questions as vectors with the model of a folder."""
 
 from __future__ import annotations
 
@@ -27,33 +27,35 @@ if TYPE_CHECKING:
     from milepost.engine.base import Engine
 
 _Seen = tuple[Window, int, "NDArray[np.float32]"]
-"""A window, how many tokens it owns, and the states that were asked of it."""
+"""A window, the number of tokens it owns, and its requested states."""
 
 Opener = Callable[[ModelFolder], "Engine"]
-"""A model folder to what runs its graph."""
+"""Opens the engine of a model folder."""
 
 Progress = Callable[[int, int], None]
-"""Called with sentences done and sentences in all."""
+"""Called with the number of sentences done and their total."""
 
-# Tokens of one batch. Measured: flat from 1,000 to 4,000, slower beyond: states leave the caches.
+# Tokens of one batch. Measured speed is flat from 1,000 to 4,000 tokens and drops beyond, where
+# states no longer fit into the CPU caches.
 _BATCH_TOKENS = 2048
 
 
 class Encoder:
-    """Reads texts in windows with context and returns a vector a sentence.
+    """Reads texts in windows with context and returns one vector per sentence.
 
-    What a landmark closes is a unit, and windows hold whole units: the sentences themselves, or
-    segments of so many tokens where the manifest's ``granularity`` says so (``windows/grid.py``).
+    Each landmark closes a unit, and windows hold whole units. Units are sentences, or segments of
+    a fixed number of tokens if the manifest's ``granularity`` is a number (``windows/grid.py``).
 
     Args:
         folder: the model folder.
-        engine: runs the graph; see ``load`` for the default one.
-        tokenizer: another one than the folder's, e.g. one made in memory.
-        opener: opens the engine of a folder inside as this one's was; None for the usual one.
+        engine: runs the graph; see ``load`` for the default engine.
+        tokenizer: replaces the folder's tokenizer, e.g. by one made in memory.
+        opener: opens the engine of a nested model folder with the settings of this encoder's; None
+            for the default engine.
 
     Attributes:
-        manifest: the model's own record (name, fingerprint, window sizes …).
-        folder: where it lies.
+        manifest: the model's metadata (name, fingerprint, window sizes …).
+        folder: path of the model folder.
         tokenizer: turns sentences into token ids.
     """
 
@@ -86,12 +88,12 @@ class Encoder:
 
     @property
     def fingerprint(self) -> str:
-        """What an index remembers of the model that made it."""
+        """The model's identity, which an index stores."""
         return self.manifest.fingerprint
 
     @property
     def engine(self) -> str:
-        """The engine in one line, for people."""
+        """One line that describes the engine to users."""
         return self._engine.description
 
     def encode(
@@ -104,14 +106,14 @@ class Encoder:
         """Read a text of any length; nothing is truncated.
 
         Args:
-            text: a string, or a document (whose known document_offsets are then respected).
-            spans: what is to have a landmark in the place of each sentence, ascending and apart;
-                what no span covers is not read. Over-long ones are cut as sentences are.
-            progress: called after each batch with sentences done and in all.
+            text: a string, or a document, whose block boundaries are then respected.
+            spans: spans to encode instead of sentences, ascending and disjoint; text outside the
+                spans is not read. Over-long spans are cut as sentences are.
+            progress: called after each batch with the number of sentences done and their total.
 
         Returns:
-            One vector a sentence, their spans (which tile the text), and the document's vector,
-            which is pooled from all landmarks, be they of sentences or not.
+            One vector per sentence, the sentences' spans (which tile the text unless ``spans`` is
+            given), and the document's vector, which is pooled from all landmarks.
         """
         import numpy as np
 
@@ -123,15 +125,15 @@ class Encoder:
         return self._landmarks(read, vectors, self._run(units, vectors, progress))
 
     def encode_documents(self, texts: Iterable[str | Document]) -> Iterator[Landmarks]:
-        """``encode`` over many texts, one at a time, so that memory stays flat."""
+        """Encode many texts one at a time, so that memory use stays flat."""
         for text in texts:
             yield self.encode(text)
 
     def encode_texts(self, texts: Sequence[str | Document]) -> list[Landmarks]:
-        """``encode`` over many short texts whose windows run together, nearly twice as fast.
+        """Encode many short texts whose windows share batches, nearly twice as fast.
 
-        No window holds two texts, so each has the vectors that it has alone, up to the rounding
-        of another batch. Texts of similar length beside each other are read fastest.
+        No window holds two texts, so each text gets the vectors that ``encode`` gives it, up to
+        rounding. It is fastest when texts of similar length are adjacent.
         """
         import numpy as np
 
@@ -152,17 +154,17 @@ class Encoder:
         return found
 
     def token_states(self, text: str) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """The state of every token in its context, for what wants more than landmarks.
+        """Yield the contextual state of every token, for callers that need more than landmarks.
 
-        A token's state is what the network's last layer gives at its place, unit length, in the
-        window that owns it. Landmarks are left out.
+        A token's state is the output of the network's last layer at its position, scaled to unit
+        length, in the window that owns it. Landmarks are left out.
 
         Args:
-            text: of any length; memory stays flat.
+            text: any length; memory use stays flat.
 
         Yields:
-            A window's owned tokens: where each starts in the text, ``(t,)``, and their states,
-            ``(t, d)``. Windows come in no order, each token once.
+            The tokens owned by a window: their start offsets in the text, ``(t,)``, and their
+            states, ``(t, d)``. Windows come in no particular order; each token appears once.
         """
         import numpy as np
 
@@ -176,11 +178,11 @@ class Encoder:
                 yield np.concatenate([np.array(part, np.int64) for part in own]), states
 
     def encode_query(self, question: str) -> NDArray[np.float32]:
-        """The vector of a question, ``(d,)`` float32, unit length.
+        """Encode a question as a vector, ``(d,)`` float32, unit length.
 
-        It is read with the model's ``query_prefix`` in front. If that is longer than a sentence may
-        be, it is a text of several sentences, whose mean is returned; nothing is cut off. Where
-        landmarks close segments, it is the mean of the question's.
+        The model's ``query_prefix`` is put in front. A question longer than the longest sentence is
+        encoded as a text, and its document vector is returned; nothing is cut off. Where landmarks
+        close segments, the vector is the mean of the question's landmarks.
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
@@ -190,17 +192,17 @@ class Encoder:
         ids = self._question_tokens([question])[0]
         if len(ids) > self.manifest.longest:
             return self.encode(prefixed(question, self.manifest.query_prefix)).document
-        # One sentence whatever full stops it holds: so questions were read in training.
+        # A question is one sentence even if it holds full stops, as in training.
         units = self._units([ids])
         vectors = np.zeros((len(units), self.dimensions), np.float32)
         self._run(units, vectors, None)
         return _mean(vectors)
 
     def encode_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
-        """``encode_query`` of many questions, ``(n, d)``, which run together.
+        """Encode many questions in shared batches, ``(n, d)``; see ``encode_query``.
 
         Raises:
-            BadQuestion: one of them is empty or has neither letter nor digit.
+            BadQuestion: a question is empty or has neither letter nor digit.
         """
         import numpy as np
 
@@ -214,10 +216,10 @@ class Encoder:
         return vectors
 
     def _question_tokens(self, questions: Sequence[str]) -> list[Sequence[int]]:
-        """Token ids of questions, the model's prefix in front.
+        """Tokenize questions with the model's prefix in front.
 
         Raises:
-            BadQuestion: one of them is empty or has neither letter nor digit.
+            BadQuestion: a question is empty or has neither letter nor digit.
         """
         for question in questions:
             if not any(letter.isalnum() for letter in question):
@@ -228,11 +230,11 @@ class Encoder:
         return [ids for ids, _, _ in self.tokenizer.count(texts)]
 
     def encode_windows(self, rows: Sequence[Sequence[Sequence[int]]]) -> list[NDArray[np.float32]]:
-        """Vectors of sentences in windows that the caller has made, ``(sentences, d)`` for each.
+        """Encode windows that the caller has built; returns ``(sentences, d)`` for each window.
 
         Args:
-            rows: token ids of each sentence of each window, special tokens left out; a landmark
-                closes each, whatever the model's granularity.
+            rows: token ids of each sentence of each window, without special tokens; a landmark
+                closes each sentence, whatever the model's granularity.
         """
         import numpy as np
 
@@ -249,26 +251,26 @@ class Encoder:
         return np.split(vectors, ends[1:-1])
 
     def vocab_coverage(self, question: str) -> float:
-        """How well the tokenizer knows the question, 0–1; see ``Landmarks.vocab_coverage``."""
+        """Compute the question's vocabulary coverage, 0–1; see ``Landmarks.vocab_coverage``."""
         _, tokens, letters = self.tokenizer.count([question])[0]
         return vocab_coverage(tokens, letters)
 
     def count_tokens(self, text: str) -> int:
-        """Tokens of a text as this model reads it, special tokens not counted."""
+        """Count the tokens of a text with this model's tokenizer, special tokens not counted."""
         return len(self.tokenizer.count([text])[0][0])
 
     def _units(self, ids: Sequence[Sequence[int]]) -> Sequence[Sequence[int]]:
-        """What landmarks close: the sentences, or segments of so many of their tokens."""
+        """Group token ids into the units that landmarks close: sentences or grid segments."""
         every = self.manifest.every
         return segments(ids, every) if every and ids else ids
 
     def _fit(self, units: Sequence[Sequence[int]]) -> bool:
-        """Whether a question's units are one sentence's, and fit into one window."""
+        """Whether a question is no longer than one sentence and fits into one window."""
         tokens = sum(map(len, units))
         return tokens <= self.manifest.longest and 1 + tokens + len(units) <= self.manifest.window
 
     def _landmarks(self, read: Read, landmarks: NDArray[np.float32], tokens_read: int) -> Landmarks:
-        """What a text's landmarks say of its sentences."""
+        """Build the result for a text from its landmarks."""
         import numpy as np
 
         counts = [len(ids) for ids in read.ids]
@@ -299,7 +301,7 @@ class Encoder:
         vectors: NDArray[np.float32],
         progress: Progress | None,
     ) -> int:
-        """Fill ``vectors`` window by window; returns the owned tokens that were read."""
+        """Fill ``vectors`` window by window; returns the number of owned tokens that were read."""
         done = tokens = 0
         for batch in self._batches(ids, [len(ids)]):
             for window, count, states in batch:
@@ -313,12 +315,12 @@ class Encoder:
     def _batches(
         self, ids: Sequence[Sequence[int]], counts: Sequence[int], *, everywhere: bool = False
     ) -> Iterator[list[_Seen]]:
-        """Read units batch by batch.
+        """Run the units of all texts through the engine, batch by batch.
 
         Args:
-            ids: tokens of each unit, of all texts.
-            counts: how many of the units each text has.
-            everywhere: states of all tokens of a unit, not of its landmark.
+            ids: token ids of each unit of all texts.
+            counts: number of units of each text.
+            everywhere: return the states of a unit's tokens instead of its landmark's.
         """
         costs = [len(unit) + 1 for unit in ids]
         windows = (
@@ -329,7 +331,7 @@ class Encoder:
             yield self._run_batch(batch, ids, everywhere)
 
     def _windows(self, costs: Sequence[int], counts: Sequence[int]) -> Iterator[Window]:
-        """Windows of all texts, each of one text; numbers count the sentences of all."""
+        """Plan windows that each hold one text's units, numbered across all texts."""
         at = 0
         for count in counts:
             for window in plan(costs[at : at + count], self._shape):
@@ -354,10 +356,10 @@ class Encoder:
 
 
 def _pooling(folder: ModelFolder) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
-    """How the model's landmarks become a document's vector."""
+    """Return the function that pools landmarks into a document's vector."""
     if folder.manifest.pooling == "lmk":
         return document_vector
-    from milepost.pooling.ragged import unit  # only such a model needs the operators
+    from milepost.pooling.ragged import unit  # only models with their own pooling need it
 
     graph = PoolingGraph(folder.pooling(POOLING_GRAPH))
 
@@ -372,12 +374,12 @@ def _pooling(folder: ModelFolder) -> Callable[[NDArray[np.float32]], NDArray[np.
 
 
 def _mean(landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
-    """A question's vector from its landmarks, of which it usually has one."""
+    """Compute a question's vector from its landmarks, usually just one."""
     return landmarks[0] if len(landmarks) == 1 else document_vector(landmarks)
 
 
 def _in_sentences(progress: Progress, sentences: int, units: int) -> Progress:
-    """The same report where the work is counted in units."""
+    """Convert progress counted in units to progress counted in sentences."""
     if sentences == units:
         return progress
     return lambda done, _: progress(done * sentences // units, sentences)

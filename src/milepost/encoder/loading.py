@@ -1,4 +1,4 @@
-"""A model's name → its encoder."""
+"""Load an encoder by the model's name."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ def load(
     threads: int | None = None,
     cache: bool = True,
 ) -> Encoder:
-    """The shipped model, another shipped one by name, or one from a folder.
+    """Load a model and return its encoder.
 
     Args:
-        name: a shipped model's name, a folder, or an embedding endpoint
-            (``http://HOST:PORT/v1#MODEL``); None for the default.
-        precision: of the arithmetic: ``int8``, ``float``, or ``auto``, which is int8 where the CPU
-            has instructions for it. None for what ``MILEPOST_PRECISION`` says, else ``auto``. The
-            vectors differ little (a mean cosine of 0.995 or more), and an index may hold both.
+        name: a shipped model's name, a folder, ``owner/name`` on the Hugging Face hub, or an
+            embedding endpoint (``http://HOST:PORT/v1#MODEL``); None for the default model.
+        precision: arithmetic precision: ``int8``, ``float``, or ``auto``, which is int8 if the CPU
+            has instructions for it. None for the value of ``MILEPOST_PRECISION``, else ``auto``.
+            The vectors differ little (a mean cosine of 0.995 or more), and an index may mix them.
         threads: threads of the engine; None for all usable CPUs.
-        cache: keep the compiled graph on disk, so that the next start is fast.
+        cache: cache the compiled graph on disk, so that the next start is fast.
 
     Raises:
         MilepostError: an endpoint cannot be reached.
-        ModelError: no such model, a damaged folder, or one without the int8 graph asked for.
-        InputError: ``threads`` is less than 1, or ``precision`` is another word.
+        ModelError: the model does not exist, its folder is damaged, or it lacks the int8 graph
+            that was requested.
+        InputError: ``threads`` is less than 1, or ``precision`` is unknown.
     """
     folder = find_model(name)
     remote = folder.remote

@@ -1,4 +1,4 @@
-"""A text as sentences with their token ids; over-long ones are cut."""
+"""Split a text into sentences with their token ids, and cut over-long sentences."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from milepost.text import split
 from milepost.types import Document, Span
 from milepost.windows import cut
 
-# Sentences tokenised at a time: enough for the tokenizer's threads, too few to show in memory.
+# Sentences tokenised at a time: enough for the tokenizer's threads, yet little memory.
 _BLOCK = 2048
-# Letters a token holds on average where the tokenizer knows nothing but single letters, and
-# where it knows whole words (English: 4 to 5).
+# Mean letters per token where the tokenizer knows only single letters, and where it knows whole
+# words (English: 4 to 5).
 _LETTERS_UNKNOWN, _LETTERS_KNOWN = 1.25, 3.0
 
 
@@ -24,7 +24,7 @@ class Read:
 
     Attributes:
         ids: token ids of each sentence.
-        spans: its start and end.
+        spans: start and end of each sentence.
         vocab_coverage: see ``Landmarks.vocab_coverage``.
     """
 
@@ -40,14 +40,14 @@ def read_sentences(
     spans: Sequence[Span] | None = None,
     token_starts: list[array[int]] | None = None,
 ) -> Read:
-    """Sentences, over-long ones cut, with their token ids.
+    """Split a text into sentences, cut over-long sentences, and tokenize them.
 
     Args:
-        tokenizer: the model's.
-        longest: tokens of a sentence, at most.
-        text: a string, or a document, whose known offsets are then respected.
-        spans: what is to stand in the place of sentences, ascending and apart.
-        token_starts: where each token of each sentence starts in the text is added to it.
+        tokenizer: the model's tokenizer.
+        longest: maximum tokens of a sentence.
+        text: a string, or a document, whose block boundaries are then respected.
+        spans: spans to use instead of sentences, ascending and disjoint.
+        token_starts: a list to which the start offsets of each sentence's tokens are appended.
     """
     blocks = text.blocks if isinstance(text, Document) else ()
     text = text.text if isinstance(text, Document) else text
@@ -74,7 +74,7 @@ def _read_exactly(
     start: int,
     token_starts: list[array[int]] | None,
 ) -> None:
-    """Add a sentence whose tokens' places matter: to cut it, or to be told."""
+    """Add a sentence whose token offsets are needed, to cut it or to return them."""
     tokens = tokenizer.encode([sentence])[0]
     cuts = cut(sentence, tokens.starts, tokens.ends, longest)
     first = [0, *cuts]
@@ -90,7 +90,7 @@ def _read_exactly(
 
 
 def vocab_coverage(tokens: int, letters: int) -> float:
-    """See ``Landmarks.vocab_coverage``: letters a token, between letter by letter and words."""
+    """Scale the mean letters per token to 0–1; see ``Landmarks.vocab_coverage``."""
     if not tokens:
         return 1.0
     mean = letters / tokens

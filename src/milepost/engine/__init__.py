@@ -1,15 +1,14 @@
-"""Token ids in, states at landmarks out.
+"""Run a model's graph: token ids in, states at landmarks out.
 
-Comes in: padded token ids of windows, the sentence each token belongs to, landmark positions.
-Goes out: one unit vector a landmark. This room knows no documents, no text beyond the
-tokenizer, and no torch; the bridge to training is the model folder on disk.
+Input:  padded token ids of windows, the sentence each token belongs to, landmark positions.
+Output: one unit vector per landmark. This package handles neither documents nor, outside the
+tokenizer, text, and does not use torch; its only link to training is the model folder on disk.
 
-Read in this order: ``base.py`` (the protocol), ``manifest.py`` (what a model folder says of
-itself), ``folder.py`` (which files it holds, where models are found; ``hub.py`` fetches,
-``endpoint.py`` has vectors made over HTTP),
-``tokenizer.py``, ``words.py``, ``cpu.py`` and ``precision.py`` (which graph runs, in which
-arithmetic), ``openvino.py`` (the engine; ``float_graph.py`` changes its graphs), ``fake.py`` (its
-double for tests).
+Read in this order: ``base.py`` (the protocol), ``manifest.py`` (metadata of a model folder),
+``folder.py`` (its files, and where models are found; ``hub.py`` fetches them, ``endpoint.py``
+stands for models behind HTTP), ``tokenizer.py``, ``words.py``, ``cpu.py`` and ``precision.py``
+(which graph runs, in which arithmetic), ``openvino.py`` (the engine; ``float_graph.py`` changes its
+graphs), ``fake.py`` (a fake engine for tests).
 """
 
 from __future__ import annotations

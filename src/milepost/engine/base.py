@@ -1,4 +1,4 @@
-"""What an engine is."""
+"""The interface of engines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Engine(Protocol):
 
     @property
     def description(self) -> str:
-        """One line with engine, precision and threads."""
+        """One line that names the engine, precision and threads."""
 
     def run(
         self,
@@ -26,12 +26,12 @@ class Engine(Protocol):
         sentences: NDArray[np.int32],
         marks: NDArray[np.int32],
     ) -> NDArray[np.float32]:
-        """Unit vectors at the landmarks, ``(b, m, d)`` float32.
+        """Compute unit vectors at the landmarks, ``(b, m, d)`` float32.
 
         Args:
             ids: ``(b, t)``: ``[CLS] s1 [LMK] s2 [LMK] …``, padded with any valid id.
             sentences: ``(b, t)``: number of the sentence each token belongs to, its landmark
                 included; 0 for ``[CLS]``; -1 for padding.
-            marks: ``(b, m)``: positions of the landmarks; unused places hold 0 and give a vector
-                that means nothing.
+            marks: ``(b, m)``: positions of the landmarks; unused entries are 0, and their vectors
+                are meaningless.
         """

@@ -1,7 +1,7 @@
-"""Which instructions the CPU has, and whether 8-bit products are among them.
+"""Detect the CPU's instruction sets, and whether it has an 8-bit dot product.
 
-Linux lists features by name. Windows and Macs with Intel say only which CPU it is; all of Intel's
-cores since 2019 and AMD's since Zen 4 have VNNI, so the older ones are listed here.
+Linux lists features by name. Windows and Intel Macs only identify the CPU model. Most Intel cores
+designed since 2019 and AMD's since Zen 4 have VNNI, so the models without it are listed here.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _NAMES = {
 }
 _INT8 = {"vnni", "amx", "neon dot product", "neon i8mm"}
 
-# Models of Intel's family 6 from 85 on without VNNI, beside all below 85. Of model 85, Skylake has
-# steppings up to 4 and no VNNI, Cascade Lake and Cooper Lake have it.
+# Models of Intel's family 6 above 85 that lack VNNI; all below 85 lack it. Model 85 is Skylake up
+# to stepping 4, which lacks VNNI, and Cascade Lake or Cooper Lake above, which have it.
 _INTEL_WITHOUT = frozenset({87, 92, 94, 95, 102, 122, 133, 134, 138, 142, 150, 156, 158, 165, 166})
 _CASCADE_LAKE = (85, 5)
-# Models of AMD's family 25 that are Zen 3; the others are Zen 4.
+# Zen 3 models of AMD's family 25; the others are Zen 4.
 _ZEN_3 = (range(0x10), range(0x20, 0x60))
 
 _CPUINFO = Path("/proc/cpuinfo")
@@ -35,10 +35,10 @@ _SYSCTL = "/usr/sbin/sysctl"
 
 
 def features() -> list[str]:
-    """CPU features that matter to the engine; empty where the system does not list them."""
+    """List the CPU features that matter to the engine; empty if none is known."""
     try:
         with _CPUINFO.open(encoding="utf-8", errors="replace") as lines:
-            for line in lines:  # the first core's are enough; a server lists hundreds of cores
+            for line in lines:  # read only the first core: a server lists hundreds
                 key, _, value = line.partition(":")
                 if key.strip() in ("flags", "Features"):
                     flags = set(value.split())
@@ -51,7 +51,7 @@ def features() -> list[str]:
 
 
 def has_int8_dot_product() -> bool | None:
-    """Whether the CPU adds up products of 8-bit numbers in one instruction; None: not known."""
+    """Whether the CPU has an instruction for dot products of 8-bit integers; None if unknown."""
     listed = features()
     if listed:
         return not _INT8.isdisjoint(listed)
@@ -59,7 +59,7 @@ def has_int8_dot_product() -> bool | None:
 
 
 def has_vnni(identity: str) -> bool | None:
-    """Whether an x86 CPU has VNNI, by its family, model and stepping; None: not known.
+    """Whether an x86 CPU has VNNI, by its family, model and stepping; None if unknown.
 
     >>> has_vnni("Intel64 Family 6 Model 154 Stepping 3, GenuineIntel")  # Alder Lake
     True
@@ -82,7 +82,7 @@ def has_vnni(identity: str) -> bool | None:
 
 
 def _identity() -> str:
-    """The CPU's family, model, stepping and maker as Windows writes them; empty if not known."""
+    """Return the CPU's family, model, stepping and vendor in Windows' format; empty if unknown."""
     if platform.system() != "Darwin":
         return os.environ.get("PROCESSOR_IDENTIFIER", "")  # Windows sets it
     import subprocess

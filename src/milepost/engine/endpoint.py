@@ -1,8 +1,8 @@
-"""An embedding endpoint as a model: ``http://HOST:PORT/v1#MODEL``.
+"""Use an embedding endpoint as a model: ``http://HOST:PORT/v1#MODEL``.
 
-A folder in the cache stands for it, as for any model: a manifest with the width of its vectors, the
-shipped tokenizer, and ``endpoint.json`` with the address. No other folder can name an endpoint: a
-model folder from somewhere else sends nothing anywhere.
+A folder in the cache represents the endpoint: a manifest with the width of its vectors, the shipped
+tokenizer, and ``endpoint.json`` with the address. Only folders in the cache can name an endpoint,
+so a model folder from another source never sends text over the network.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FILE = "endpoint.json"
 KEYS = ("MILEPOST_EMBEDDING_KEY", "OPENAI_API_KEY")
-"""Variables that may hold the endpoint's key, the first that is set."""
+"""Environment variables that may hold the endpoint's key; the first one that is set is used."""
 
 _HINT = "http://HOST:PORT/v1#MODEL"
 _TRIES = 4
@@ -36,12 +36,12 @@ _PROBE = "How wide are the vectors?"
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """An endpoint, its model, and what stands in front of questions and sentences.
+    """An endpoint, its model, and the prefixes of questions and sentences.
 
     Attributes:
         url: the address, with or without ``/embeddings``.
-        model: the model's name there.
-        query_prefix, document_prefix: as the model was trained with them.
+        model: the model's name at the endpoint.
+        query_prefix, document_prefix: the prefixes that the model was trained with.
     """
 
     url: str
@@ -51,10 +51,10 @@ class Remote:
 
     @staticmethod
     def parse(name: str) -> Remote:
-        """Read ``URL#MODEL``, with ``&query=PREFIX&document=PREFIX`` behind it where needed.
+        """Parse ``URL#MODEL``, optionally followed by ``&query=PREFIX&document=PREFIX``.
 
         Raises:
-            InputError: the model has no name, or something else stands behind it.
+            InputError: the model's name is missing, or an option is unknown.
         """
         url, _, rest = name.partition("#")
         model, _, options = rest.partition("&")
@@ -65,10 +65,10 @@ class Remote:
         return Remote(url.rstrip("/"), model, of.get("query", ""), of.get("document", ""))
 
     def endpoint(self) -> EmbeddingEndpoint:
-        """What sends texts there, with the key from the environment.
+        """Create the client of the endpoint, with the key from the environment.
 
         Raises:
-            InputError: the address is not one, or holds a password.
+            InputError: the address is invalid or contains a password.
         """
         from milepost.chat import EmbeddingEndpoint  # costs a tenth of a second
 
@@ -78,27 +78,27 @@ class Remote:
 
     @property
     def fingerprint(self) -> str:
-        """What an index remembers: the model and its prefixes, not where it runs."""
+        """Hash of the model's name and prefixes, without its address; an index stores it."""
         parts = ("endpoint", self.model, self.query_prefix, self.document_prefix)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def is_endpoint(name: str) -> bool:
-    """Whether a model's name is an address."""
+    """Whether a model's name is an HTTP address."""
     return name.startswith(("http://", "https://"))
 
 
 def endpoint_folder(name: str, folders: Path, tokenizer: Path) -> Path:
-    """The folder that stands for an endpoint; the endpoint is asked when it is made.
+    """Return the folder that represents an endpoint; making it sends the endpoint one text.
 
     Args:
         name: see ``Remote.parse``.
-        folders: where such folders are.
-        tokenizer: the shipped model's.
+        folders: the parent of such folders.
+        tokenizer: the shipped model's tokenizer file.
 
     Raises:
         InputError: the name is not an address with a model.
-        ModelError: the endpoint gives no usable vector, or the folder cannot be written.
+        ModelError: the endpoint returns no usable vector, or the folder cannot be written.
         MilepostError: the endpoint cannot be reached.
     """
     remote = Remote.parse(name)
@@ -123,10 +123,10 @@ def endpoint_folder(name: str, folders: Path, tokenizer: Path) -> Path:
 
 
 def remote_of(folder: Path, folders: Path) -> Remote | None:
-    """The endpoint that a folder stands for; None for every folder that is not one of ``folders``.
+    """Return the endpoint that a folder represents; None for a folder outside ``folders``.
 
     Raises:
-        ModelError: it is damaged.
+        ModelError: ``endpoint.json`` is damaged.
     """
     if folder.parent != folders:
         return None

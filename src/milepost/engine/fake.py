@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class FakeEngine:
-    """See the module.
+    """A deterministic engine for tests; see the module.
 
     Args:
         dimensions: width of the vectors.
@@ -34,7 +34,7 @@ class FakeEngine:
 
     @property
     def description(self) -> str:
-        """For ``milepost info``."""
+        """The name that ``milepost info`` shows."""
         return "fake engine (tests)"
 
     def run(

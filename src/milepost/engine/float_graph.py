@@ -1,8 +1,8 @@
-"""The int8 graph without the quantisers of its activations: the same weights, float arithmetic.
+"""Remove the activation quantisers of an int8 graph: the same weights, in float arithmetic.
 
-Weights stay in 8 bits on disk and, where the engine keeps them so, in memory. The engine compiles
-a file some 0.1 s faster than a graph in memory, since it looks for the compiled form by the name
-of the file; so the graph is written once, beside the compiled graphs in the cache.
+Weights stay in 8 bits on disk and, if the engine supports it, in memory. The engine compiles a file
+some 0.1 s faster than a graph in memory, because it looks up the compiled graph by file name; so
+the changed graph is written once, next to the compiled graphs in the cache.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from pathlib import Path
 from typing import Any
 
 _VERSION = 1
-"""Of what this module writes; another one is written anew."""
+"""Version of the files that this module writes; files of other versions are not used."""
 
 
 def without_quantizers(graph: Any) -> int:
-    """Take the ``FakeQuantize`` nodes out of a graph, so that all is multiplied in float.
+    """Remove the ``FakeQuantize`` nodes of a graph, so that all products are in float.
 
-    Those of weights went when the graph was saved: the weights are 8-bit numbers and scales.
+    Only activations have such nodes: saving the graph turned weights into 8-bit numbers and scales.
 
     Args:
-        graph: of OpenVINO; changed in place.
+        graph: an OpenVINO graph; changed in place.
 
     Returns:
-        How many there were.
+        The number of removed nodes.
     """
     taken = 0
     for node in graph.get_ordered_ops():
@@ -39,10 +39,10 @@ def without_quantizers(graph: Any) -> int:
 
 
 def in_memory(core: Any, graph: Path) -> Any:
-    """Read a graph without its quantisers.
+    """Read a graph and remove its quantisers.
 
     Raises:
-        RuntimeError: of OpenVINO; the graph cannot be read.
+        RuntimeError: OpenVINO cannot read the graph.
     """
     model = core.read_model(str(graph))
     without_quantizers(model)
@@ -50,19 +50,19 @@ def in_memory(core: Any, graph: Path) -> Any:
 
 
 def cached(core: Any, graph: Path, cache: Path) -> Path | None:
-    """The file of a graph without its quantisers, written when it is first asked for.
+    """Return the file of a graph without its quantisers; the first call writes it.
 
     Args:
-        core: OpenVINO's.
-        graph: the ``.xml`` file, its ``.bin`` beside it.
+        core: the OpenVINO ``Core``.
+        graph: the ``.xml`` file, with its ``.bin`` next to it.
         cache: an existing folder.
 
     Returns:
-        The ``.xml`` file; None where it cannot be written (a full disk, no permission).
+        The ``.xml`` file; None if it cannot be written (a full disk, no permission).
 
     Raises:
-        OSError: there is no such graph.
-        RuntimeError: of OpenVINO; the graph cannot be read.
+        OSError: the graph does not exist.
+        RuntimeError: OpenVINO cannot read the graph.
     """
     path = cache / f"{graph.stem}-float-{_key(graph)}.xml"
     if path.is_file() and path.with_suffix(".bin").is_file():
@@ -76,9 +76,9 @@ def cached(core: Any, graph: Path, cache: Path) -> Path | None:
         return None
     try:
         openvino.save_model(model, draft / path.name, compress_to_fp16=False)
-        # On a full disk it writes what it can and says nothing; half a file cannot be read.
+        # On a full disk OpenVINO writes a partial file without an error, so read it back.
         core.read_model(str(draft / path.name))
-        for name in (path.with_suffix(".bin").name, path.name):  # a reader looks for the .xml
+        for name in (path.with_suffix(".bin").name, path.name):  # readers look for the .xml
             (draft / name).replace(cache / name)
     except (OSError, RuntimeError):
         return None
@@ -88,16 +88,16 @@ def cached(core: Any, graph: Path, cache: Path) -> Path | None:
 
 
 def forget(path: Path) -> None:
-    """Remove a file that ``cached`` gave and that cannot be read."""
+    """Remove an unreadable file that ``cached`` returned."""
     for name in (path, path.with_suffix(".bin")):
         try:
             name.unlink(missing_ok=True)
         except OSError:
-            continue  # it is tried again at the next start
+            continue  # the next start tries again
 
 
 def _key(graph: Path) -> str:
-    """16 hex digits that change when the files do; to read them whole would take longer."""
+    """Hash size and modification time of the files, because reading them would take longer."""
     import openvino
 
     said = [str(_VERSION), openvino.get_version(), str(graph.resolve())]

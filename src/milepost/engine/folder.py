@@ -1,4 +1,4 @@
-"""Where models are found and which files a model folder holds."""
+"""Find models, and name the files of a model folder."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ SHIPPED = Path(__file__).resolve().parent.parent / "models"
 
 MULTILINGUAL = "landmark-multilingual"
 PACKAGES = {MULTILINGUAL: "milepost_multilingual"}
-"""Models in packages of their own: name → the module that holds a folder of that name."""
+"""Models in separate packages: name → the module that holds a folder of that name."""
 
 TOKENIZER = "tokenizer.json"
-# bf16 is half of f32 on disk and no faster: it is for folders that hold nothing else.
+# bf16 takes half the disk space of f32 and is no faster: it is for folders without other graphs.
 GRAPHS: dict[Precision, str] = {
     "int8": "openvino_int8.xml",
     "f32": "openvino_f32.xml",
     "bf16": "openvino_bf16.xml",
 }
 POOLING_GRAPH, POOLING = "pooling.xml", "pooling.npz"
-"""Of a model whose documents are pooled in another way than by the mean of landmarks: the OpenVINO
-graph, and what ``milepost.pooling.load`` reads."""
+"""Files of a model that does not pool documents by the mean of landmarks: the OpenVINO graph, and
+the file that ``milepost.pooling.load`` reads."""
 RERANKER = "reranker"
-"""A model in the model's folder, which reads the best places again with the question."""
+"""Subfolder with the model that reranks the best places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,17 @@ class ModelFolder:
 
     @property
     def tokenizer(self) -> Path:
-        """The ``tokenizers`` file."""
+        """Path of ``tokenizer.json``."""
         return self._existing(self.path / TOKENIZER)
 
     @property
     def precisions(self) -> tuple[Precision, ...]:
-        """Graphs that are there, the fastest first."""
+        """Precisions whose graphs exist, the fastest first."""
         return tuple(name for name, file in GRAPHS.items() if (self.path / file).is_file())
 
     @property
     def remote(self) -> Remote | None:
-        """The embedding endpoint that it stands for, or None.
+        """The embedding endpoint that the folder represents, or None.
 
         Raises:
             ModelError: the folder is damaged.
@@ -65,15 +65,15 @@ class ModelFolder:
         return remote_of(self.path, endpoint_folders())
 
     def pooling(self, file: str) -> Path:
-        """``POOLING_GRAPH`` or ``POOLING`` of a model whose document pooling is its own.
+        """Return the path of ``POOLING_GRAPH`` or ``POOLING``.
 
         Raises:
-            ModelError: it is missing.
+            ModelError: the file is missing.
         """
         return self._existing(self.path / file)
 
     def graph(self, precision: Precision | None = None) -> Path:
-        """The OpenVINO graph of a precision, or the fastest there is.
+        """Return the OpenVINO graph of a precision; None for the fastest one in the folder.
 
         Raises:
             ModelError: the folder has no such graph.
@@ -99,7 +99,7 @@ _EXPORT = "export the model again (milepost.model.export) or reinstall milepost"
 
 
 def shipped_models() -> list[ModelFolder]:
-    """Models inside the package, by name, and those of other packages that are installed."""
+    """List the models inside the package, by name, then those of other installed packages."""
     folders = sorted(path.parent for path in SHIPPED.glob(f"*/{MANIFEST}"))
     found = [ModelFolder(folder, read_manifest(folder)) for folder in folders]
     for folder in map(packaged, PACKAGES):
@@ -110,7 +110,7 @@ def shipped_models() -> list[ModelFolder]:
 
 
 def mismatched_models() -> dict[str, ModelError]:
-    """Models of packages that do not match this version of Milepost: name → what is wrong."""
+    """Find packaged models that do not match this version of Milepost: name → the error."""
     wrong = {}
     for name in PACKAGES:
         folder = packaged(name)
@@ -123,34 +123,34 @@ def mismatched_models() -> dict[str, ModelError]:
 
 
 def packaged(name: str) -> Path | None:
-    """The folder of a model that comes in a package of its own; None where that is missing."""
+    """Return the folder of a model that has its own package; None if it is not installed."""
     found = folder_of(PACKAGES[name]) if name in PACKAGES else None
     return found / name if found and (found / name / MANIFEST).is_file() else None
 
 
 def install_command(name: str, *, both: bool = False) -> str:
-    """What installs the package of a model, in a clone; ``both``: and Milepost of its version."""
+    """Return the command that installs a model's package from a clone; ``both``: and Milepost."""
     folder = PACKAGES[name].removeprefix("milepost_").replace("_", "-")
     return f"pip install {'. ' if both else ''}./packages/{folder}"
 
 
 def model_of(fingerprint: str) -> ModelFolder | None:
-    """The installed model with a fingerprint, None for none."""
+    """Return the installed model with a fingerprint, or None."""
     return next((m for m in shipped_models() if m.manifest.fingerprint == fingerprint), None)
 
 
 def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
-    """A model by shipped name, by folder, by its name on the Hugging Face hub, or an endpoint.
+    """Find a model by shipped name, folder, name on the Hugging Face hub, or endpoint address.
 
     Args:
-        name: None is the default model. ``owner/name``, where no such folder exists, is looked up
-            in the hub's cache and, where it is not there, fetched; nothing is asked of the network
-            for a model that is cached. ``http://HOST:PORT/v1#MODEL`` is a model behind an
-            OpenAI-compatible embedding endpoint.
+        name: None for the default model. ``owner/name``, unless it is a folder, is looked up in the
+            hub's cache and fetched if it is missing there; a cached model causes no network
+            request. ``http://HOST:PORT/v1#MODEL`` is a model behind an OpenAI-compatible embedding
+            endpoint.
 
     Raises:
-        ModelError: none of these, or the hub cannot be reached, or the endpoint gives no vectors.
-        InputError: the address of an endpoint cannot be read.
+        ModelError: no model is found, the hub cannot be reached, or the endpoint gives no vectors.
+        InputError: the address of an endpoint is invalid.
         MilepostError: the endpoint cannot be reached.
     """
     if name is None:
@@ -168,7 +168,7 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
             f"{install_command(os.fspath(name))} in a clone of Milepost",
         )
     shipped = SHIPPED / os.fspath(name)
-    # "." and ".." exist below SHIPPED, too, and mean the caller's folders.
+    # "." and ".." also exist below SHIPPED, but mean the caller's folders.
     folder = local(
         shipped if (shipped / MANIFEST).is_file() else name,
         "give a folder or a shipped name; see: milepost models",
@@ -184,10 +184,10 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
 
 
 def _of_package(folder: Path) -> Manifest:
-    """The manifest of a model in a package.
+    """Read the manifest of a packaged model.
 
     Raises:
-        ModelError: the package is of another version.
+        ModelError: the package does not match this version of Milepost.
     """
     try:
         return read_manifest(folder)
@@ -200,14 +200,14 @@ def _of_package(folder: Path) -> Manifest:
 
 
 def endpoint_folders() -> Path:
-    """Where the folders are that stand for embedding endpoints."""
+    """Return the parent of the folders that represent embedding endpoints."""
     return cache_folder() / "endpoints"
 
 
 def cache_folder() -> Path:
-    """Where compiled graphs and the indexes of ``milepost search PATH`` are kept.
+    """Return the cache folder for compiled graphs and the indexes of ``milepost search PATH``.
 
-    ``MILEPOST_CACHE`` names another place; otherwise the platform's own.
+    It is ``MILEPOST_CACHE`` if that is set, else in the platform's cache folder.
     """
     chosen = os.environ.get("MILEPOST_CACHE")
     if chosen:

@@ -1,4 +1,4 @@
-"""A folder of the user's, or a model of the Hugging Face hub: fetched where needed, or uploaded."""
+"""Resolve a name to a local folder or a model on the Hugging Face hub; upload a model there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from milepost.errors import InputError, MilepostError, ModelError, first_line
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 OTHER_FRAMEWORKS = ("onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack")
-"""Files of a model on the hub that torch does not read."""
+"""Patterns of files on the hub that torch does not read."""
 
 
 def local(
@@ -23,18 +23,18 @@ def local(
     only: Sequence[str] | None = None,
     leave: Sequence[str] | None = None,
 ) -> Path | None:
-    """The folder itself, or that of the hub's model of this name; None where it is neither.
+    """Return a local folder, or the cached folder of a hub model; None if it is neither.
 
-    Nothing is asked of the network for a model that is cached.
+    A model that is cached causes no network request.
 
     Args:
         source: a folder, or ``owner/name``.
-        hint: what to do where the hub does not give it.
+        hint: hint of the error that is raised if fetching fails.
         only: patterns of the files that are needed; None for all.
-        leave: patterns of files that are not.
+        leave: patterns of the files that are not needed.
 
     Raises:
-        ModelError: the hub does not give it, or cannot be reached.
+        ModelError: the hub does not provide the model, or cannot be reached.
     """
     folder = Path(source).expanduser()
     if folder.is_dir():
@@ -42,7 +42,7 @@ def local(
     name = os.fspath(source)
     if not _NAME.fullmatch(name):
         return None
-    # A dependency of tokenizers, so it is there; it takes its time to import, so only now.
+    # Always installed, as tokenizers depends on it; imported here because the import is slow.
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -59,7 +59,7 @@ def local(
         pass
     try:
         return snapshot(cached=False)
-    except Exception as error:  # the hub's client raises its transport's errors as they are
+    except Exception as error:  # the hub's client passes on the errors of its HTTP library
         first = first_line(error)
         raise ModelError(
             f"no folder {name!r}, and fetching it from the Hugging Face hub failed: {first}", hint
@@ -67,30 +67,30 @@ def local(
 
 
 def check_name(name: str) -> None:
-    """Refuse what is not a name on the hub, before anything takes time.
+    """Reject an invalid name of a hub model before any slow work starts.
 
     Raises:
-        InputError: it is not ``owner/name``.
+        InputError: the name is not ``owner/name``.
     """
     if not _NAME.fullmatch(name):
         raise InputError(f"{name!r} is not a name on the Hugging Face hub", "OWNER/NAME")
 
 
 def upload(folder: Path, name: str, *, private: bool = False) -> str:
-    """Put a folder's files into a model of the hub, which is made if it is missing.
+    """Upload a folder to a model on the hub, which is created if it is missing.
 
     Args:
-        folder: all its files are sent.
+        folder: all its files are uploaded.
         name: ``owner/name``.
-        private: refuse to send it to a model that others can see; one that is made is private,
-            else as its owner has set.
+        private: create the model as private, and refuse to upload to a public one. If False, a new
+            model gets its owner's default visibility.
 
     Returns:
-        The address of the model.
+        The URL of the model.
 
     Raises:
-        InputError: it is to be private, and the model that exists is public.
-        MilepostError: the hub cannot be reached or does not take it.
+        InputError: ``private`` is set, and the model exists and is public.
+        MilepostError: the hub cannot be reached or rejects the upload.
     """
     from huggingface_hub import HfApi
 
@@ -98,11 +98,11 @@ def upload(folder: Path, name: str, *, private: bool = False) -> str:
     hub, public = HfApi(), False
     try:
         made = hub.create_repo(name, private=private or None, exist_ok=True)
-        public = private and not hub.repo_info(name).private  # it was there before
+        public = private and not hub.repo_info(name).private  # the model existed before
         if not public:
             said = "Upload by milepost export"
             hub.upload_folder(repo_id=name, folder_path=folder, commit_message=said)
-    except Exception as error:  # the hub's client raises its transport's errors as they are
+    except Exception as error:  # the hub's client passes on the errors of its HTTP library
         first = first_line(error)
         raise MilepostError(
             f"uploading to {name} on the Hugging Face hub failed: {first}",

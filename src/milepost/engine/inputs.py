@@ -1,4 +1,4 @@
-"""Token ids of windows as the arrays that an engine reads."""
+"""Turn token ids of windows into the arrays that an engine reads."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
     from milepost.engine.tokenizer import Tokenizer
 
-# The engine keeps buffers and kernels for every shape it has met. Lengths are rounded up to a
-# multiple of this (a quarter of it for short ones), so that it meets few: memory stays flat.
+# The engine caches buffers and kernels for every input shape. Lengths are rounded up to a multiple
+# of this (a quarter of it for short ones), so that shapes are few and memory use stays flat.
 _STEP = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What ``Engine.run`` takes, and what of its answer is whose.
+    """The arguments of ``Engine.run``, and which part of its result belongs to which window.
 
     Attributes:
         ids, sentences, marks: see ``Engine.run``.
-        asked: places of ``marks`` that each window uses.
-        owned: tokens that each window owns.
+        asked: number of entries of ``marks`` that each window uses.
+        owned: number of tokens that each window owns.
     """
 
     ids: NDArray[np.int32]
@@ -45,11 +45,11 @@ def inputs_of(
     """Fill the arrays of one batch.
 
     Args:
-        rows: token ids of each sentence of each window, special tokens left out.
-        owned: the sentences of each window whose landmarks are asked for, ``first … last - 1``.
-        tokenizer: knows the special tokens.
-        most: tokens that a window is padded to at most.
-        everywhere: ask for all tokens of a sentence, not for its landmark.
+        rows: token ids of each sentence of each window, without special tokens.
+        owned: the sentences of each window whose landmarks are requested, ``first … last - 1``.
+        tokenizer: defines the special tokens.
+        most: maximum tokens that a window is padded to.
+        everywhere: request all tokens of a sentence instead of its landmark.
     """
     import numpy as np
 
@@ -65,7 +65,7 @@ def inputs_of(
             tokens[row, 0], sentences[row, 0], at = tokenizer.bos_id, 0, 1
         for number, ids in enumerate(window):
             end = at + len(ids)
-            tokens[row, at:end] = ids  # the landmark behind it is the fill value
+            tokens[row, at:end] = ids  # the landmark after it is the fill value
             sentences[row, at : end + 1] = number + 1
             if first <= number < last:
                 asked[row].extend(range(at, end) if everywhere else (end,))
@@ -78,6 +78,6 @@ def inputs_of(
 
 
 def _rounded(length: int) -> int:
-    """A length padded up to one of few: see ``_STEP``."""
+    """Round a length up, see ``_STEP``."""
     step = 1 if length == 1 else _STEP if length > 2 * _STEP else _STEP // 4
     return -(-length // step) * step

@@ -1,4 +1,4 @@
-"""``milepost.json``: the manifest of a model folder."""
+"""Read and write ``milepost.json``, the manifest of a model folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MANIFEST = "milepost.json"
 
 SENTENCES: Literal["sentences"] = "sentences"
 Granularity = int | Literal["sentences"]
-"""What a landmark closes: so many tokens, or a sentence."""
+"""What a landmark closes: a number of tokens, or a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class Manifest:
     """The fields of ``milepost.json``.
 
     Attributes:
-        name: of the model.
+        name: name of the model.
         fingerprint: sha256 (16 hex digits) over weights, tokenizer and the settings below that
-            change vectors; an index remembers it.
+            change vectors; an index stores it.
         dimensions: width of the vectors.
         bos_token: first token of a window, e.g. ``[CLS]``; empty for none.
         landmark: token at the end of each sentence, e.g. ``[SEP]``.
@@ -35,14 +35,14 @@ class Manifest:
         right: tokens of halo after them.
         longest: maximum tokens of a sentence; longer ones are cut at clauses.
         own_sentence: in the last layer a landmark attends to its own sentence only.
-        granularity: what a landmark closes: a sentence, or so many tokens (LMK pooling). Of such a
-            model ``own_sentence`` says that a landmark attends to its own tokens only, and a
+        granularity: what a landmark closes: a sentence, or a number of tokens (LMK pooling). With a
+            number, ``own_sentence`` means that a landmark attends to its own tokens only, and a
             sentence's vector is the mean of the landmarks whose tokens it shares.
         causal: a landmark sees only what precedes it, so there is no right halo.
-        pooling: how landmarks become the document vector: ``lmk`` is their mean, another operator
-            of ``milepost.pooling`` lies beside the graph (``pooling.xml``, ``pooling.npz``).
+        pooling: how landmarks become the document vector: ``lmk`` is their mean; any other operator
+            of ``milepost.pooling`` is stored next to the graph (``pooling.xml``, ``pooling.npz``).
         query_prefix: prefix of every question, as in training; see ``prefixed``.
-        fusion: the learned numbers of the search, see ``search/fusion.py``; empty for its defaults.
+        fusion: learned parameters of the search, see ``search/fusion.py``; empty for its defaults.
         trained: a summary of the training.
     """
 
@@ -65,22 +65,22 @@ class Manifest:
 
     @property
     def every(self) -> int | None:
-        """Tokens from landmark to landmark; None where each closes a sentence."""
+        """Number of tokens per landmark; None if each landmark closes a sentence."""
         return self.granularity if isinstance(self.granularity, int) else None
 
     def write(self, folder: Path) -> None:
         """Write ``milepost.json``."""
         fields = {"schema": SCHEMA, **asdict(self)}
-        if self.granularity == SENTENCES:  # programs that know no other way read such a model
+        if self.granularity == SENTENCES:  # readable by programs that know only sentences
             del fields["granularity"]
         path = folder / MANIFEST
         path.write_text(json.dumps(fields, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def prefixed(question: str, prefix: str) -> str:
-    """A question as it is tokenized, in training and in search.
+    """Put the prefix in front of a question, as training and search tokenize it.
 
-    The tokens of the prefix are tokens of the question.
+    The tokens of the prefix count as tokens of the question.
 
     >>> prefixed(" Who paid? ", "query: ")
     'query: Who paid?'

@@ -1,7 +1,7 @@
-"""The landmark graph on OpenVINO, the engine of the base install.
+"""Run the landmark graph on OpenVINO, the engine of the base install.
 
-Why OpenVINO: measured beside onnxruntime and torch it is the fastest on CPUs by a factor of two
-to five once weights and activations are int8; see ``docs/dependencies.md`` and ``bench/``.
+With int8 weights and activations OpenVINO is two to five times as fast on CPUs as onnxruntime and
+torch; see ``docs/dependencies.md`` and ``bench/``.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 ALLOCATORS = ("jemalloc", "tcmalloc", "mimalloc")
-"""Preloaded, each ends the process when a graph is compiled (openvino issue 29025; 2026.4 too)."""
+"""Allocators that crash a compiling process if preloaded (openvino issue 29025; 2026.4 too)."""
 
 
 def usable_cpus() -> int:
-    """CPUs this process may run on (affinity counts, not the machine's total)."""
+    """Count the CPUs that this process may run on, by its affinity."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -38,14 +38,14 @@ def usable_cpus() -> int:
 class OpenVinoEngine:
     """A compiled graph.
 
-    Arithmetic outside int8 layers is float32: CPUs with bf16 units would otherwise give other
-    vectors than those without, and an index may move between machines.
+    Arithmetic outside int8 layers is float32: otherwise CPUs with bf16 units would give different
+    vectors, and an index may move between machines.
 
     Args:
-        graph: the ``.xml`` file, its ``.bin`` beside it.
-        cache: folder for the compiled graph, so that the next start is fast; None for none.
+        graph: the ``.xml`` file, with its ``.bin`` next to it.
+        cache: folder for the compiled graph, so that the next start is fast; None for no cache.
         threads: threads to use; None for all usable CPUs.
-        in_float: take the quantisers of activations out of an int8 graph.
+        in_float: remove the activation quantisers of an int8 graph.
 
     Raises:
         ModelError: the graph cannot be read or compiled.
@@ -72,8 +72,8 @@ class OpenVinoEngine:
             settings["CACHE_DIR"] = str(cache)
         self._compiled = (compiled_in_float if in_float else compiled)(graph, settings)
         self._request = self._compiled.create_infer_request()
-        # A request serves one caller at a time and refuses others. All threads of the engine work
-        # for whoever is in, so waiting costs no speed.
+        # An infer request accepts one caller at a time and rejects others. Each call uses all
+        # threads of the engine, so waiting loses no throughput.
         self._one = Lock()
 
     @property
@@ -83,7 +83,7 @@ class OpenVinoEngine:
 
     @property
     def description(self) -> str:
-        """Engine, graph, its arithmetic if it is another one, and threads."""
+        """One line with engine, graph, changed arithmetic if any, and threads."""
         return f"OpenVINO, {self._name}, {self._threads} threads"
 
     def run(
@@ -95,7 +95,7 @@ class OpenVinoEngine:
         """See ``Engine.run``."""
         with self._one:
             self._request.infer({"ids": ids, "sentences": sentences, "marks": marks})
-            # The tensor's memory is reused by the next call.
+            # The next call reuses the tensor's memory.
             result: NDArray[np.float32] = self._request.get_output_tensor(0).data.copy()
         return result
 
@@ -107,17 +107,17 @@ def open_engine(
     threads: int | None = None,
     cache: bool = True,
 ) -> OpenVinoEngine:
-    """The engine of a model folder's graph.
+    """Open an engine for the graph of a model folder.
 
     Args:
-        folder: holds the graph.
+        folder: the model folder.
         precision: see ``choose``.
         threads: see ``OpenVinoEngine``.
         cache: keep the compiled graph in Milepost's cache, so that the next start is fast.
 
     Raises:
         ModelError: the graph does not exist or cannot be compiled.
-        InputError: ``threads`` is less than 1, or ``precision`` is another word.
+        InputError: ``threads`` is less than 1, or ``precision`` is unknown.
     """
     choice = choose(folder, precision)
     return OpenVinoEngine(
@@ -129,14 +129,14 @@ def open_engine(
 
 
 def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
-    """A graph compiled for this CPU, counting in float32, its threads free to run on any core.
+    """Compile a graph for this CPU, with float32 arithmetic and without pinning threads.
 
-    Pinned, as OpenVINO would have it, the caller's thread stays on the first core for good, and two
-    processes share that core for all that is Python while another is idle.
+    With OpenVINO's default pinning, the caller's thread stays on the first core forever, so the
+    Python code of two processes competes for that core while other cores are idle.
 
     Args:
         graph: the ``.xml`` file.
-        settings: of OpenVINO, beside the precision.
+        settings: further OpenVINO settings.
 
     Raises:
         ModelError: the graph cannot be read or compiled.
@@ -148,7 +148,7 @@ def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
 
 
 def compiled_in_float(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
-    """An int8 graph compiled without the quantisers of its activations; see ``compiled``."""
+    """Compile an int8 graph without its activation quantisers; see ``compiled``."""
     core = _core()
     cache = (settings or {}).get("CACHE_DIR")
     try:
@@ -156,7 +156,7 @@ def compiled_in_float(graph: Path, settings: Mapping[str, Any] | None = None) ->
         if kept is not None:
             try:
                 return _compile(str(kept), settings)
-            except RuntimeError:  # damaged, e.g. by a crash of the machine
+            except RuntimeError:  # the file is damaged, e.g. by a system crash
                 float_graph.forget(kept)
         return _compile(float_graph.in_memory(core, graph), settings)
     except (OSError, RuntimeError) as error:
@@ -175,14 +175,14 @@ def _damaged(graph: Path, error: Exception) -> ModelError:
 
 @lru_cache(maxsize=1)
 def _core() -> Any:
-    """OpenVINO's CPU plugin, loaded once and kept for the life of the process.
+    """Create OpenVINO's ``Core`` once, and keep it for the life of the process.
 
-    Each one of them gives the thread a stack for signals and takes it back at its end. Of two that
-    do not end in the reverse order, the second leaves the freed stack of the first, and the next
-    Ctrl-C is a segmentation fault (OpenVINO 2026.4, seen with a debugger).
+    Each ``Core`` sets an alternate signal stack for the thread and restores the previous one when
+    it is destroyed. If two are not destroyed in reverse order, the thread is left with a freed
+    stack, and the next Ctrl-C is a segmentation fault (OpenVINO 2026.4, seen with a debugger).
 
     Raises:
-        ModelError: another allocator is preloaded.
+        ModelError: an incompatible allocator is preloaded.
     """
     preloaded = os.environ.get("LD_PRELOAD", "")
     if any(name in preloaded for name in ALLOCATORS):
@@ -191,7 +191,7 @@ def _core() -> Any:
 
 
 def _writable(folder: Path) -> bool:
-    """Whether the folder exists or can be made; without it, graphs are compiled each time."""
+    """Whether the folder exists or can be made, and is writable; else nothing is cached."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:

@@ -1,4 +1,4 @@
-"""A model's own document pooling as an OpenVINO graph, where it is not the mean of landmarks."""
+"""Run a model's own document pooling as an OpenVINO graph."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class PoolingGraph:
-    """One text's landmarks in, its vector out.
+    """Pools the landmarks of one text into its vector.
 
     Args:
-        graph: ``pooling.xml`` of a model folder; compiled when first asked.
+        graph: ``pooling.xml`` of a model folder; compiled on first use.
     """
 
     def __init__(self, graph: Path) -> None:
@@ -31,21 +31,21 @@ class PoolingGraph:
         return compiled(self._graph).create_infer_request()
 
     def __call__(self, landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Pool.
+        """Pool the landmarks of one text.
 
         Args:
             landmarks: ``(n, d)`` float32, n at least 1; each is a segment of its own.
 
         Returns:
-            ``(d,)`` float32, as the graph gives it.
+            ``(d,)`` float32, the graph's output, not normalised.
 
         Raises:
-            ModelError: a number of it is none.
+            ModelError: the vector contains NaN or infinity.
         """
         import numpy as np
 
         feed: dict[str, Any] = {"states": landmarks}
-        # All of it: of two threads that ask first, one must not read the other's new request.
+        # The lock also covers the first access to the request, which creates it.
         with self._one:
             if any("segments" in port.get_names() for port in self._request.model_inputs):
                 feed["segments"] = np.arange(len(landmarks), dtype=np.int64)

@@ -1,8 +1,8 @@
-"""Which graph of a model folder runs, and in which arithmetic.
+"""Choose which graph of a model folder runs, and in which arithmetic.
 
-An int8 graph multiplies 8-bit numbers. A CPU without instructions for that gains nothing by it,
-and pairs of products overflow in 16 bits; there the quantisers of activations are taken out and
-the same weights are multiplied in float32 (``float_graph.py``).
+An int8 graph multiplies 8-bit numbers. On a CPU without instructions for that it is not faster, and
+sums of two products overflow 16 bits; there the activation quantisers are removed and the same
+weights are multiplied in float32 (``float_graph.py``).
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from milepost.engine.folder import ModelFolder, Precision
 from milepost.errors import InputError, ModelError
 
 Arithmetic = Literal["auto", "int8", "float"]
-"""What may be asked for; ``auto`` is int8 where the CPU has instructions for it, else float."""
+"""Settings of the user; ``auto`` is int8 if the CPU has instructions for it, else float."""
 
 ARITHMETICS: tuple[Arithmetic, ...] = get_args(Arithmetic)
 VARIABLE = "MILEPOST_PRECISION"
-"""The environment variable that is asked where nothing else is said."""
+"""Environment variable with the precision to use if no argument gives one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What runs.
+    """The chosen graph and arithmetic.
 
     Attributes:
-        graph: of the folder.
-        in_float: the graph's quantisers are taken out, and it is multiplied in float32.
+        graph: precision of the folder's graph.
+        in_float: the graph's quantisers are removed, and it runs in float32.
         why: the reason, for users.
     """
 
@@ -44,10 +44,10 @@ class Choice:
 
 
 def checked(precision: str | None) -> Arithmetic | None:
-    """A word that is allowed, or None.
+    """Validate a precision; None stays None.
 
     Raises:
-        InputError: another word.
+        InputError: the precision is unknown.
     """
     if precision is None:
         return None
@@ -55,17 +55,17 @@ def checked(precision: str | None) -> Arithmetic | None:
 
 
 def choose(folder: ModelFolder, precision: str | None = None) -> Choice:
-    """Which graph of a folder runs on this CPU, in which arithmetic.
+    """Choose which graph of a folder runs on this CPU, and in which arithmetic.
 
     Args:
-        folder: holds the graphs.
-        precision: ``auto``, ``int8`` or ``float``; None for what ``MILEPOST_PRECISION`` says, and
-            ``auto`` without it. Unlike an argument, the variable asks for int8 only of those
-            models that have it.
+        folder: the model folder.
+        precision: ``auto``, ``int8`` or ``float``; None for the value of ``MILEPOST_PRECISION``,
+            else ``auto``. Unlike the argument, the variable does not make int8 mandatory: a model
+            without an int8 graph runs another one.
 
     Raises:
-        InputError: another word is given.
-        ModelError: the folder has no graph, or none in int8 that was asked for.
+        InputError: the precision is unknown.
+        ModelError: the folder has no graph, or lacks the int8 graph that was requested.
     """
     wanted, why = checked(precision), "asked for"
     graphs = folder.precisions

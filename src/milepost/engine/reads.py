@@ -1,4 +1,4 @@
-"""What the models of Milepost read."""
+"""Scripts and languages that the models of Milepost read."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from milepost.engine.folder import MULTILINGUAL, install_command, packaged
 from milepost.language import RANGES, Reads
 
 ENGLISH = frozenset(("landmark-minilm", "landmark-light"))
-"""Models that read English alone."""
+"""Models that read only English."""
 
 SCRIPTS = frozenset(("Latin", *RANGES))
-"""Scripts of which ``landmark-multilingual`` has the tokens: docs/languages.md."""
+"""Scripts that the vocabulary of ``landmark-multilingual`` covers: docs/languages.md."""
 
 
 def reads_of(name: str) -> Reads | None:
-    """What a model reads, by its name; None for a model that is not one of Milepost's."""
-    name = name.removesuffix("-page")  # rounded for a page: view/rounding.py
+    """Return what a model reads, by its name; None for a model that is not Milepost's."""
+    name = name.removesuffix("-page")  # the model rounded for a web page: view/rounding.py
     if name == MULTILINGUAL:
         return Reads(name, SCRIPTS, frozenset(), "")
     if name not in ENGLISH:

@@ -1,4 +1,4 @@
-"""Versions of the files that Milepost writes: another one is refused, never read in part."""
+"""Check the schema version of files that Milepost writes, and reject other versions."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ def check_schema(
     renew: str,
     error: type[MilepostError] = ModelError,
 ) -> None:
-    """Refuse a file of another schema than ours.
+    """Reject a file whose schema is not the expected one.
 
     Args:
         path: the file.
-        found: its schema; anything but an ``int`` is not one.
+        found: its schema; any value that is not an ``int`` counts as missing.
         ours: the schema that this version reads and writes.
-        renew: the command that writes the file anew, for files of an older schema.
+        renew: hint for files of an older schema: the command that writes the file again.
         error: the class to raise.
 
     Raises:
-        MilepostError: the schema is another, as ``error``.
+        MilepostError: the schema differs; raised as ``error``.
     """
     if type(found) is not int:
         raise error(f"{path} has no schema number; this version reads schema {ours}", renew)

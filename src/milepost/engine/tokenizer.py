@@ -1,4 +1,4 @@
-"""Sentences to token ids with offsets; special tokens written in a text stay text."""
+"""Tokenize sentences with offsets; special tokens that occur in a text are read as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _LONE = re.compile(r"[\ud800-\udfff]")
-"""Half a pair of surrogates: no character, so the tokenizer would refuse the whole text."""
+"""A lone surrogate, which is not a character; the tokenizer would reject the whole text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Tokenizer:
         landmark: the token that closes a sentence.
 
     Attributes:
-        bos_token: its id, None for none.
-        landmark: its id.
+        bos_id: id of the BOS token, None for none.
+        landmark: id of the landmark token.
         unknown: id of the token for unknown characters, None for none.
 
     Raises:
@@ -58,8 +58,8 @@ class Tokenizer:
         self.landmark = self._id(name, landmark)
         unknown = backend.token_to_id("[UNK]")
         self.unknown: int | None = backend.token_to_id("<unk>") if unknown is None else unknown
-        # Byte-level and sentencepiece tokens hold the white space before their word, WordPiece's
-        # never do.
+        # Tokens of byte-level and sentencepiece tokenizers include the white space before a word,
+        # WordPiece tokens never do.
         self._holds_space = _holds_space(backend)
         self._words = Words(self._count) if divides_words(backend) else None
 
@@ -70,10 +70,10 @@ class Tokenizer:
         return number
 
     def encode(self, sentences: Sequence[str]) -> list[Tokens]:
-        """Tokens of each sentence; a sentence of white space alone has none.
+        """Tokenize each sentence; a sentence of only white space has no tokens.
 
-        White space around a sentence is not part of it, and none at the start of a token is part
-        of what the token covers.
+        White space around a sentence is ignored, and the span of a token excludes leading white
+        space.
         """
         clean = [_LONE.sub("\ufffd", sentence) for sentence in sentences]
         if not self._holds_space:
@@ -88,10 +88,10 @@ class Tokenizer:
         ]
 
     def count(self, sentences: Sequence[str]) -> Sequence[Seen]:
-        """Token ids of each sentence, how many of them have letters, and how many letters.
+        """Count, for each sentence: token ids, number of tokens with letters, number of letters.
 
-        A token for what the tokenizer does not know counts among the tokens and brings no letters.
-        Much faster than ``encode`` under BERT's tokenizer, which is asked for each word once.
+        An unknown token counts as a token but adds no letters. With BERT's tokenizer this is much
+        faster than ``encode``, because each distinct word is tokenized once.
         """
         return self._words.encode(sentences) if self._words else self._count(sentences)
 
@@ -104,11 +104,11 @@ class Tokenizer:
     def letters(
         self, text: str, ids: Sequence[int], starts: Sequence[int], ends: Sequence[int]
     ) -> tuple[int, int]:
-        """The counts of ``count`` for some of a sentence's tokens."""
+        """Count tokens with letters, and their letters, among some of a sentence's tokens."""
         tokens = known = 0
         for number, start, end in zip(ids, starts, ends, strict=True):
             word = text[start:end]
-            # Vowel signs of Thai or Hindi are not letters, but a word of them is a word.
+            # Vowel signs of Thai or Hindi are not letters, but words contain them.
             letters = len(word) if word.isalpha() else sum(map(str.isalpha, word))
             if letters:
                 tokens += 1
@@ -120,7 +120,7 @@ class Tokenizer:
         return found
 
     def _plain(self, sentence: str, encoding: Encoding) -> Tokens:
-        """Tokens of an encoding, none of them the BOS token or the landmark."""
+        """Return the tokens of an encoding, free of the BOS token and the landmark."""
         ids: list[int] = encoding.ids
         if self.landmark in ids or self.bos_id in ids:
             return self._apart(sentence, encoding)
@@ -128,10 +128,10 @@ class Tokenizer:
         return Tokens(ids, [a for a, _ in offsets], [b for _, b in offsets])
 
     def _apart(self, sentence: str, encoding: Encoding) -> Tokens:
-        """Tokens where a text's own "</s>" came out as the special token of that name.
+        """Tokenize a text in which a literal "</s>" became the special token of that name.
 
-        Unigram finds special tokens in its vocabulary like any other piece, so such a piece is
-        read letter by letter.
+        Unigram matches special tokens like any other piece of its vocabulary, so such a piece is
+        tokenized letter by letter instead.
         """
         tokens = Tokens([], [], [])
         for number, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
@@ -152,19 +152,19 @@ class Tokenizer:
 
 def _holds_space(backend: Backend) -> bool:
     one, two = (backend.encode(text, add_special_tokens=False) for text in ("a", " a a \n"))
-    # Some byte-level files trim the places and still have tokens for the margins.
+    # Some byte-level tokenizers trim offsets but still give tokens to the outer white space.
     return len(two.ids) != 2 * len(one.ids) or any(
         start < end and start in (0, 2) for start, end in two.offsets
     )
 
 
 def _without_space(tokens: Tokens, sentence: str, whole: str) -> Tokens:
-    """Places in ``whole`` of what was found in ``sentence``, which is it without its margins."""
+    """Map offsets in the stripped ``sentence`` to ``whole``, and skip leading white space."""
     margin = len(whole) - len(whole.lstrip())
     starts, ends = [], []
     for start, end in zip(tokens.starts, tokens.ends, strict=True):
         word = sentence[start:end].lstrip()
-        # A token of white space alone covers it all the same.
+        # A token of only white space keeps its span.
         starts.append(margin + (end - len(word) if word else start))
         ends.append(margin + end)
     return Tokens(tokens.ids, starts, ends)

@@ -1,9 +1,9 @@
-"""WordPiece remembered word by word: the tokenizer's own answers, without asking it twice.
+"""Cache WordPiece tokens word by word, with results identical to the tokenizer's.
 
-BERT's tokenizer divides a text at white space and marks before anything else, so that the text
-between two of them has the same tokens everywhere. Most words of a text have been seen
-before, and looking them up is several times faster than the tokenizer. Beside a transformer that
-is little; beside a model of static vectors it is half of all time.
+BERT's tokenizer first divides a text at white space and punctuation, so the text between two such
+boundaries always has the same tokens. Most words of a text have been seen before, and looking them
+up is several times faster than tokenizing. Next to a transformer the saving is small; for a model
+of static vectors it is half of the total time.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer as Backend
 
 Seen = tuple[Sequence[int], int, int]
-"""Token ids of a word, how many of them have letters, how many letters those have together."""
+"""Token ids of a word or sentence, number of tokens with letters, number of their letters."""
 
-# What BERT's pre-tokenizer cuts off: marks of ASCII, and what Unicode calls punctuation. Those of
-# Latin scripts will do: what is left out here only makes longer words, never wrong ones.
+# Punctuation that BERT's pre-tokenizer splits at: ASCII's and Unicode's. The punctuation of Latin
+# scripts is enough: a missing character only makes words longer, never wrong.
 _MARKS = re.escape(
     string.punctuation
     + "".join(
@@ -33,7 +33,7 @@ _MARKS = re.escape(
     )
 )
 _WORD = re.compile(rf"[{_MARKS}]|[^ \t\n\r{_MARKS}]+")
-_MOST = 1_000_000  # letters of all words remembered: some 40 MB
+_MOST = 1_000_000  # maximum total length of the cached words: some 40 MB
 _SHIFT = 1 << 32
 
 
@@ -41,15 +41,15 @@ _SHIFT = 1 << 32
 class _Memory:
     letters: int = 0
     ids: dict[str, tuple[int, ...]] = field(default_factory=dict)
-    # Both counts of ``Seen`` in one number, so that a sentence's is a plain sum.
+    # Both counts of ``Seen`` packed into one integer, so that a sentence needs only a sum.
     counts: dict[str, int] = field(default_factory=dict)
 
 
 class Words:
-    """Tokens of sentences, each word asked for once.
+    """Tokenizes sentences with a cache of words.
 
     Args:
-        ask: tokens of words, by a tokenizer that ``divides_words``.
+        ask: tokenizes words with a tokenizer that ``divides_words``.
     """
 
     def __init__(self, ask: Callable[[Sequence[str]], Iterable[Seen]]) -> None:
@@ -57,7 +57,7 @@ class Words:
         self._memory = _Memory()
 
     def encode(self, sentences: Sequence[str]) -> list[Seen]:
-        """The tokenizer's own result for each sentence."""
+        """Return for each sentence what the tokenizer would return."""
         divided = [_WORD.findall(sentence) for sentence in sentences]
         memory = self._knowing(set(chain.from_iterable(divided)))
         ids, counts = memory.ids.__getitem__, memory.counts.__getitem__
@@ -70,7 +70,7 @@ class Words:
         ]
 
     def _knowing(self, words: set[str]) -> _Memory:
-        """A memory that has all these words. Another thread may begin a new one meanwhile."""
+        """Return a cache that has all words. Another thread may replace ``_memory`` meanwhile."""
         memory = self._memory
         if memory.letters > _MOST:
             memory = self._memory = _Memory()
@@ -83,10 +83,10 @@ class Words:
 
 
 def divides_words(backend: Backend) -> bool:
-    """Whether a tokenizer is BERT's, which joins nothing across white space and marks."""
+    """Whether a tokenizer is BERT's, whose tokens never span white space or punctuation."""
     parts = (backend.model, backend.normalizer, backend.pre_tokenizer)
     kinds = [type(part).__name__ for part in parts]
-    # A token that a user has added may have white space and marks in it.
+    # A token that a user has added may contain white space and punctuation.
     return kinds == ["WordPiece", "BertNormalizer", "BertPreTokenizer"] and all(
         token.special for token in backend.get_added_tokens_decoder().values()
     )

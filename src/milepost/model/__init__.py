@@ -1,17 +1,17 @@
-"""The landmark encoder in torch, which training uses and the export writes from.
+"""The landmark encoder in torch, for training and export.
 
-Comes in: a checkpoint, ours or Hugging Face's. Goes out: a model folder that the engine reads.
-Nothing outside this room and ``train`` imports torch; both sides meet in the folder on disk, and a
-test holds them equal.
+Input:  a checkpoint, Milepost's or Hugging Face's. Output: a model folder that the engine reads.
+The engine does not import torch; the two sides share only the folder on disk, and a test checks
+that they give the same vectors.
 
 Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``light.py``,
-``huggingface.py`` (the backbones), ``landmark_encoder.py`` (what is ours), ``reading.py``,
+``huggingface.py`` (the backbones), ``landmark_encoder.py`` (the encoder), ``reading.py``,
 ``special.py``, ``vocabulary.py`` (the tokens), ``lora.py``, ``weights.py``, ``fetch.py``,
 ``checkpoint.py`` (the folder), ``torch_engine.py``, ``tracing.py``, ``export.py``,
-``light_export.py``, ``onnx_export.py``, ``parity.py``, ``release.py`` (the way out). Folders of
-others: ``lmk.py``, ``lmk_model.py``, ``landmark_transformer.py``, ``layouts.py``, ``interop.py``,
-``lmk_reading.py``.
-Encoders of many sizes out of two: ``stitch/``.
+``light_export.py``, ``onnx_export.py``, ``parity.py``, ``release.py`` (the export). Folders of
+other programs: ``lmk.py``, ``lmk_model.py``, ``landmark_transformer.py``, ``layouts.py``,
+``interop.py``, ``lmk_reading.py``.
+Encoders of many sizes made from two: ``stitch/``.
 """
 
 from __future__ import annotations

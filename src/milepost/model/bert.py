@@ -1,7 +1,7 @@
-"""BERT (Devlin et al., arXiv 1810.04805) as a stack of layers that can stop at landmarks.
+"""BERT (Devlin et al., arXiv 1810.04805) whose last layer can compute only the landmarks.
 
-Parameters carry the names of Hugging Face's ``BertModel`` (without pooler), so its checkpoints
-load as they are. Dropout is left out: landmark training runs without it.
+Parameters have the names of Hugging Face's ``BertModel`` (without pooler), so its checkpoints load
+unchanged. There is no dropout: landmark training runs without it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class BertLayer(nn.Module):
-    """One post-norm transformer layer; with ``marks`` it computes those positions alone."""
+    """One post-norm transformer layer; with ``marks`` it computes only those positions."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class BertLayer(nn.Module):
         self.output = joined(inner)
 
     def forward(self, states: Tensor, allowed: Tensor, marks: Tensor | None = None) -> Tensor:
-        """``(b, t, d)`` → ``(b, t, d)``, or ``(b, m, d)`` at ``marks`` ``(b, m)``.
+        """Map ``(b, t, d)`` to ``(b, t, d)``, or to ``(b, m, d)`` at ``marks`` ``(b, m)``.
 
         ``allowed`` is boolean ``(b, 1, 1 or q, t)``: which tokens each query may attend to.
         """
@@ -86,25 +86,25 @@ class Bert(nn.Module):
 
     @property
     def layers(self) -> nn.ModuleList:
-        """The layers, the first one first."""
+        """The layers, in order."""
         held: nn.ModuleList = self.encoder["layer"]
         return held
 
     def forward(self, ids: Tensor, valid: Tensor, marks: Tensor, own: Tensor | None) -> Tensor:
-        """States at the marks, ``(b, m, d)``.
+        """Compute states at the marks, ``(b, m, d)``.
 
         Args:
             ids: ``(b, t)`` int64 token ids.
             valid: ``(b, t)`` bool, False for padding.
             marks: ``(b, m)`` int64 positions.
-            own: ``(b, 1, m, t)`` bool, what each mark may attend to in the last layer, or None
-                for all valid tokens.
+            own: ``(b, 1, m, t)`` bool, the tokens that each mark may attend to in the last layer,
+                or None for all valid tokens.
         """
         return through(self.layers, embed(self.embeddings, ids), valid, marks, own)
 
 
 def embeddings(config: dict[str, Any]) -> nn.ModuleDict:
-    """The tables of a BERT and the norm of their sum, with fresh weights."""
+    """Create the embedding tables of a BERT and the norm of their sum, with fresh weights."""
     width = config["hidden_size"]
     return nn.ModuleDict(
         {
@@ -117,7 +117,7 @@ def embeddings(config: dict[str, Any]) -> nn.ModuleDict:
 
 
 def embed(tables: Any, ids: Tensor) -> Tensor:
-    """What the first layer reads: ``(b, t)`` int64 token ids → ``(b, t, d)``."""
+    """Compute the input of the first layer: ``(b, t)`` int64 token ids → ``(b, t, d)``."""
     positions = torch.arange(ids.shape[1], device=ids.device)
     states: Tensor = tables["LayerNorm"](
         tables["word_embeddings"](ids)
@@ -130,9 +130,9 @@ def embed(tables: Any, ids: Tensor) -> Tensor:
 def through(
     layers: nn.ModuleList, states: Tensor, valid: Tensor, marks: Tensor, own: Tensor | None
 ) -> Tensor:
-    """States ``(b, t, d)`` through at least one layer, the last at the marks: ``(b, m, d)``.
+    """Run ``(b, t, d)`` through one or more layers, the last only at the marks: ``(b, m, d)``.
 
-    Args: ``valid``, ``marks`` and ``own`` as of ``Bert.forward``.
+    ``valid``, ``marks`` and ``own`` are those of ``Bert.forward``.
     """
     everything = valid[:, None, None, :]
     *body, last = layers

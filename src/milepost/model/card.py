@@ -1,6 +1,6 @@
-"""The model card: what a trained model is, how it reads, and what it was trained on.
+"""Write the model card: what a trained model is, how it reads, and what it was trained on.
 
-What no program knows (the licence of the weights, the purpose, what the model is bad at) is left to
+Facts that no program knows (the licence of the weights, the purpose, the weaknesses) are left to
 the owner, under a heading that says so.
 """
 
@@ -47,14 +47,14 @@ _OPEN = """## For you to fill in
 
 
 def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
-    """What ``milepost train`` recorded of a checkpoint: ``run.json``, with the last ``check``.
+    """Read what ``milepost train`` recorded about a checkpoint.
 
     Args:
-        checkpoint: the folder ``checkpoint`` of a run, or ``checkpoint-N``, whose last check is
-            that after N steps.
+        checkpoint: the folder ``checkpoint`` of a run, or ``checkpoint-N``.
 
     Returns:
-        None for a checkpoint of another origin, or a record that cannot be read.
+        ``run.json`` with the last check as ``last`` (for ``checkpoint-N`` the one after N steps);
+        None for a checkpoint of another origin, or if the record cannot be read.
     """
     folder = Path(checkpoint).resolve()
     try:
@@ -76,20 +76,20 @@ def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
 
 
 def is_reranker(record: Mapping[str, Any] | None) -> bool:
-    """Whether every stage of the training that ``record_of`` read was of the kind ``rerank``."""
+    """Whether all training stages in a record of ``record_of`` are of the kind ``rerank``."""
     stages = record["settings"]["stages"] if record else []
     return bool(stages) and all(p["kind"] == "rerank" for s in stages for p in s["parts"])
 
 
 def card(name: str, manifest: Manifest | None, record: Mapping[str, Any] | None) -> str:
-    """A model card in Markdown, with the metadata of the Hugging Face hub in front.
+    """Write a model card in Markdown, with the metadata of the Hugging Face hub in front.
 
-    Folders are named without the folders that they are in, which are nobody's business.
+    Folders are named without their parent folders, which may be private.
 
     Args:
-        name: of the model.
-        manifest: of the exported model; None for a run that was not exported yet.
-        record: see ``record_of``; None where there is none.
+        name: name of the model.
+        manifest: manifest of the exported model; None for a run that is not exported yet.
+        record: see ``record_of``; None if it is missing.
     """
     reranker = is_reranker(record)
     said = _GRID.format(manifest.every) if manifest and manifest.every else _ENCODER

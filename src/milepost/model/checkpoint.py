@@ -1,4 +1,4 @@
-"""Landmark checkpoints on disk, ours and Hugging Face's, complete or as a LoRA adapter."""
+"""Read and write landmark checkpoints, Milepost's or Hugging Face's, complete or as LoRA."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Checkpoint:
 
     Attributes:
         model: in float32 and evaluation mode.
-        tokenizer: with the landmark in its vocabulary.
+        tokenizer: has the landmark in its vocabulary.
         reading: the BOS token, the landmark and the sizes of windows.
         special: the tokenizer's special tokens by name, ``sep_token`` …
     """
@@ -52,7 +52,7 @@ class Checkpoint:
     special: dict[str, str] = field(default_factory=dict)
 
     def save(self, folder: Path, dtype: torch.dtype = torch.float16) -> None:
-        """Write a folder that ``open_checkpoint`` reads again; an adapter without its base."""
+        """Write a folder that ``open_checkpoint`` reads; an adapter is written without its base."""
         save_checkpoint(self.model, folder, dtype)
         self.tokenizer.save(str(folder / TOKENIZER))
         write_special_tokens(folder, self.special)
@@ -74,29 +74,30 @@ def open_checkpoint(
 ) -> Checkpoint:
     """Open a folder, or a model by its name on the hub, as a landmark encoder.
 
-    A BERT or ModernBERT is read by the network of ours, any other encoder or decoder by
-    ``transformers``; a folder with ``adapter_config.json`` is a LoRA adapter on its base. Of a
-    folder of sentence-transformers the network is taken, wherever in it that lies. What is not
-    given is what the folder's ``landmark.json`` says, or its settings of LMK pooling, else what its
-    tokenizer does.
+    BERT, ModernBERT and Milepost's architectures run on Milepost's networks, any other encoder or
+    decoder on ``transformers``; a folder with ``adapter_config.json`` is a LoRA adapter on its
+    base. In a sentence-transformers folder the network is found even in a subfolder. Arguments that
+    are None default to the folder's ``landmark.json``, else to its LMK pooling settings, else to
+    its tokenizer.
 
     Args:
         source: the folder, or ``owner/name``.
         landmark: token that closes a sentence; created if the vocabulary lacks it.
         bos_token: token that begins a window; empty for none.
         bidirectional: let a causal network see both sides.
-        transformers: use its network where there is one of ours as well.
-        attention: what ``transformers`` computes attention by, e.g. ``sdpa`` to train faster.
-        trainable: an adapter that is to be trained further.
-        new_landmark: make a landmark that the vocabulary lacks; False where nothing will train it.
-        weights: how a network of ``transformers`` holds its weights, to train LoRA beside them.
-        device: where four bits are made.
+        transformers: use the network of ``transformers`` even if Milepost has one.
+        attention: attention implementation of ``transformers``, e.g. ``sdpa`` to train faster.
+        trainable: load an adapter for further training.
+        new_landmark: create a landmark that the vocabulary lacks; False if it will not be trained.
+        weights: precision of frozen weights of a ``transformers`` network that LoRA trains; see
+            ``weights.loading``.
+        device: device on which 4-bit weights are made.
 
     Raises:
         ModelError: a file is missing or damaged, the architecture cannot be read at landmarks, or
             a token is not in the vocabulary.
-        MissingExtra: the folder is an adapter and peft is not installed, or weights are to have
-            four bits and bitsandbytes is not installed.
+        MissingExtra: the folder is an adapter and peft is not installed, or weights are 4-bit and
+            bitsandbytes is not installed.
     """
     given = local(source)
     folder = network_of(given)
@@ -146,7 +147,7 @@ def open_checkpoint(
 def _prepare(
     model: LandmarkEncoder, tokenizer: Tokenizer, special: dict[str, str], reading: Reading
 ) -> None:
-    """Give the landmark an embedding, and see that it is not the network's pad."""
+    """Give the landmark an embedding, and make sure that it is not the network's pad token."""
     if reading.bos_token and tokenizer.token_to_id(reading.bos_token) is None:
         raise ModelError(
             f"the tokenizer has no token {reading.bos_token!r} to open a window with",
@@ -158,7 +159,7 @@ def _prepare(
     backbone = model.backbone
     pad = model.config.get("pad_token_id")
     if pad == number and isinstance(backbone, HuggingFace):
-        # Usual among decoders. Nothing here needs a pad token: masks come from lengths.
+        # Common for decoders. Milepost needs no pad token: masks come from lengths.
         if backbone.first:
             raise ModelError(
                 f"{reading.landmark!r} is the pad token, by which this network counts positions",
@@ -171,7 +172,7 @@ def _prepare(
 def _by_transformers(
     folder: Path, bidirectional: bool, attention: str, name: str, weights: dict[str, Any]
 ) -> LandmarkEncoder:
-    """The network of a folder; ``name`` is what an adapter of it will call its base."""
+    """Load a folder with ``transformers``; adapters record ``name`` as their base."""
     from transformers import AutoModel
 
     try:
@@ -184,7 +185,7 @@ def _by_transformers(
         raise ModelError(f"{folder} cannot be read: {first}", _HINT) from error
     missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
     if missing:
-        # transformers would fill them at random.
+        # transformers initialises missing weights at random.
         raise ModelError(f"{folder} lacks {missing[0]}", _HINT)
     network.name_or_path = name
     try:
@@ -198,15 +199,15 @@ def _by_transformers(
 
 
 def load_checkpoint(folder: Path) -> LandmarkEncoder:
-    """The model of a checkpoint alone; float32, eval mode. ``open_checkpoint`` gives the rest too.
+    """Load only the model of a checkpoint, in float32 and eval mode; see ``open_checkpoint``.
 
     Weights of heads and poolers are ignored; a missing backbone weight is an error.
 
     Args:
-        folder: with a BERT, a ModernBERT or any other encoder or decoder of ``transformers``.
+        folder: holds a BERT, a ModernBERT or any other encoder or decoder of ``transformers``.
 
     Raises:
-        ModelError: a file is missing or damaged, or the architecture is not known.
+        ModelError: a file is missing or damaged, or the architecture is unknown.
     """
     said = read_reading(folder)
     plain = said is not None and said.transformers
@@ -251,14 +252,14 @@ def _bare(name: str, kind: str) -> str:
 def save_checkpoint(
     model: LandmarkEncoder, folder: Path, dtype: torch.dtype = torch.float16
 ) -> None:
-    """Write config and weights; of a model with LoRA the adapter alone, in its own precision.
+    """Write config and weights; for a model with LoRA only the adapter, in its own precision.
 
-    The tokenizer and ``landmark.json`` are the caller's, see ``Checkpoint.save``.
+    The caller writes the tokenizer and ``landmark.json``, see ``Checkpoint.save``.
     """
     folder.mkdir(parents=True, exist_ok=True)
     backbone = model.backbone
     if is_adapted(model):
-        # Whether embeddings were added is known here; peft would ask the hub.
+        # Not left to peft, which would query the hub to find out whether embeddings were added.
         backbone.network.save_pretrained(str(folder), save_embedding_layers=False)
         return
     text = json.dumps(model.config, indent=1, sort_keys=True) + "\n"

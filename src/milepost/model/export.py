@@ -1,8 +1,8 @@
-"""Checkpoint → model folder: the bridge from torch to the engine.
+"""Export a torch model to a model folder that the engine reads.
 
-The graph ends at the landmarks, so nothing of the text that has no vector leaves it. int8 is full
-quantisation (weights and activations) by NNCF, calibrated on windows of real text. bf16 is a way to
-store: weights of half the size, arithmetic in float32, so that vectors are the same on every CPU.
+The graph outputs only the states at landmarks. int8 is full quantisation (weights and
+activations) by NNCF, calibrated on windows of real text. bf16 is only a storage format: weights of
+half the size, arithmetic in float32, so that vectors are the same on every CPU.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from milepost.model.tracing import traced
 
 Feed = dict[str, NDArray[np.int32]]
 NAMES = ("ids", "sentences", "marks")
-_SMALL = 1024  # numbers of a constant that is not worth halving
+_SMALL = 1024  # constants with fewer numbers are not worth halving
 
 
 @contextlib.contextmanager
 def traceable(model: LandmarkEncoder) -> Iterator[tuple[Tensor, ...]]:
-    """While this lasts the model can be traced by the example that it gives, and nothing is said.
+    """Make the model traceable, silence warnings, and yield example inputs.
 
     Args:
         model: put into evaluation mode.
@@ -55,15 +55,15 @@ def traceable(model: LandmarkEncoder) -> Iterator[tuple[Tensor, ...]]:
         stack.enter_context(torch.no_grad())
         stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
         stack.enter_context(warnings.catch_warnings())
-        # The tracer warns of every value it takes for a constant; the parity report is what says
-        # whether one of them was none.
+        # The tracer warns about every value that it treats as a constant; the parity report shows
+        # whether one of them was not constant.
         warnings.simplefilter("ignore")
         model.eval()
         yield example
 
 
 def convert(model: LandmarkEncoder) -> Any:
-    """The model as an OpenVINO graph with inputs ``ids``, ``sentences``, ``marks`` (int32)."""
+    """Convert to an OpenVINO graph with inputs ``ids``, ``sentences``, ``marks`` (int32)."""
     with no_telemetry():
         openvino = require("openvino", extra="export")
     shapes = [([-1, -1], openvino.Type.i32)] * 3
@@ -75,10 +75,10 @@ def convert(model: LandmarkEncoder) -> Any:
 
 
 def halve(graph: Any) -> Any:
-    """The graph with its weights in bfloat16, widened to float32 where they are used.
+    """Store the graph's weights in bfloat16, and convert them to float32 where they are used.
 
     Args:
-        graph: what ``convert`` returned; changed in place.
+        graph: the result of ``convert``; changed in place.
     """
     with no_telemetry():
         openvino = require("openvino", extra="export")
@@ -86,7 +86,7 @@ def halve(graph: Any) -> Any:
         if node.get_type_name() != "Constant" or node.get_element_type() != openvino.Type.f32:
             continue
         values = node.data
-        # Scales and the numbers of norms are small, and rounding them moves everything.
+        # Scales and norm parameters are few, and rounding them changes every vector.
         if values.ndim < 2 or values.size < _SMALL:
             continue
         rounded = torch.from_numpy(values.copy()).to(torch.bfloat16).view(torch.int16).numpy()
@@ -100,26 +100,26 @@ def halve(graph: Any) -> Any:
 
 
 def quantize(graph: Any, calibration: Iterable[Feed]) -> Any:
-    """Full int8: weights and activations, transformer preset, SmoothQuant and bias correction.
+    """Quantise weights and activations to int8, with SmoothQuant and bias correction.
 
     Args:
-        graph: what ``convert`` returned.
-        calibration: some dozens of batches of real text, as the engine would be fed.
+        graph: the result of ``convert``.
+        calibration: some dozens of batches of real text, as the engine would receive them.
     """
     with no_telemetry():
         nncf = require("nncf", extra="export")
     logging.getLogger("nncf").setLevel(logging.ERROR)
     feeds = list(calibration)
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its own, about its internals; its bars go to stdout
+        warnings.simplefilter("ignore")  # NNCF warns about its internals; its bars go to stdout
         return nncf.quantize(
             graph,
             nncf.Dataset(feeds),
             model_type=nncf.ModelType.TRANSFORMER,
             preset=nncf.QuantizationPreset.MIXED,
             advanced_parameters=nncf.AdvancedQuantizationParameters(
-                # CPUs without VNNI add pairs of products in 16 bits, which overflow when weights
-                # use all 8: cosines of the vectors fall from 0.99 to 0.95 and below.
+                # CPUs without VNNI add two products in 16 bits, which overflows if weights use all
+                # 8 bits: cosines of the vectors drop from 0.99 to 0.95 and below.
                 overflow_fix=nncf.OverflowFix.ENABLE
             ),
             subset_size=len(feeds),
@@ -140,11 +140,11 @@ def export(
     """Write a model folder that ``milepost.load`` reads.
 
     Args:
-        model: the landmark encoder, ``shortened`` where its vectors are to be.
+        model: the landmark encoder; for shorter vectors, already ``shortened``.
         tokenizer: its ``tokenizer.json``.
         folder: where to write; created if missing.
         name: the model's name.
-        calibration: text for int8 as batches; None writes no int8 graph.
+        calibration: batches of text for int8; None writes no int8 graph.
         f32: write the float32 graph as well.
         bf16: write the float32 graph with weights in bfloat16 as well.
         settings: fields of ``Manifest`` that differ from its defaults.
@@ -158,7 +158,7 @@ def export(
     if calibration is not None:
         small = quantize(graph, calibration)
         openvino.save_model(small, folder / GRAPHS["int8"], compress_to_fp16=False)
-    if bf16:  # last, as it changes the graph
+    if bf16:  # last, because it changes the graph
         openvino.save_model(halve(graph), folder / GRAPHS["bf16"], compress_to_fp16=False)
     graphs = [Path(name) for name in GRAPHS.values() if (folder / name).is_file()]
     files = [name for graph in graphs for name in (graph.name, f"{graph.stem}.bin")]
@@ -174,12 +174,12 @@ def describe(
     name: str,
     settings: dict[str, Any] | None,
 ) -> Manifest:
-    """Write what accompanies a graph: tokenizer, manifest and checksums.
+    """Write the files that accompany a graph: tokenizer, manifest and checksums.
 
     Args:
-        model: what the graph was made from.
+        model: the model that the graph was made from.
         tokenizer: its ``tokenizer.json``.
-        folder: where the graph lies.
+        folder: the folder with the graph.
         files: names of the graph's files.
         name: the model's name.
         settings: fields of ``Manifest`` that differ from its defaults.
@@ -201,9 +201,9 @@ def describe(
 
 
 def _write_sums(folder: Path, names: Sequence[str]) -> None:
-    """``SHA256SUMS`` of the large files, which ``milepost doctor`` checks.
+    """Write ``SHA256SUMS`` of the large files, which ``milepost doctor`` checks.
 
-    The manifest is left out: it may be edited (fusion weights) without harm to the rest.
+    The manifest is left out, because it may be edited (fusion weights).
     """
     lines = [
         f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names
@@ -212,7 +212,7 @@ def _write_sums(folder: Path, names: Sequence[str]) -> None:
 
 
 def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> str:
-    """16 hex digits over the weights, the tokenizer and the settings that change vectors."""
+    """Hash the weights, the tokenizer and the settings that change vectors to 16 hex digits."""
     digest = hashlib.sha256()
     for key, weight in sorted(model.backbone.state_dict().items()):
         digest.update(key.encode())
@@ -220,7 +220,7 @@ def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> 
     digest.update(tokenizer.read_bytes())
     shaping = ("bos_token", "landmark", "window", "left", "right", "longest", "own_sentence")
     digest.update(json.dumps({key: getattr(manifest, key) for key in shaping}).encode())
-    # What is usual is left out, so that a model keeps the fingerprint that it always had.
+    # Default values are left out, so that existing models keep their fingerprints.
     if manifest.query_prefix:
         digest.update(json.dumps({"query_prefix": manifest.query_prefix}).encode())
     if manifest.granularity != SENTENCES:
@@ -228,7 +228,7 @@ def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> 
     if model.dimensions != model.backbone.width:
         digest.update(json.dumps({"dimensions": model.dimensions}).encode())
     if isinstance(model.backbone, HuggingFace):
-        # Of these networks the weights do not say all: rotary frequencies, sliding windows …
+        # The weights do not determine these networks: rotary frequencies, sliding windows …
         said = {**model.backbone.identity, "causal": manifest.causal}
         digest.update(json.dumps(said, sort_keys=True, default=str).encode())
     return digest.hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""The files of a checkpoint: a folder of the user's, or one of the Hugging Face hub."""
+"""Find the files of a checkpoint in a local folder or on the Hugging Face hub."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
 
 
 def local(source: str | Path) -> Path:
-    """The folder itself, or the hub's model of that name in its cache, fetched where needed.
+    """Return the folder itself, or the cached folder of a hub model, fetched if needed.
 
     Raises:
-        ModelError: the folder does not exist and the hub has no such model.
+        ModelError: the folder does not exist, and the hub does not provide such a model.
     """
     folder = hub.local(source, "give a folder with a checkpoint", only=_FILES)
     if folder is None:
@@ -30,10 +30,10 @@ def local(source: str | Path) -> Path:
 
 
 def base_of(folder: Path) -> Path:
-    """The folder that an adapter was trained on; of a whole checkpoint the folder itself.
+    """Return the folder of an adapter's base; for a complete checkpoint, the folder itself.
 
     Raises:
-        ModelError: the adapter does not say, or its base is not there.
+        ModelError: the adapter names no base, or its base cannot be found.
     """
     path = folder / ADAPTER
     if not path.is_file():
@@ -45,10 +45,10 @@ def base_of(folder: Path) -> Path:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """``config.json``, of an architecture of ours or that ``transformers`` knows.
+    """Read ``config.json`` of an architecture that Milepost or ``transformers`` supports.
 
     Raises:
-        ModelError: it is missing, damaged or of no known architecture.
+        ModelError: the file is missing or damaged, or its architecture is unknown.
     """
     path = folder / "config.json"
     if not path.is_file():
@@ -73,10 +73,10 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """The JSON object in a file.
+    """Read the JSON object in a file.
 
     Raises:
-        ModelError: it cannot be read, or holds something else.
+        ModelError: the file cannot be read, or holds another JSON type.
     """
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))

@@ -1,9 +1,9 @@
 """Any encoder or causal language model of ``transformers`` as a backbone.
 
-Beside ``bert.py`` and ``modernbert.py``, which are written by hand because the shipped model needs
-a last layer that stops at landmarks, this one runs whatever ``AutoModel`` builds, with the model's
-own attention in every layer, as in the papers. A decoder is read causally: a landmark is at
-the end of its sentence and sees that sentence and what came before it.
+``bert.py`` and ``modernbert.py`` are separate implementations, because the shipped model needs a
+last layer that computes only landmarks. This backbone runs any network that ``AutoModel`` builds,
+with the network's own attention in every layer, as in the papers. A decoder is read causally: a
+landmark at the end of its sentence sees that sentence and the text before it.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from milepost.errors import ModelError
 from milepost.model.attention import bias_of, gather_rows
 
 ATTENTION = "eager"
-"""The attention that is exported: OpenVINO reads its masks right for every architecture, while the
-fused one, right in torch, comes out as NaN under a sliding window."""
+"""The attention that is exported: OpenVINO converts its masks correctly for every architecture,
+while the fused one, correct in torch, gives NaN with a sliding window."""
 
-_ENDLESS = 2048  # tokens of a window where the network has no longest text of its own (ALiBi)
+_ENDLESS = 2048  # maximum tokens of a window if the network has no limit (ALiBi)
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """While this lasts, ``transformers`` draws no bars and remarks nothing about its own settings.
+    """Silence the progress bars and log messages of ``transformers`` within the context.
 
-    What is wrong with a model it raises, or is looked for here.
+    Problems of a model raise exceptions or are checked by Milepost.
     """
     from transformers.utils import logging
 
@@ -52,19 +52,19 @@ class HuggingFace(nn.Module):
     """A network of ``transformers`` that is read at landmarks.
 
     Args:
-        network: what ``AutoModel`` made, without head.
+        network: a network from ``AutoModel``, without head.
         bidirectional: let every token of a causal network see both sides (as LLM2Vec,
             arXiv 2404.05961, does; the network has to be trained for it).
 
     Attributes:
-        network: the same, with LoRA around it where ``with_lora`` put it.
-        causal: whether a token sees only what precedes it; found by a derivative, so that it
-            needs no list of architectures.
-        max_tokens: longest window the network has positions for.
-        width: of its states.
+        network: the same network, wrapped with LoRA after ``with_lora``.
+        causal: whether a token sees only preceding tokens; determined by a gradient, so that no
+            list of architectures is needed.
+        max_tokens: length of the longest window that the network has positions for.
+        width: width of its states.
 
     Raises:
-        ModelError: the network decodes what another part encoded, such as T5.
+        ModelError: the network is an encoder with a decoder, such as T5.
     """
 
     def __init__(self, network: Any, *, bidirectional: bool = False) -> None:
@@ -76,7 +76,7 @@ class HuggingFace(nn.Module):
                 "use an encoder (BERT, ModernBERT, XLM-R …) or a decoder (LLaMA, Mistral, Qwen …)",
             )
         if isinstance(getattr(network, "pooler", None), nn.Module):
-            network.pooler = None  # reads the first token; landmarks are what is read here
+            network.pooler = None  # unused, because only landmarks are read
         config.use_cache = False
         self.network = network
         self.bidirectional = bidirectional
@@ -95,55 +95,55 @@ class HuggingFace(nn.Module):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The fields of the config that change states; not where it came from, nor by what."""
+        """The fields of the config that affect states, without its origin and dtype."""
         passing = ("_name_or_path", "transformers_version", "dtype", "torch_dtype")
         return {key: value for key, value in self.config.items() if key not in passing}
 
     def forward(self, ids: Tensor, valid: Tensor, marks: Tensor, own: Tensor | None) -> Tensor:
-        """States at the marks, ``(b, m, d)``; arguments as ``Bert.forward``, ``own`` None."""
+        """Return states at the marks, ``(b, m, d)``; see ``Bert.forward``. ``own`` must be None."""
         if own is not None:
             raise ValueError("a network of transformers attends to the whole window everywhere")
         return gather_rows(self._states({"input_ids": ids}, valid), marks)
 
     def layers(self, ids: Tensor, valid: Tensor) -> Tensor:
-        """States behind every layer, ``(b, t, layers, d)``; the embeddings are left out.
+        """Return the states after every layer, ``(b, t, layers, d)``, without the embeddings.
 
-        As ``transformers`` has it, the last are behind the final norm and the others before theirs.
+        As in ``transformers``, those of the last layer have passed the final norm, the others not.
 
         Args:
             ids: ``(b, t)`` int64, padded with any id.
-            valid: ``(b, t)`` bool: which places hold a token.
+            valid: ``(b, t)`` bool, False for padding.
         """
         found = self._run({"input_ids": ids}, valid, output_hidden_states=True)
         return torch.stack(found.hidden_states[1:], 2)
 
     def _states(self, content: dict[str, Tensor], valid: Tensor) -> Tensor:
-        """``(b, t, d)`` of the last layer."""
+        """Compute the states of the last layer, ``(b, t, d)``."""
         states: Tensor = self._run(content, valid).last_hidden_state
-        # Of weights in bfloat16; autocast, which leaves weights in float32, keeps its own dtype.
+        # Weights may be bfloat16; under autocast, whose weights are float32, its dtype stays.
         return states if torch.is_autocast_enabled(states.device.type) else states.float()
 
     def _run(self, content: dict[str, Tensor], valid: Tensor, **wanted: bool) -> Any:
-        """What the network gives. Masks come from ``valid``, positions from places, never ids."""
+        """Run the network. Masks come from ``valid`` and positions from indices, never from ids."""
         batch, length = valid.shape
         settings: dict[str, Tensor] = {"attention_mask": valid.long()}
         if self.bidirectional:
             everyone = valid[:, None, None, :].expand(batch, 1, length, length)
-            # Masks of four dimensions are taken by transformers as they are.
+            # transformers uses four-dimensional masks unchanged.
             settings["attention_mask"] = bias_of(everyone, self.network.dtype)
         if self.first and self._takes_positions:
-            # Left to itself, RoBERTa's family counts the ids that are not the pad token.
+            # Without this, the RoBERTa family counts ids other than the pad token.
             places = torch.arange(length, device=valid.device) + self.first
             settings["position_ids"] = places[None].expand(batch, length)
         return self.network(**content, **settings, **wanted)
 
     def for_export(self) -> None:
-        """Choose the attention that converts well; states change by rounding alone."""
+        """Switch to the attention that converts correctly; states change only by rounding."""
         if self.network.config._attn_implementation != ATTENTION:
             self.network.set_attn_implementation(ATTENTION)
 
     def forget_pad(self) -> None:
-        """Take away the pad token, whose embedding is never trained: it is the landmark."""
+        """Remove the pad token, which is the landmark: embeddings of pad tokens are not trained."""
         self.network.config.pad_token_id = None
         for module in self.network.modules():
             if isinstance(module, nn.Embedding):
@@ -151,7 +151,7 @@ class HuggingFace(nn.Module):
 
 
 def _first_position(network: Any) -> int:
-    """Position of a window's first token: RoBERTa, XLM-R and MPNet leave out pad and below."""
+    """Position of a window's first token: RoBERTa, XLM-R and MPNet start after the pad id."""
     for name, module in network.named_modules():
         if name.endswith("position_embeddings") and isinstance(module, nn.Embedding):
             return 0 if module.padding_idx is None else module.padding_idx + 1
@@ -159,7 +159,7 @@ def _first_position(network: Any) -> int:
 
 
 def _is_causal(backbone: HuggingFace) -> bool:
-    """Whether the first state does not depend on the last token: an exact zero of its gradient."""
+    """Whether the gradient of the first state with respect to the last token is exactly zero."""
     training = backbone.network.training
     backbone.eval()
     table = backbone.network.get_input_embeddings().weight

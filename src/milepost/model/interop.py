@@ -1,10 +1,10 @@
-"""Folders of others: sentence-transformers encoders, LMK checkpoints of every known layout.
+"""Read and write folders of other programs: sentence-transformers and every known LMK layout.
 
-``read_folder`` gives an ``LmkModel`` for a folder trained with LMK pooling: Milepost's own, the
-three layouts of sentence-transformers PR 3642, or the authors' (weights alone, settings by the
-caller or the folder's name). ``starting_weights`` says what a plain encoder folder holds, to
-train from. ``write_folder`` writes one that sentence-transformers opens. No code of a folder is
-run and nothing is unpickled. ``docs/interop.md`` has the table.
+``read_folder`` returns an ``LmkModel`` for a folder trained with LMK pooling: Milepost's own, the
+three layouts of sentence-transformers PR 3642, or the authors' (only weights; settings come from
+the caller or the folder's name). ``starting_weights`` describes a plain encoder folder to train
+from. ``write_folder`` writes a folder that sentence-transformers opens. No code from a folder is
+run and nothing is unpickled. ``docs/interop.md`` has a table of the layouts.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ __all__ = ["InteropWarning", "StartingWeights", "read_folder", "starting_weights
 
 @dataclass(frozen=True, slots=True)
 class StartingWeights:
-    """What a plain encoder folder holds, for landmark training to start from.
+    """A plain encoder folder from which landmark training can start.
 
     Attributes:
-        folder: where ``config.json``, weights and tokenizer are.
+        folder: the folder with ``config.json``, weights and tokenizer.
         model_type: the backbone's name in transformers.
         max_tokens: longest row it was used with; None if unknown.
-        pooling: how its vectors were read (``mean``, ``cls`` …); more than one: concatenated.
-        normalized: whether its vectors were of unit length.
-        lower_case: whether texts went to lower case first.
-        query_prompt, document_prompt: prefixes of texts.
-        left_out: modules that landmark training has no use for (a dense layer …).
+        pooling: its pooling modes (``mean``, ``cls`` …); the vectors of several are concatenated.
+        normalized: whether its vectors have unit length.
+        lower_case: whether texts are lower-cased first.
+        query_prompt, document_prompt: prefixes of queries and documents.
+        left_out: modules that landmark training does not use (a dense layer …).
     """
 
     folder: Path
@@ -69,7 +69,7 @@ def starting_weights(folder: Path) -> StartingWeights:
     """Read the layout of a sentence-transformers folder, or of a plain Hugging Face one.
 
     Raises:
-        ModelError: it is neither.
+        ModelError: the folder is neither, or was trained with LMK pooling.
     """
     root, modules = network_of(folder), modules_of(folder)
     if modules and kind_of(modules[0]) == LANDMARK_MODULE:
@@ -86,7 +86,7 @@ def starting_weights(folder: Path) -> StartingWeights:
         read_json(tokenizer).get("model_max_length") if tokenizer.is_file() else None,
         config.get("max_position_embeddings"),
     )
-    # Tokenizers that know no limit write 10^30.
+    # Tokenizers without a limit write 10^30.
     known = [int(each) for each in limits if each is not None and 0 < each < 10**9]
     query, document = prompts_of(folder)
     pooling = [m for m in modules if kind_of(m) == "Pooling"]
@@ -118,14 +118,14 @@ def read_folder(
     """Load a folder trained with LMK pooling.
 
     Args:
-        folder: its place on disk.
-        granularity: tokens a landmark, or ``"sentences"``; default: what the folder says.
-        limit: longest row in tokens; default: what the folder says, or all the model takes.
-        rule: what happens at the end of a row; default: the one it was trained with.
-        by_id: pool landmark tokens that occur in the text too, as the published code does.
+        folder: path of the folder.
+        granularity: tokens per landmark, or ``"sentences"``; default: the folder's.
+        limit: longest row in tokens; default: the folder's, else the model's maximum.
+        rule: how rows end; default: the rule of its training.
+        by_id: also pool landmark tokens that occur in the text, as the published code does.
 
     Raises:
-        ModelError: it is damaged, of another kind, or does not say what must be known.
+        ModelError: the folder is damaged, of another kind, or lacks a required setting.
 
     Warns:
         InteropWarning: settings were guessed, or other programs read the folder differently.
@@ -154,7 +154,7 @@ def read_folder(
     except Exception as error:  # the library raises all kinds
         first = first_line(error)
         raise ModelError(f"{folder} cannot be loaded: {first}", "fetch the folder again") from error
-    # The library fills what is missing with random numbers. Poolers are not read here.
+    # The library initialises missing weights at random. Poolers are not used.
     missing = sorted(name for name in loaded["missing_keys"] if not name.startswith("pooler."))
     if missing:
         raise ModelError(f"the weights of {folder} lack {missing[0]}", "fetch the folder again")
@@ -177,21 +177,21 @@ def read_folder(
 def write_folder(lmk: LmkModel, folder: Path) -> None:
     """Write a folder that ``read_folder`` and sentence-transformers (with milepost) open.
 
-    It appears whole or not at all.
+    The folder is renamed into place when it is complete.
 
     Raises:
-        ModelError: there is something at that place.
+        ModelError: the path exists.
     """
     if folder.exists():
         raise ModelError(f"{folder} exists", "give a new name")
     part = folder.with_name(folder.name + ".part")
-    shutil.rmtree(part, ignore_errors=True)  # of a write that was killed
+    shutil.rmtree(part, ignore_errors=True)  # left by a write that was killed
     part.mkdir(parents=True)
     module = LandmarkTransformer(lmk)
     module.save(str(part))
     kinds = [("", f"{LandmarkTransformer.__module__}.{LandmarkTransformer.__name__}")]
     if lmk.settings.normalized:
-        # The short old path, which every release of that library resolves.
+        # The old short path, which every release of sentence-transformers resolves.
         kinds.append(("1_Normalize", "sentence_transformers.models.Normalize"))
         (part / "1_Normalize").mkdir()
     _write(

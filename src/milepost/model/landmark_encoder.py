@@ -1,10 +1,9 @@
 """The landmark encoder: token ids of windows → unit vectors at their landmarks.
 
 After Luo et al. (Landmark Embedding, arXiv 2402.11573): a landmark token closes every sentence
-and its last state is the sentence's vector. Two things are ours, both settings of the manifest:
-the encoder sees both sides, and in the last layer a landmark attends to its own sentence alone
-(the layers below have brought the context in; the last one gathers), which lets that layer be
-computed at landmarks only.
+and its last state is the sentence's vector. Milepost differs in two settings of the manifest: the
+encoder is bidirectional, and in the last layer a landmark attends only to its own sentence (the
+layers below have added the context). The last layer is computed only at landmarks.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ BACKBONES: dict[str, type[Bert] | type[ModernBert] | type[Light] | type[stitched
     MODEL_TYPE: Light,
     stitched.MODEL_TYPE: stitched.Stitched,
 }
-"""The backbones of ours; every other one is ``huggingface.HuggingFace``."""
+"""Milepost's backbones; every other one is ``huggingface.HuggingFace``."""
 
 Backbone = Bert | ModernBert | Light | stitched.Stitched | HuggingFace
 
@@ -43,10 +42,10 @@ class LandmarkEncoder(nn.Module):
         config: fields of a Hugging Face ``config.json``; ``model_type`` names the backbone.
         own_sentence: whether a landmark attends to its own sentence only in the last layer
             (False: to the whole window, as in the papers).
-        backbone: one of ``transformers`` in the place of ours; it attends to the whole window.
+        backbone: a ``transformers`` backbone instead of Milepost's; it attends to the whole window.
 
     Raises:
-        ValueError: no backbone of that ``model_type``, or one that cannot do ``own_sentence``.
+        ValueError: ``model_type`` is unknown, or the backbone does not support ``own_sentence``.
     """
 
     def __init__(
@@ -63,26 +62,26 @@ class LandmarkEncoder(nn.Module):
         if backbone is not None and own_sentence:
             raise ValueError(f"{kind} of transformers has no last layer of its own sentence")
         self.config = config
-        self.own_sentence = own_sentence and kind != MODEL_TYPE  # which attends to nothing
+        self.own_sentence = own_sentence and kind != MODEL_TYPE  # a light model has no attention
         self.backbone: Backbone = backbone or BACKBONES[kind](config)
         self._kept: int | None = None
 
     @property
     def dimensions(self) -> int:
-        """Numbers of a vector: as many as the backbone is wide, unless it was ``shortened``."""
+        """Dimensions of a vector: the backbone's width, unless the encoder is ``shortened``."""
         return self._kept or int(self.backbone.width)
 
     def shortened(self, dimensions: int) -> LandmarkEncoder:
-        """The same weights, with vectors cut to their first numbers and of unit length again.
+        """Return an encoder with the same weights whose vectors are truncated and renormalised.
 
-        What training at several widths makes them good for (``losses.over_prefixes``, Kusupati et
+        Training at several widths prepares vectors for this (``losses.over_prefixes``, Kusupati et
         al., Matryoshka Representation Learning, arXiv 2205.13147).
 
         Args:
-            dimensions: numbers that are kept.
+            dimensions: number of leading dimensions to keep.
 
         Raises:
-            InputError: none is kept, or more than there are.
+            InputError: ``dimensions`` is below 1 or above the current number.
         """
         most = self.dimensions
         if not 1 <= dimensions <= most:
@@ -96,18 +95,18 @@ class LandmarkEncoder(nn.Module):
 
     @property
     def causal(self) -> bool:
-        """Whether a landmark sees only what precedes it."""
+        """Whether a landmark sees only preceding tokens."""
         return isinstance(self.backbone, HuggingFace) and self.backbone.causal
 
     def forward(self, ids: Tensor, sentences: Tensor, marks: Tensor) -> Tensor:
-        """Unit vectors at the landmarks, ``(b, m, d)``.
+        """Compute unit vectors at the landmarks, ``(b, m, d)``.
 
         Args:
             ids: ``(b, t)`` int: ``[CLS] s1 [LMK] s2 [LMK] …``, padded with any id on the right.
             sentences: ``(b, t)`` int: number of the sentence each token belongs to, its landmark
                 included; 0 for ``[CLS]``; -1 for padding.
-            marks: ``(b, m)`` int: positions of the landmarks; unused places hold 0 and give a
-                vector that means nothing.
+            marks: ``(b, m)`` int: positions of the landmarks; unused entries are 0, and their
+                vectors are meaningless.
         """
         marks = marks.long()
         if isinstance(self.backbone, Light):
@@ -119,13 +118,13 @@ class LandmarkEncoder(nn.Module):
         return self._unit(self.backbone(ids.long(), sentences >= 0, marks, own))
 
     def recompute_activations(self) -> None:
-        """Keep no activations inside layers for the backward pass: each layer runs again there.
+        """Store no activations inside layers; the backward pass runs each layer again.
 
-        Gradient checkpointing (arXiv 1604.06174): a third more computing, memory of one layer.
-        Weights and gradients are the same.
+        Gradient checkpointing (arXiv 1604.06174): a third more computation, and the activation
+        memory of one layer. Weights and gradients are the same.
 
         Raises:
-            ModelError: the network has no layers that can run again.
+            ModelError: the network does not support gradient checkpointing.
         """
         layers = [
             layer
@@ -146,6 +145,6 @@ class LandmarkEncoder(nn.Module):
             layer.forward = partial(checkpoint, layer.forward, use_reentrant=False)  # type: ignore[method-assign]
 
     def _unit(self, states: Tensor) -> Tensor:
-        """States as vectors: what is kept of them, of unit length."""
+        """Truncate states to the kept dimensions and scale them to unit length."""
         kept = states if self._kept is None else states[..., : self._kept]
         return F.normalize(kept.float(), dim=-1)

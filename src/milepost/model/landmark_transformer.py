@@ -1,8 +1,8 @@
 """The module that sentence-transformers runs when it loads a folder written by ``interop``.
 
-``modules.json`` names the class by its path in this package, so milepost must be installed and
-the folder be opened with ``trust_remote_code=True`` (sentence-transformers 6 asks for that for
-every class that is not its own). The class has what that library calls and does not import it.
+``modules.json`` names the class by its path in this package, so milepost must be installed and the
+folder opened with ``trust_remote_code=True`` (sentence-transformers 6 requires that for every class
+outside the library). The class implements the library's module interface without importing it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from milepost.model.lmk_model import LmkModel, LmkSettings
 CONFIG = "sentence_bert_config.json"
 SCHEMA = 2
 _RENEW = "milepost.model.interop.write_folder(LMK_MODEL, FOLDER), with the weights it came from"
-# Left to modules.json and config_sentence_transformers.json, where that library keeps them.
+# sentence-transformers stores these in modules.json and config_sentence_transformers.json.
 _ELSEWHERE = ("normalized", "query_prompt", "document_prompt")
 
 
 def to_json(settings: LmkSettings) -> dict[str, Any]:
-    """Settings under the names of sentence-transformers PR 3642 where it has one."""
+    """Convert settings to JSON, with the keys of sentence-transformers PR 3642 where it has one."""
     fields = {key: value for key, value in asdict(settings).items() if key not in _ELSEWHERE}
     return {
         "milepost_schema": SCHEMA,
@@ -45,10 +45,10 @@ def to_json(settings: LmkSettings) -> dict[str, Any]:
 
 
 def from_json(config: dict[str, Any], source: str) -> LmkSettings:
-    """The settings that ``to_json`` wrote.
+    """Read the settings that ``to_json`` wrote.
 
     Raises:
-        ModelError: they are incomplete, wrong, or of another schema.
+        ModelError: the settings are incomplete, invalid, or of another schema.
     """
     fields = dict(config)
     check_schema(source, fields.pop("milepost_schema", None), SCHEMA, _RENEW)
@@ -72,10 +72,10 @@ def from_json(config: dict[str, Any], source: str) -> LmkSettings:
 class LandmarkTransformer(nn.Module):
     """Tokens with landmarks, the backbone and LMK pooling as one sentence-transformers module.
 
-    Granularity is the fixed one whether the module is in train mode or not.
+    The granularity is fixed, in train mode as well.
 
     Args:
-        lmk: the model; its vectors are normalised by the module after this one.
+        lmk: the model; the next module normalises its vectors.
     """
 
     save_in_root = True
@@ -111,7 +111,7 @@ class LandmarkTransformer(nn.Module):
     def preprocess(
         self, inputs: Sequence[str], prompt: str | None = None, **_: Any
     ) -> dict[str, Tensor]:
-        """Texts as ``input_ids``, ``attention_mask`` and ``landmark_mask``."""
+        """Tokenize texts to ``input_ids``, ``attention_mask`` and ``landmark_mask``."""
         padded = self._lmk.padded([(prompt or "") + text for text in inputs])
         return {
             "input_ids": torch.from_numpy(padded.ids),
@@ -147,7 +147,7 @@ class LandmarkTransformer(nn.Module):
         model_kwargs: dict[str, Any] | None = None,
         **_: Any,
     ) -> LandmarkTransformer:
-        """Read what ``save`` wrote, from a folder or by the model's name on the hub."""
+        """Load what ``save`` wrote, from a folder or by the model's name on the hub."""
         transformers = require("transformers", extra="train")
         where: dict[str, Any] = {
             "token": token,

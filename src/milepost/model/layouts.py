@@ -1,7 +1,7 @@
-"""What folders of other programs say about LMK pooling, layout by layout.
+"""Read the LMK pooling settings in folders of other programs, layout by layout.
 
-Three layouts of sentence-transformers PR 3642 and the authors' folders, whose names alone say
-something. Nothing of a folder is run. ``docs/interop.md`` has the table.
+The layouts are three of sentence-transformers PR 3642, and the authors' folders, which have no
+settings but their names. No code from a folder is run. ``docs/interop.md`` has a table of layouts.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ _POOLING_SWITCHES = {
 
 
 class InteropWarning(UserWarning):
-    """A folder says less than it should, or other programs read it differently."""
+    """Settings of a folder were guessed, or other programs read the folder differently."""
 
 
 def network_of(folder: Path) -> Path:
-    """The folder of ``config.json``, weights and tokenizer: itself, or one inside it.
+    """Return the folder with ``config.json``, weights and tokenizer: itself, or a subfolder.
 
     Raises:
-        ModelError: its ``modules.json`` begins with something that is not an encoder.
+        ModelError: the first module in ``modules.json`` is not an encoder.
     """
     modules = modules_of(folder)
     if not modules:
@@ -60,7 +60,7 @@ def network_of(folder: Path) -> Path:
 
 
 def trained_for_lmk(folder: Path) -> bool:
-    """Whether the folder, by its modules or by its name, was trained with LMK pooling."""
+    """Whether the folder was trained with LMK pooling, by its modules or its name."""
     modules = modules_of(folder)
     if modules:
         return kind_of(modules[0]) == LANDMARK_MODULE
@@ -71,16 +71,16 @@ def trained_for_lmk(folder: Path) -> bool:
 def settings_of(
     folder: Path, tokenizer: Any, granularity: Granularity | None = None, limit: int | None = None
 ) -> LmkSettings:
-    """What the folder says of its rows, its landmarks and its prompts, in whichever layout.
+    """Read a folder's settings of rows, landmarks and prompts, in any layout.
 
     Args:
-        folder: of Milepost, of PR 3642, or the authors'.
-        tokenizer: what ``transformers.AutoTokenizer`` gives for it.
-        granularity: where the folder does not say it.
-        limit: longest row where the folder does not say it.
+        folder: a folder of Milepost, of PR 3642, or of the authors.
+        tokenizer: its tokenizer, from ``transformers.AutoTokenizer``.
+        granularity: used if the folder does not give one.
+        limit: longest row, used if the folder does not give it.
 
     Raises:
-        ModelError: it is damaged, or does not say what must be known.
+        ModelError: the folder is damaged, or lacks a required setting.
     """
     modules = modules_of(folder)
     if modules and modules[0]["type"].startswith("milepost."):
@@ -106,7 +106,7 @@ def of_pull_request(
     granularity: Granularity | None,
     limit: int | None,
 ) -> LmkSettings:
-    """Settings of sentence-transformers PR 3642; its three layouts differ by their keys."""
+    """Read settings of sentence-transformers PR 3642, whose three layouts differ in their keys."""
     other = [kind_of(m) for m in modules[1:] if kind_of(m) not in ("Pooling", "Normalize")]
     pooling = [m for m in modules if kind_of(m) == "Pooling"]
     if other or len(pooling) != 1:
@@ -162,7 +162,7 @@ def of_pull_request(
 def of_name(
     folder: Path, tokenizer: Any, granularity: Granularity | None, limit: int | None
 ) -> LmkSettings:
-    """Settings of the authors' checkpoints: the caller's, else of ``…_<method>_gran_<sizes>``."""
+    """Get an authors' checkpoint's settings: the caller's, else by ``…_<method>_gran_<sizes>``."""
     hint = _hint(folder)
     training: tuple[Granularity, ...] = ()
     if hint is not None:
@@ -196,12 +196,12 @@ def of_name(
 
 
 def _hint(folder: Path) -> re.Match[str] | None:
-    """What the authors' names say; a folder in such a folder is one of its checkpoints."""
+    """Match the authors' naming scheme on the folder, or on its parent for a checkpoint."""
     return _NAMED.search(folder.name) or _NAMED.search(folder.parent.name)
 
 
 def _landmark(transformer: int | None, pooling: int | None, tokenizer: Any) -> int:
-    """The landmark's id: the transformer module's, the pooling's, ``[SEP]``, end of text."""
+    """Choose the landmark's id: the transformer module's, the pooling's, ``[SEP]``, end of text."""
     if transformer is not None and transformer >= 0:
         if pooling is not None and 0 <= pooling != transformer:
             _warn(f"landmark {transformer} is inserted but {pooling} pooled; the first is taken")
@@ -215,7 +215,7 @@ def _landmark(transformer: int | None, pooling: int | None, tokenizer: Any) -> i
 
 
 def _bos_ids(tokenizer: Any) -> tuple[int, ...]:
-    """``[CLS]``, else the beginning of text, else nothing."""
+    """Return the id of ``[CLS]``, else of the beginning of text, else no id."""
     for each in (tokenizer.cls_token_id, tokenizer.bos_token_id):
         if each is not None:
             return (int(each),)
@@ -223,7 +223,7 @@ def _bos_ids(tokenizer: Any) -> tuple[int, ...]:
 
 
 def template_of(tokenizer: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """What the tokenizer puts before and behind a text."""
+    """Return the ids that the tokenizer adds before and after a text."""
     bare: list[int] = tokenizer("a", add_special_tokens=False)["input_ids"]
     full: list[int] = tokenizer("a")["input_ids"]
     for at in range(len(full) - len(bare) + 1):
@@ -241,7 +241,7 @@ def _known(limit: int | None, folder: Path) -> int:
 
 
 def poolings_of(config: dict[str, Any]) -> tuple[str, ...]:
-    """The pooling modes that are on, by either generation of Pooling's ``config.json``."""
+    """Return the enabled pooling modes, from either format of Pooling's ``config.json``."""
     named = config.get("pooling_mode")
     if named is not None:
         return (named,) if isinstance(named, str) else tuple(named)
@@ -249,7 +249,7 @@ def poolings_of(config: dict[str, Any]) -> tuple[str, ...]:
 
 
 def prompts_of(folder: Path) -> tuple[str, str]:
-    """Prompts of queries, and of documents: the first of their three names that is set."""
+    """Return the prompts of queries and documents; documents have three possible names."""
     path = folder / PROMPTS
     prompts = (read_json(path).get("prompts") or {}) if path.is_file() else {}
     documents = (prompts.get(name) for name in ("document", "passage", "corpus"))
@@ -257,7 +257,7 @@ def prompts_of(folder: Path) -> tuple[str, str]:
 
 
 def modules_of(folder: Path) -> list[dict[str, Any]]:
-    """``modules.json``; empty for a folder without one."""
+    """Read ``modules.json``; empty for a folder without it."""
     path = folder / MODULES
     modules = _parsed(path) if path.is_file() else []
     well = isinstance(modules, list) and all(
@@ -270,12 +270,12 @@ def modules_of(folder: Path) -> list[dict[str, Any]]:
 
 
 def kind_of(module: dict[str, Any]) -> str:
-    """The class of a module, without the path that leads to it."""
+    """Return the class name of a module, without its import path."""
     return str(module["type"]).rpartition(".")[2]
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A file's JSON object."""
+    """Read the JSON object in a file."""
     found = _parsed(path)
     if not isinstance(found, dict):
         raise ModelError(f"{path} holds no JSON object", "fetch the folder again")

@@ -1,10 +1,10 @@
 """The light backbone: token vectors without attention, and a small network across sentences.
 
-A sentence starts as the sum of its tokens' vectors, whose lengths say how much each counts (static
-vectors, as in model2vec and SIF, Arora et al. 2017), so its tokens cost a look-up. What it means
-beside its neighbours is then worked out among the sentences of the window, some thirty times fewer
-than its tokens: gated convolutions over them, with the mean of the window (the gated linear unit of
-Dauphin et al., arXiv 1612.08083, with a depthwise convolution in its value).
+A sentence starts as the sum of its tokens' vectors, whose lengths are their weights (static
+vectors, as in model2vec and SIF, Arora et al. 2017), so a token costs one look-up. Context is then
+added among the sentences of the window, of which there are some thirty times fewer than tokens:
+gated convolutions over sentences, with the mean of the window (the gated linear unit of Dauphin et
+al., arXiv 1612.08083, with a depthwise convolution in its value).
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from torch import Tensor, nn
 from milepost.model.attention import gather_rows
 
 MODEL_TYPE = "milepost_light"
-"""``model_type`` of its ``config.json``."""
+"""``model_type`` in ``config.json``."""
 
-# The engine makes kernels for every shape it meets, so the number of sentences is rounded up.
+# The engine compiles kernels for every input shape, so the number of sentences is rounded up.
 _STEP = 16
 
 
 class LightBlock(nn.Module):
-    """Sentences look at the ``reach`` before and behind them, and at the window's mean."""
+    """Mixes each sentence with ``reach`` neighbours on each side and with the window's mean."""
 
     def __init__(self, width: int, inner: int, reach: int) -> None:
         super().__init__()
@@ -36,11 +36,11 @@ class LightBlock(nn.Module):
         self.far = nn.Parameter(torch.zeros(inner))
         self.leave = nn.Linear(inner, width)
         with torch.no_grad():
-            self.near[reach] = 1.0  # at first a sentence sees itself alone
+            self.near[reach] = 1.0  # initially a sentence sees only itself
             self.leave.weight.mul_(0.3)
 
     def forward(self, states: Tensor, present: Tensor) -> Tensor:
-        """``(b, n, d)`` → the same; ``present`` ``(b, n, 1)`` is 1 where there is a sentence."""
+        """Map ``(b, n, d)`` to the same shape; ``present`` ``(b, n, 1)`` is 1 at sentences."""
         value, gate = self.enter(self.norm(states)).chunk(2, dim=-1)
         value = value * present
         mean = value.sum(1, keepdim=True) / present.sum(1, keepdim=True).clamp(min=1.0)
@@ -57,9 +57,9 @@ class Light(nn.Module):
     """Token vectors, sums over sentences, blocks across sentences.
 
     Args:
-        config: ``vocab_size``; ``table_width`` of the token vectors; ``hidden_size`` of the
-            sentences' states, which is that of the result; ``intermediate_size`` and
-            ``num_hidden_layers`` of the blocks; ``reach``, neighbours seen on each side by one;
+        config: ``vocab_size``; ``table_width``, width of token vectors; ``hidden_size``, width of
+            sentence states and of the result; ``intermediate_size`` and ``num_hidden_layers`` of
+            the blocks; ``reach``, neighbours that a block sees on each side;
             ``max_position_embeddings``, maximum tokens of a window.
 
     Attributes:
@@ -83,7 +83,7 @@ class Light(nn.Module):
         self.width: int = width
 
     def forward(self, ids: Tensor, sentences: Tensor, marks: Tensor) -> Tensor:
-        """States of the marked sentences, ``(b, m, d)``.
+        """Compute states of the marked sentences, ``(b, m, d)``.
 
         Args:
             ids: ``(b, t)`` int64 token ids.
@@ -95,7 +95,7 @@ class Light(nn.Module):
         return result
 
     def gather(self, ids: Tensor, sentences: Tensor, marks: Tensor) -> Tensor:
-        """What ``forward`` projects: the states of the marked sentences, ``(b, m, d)``."""
+        """Compute the states that ``forward`` projects, ``(b, m, d)``."""
         most = sentences.max()
         numbers = torch.arange((most // _STEP + 1) * _STEP, device=ids.device) + 1
         own = (numbers[None, :, None] == sentences[:, None, :]).to(self.project.weight.dtype)
@@ -108,16 +108,16 @@ class Light(nn.Module):
         return result
 
     def _tokens(self, ids: Tensor) -> Tensor:
-        """Vectors of tokens, ``(b, t, e)``."""
+        """Look up the vectors of tokens, ``(b, t, e)``."""
         found: Tensor = self.embeddings["word_embeddings"](ids)
         return found
 
 
 class RoundedLight(Light):
-    """The same with the table in 8 bits, one scale a token, as it is exported.
+    """A light backbone whose table has 8 bits and one scale per token, as it is exported.
 
     Args:
-        light: what to round; it is left as it is.
+        light: the backbone to round; not changed.
         config: its config.
     """
 
@@ -139,6 +139,6 @@ class RoundedLight(Light):
 
 
 def rounded(table: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows as int8 and what each is to be multiplied by: ``(v, e)`` int8, ``(v,)`` float32."""
+    """Round rows to int8 with one scale per row: ``(v, e)`` int8, ``(v,)`` float32."""
     scales = table.abs().amax(1).clamp(min=1e-8) / 127
     return (table / scales[:, None]).round().to(torch.int8), scales

@@ -1,7 +1,8 @@
-"""A light checkpoint → model folder: the table in 8 bits, the rest in bfloat16.
+"""Export a light checkpoint to a model folder: the table in 8 bits, the rest in bfloat16.
 
-The general export would hand the graph to NNCF, whose table is widened when the graph is loaded:
-five times the memory and a slower start. Here a row is widened when it is looked up.
+The general export would quantise the graph with NNCF, whose table is converted to float when the
+graph is loaded: five times the memory and a slower start. Here a row is converted when it is looked
+up.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from milepost.model.light import Light, RoundedLight
 
 
 def with_rounded_table(model: LandmarkEncoder) -> LandmarkEncoder:
-    """A copy as it is exported, to be compared with what it was.
+    """Copy a model with the table rounded as in the export, to compare both.
 
     Raises:
-        TypeError: the model is not light.
+        TypeError: the backbone is not light.
     """
     if not isinstance(model.backbone, Light):
         raise TypeError(f"{model.config.get('model_type')} has no table of static vectors")
@@ -38,7 +39,7 @@ def export_light(
     name: str,
     settings: dict[str, Any] | None = None,
 ) -> Manifest:
-    """Write a model folder that ``milepost.load`` reads; arithmetic is in float32.
+    """Write a model folder that ``milepost.load`` reads; its arithmetic is float32.
 
     Args:
         model: a landmark encoder with a light backbone.
@@ -48,7 +49,7 @@ def export_light(
         settings: fields of ``Manifest`` that differ from its defaults.
 
     Raises:
-        TypeError: the model is not light.
+        TypeError: the backbone is not light.
     """
     return export(
         with_rounded_table(model),

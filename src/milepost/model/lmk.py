@@ -1,13 +1,13 @@
-"""LMK pooling (Doshi et al., arXiv 2601.21525): where landmarks are inserted, and their mean.
+"""LMK pooling (Doshi et al., arXiv 2601.21525): insert landmarks, and pool them by their mean.
 
-The content of a text is cut into pieces, ``g`` tokens each or a sentence each, and a landmark
-closes every piece, the last and shorter one too. With BOS token 1, landmark 2 and ``g = 3``:
+The content of a text is cut into pieces of ``g`` tokens or of one sentence, and a landmark closes
+every piece, including a shorter last one. With BOS token 1, landmark 2 and ``g = 3``:
 
     content   11 12 13 14 15 16 17
     row       1 11 12 13 2 14 15 16 2 17 2        landmarks at 4, 8, 10
 
-Landmarks are remembered by position. A separator in the text itself is content, and
-padding is known by lengths, so neither can be taken for a landmark or hide one.
+Landmarks are identified by position and padding by lengths. A separator in the text is content, so
+neither can be mistaken for a landmark or hide one.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Pieces = Sequence[Sequence[int]]
 
 
 class Rule(StrEnum):
-    """What happens at the end of a row.
+    """How a row ends.
 
-    SAFE: content is cut first, so that the last landmark fits and every token read has its own.
-    OFFICIAL: the row is cut after insertion, as the authors do; up to ``g - 1`` tokens at its end
-    then have no landmark. If none is left, the last token becomes one.
-    DOUBLE_SUFFIX: OFFICIAL, with the tokenizer's own closing tokens kept behind the last landmark
-    (sentence-transformers PR 3642 since 20 February 2026); where these are the landmark token
-    too, they are pooled as one more.
+    SAFE: content is cut first, so that the last landmark fits and closes every token that is read.
+    OFFICIAL: the row is cut after insertion, as the authors do; up to ``g`` tokens at its end then
+    have no landmark. If none is left, the last token becomes one.
+    DOUBLE_SUFFIX: OFFICIAL, with the tokenizer's own closing tokens after the last landmark
+    (sentence-transformers PR 3642 since 20 February 2026); a closing token that equals the landmark
+    token is pooled as well.
     """
 
     SAFE = "safe"
@@ -43,7 +43,7 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Token ids of one text, and the positions of its landmarks in them."""
+    """Token ids of one text, and the positions of its landmarks."""
 
     ids: list[int]
     landmarks: list[int]
@@ -65,7 +65,7 @@ class Padded:
 
 
 def chunks(content: Sequence[int], granularity: int) -> list[Sequence[int]]:
-    """Pieces of ``granularity`` tokens; the last may be shorter.
+    """Cut content into pieces of ``granularity`` tokens; the last may be shorter.
 
     >>> chunks([11, 12, 13, 14], 3)
     [[11, 12, 13], [14]]
@@ -84,16 +84,16 @@ def insert(
     rule: Rule = Rule.SAFE,
     closing: Sequence[int] = (),
 ) -> Row:
-    """Opening tokens, then every piece with its landmark behind it.
+    """Build a row: opening tokens, then every piece followed by its landmark.
 
     Args:
-        pieces: token ids without special tokens; empty pieces are left out. No piece at all
-            gives ``bos_ids`` and one landmark.
+        pieces: token ids without special tokens; empty pieces are left out. Without pieces the row
+            is ``bos_ids`` and one landmark.
         bos_ids: tokens that begin a row, ``[CLS]`` for most encoders.
         landmark: id of the landmark token.
-        limit: longest row.
-        rule: what happens at the end.
-        closing: the tokenizer's closing tokens, which ``Rule.DOUBLE_SUFFIX`` alone appends.
+        limit: maximum length of the row.
+        rule: how the row ends.
+        closing: the tokenizer's closing tokens, which only ``Rule.DOUBLE_SUFFIX`` appends.
     """
     if limit < len(bos_ids) + 1:
         raise ValueError(f"a row of {limit} tokens has no room for a landmark")
@@ -118,7 +118,7 @@ def insert(
 
 
 def _fitting(pieces: Pieces, room: int) -> Iterator[Sequence[int]]:
-    """As much of the pieces as fits into ``room`` with a landmark behind each."""
+    """Yield as much of the pieces as fits into ``room`` with a landmark after each."""
     for piece in pieces:
         if room < 2:
             return
@@ -128,13 +128,13 @@ def _fitting(pieces: Pieces, room: int) -> Iterator[Sequence[int]]:
 
 
 def pad(rows: Sequence[Row], padding: int, *, by_id: int | None = None) -> Padded:
-    """Rows as one batch.
+    """Pad rows to one batch.
 
     Args:
-        rows: what ``insert`` gave.
-        padding: id to fill up with; any, since the masks do not look at ids.
-        by_id: pool every token of this id instead of the positions noted, as the published code
-            does; it differs where the landmark token occurs in the text itself.
+        rows: results of ``insert``.
+        padding: id of padding; any id works, because the masks do not depend on ids.
+        by_id: pool every token with this id instead of the recorded positions, as the published
+            code does; the result differs if the landmark token occurs in the text.
     """
     longest = max((len(row.ids) for row in rows), default=0)
     ids = np.full((len(rows), longest), padding, np.int64)
@@ -157,7 +157,7 @@ def pool(
     normalized: bool = True,
     unit_landmarks: bool = False,
 ) -> Tensor:
-    """Mean of the landmarks' states, ``(b, d)`` float32.
+    """Average the landmarks' states, ``(b, d)`` float32.
 
     A row without landmarks gives the mean of all its tokens.
 
@@ -165,11 +165,11 @@ def pool(
         states: ``(b, t, d)`` of the last layer, any floating type; sums are float32.
         mask: ``(b, t)`` bool, False for padding.
         landmarks: ``(b, t)`` bool.
-        normalized: to unit length, as in the paper.
-        unit_landmarks: each landmark to unit length before the mean, as Milepost's own training
-            and index do; not part of the paper's rule.
+        normalized: scale the mean to unit length, as in the paper.
+        unit_landmarks: scale each landmark to unit length before the mean, as Milepost's own
+            training and index do; the paper does not.
     """
-    # States under the padding may be anything, NaN too; a product with 0 would let that through.
+    # States of padding are arbitrary and may be NaN, which a product with 0 would not remove.
     kept = states.float().masked_fill(~mask.bool().unsqueeze(-1), 0.0)
     if unit_landmarks:
         kept = F.normalize(kept, dim=-1)

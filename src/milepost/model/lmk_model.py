@@ -1,4 +1,4 @@
-"""A Hugging Face encoder read by LMK pooling: texts in, one vector each out."""
+"""A Hugging Face encoder with LMK pooling: texts in, one vector per text out."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ class LmkSettings:
     """The settings that determine a document's vector, besides weights and tokenizer.
 
     Attributes:
-        bos_ids: ids that begin a row, mostly ``[CLS]``.
+        bos_ids: ids that begin a row, usually ``[CLS]``.
         landmark: id of the landmark token.
-        granularity: tokens a landmark, or ``"sentences"``; the one of evaluation.
+        granularity: tokens per landmark, or ``"sentences"``, for evaluation.
         limit: longest row in tokens.
-        rule: what happens at the end of a row.
+        rule: how rows end.
         closing: ids that ``Rule.DOUBLE_SUFFIX`` appends.
-        training: granularities that training drew from; recorded for further training, never drawn
-            from here.
-        longest: with ``"sentences"``, tokens after which a sentence is cut and gets a landmark
-            more; 0 for never.
-        by_id: pool every landmark token, also one that occurs in the text (the published code).
-        unit_landmarks: landmarks to unit length before the mean (Milepost's training).
-        normalized: vectors of unit length.
-        lower_case: texts to lower case before they are tokenised.
+        training: granularities that training drew from; stored for further training, not used here.
+        longest: with ``"sentences"``, maximum tokens per landmark: longer sentences are cut and get
+            several; 0 for no maximum.
+        by_id: also pool landmark tokens that occur in the text, as the published code does.
+        unit_landmarks: scale landmarks to unit length before the mean, as Milepost's training does.
+        normalized: scale vectors to unit length.
+        lower_case: convert texts to lower case before tokenizing.
         query_prompt: prefix of queries.
         document_prompt: prefix of documents.
     """
@@ -70,17 +69,17 @@ class LmkModel:
     """Weights, tokenizer and settings together.
 
     Args:
-        backbone: what ``transformers.AutoModel`` gives; set to eval mode.
-        tokenizer: what ``transformers.AutoTokenizer`` gives.
+        backbone: a model from ``transformers.AutoModel``; set to eval mode.
+        tokenizer: a tokenizer from ``transformers.AutoTokenizer``.
         settings: how rows are made and pooled.
 
     Raises:
-        ModelError: padding and landmark are one token, or rows are longer than the model takes.
+        ModelError: padding and landmark are the same token, or rows exceed the model's maximum.
     """
 
     def __init__(self, backbone: Any, tokenizer: Any, settings: LmkSettings) -> None:
         if tokenizer.pad_token_id == settings.landmark:
-            # Our masks would not care; those of whoever trained it did, and everyone else's do.
+            # Harmless with Milepost's masks, but not with those of training and other programs.
             raise ModelError(
                 f"padding and landmark are the same token {tokenizer.pad_token!r}, so that masks "
                 "made from ids hide every landmark",
@@ -94,12 +93,12 @@ class LmkModel:
         self.backbone = backbone.eval()
         self.tokenizer = tokenizer
         self.settings = settings
-        # RoBERTa counts positions from its own padding id, so no other will do.
+        # RoBERTa derives positions from its own padding id, so no other id works.
         known = (tokenizer.pad_token_id, getattr(backbone.config, "pad_token_id", None), 0)
         self._padding = next(int(each) for each in known if each is not None)
 
     def rows(self, texts: Sequence[str]) -> list[Row]:
-        """Each text with its landmarks, always at the fixed granularity."""
+        """Tokenize each text and insert landmarks, always at the fixed granularity."""
         s = self.settings
         texts = [text.lower() for text in texts] if s.lower_case else list(texts)
         if s.granularity == SENTENCES:
@@ -121,7 +120,7 @@ class LmkModel:
     def _contents(self, texts: list[str]) -> list[list[int]]:
         if not texts:
             return []
-        # verbose=False: rows are cut below, so a warning about long input would mislead.
+        # verbose=False: rows are cut later, so a warning about long input would be misleading.
         found = self.tokenizer(texts, add_special_tokens=False, verbose=False)
         contents: list[list[int]] = found["input_ids"]
         return contents
@@ -133,18 +132,18 @@ class LmkModel:
         return [part for ids in sentences for part in chunks(ids, self.settings.longest)]
 
     def padded(self, texts: Sequence[str]) -> Padded:
-        """The texts as one batch."""
+        """Tokenize texts to one padded batch."""
         by_id = self.settings.landmark if self.settings.by_id else None
         return pad(self.rows(texts), self._padding, by_id=by_id)
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """Last states ``(b, t, d)``; positions and token types are the model's defaults."""
+        """Compute last states ``(b, t, d)``; positions and token types are the model's defaults."""
         output = self.backbone(input_ids=ids, attention_mask=mask.to(torch.long))
         states: Tensor = output.last_hidden_state
         return states
 
     def pooled(self, states: Tensor, mask: Tensor, landmarks: Tensor) -> Tensor:
-        """Vectors ``(b, d)`` float32, by ``milepost.model.lmk.pool``."""
+        """Pool states to vectors ``(b, d)`` float32; see ``milepost.model.lmk.pool``."""
         return pool(
             states,
             mask,
@@ -154,11 +153,11 @@ class LmkModel:
         )
 
     def encode_documents(self, texts: Sequence[str], *, batch: int = 16) -> NDArray[np.float32]:
-        """One vector a document, ``(n, d)``; what lies beyond ``settings.limit`` is not read."""
+        """Encode documents, ``(n, d)``; text beyond ``settings.limit`` tokens is not read."""
         return self._encode(texts, self.settings.document_prompt, batch)
 
     def encode_queries(self, texts: Sequence[str], *, batch: int = 64) -> NDArray[np.float32]:
-        """One vector a query, ``(n, d)``, by the same rule as documents."""
+        """Encode queries, ``(n, d)``, by the same rule as documents."""
         return self._encode(texts, self.settings.query_prompt, batch)
 
     def _encode(self, texts: Sequence[str], prompt: str, batch: int) -> NDArray[np.float32]:
@@ -181,11 +180,11 @@ class LmkModel:
 
 
 def max_tokens(config: Any) -> int | None:
-    """Longest row a Hugging Face model takes by its ``config.json``; None if unknown."""
+    """Return the longest row in tokens by a Hugging Face config; None if unknown."""
     most: int | None = getattr(config, "max_position_embeddings", None)
     if most is None or most < 1:
         return None
     if config.model_type in ("roberta", "xlm-roberta", "camembert", "mpnet"):
-        # Their positions are counted from behind the padding token's.
+        # Their positions start after the padding token's id.
         most -= (config.pad_token_id or 0) + 1
     return most

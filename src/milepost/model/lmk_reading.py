@@ -1,10 +1,10 @@
-"""Folders trained with LMK pooling as checkpoints: what ``train`` and ``export`` take of them.
+"""Use folders trained with LMK pooling as checkpoints for ``train`` and ``export``.
 
-The weights, the tokenizer, its BOS token, the landmark and its interval are used; stages of a
-training set another interval. A model folder must be able to express every setting of such a folder
-to give its vectors, or the folder is refused. One setting is excepted: a model folder averages the
-directions of landmarks, whatever their lengths. A network's last norm makes lengths much alike, so
-that document vectors hardly differ (``docs/decisions/0045-landmarks-on-a-grid.md``).
+The weights, the tokenizer, its BOS token, the landmark and its interval are used; training stages
+may set another interval. Export rejects a folder with a setting that a model folder cannot express,
+because its vectors would differ. The one exception: a model folder averages the directions of
+landmarks, ignoring their lengths. A network's last norm makes these lengths similar, so document
+vectors hardly differ (``docs/decisions/0045-landmarks-on-a-grid.md``).
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from milepost.model.reading import READING, Reading
 _READ = "read it by milepost.model.interop.read_folder"
 _TRAIN = "train it first (milepost train CONFIG --init FOLDER)"
 _HINT = "fetch the folder again"
-_ANY = 1 << 30  # tokens of a row, where a folder does not say how many and it does not matter
+_ANY = 1 << 30  # row length if the folder gives none; it does not matter here
 
 
 def reading_of(folder: Path) -> Reading | None:
-    """How a folder trained with LMK pooling is read at landmarks; None for any other folder.
+    """Return how to read a folder trained with LMK pooling; None for any other folder.
 
-    Its network attends to the whole row everywhere, so no landmark keeps to its own sentence.
+    Every layer of its network attends to the whole row, so ``own_sentence`` is False.
 
     Raises:
-        ModelError: it is damaged, or opens its rows with more than one token.
+        ModelError: the folder is damaged, or its rows begin with more than one token.
     """
     if not trained_for_lmk(folder):
         return None
@@ -61,19 +61,19 @@ def reading_of(folder: Path) -> Reading | None:
 def check_sayable(
     folder: Path, *, named: bool = False, granularity: Granularity | None = None
 ) -> tuple[str, ...]:
-    """Refuse a folder whose vectors a model folder would not give.
+    """Reject a folder whose vectors a model folder cannot reproduce.
 
     Args:
-        folder: what is to be exported.
-        named: the user says which token closed sentences in training.
-        granularity: what the user says that landmarks close.
+        folder: the folder to export.
+        named: whether the user named the token that closed sentences in training.
+        granularity: the granularity that the user gave.
 
     Returns:
-        What was guessed, and what a model folder does otherwise, in sentences for people.
+        Guessed settings, and differences of the model folder, as sentences for users.
 
     Raises:
-        ModelError: it was trained with LMK pooling under settings that a model folder does not
-            have, or it is an adapter that does not say where its landmarks are.
+        ModelError: the folder was trained with LMK pooling with settings that a model folder does
+            not support, or it is an adapter that does not say where its landmarks are.
     """
     if (folder / READING).is_file():
         return ()
@@ -102,7 +102,7 @@ def check_sayable(
 def _said(
     folder: Path, granularity: Granularity | None = None
 ) -> tuple[LmkSettings, Any, list[str]]:
-    """Settings, tokenizer, and what was guessed of the settings."""
+    """Load settings and tokenizer; the third value lists guesses about the settings."""
     transformers = require("transformers", extra="train")
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(
@@ -119,7 +119,7 @@ def _said(
 
 
 def _beyond(settings: LmkSettings) -> list[str]:
-    """What of the settings a model folder does not have."""
+    """List the settings that a model folder does not support."""
     differs = {
         "closes a row by the tokenizer's own tokens": settings.rule is Rule.DOUBLE_SUFFIX,
         "pools separators of the text": settings.by_id,

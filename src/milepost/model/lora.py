@@ -1,4 +1,4 @@
-"""LoRA (arXiv 2106.09685) through peft: large decoders are trained by a few small matrices."""
+"""LoRA (arXiv 2106.09685) with peft: train large decoders through a few small matrices."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def with_lora(
     *,
     tokens: Sequence[int] = (),
 ) -> LandmarkEncoder:
-    """Freeze the network and put trainable matrices beside its linear layers; changed in place.
+    """Freeze the network and add trainable matrices to its linear layers; changed in place.
 
     Args:
-        model: with a backbone of ``transformers``.
-        rank: of the matrices.
-        alpha: their product is scaled by ``alpha / rank``.
-        dropout: of what goes into them, in training.
+        model: an encoder with a ``transformers`` backbone.
+        rank: rank of the matrices.
+        alpha: the product of the matrices is scaled by ``alpha / rank``.
+        dropout: dropout of the matrices' input, in training.
         targets: names of layers, e.g. ``("q_proj", "v_proj")``; None for all linear ones.
         tokens: ids whose embeddings are trained as well, such as a new landmark.
 
     Raises:
-        ModelError: the backbone is one of ours, has LoRA already, or has no such layers.
+        ModelError: the backbone is Milepost's, has LoRA already, or has no such layers.
         MissingExtra: peft is not installed.
     """
     peft = require("peft", extra="train")
@@ -55,9 +55,9 @@ def with_lora(
 
 
 def merge_lora(model: LandmarkEncoder) -> LandmarkEncoder:
-    """Add the matrices to their weights, in place; vectors stay the same.
+    """Merge the LoRA matrices into the weights, in place; vectors stay the same.
 
-    A model without LoRA comes back as it is.
+    A model without LoRA is returned unchanged.
     """
     if is_adapted(model):
         backbone = _of_transformers(model)
@@ -67,7 +67,7 @@ def merge_lora(model: LandmarkEncoder) -> LandmarkEncoder:
 
 
 def attach(model: LandmarkEncoder, folder: Path, *, trainable: bool) -> None:
-    """Put a saved adapter on its base.
+    """Load a saved adapter onto its base.
 
     Raises:
         ModelError: the adapter is damaged or belongs to another network.
@@ -88,7 +88,7 @@ def attach(model: LandmarkEncoder, folder: Path, *, trainable: bool) -> None:
 
 
 def is_adapted(model: LandmarkEncoder) -> bool:
-    """Whether the network has LoRA around it."""
+    """Whether the network has LoRA."""
     network: Any = getattr(model.backbone, "network", None)
     return hasattr(network, "peft_config")
 

@@ -1,6 +1,6 @@
-"""ModernBERT (Warner et al., arXiv 2412.13663) as a stack of layers that can stop at landmarks.
+"""ModernBERT (Warner et al., arXiv 2412.13663) whose last layer can compute only the landmarks.
 
-Parameters carry the names of Hugging Face's ``ModernBertModel``. Dropout is left out.
+Parameters have the names of Hugging Face's ``ModernBertModel``. There is no dropout.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from milepost.model.attention import attend, attend_near, bias_of, gather_rows, 
 
 
 def rotate(states: Tensor, positions: Tensor, theta: float) -> Tensor:
-    """Rotary position embedding (arXiv 2104.09864), halves rotated.
+    """Apply rotary position embeddings (arXiv 2104.09864), rotating halves.
 
     Args:
         states: ``(b, h, t, e)`` queries or keys.
@@ -41,7 +41,7 @@ class ModernBertLayer(nn.Module):
         eps, bias = config.get("norm_eps", 1e-5), config.get("norm_bias", False)
         in_attention, in_mlp = config.get("attention_bias", False), config.get("mlp_bias", False)
         self.heads = config["num_attention_heads"]
-        self.theta: float | None  # None: positions are not told
+        self.theta: float | None  # None: no positions
         self.theta, self.reach = _rope_and_reach(config, number)
         self.attn_norm: nn.Module = (
             nn.Identity() if number == 0 else nn.LayerNorm(width, eps=eps, bias=bias)
@@ -61,7 +61,7 @@ class ModernBertLayer(nn.Module):
         )
 
     def forward(self, states: Tensor, allowed: Tensor, marks: Tensor | None = None) -> Tensor:
-        """As ``BertLayer.forward``."""
+        """See ``BertLayer.forward``."""
         everywhere = torch.arange(states.shape[1], device=states.device)
         here = everywhere if marks is None else marks
         asking = states if marks is None else gather_rows(states, marks)
@@ -97,16 +97,16 @@ class ModernBertLayer(nn.Module):
 
 
 def _in_blocks(allowed: Tensor, reach: int) -> bool:
-    """Whether blocks are faster: in long texts; a trace, which must serve all, has none."""
+    """Whether to attend in blocks: only in long texts, and never in a trace of any length."""
     if torch.jit.is_tracing():
         return False
     return bool(allowed.shape[2] == 1 and allowed.shape[3] >= 6 * reach)
 
 
 def _rope_and_reach(config: dict[str, Any], number: int) -> tuple[float, int | None]:
-    """Base of the rotary frequencies and half the sliding window (None = global) of a layer.
+    """Return a layer's base of the rotary frequencies and half its sliding window (None: global).
 
-    Both generations of ``config.json`` are read: ``layer_types`` with ``rope_parameters``
+    Both formats of ``config.json`` are supported: ``layer_types`` with ``rope_parameters``
     (transformers 5) and ``global_attn_every_n_layers`` with two thetas (4.48).
     """
     kinds = config.get("layer_types")
@@ -146,7 +146,7 @@ class ModernBert(nn.Module):
         self.width: int = width
 
     def forward(self, ids: Tensor, valid: Tensor, marks: Tensor, own: Tensor | None) -> Tensor:
-        """States at the marks, ``(b, m, d)``; arguments as ``Bert.forward``."""
+        """Compute states at the marks, ``(b, m, d)``; see ``Bert.forward``."""
         table: Any = self.embeddings
         states = table["norm"](table["tok_embeddings"](ids))
         everything = valid[:, None, None, :]

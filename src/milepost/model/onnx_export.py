@@ -1,8 +1,8 @@
-"""Checkpoint → ONNX, for programs that do not run OpenVINO.
+"""Export a checkpoint to ONNX, for programs that do not run OpenVINO.
 
-By torch's exporter that traces: it takes every backbone as OpenVINO's converter takes it, whereas
-the one through ``torch.export`` gave the same vectors and took seven to thirteen times as long
-(2026-11-21, tiny BERT and LLaMA, torch 2.13).
+This uses torch's tracing exporter, which supports every backbone that OpenVINO's converter does.
+The exporter based on ``torch.export`` gave the same vectors and took seven to thirteen times as
+long (2026-11-21, tiny BERT and LLaMA, torch 2.13).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from milepost.model.export import NAMES, describe, traceable
 from milepost.model.landmark_encoder import LandmarkEncoder
 
 GRAPH = "model.onnx"
-OPSET = 17  # the oldest with LayerNormalization, which most runtimes of the last years read
+OPSET = 17  # the oldest with LayerNormalization; most recent runtimes read it
 _INPUTS = {
     name: ("windows", length)
     for name, length in zip(NAMES, ("tokens", "tokens", "landmarks"), strict=True)
@@ -38,12 +38,11 @@ def write(
 
     Args:
         module: in evaluation mode.
-        example: what it is traced with.
-        inputs: names of what it reads, in order, each with the names of its first dimensions, those
-            that may differ from the example's.
-        outputs: the same of what it gives; numbers are lengths that do not change, which the
-            exporter does not always find out.
-        file: ``.onnx``.
+        example: inputs to trace with.
+        inputs: names of the inputs, in order, each with names for its leading dynamic dimensions.
+        outputs: the same for outputs; numbers are fixed lengths, which the exporter does not always
+            infer.
+        file: the ``.onnx`` file.
 
     Raises:
         MissingExtra: onnx is not installed.
@@ -78,14 +77,14 @@ def export_onnx(
     name: str,
     settings: dict[str, Any] | None = None,
 ) -> Manifest:
-    """Write ``model.onnx`` in float32, and what it takes to run it: tokenizer, manifest, README.
+    """Write ``model.onnx`` in float32, with the tokenizer, manifest and README that it needs.
 
-    Inputs and output are those of the OpenVINO graph.
+    Inputs and outputs are those of the OpenVINO graph.
 
     Args:
         model: the landmark encoder.
         tokenizer: its ``tokenizer.json``.
-        folder: an empty one.
+        folder: an existing, empty folder.
         name: the model's name.
         settings: fields of ``Manifest`` that differ from its defaults.
 
@@ -113,7 +112,7 @@ text = tokenizer.encode(words, add_special_tokens=False).ids
 for number, first in enumerate(range(0, len(text), EVERY), 1):
     tokens = text[first : first + EVERY]""",
 )
-"""What a landmark closes, and the lines of the README that make its tokens."""
+"""The unit that a landmark closes, and the lines of the README that build its tokens."""
 
 
 def _readme(manifest: Manifest) -> str:

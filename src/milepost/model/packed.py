@@ -1,7 +1,7 @@
-"""A table of token vectors in 4 bits, for vocabularies that weigh more than the network.
+"""Store token vectors in 4 bits, for vocabularies that are larger than the network.
 
-The format is Q4_0 of llama.cpp: 32 numbers share a scale of 16 bits, so a number takes 4.5 bits. A
-row is widened when it is looked up, in memory as on disk.
+The format is Q4_0 of llama.cpp: 32 numbers share a 16-bit scale, so a number takes 4.5 bits, on
+disk and in memory. A row is converted to float when it is looked up.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from milepost.model.bert import Bert
 from milepost.model.landmark_encoder import LandmarkEncoder
 
 BLOCK = 32
-"""Numbers that share a scale."""
+"""How many numbers share a scale."""
 
 
 class PackedTable(nn.Module):
-    """Takes the place of an ``nn.Embedding``.
+    """A replacement of ``nn.Embedding`` with 4-bit weights.
 
     Args:
-        codes: ``(v, d / 2)`` uint8: in each block of 16 bytes the lower halves are its first 16
-            numbers plus 8, the upper halves its last 16.
+        codes: ``(v, d / 2)`` uint8: in each block of 16 bytes the lower 4 bits hold the first 16
+            numbers plus 8, the upper 4 bits the last 16 plus 8.
         scales: ``(v, d / 32)`` float16.
     """
 
@@ -38,9 +38,9 @@ class PackedTable(nn.Module):
         self.register_buffer("scales", scales)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """``(b, t)`` int64 token ids → ``(b, t, d)`` float32."""
+        """Look up ``(b, t)`` int64 token ids: ``(b, t, d)`` float32."""
         bytes_ = F.embedding(ids, self.codes).float().unflatten(-1, (-1, BLOCK // 2))
-        # Arithmetic instead of shifts, which not every engine has for bytes.
+        # Arithmetic instead of shifts, which some engines lack for bytes.
         upper = (bytes_ / 16).floor()
         wide = torch.cat((bytes_ - 16 * upper, upper), -1) - 8
         scales = F.embedding(ids, self.scales).float().unsqueeze(-1)
@@ -49,13 +49,13 @@ class PackedTable(nn.Module):
 
 
 def packed(table: Tensor) -> PackedTable:
-    """Round a table; one that was widened from this format comes out as it was.
+    """Round a table to 4 bits; a table that was converted from this format stays exact.
 
     Args:
         table: ``(v, d)``, ``d`` a multiple of 32.
     """
     blocks = table.detach().float().unflatten(-1, (-1, BLOCK))
-    # The number farthest from zero becomes -8, whatever its sign: the one code without a mirror.
+    # The number farthest from zero becomes -8, whatever its sign: the scale may be negative.
     farthest = blocks.gather(-1, blocks.abs().argmax(-1, keepdim=True))
     scales = (farthest / -8).half()
     given = scales.float()
@@ -66,10 +66,10 @@ def packed(table: Tensor) -> PackedTable:
 
 
 def with_packed_table(model: LandmarkEncoder) -> LandmarkEncoder:
-    """A copy whose token vectors are in 4 bits, as it is exported.
+    """Copy a model with token vectors in 4 bits, as they are exported.
 
     Raises:
-        ModelError: the backbone is not a BERT of ours, or 32 does not divide its width.
+        ModelError: the backbone is not Milepost's BERT, or 32 does not divide its width.
     """
     if not isinstance(model.backbone, Bert) or model.backbone.width % BLOCK:
         raise ModelError(

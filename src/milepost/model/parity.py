@@ -1,4 +1,4 @@
-"""How near the vectors of an exported graph are to those of torch, on real sentences."""
+"""Compare the vectors of exported graphs with those of torch, on real sentences."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from milepost.model.landmark_encoder import LandmarkEncoder
 from milepost.model.torch_engine import TorchEngine
 
 LEAST: dict[Precision, float] = {"f32": 0.9999, "bf16": 0.99, "int8": 0.9}
-"""Least cosine of a graph's vector and torch's, over all sentences."""
+"""Minimum cosine of a graph's vector and torch's that every sentence must reach."""
 
 MEAN: dict[Precision, float] = {"f32": 0.99999, "bf16": 0.998, "int8": 0.97}
-"""Least mean of these cosines."""
+"""Minimum of the mean cosine."""
 
 SAMPLE = (
     "The survey ship left Bergen on 4 May 1931 with eleven people on board. Ice kept it from the "
@@ -36,7 +36,7 @@ SAMPLE = (
     "ministry had sent in the spring, and having seen the site, which by then had been fenced, "
     "decided nothing.",
 )
-"""Texts of several kinds and languages, used if the caller gives none."""
+"""Texts of several kinds and languages, used if there is no calibration text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ class Parity:
     """Cosines of one graph with torch.
 
     Attributes:
-        precision: of the graph.
-        sentences: how many were compared.
-        least, mean: of the cosines.
-        least_wanted, mean_wanted: what is tolerated.
+        precision: precision of the graph.
+        sentences: number of sentences compared.
+        least, mean: minimum and mean of the cosines.
+        least_wanted, mean_wanted: the required minimum and mean.
     """
 
     precision: Precision
@@ -59,7 +59,7 @@ class Parity:
 
     @property
     def holds(self) -> bool:
-        """Whether the graph is near enough."""
+        """Whether the graph is close enough to torch."""
         return self.least >= self.least_wanted and self.mean >= self.mean_wanted
 
 
@@ -69,13 +69,13 @@ def compare(
     texts: Sequence[str],
     graphs: Mapping[Precision, Path] | None = None,
 ) -> list[Parity]:
-    """Read the texts by torch and by every graph of the folder.
+    """Encode texts with torch and with every graph of the folder, and compare the vectors.
 
     Args:
-        model: what the folder was exported from.
-        folder: with one graph or several.
-        texts: of any length.
-        graphs: files that OpenVINO reads (its own, ONNX); None for the folder's own.
+        model: the model that the folder was exported from.
+        folder: a folder with one or more graphs.
+        texts: texts of any length.
+        graphs: files that OpenVINO reads (its own or ONNX); None for the folder's.
     """
     if graphs is None:
         graphs = {precision: folder.graph(precision) for precision in folder.precisions}
@@ -84,7 +84,7 @@ def compare(
     for precision, graph in graphs.items():
         engine = OpenVinoEngine(graph, cache=None)
         cosines = (_vectors(Encoder(folder, engine), texts) * wanted).sum(-1)
-        # A NaN anywhere must not pass: comparisons with it are false, so it fails.
+        # A NaN makes the check fail, because comparisons with NaN are false.
         found.append(
             Parity(
                 precision,

@@ -1,7 +1,7 @@
-"""``landmark.json``: how a checkpoint is read.
+"""Read and write ``landmark.json``: how a checkpoint reads text.
 
-``config.json`` says what a network is, not which token closes a sentence nor how long the windows
-of its training were. A folder without this file is read by its tokenizer's own special tokens.
+``config.json`` describes the network, but neither the token that closes a sentence nor the window
+sizes of training. For a folder without this file, the tokenizer's special tokens are used.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Reading:
         bos_token: first token of a window; empty for none.
         landmark: token at the end of each sentence.
         own_sentence: in the last layer a landmark attends to its own sentence only.
-        granularity: what a landmark closes: a sentence, or so many tokens.
+        granularity: what a landmark closes: a sentence, or a number of tokens.
         bidirectional: a causal network attends to both sides.
-        transformers: use the network of ``transformers`` even if we have one.
-        window, left, right, longest: as in the manifest; None for what fits the network.
+        transformers: use the network of ``transformers`` even if Milepost has one.
+        window, left, right, longest: as in the manifest; None for sizes that fit the network.
         query_prefix: prefix of every question.
     """
 
@@ -53,17 +53,17 @@ class Reading:
     def write(self, folder: Path) -> None:
         """Write ``landmark.json``."""
         said = {"schema": SCHEMA, **asdict(self)}
-        if self.granularity == SENTENCES:  # as it was before there was another
+        if self.granularity == SENTENCES:  # as in files written before the field existed
             del said["granularity"]
         text = json.dumps(said, indent=1, ensure_ascii=False) + "\n"
         (folder / READING).write_text(text, encoding="utf-8")
 
 
 def read_reading(folder: Path) -> Reading | None:
-    """Read ``landmark.json``; None where there is none.
+    """Read ``landmark.json``; None if the folder has no such file.
 
     Raises:
-        ModelError: it is damaged, of another schema, or holds unknown fields.
+        ModelError: the file is damaged, of another schema, or holds unknown fields.
     """
     path = folder / READING
     if not path.is_file():
@@ -71,7 +71,7 @@ def read_reading(folder: Path) -> Reading | None:
     hint = "correct it, or remove it to read the folder by its tokenizer's own special tokens"
     try:
         settings = json.loads(path.read_text(encoding="utf-8"))
-        check_schema(path, settings.pop("schema", 1), SCHEMA, _RENEW)  # schema 1 had no such key
+        check_schema(path, settings.pop("schema", 1), SCHEMA, _RENEW)  # schema 1 lacks the key
         unknown = set(settings) - {field.name for field in fields(Reading)}
         if unknown:
             raise ModelError(f"{path} has unknown fields: {', '.join(sorted(unknown))}", hint)

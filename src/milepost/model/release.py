@@ -1,4 +1,4 @@
-"""Checkpoint folder → model folder, checked: what ``milepost export`` does."""
+"""Export a checkpoint to a model folder and check it, as ``milepost export`` does."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from milepost.model.torch_engine import TorchEngine
 Format = Literal["openvino", "onnx"]
 
 _ALSO: dict[str, Precision] = {"fp32": "f32", "float32": "f32", "bfloat16": "bf16"}
-_USUAL = 512  # tokens of a window where nothing is said and the network has room for more
-_TEXTS = 40  # of the calibration, compared in the parity report
-_LETTERS = 4000  # of each of these
-_BATCHES = 120  # of the calibration, at most
+_USUAL = 512  # default maximum of a window, if the network reads that many tokens
+_TEXTS = 40  # maximum number of calibration texts in the parity report
+_LETTERS = 4000  # characters of each of these texts
+_BATCHES = 120  # maximum number of calibration batches
 
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What was written and how near it is to torch.
+    """The exported folder, and how close it is to torch.
 
     Attributes:
         folder: the model folder.
-        manifest: its record of itself.
-        parity: one for each graph.
-        reranker: as ``milepost train`` recorded it; it has no ranking of its own to fit.
-        notes: what was guessed of the checkpoint, or is done otherwise, in sentences for people.
+        manifest: its manifest.
+        parity: one comparison for each graph.
+        reranker: whether ``milepost train`` recorded a reranker, which has no ranking to fit.
+        notes: guesses about the checkpoint and differences from it, as sentences for users.
     """
 
     folder: Path
@@ -78,35 +78,36 @@ def release(
 ) -> Released:
     """Export a checkpoint and compare every graph with torch.
 
-    LoRA is merged in first, in the checkpoint given as well.
+    LoRA is merged first, also in the given ``Checkpoint``.
 
     Args:
-        checkpoint: a folder, a name on the hub, or what ``open_checkpoint`` returned.
-        out: the model folder; it must not exist, and appears only when all is well.
+        checkpoint: a folder, a name on the hub, or the result of ``open_checkpoint``.
+        out: the model folder; it must not exist, and is created only if the export succeeds.
         format: ``openvino``, a model folder; ``onnx``, a graph for other programs.
-        precisions: ``f32`` (or ``fp32``, ``float32``), ``bf16``, ``int8``; of ONNX f32 alone.
-        name: of the model; None for the name of ``out``.
-        calibration: texts for int8; the vectors of some are compared with torch's.
+        precisions: ``f32`` (or ``fp32``, ``float32``), ``bf16``, ``int8``; ONNX has only f32.
+        name: name of the model; None for the name of ``out``.
+        calibration: texts for int8; some are also used to compare vectors with torch.
         window: maximum tokens of a window; None for the checkpoint's or the network's.
         left: tokens of halo before the owned sentences.
         right: tokens of halo after them, 0 for a causal network.
-        granularity: tokens from landmark to landmark; None for what the checkpoint says, else a
-            landmark closes each sentence.
-        pooling: a saved pooling (``milepost.pooling``) of documents; None for the landmarks' mean.
-        dimensions: first numbers of each vector that are used; None for all.
-        packed: store token vectors in 4 bits (``model.packed``), of a BERT; the graphs are
-            compared with what that leaves.
-        landmark: the token of the vocabulary that closed sentences in training; None for what the
-            checkpoint says, else its tokenizer's separator. Not for a ``Checkpoint``, nor is
-            ``bidirectional``.
-        bidirectional: a causal network was trained to see both sides; None as the checkpoint says.
+        granularity: tokens per landmark; None for the checkpoint's setting, by default a landmark
+            for each sentence.
+        pooling: a saved document pooling (``milepost.pooling``); None for the landmarks' mean.
+        dimensions: number of leading dimensions of each vector to keep; None for all.
+        packed: store token vectors of a BERT in 4 bits (``model.packed``); the graphs are compared
+            with the packed model.
+        landmark: the token of the vocabulary that closed sentences in training; None for the
+            checkpoint's setting, else its tokenizer's separator. Ignored for a ``Checkpoint``, as
+            is ``bidirectional``.
+        bidirectional: a causal network was trained to see both sides; None for the checkpoint's
+            setting.
 
     Raises:
-        InputError: ``out`` exists, a precision is not known, sizes or ``dimensions`` do not fit the
+        InputError: ``out`` exists, a precision is unknown, sizes or ``dimensions`` do not fit the
             network, ``granularity`` does not fit the window or is given for a reranker, int8 has no
-            calibration, or ONNX does not have what is asked for.
-        ModelError: the checkpoint cannot be read, a model folder cannot say how, or a graph is not
-            near enough to torch.
+            calibration, or ONNX does not support the request.
+        ModelError: the checkpoint cannot be read, a model folder does not support its settings, or
+            a graph is not close enough to torch.
         MissingExtra: OpenVINO's converter, NNCF, onnx or peft is not installed.
     """
     wanted = _known(precisions)
@@ -221,11 +222,11 @@ def window_sizes(
     left: int | None = None,
     right: int | None = None,
 ) -> dict[str, int]:
-    """``window``, ``left``, ``right`` and ``longest`` of a manifest that the network can read.
+    """Choose ``window``, ``left``, ``right`` and ``longest`` for the manifest.
 
-    What is not given is what the checkpoint says; else the window is as long as the network has
-    positions, at most 512, with a quarter of it before the owned sentences and, unless the network
-    is causal, an eighth behind them.
+    Sizes that are None are the checkpoint's; if it has none, the window is the longest that the
+    network reads, at most 512, with a quarter of it before the owned sentences and, unless the
+    network is causal, an eighth after them.
 
     Raises:
         InputError: the sizes do not fit the network or each other.
@@ -264,7 +265,7 @@ def _first(*numbers: int | None) -> int:
 
 
 class Recorder(TorchEngine):
-    """Keeps what the encoder feeds it, which is what the graph will be fed."""
+    """Records the inputs that the encoder gives an engine."""
 
     def __init__(self, model: Any) -> None:
         super().__init__(model)
@@ -276,7 +277,7 @@ class Recorder(TorchEngine):
         sentences: NDArray[np.int32],
         marks: NDArray[np.int32],
     ) -> NDArray[np.float32]:
-        """Keep the batch; the vectors are not wanted."""
+        """Record the batch and return zeros."""
         self.feeds.append({"ids": ids, "sentences": sentences, "marks": marks})
         return np.zeros((*marks.shape, self.dimensions), np.float32)
 
@@ -284,7 +285,7 @@ class Recorder(TorchEngine):
 def _feeds(
     checkpoint: Checkpoint, tokenizer: Path, settings: dict[str, Any], texts: Sequence[str]
 ) -> list[Feed]:
-    """Batches for the calibration, spread over all texts."""
+    """Make batches for the calibration, spread over the texts."""
     manifest = Manifest("", "", checkpoint.model.dimensions, **settings)
     recorder = Recorder(checkpoint.model)
     encoder = Encoder(ModelFolder(tokenizer.parent, manifest), recorder)

@@ -1,7 +1,7 @@
-"""The BOS token and the landmark, from the special tokens of a folder's tokenizer.
+"""Choose the BOS token and the landmark among the special tokens of a folder's tokenizer.
 
-A landmark is the tokenizer's separator, else its end of text, else a token by name, which is
-created if the vocabulary lacks it.
+The landmark is a named token, which is created if the vocabulary lacks it, else the tokenizer's
+separator, else its end of text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from milepost.model.fetch import read_object
 
 TOKENIZER = "tokenizer.json"
 _SAID_IN = ("special_tokens_map.json", "tokenizer_config.json")
-# Where a folder holds nothing but tokenizer.json, the names that families give.
+# Common names of special tokens, for folders that hold only tokenizer.json.
 _USUAL = {
     "cls_token": ("[CLS]", "<s>"),
     "bos_token": ("<s>", "<|begin_of_text|>", "<bos>"),
@@ -29,10 +29,10 @@ _USUAL = {
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
-    """The folder's ``tokenizer.json``, or what ``transformers`` makes of older files.
+    """Load ``tokenizer.json``, or convert older files with ``transformers``.
 
     Raises:
-        ModelError: neither gives a tokenizer.
+        ModelError: the folder has no tokenizer that can be read.
     """
     path = folder / TOKENIZER
     hint = "a checkpoint with config.json, weights and tokenizer.json"
@@ -49,9 +49,9 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
 
 def special_tokens(folder: Path, tokenizer: Tokenizer) -> dict[str, str]:
-    """``cls_token``, ``sep_token`` … as far as the folder names them and the vocabulary has them.
+    """Find ``cls_token``, ``sep_token`` … that the folder names and the vocabulary contains.
 
-    Only where no file names any of them, the usual names are looked for.
+    If the folder names none of them, common names are tried.
     """
     said: dict[str, str] = {}
     for name in _SAID_IN:
@@ -75,7 +75,7 @@ def write_special_tokens(folder: Path, special: Mapping[str, str]) -> None:
 
 
 def _named(fields: Mapping[str, Any]) -> dict[str, str]:
-    """The special tokens of a file, written as a string or as an object with ``content``."""
+    """Read the special tokens of a file, given as strings or as objects with ``content``."""
     found = {}
     for kind in _USUAL:
         token = fields.get(kind)
@@ -87,14 +87,14 @@ def _named(fields: Mapping[str, Any]) -> dict[str, str]:
 
 
 def choose_bos(special: Mapping[str, str], named: str | None) -> str:
-    """The first token of a window: the one named, else CLS, else BOS, else none (empty)."""
+    """Choose the first token of a window: the one named, else CLS, else BOS, else none (empty)."""
     if named is not None:
         return named
     return special.get("cls_token") or special.get("bos_token") or ""
 
 
 def choose_landmark(special: Mapping[str, str], named: str | None) -> str:
-    """The token that ends a sentence: the one named, else the separator, else the end of text.
+    """Choose the token that closes a sentence: the one named, else separator, else end of text.
 
     Raises:
         ModelError: none is named, and the tokenizer has neither.
@@ -110,10 +110,10 @@ def choose_landmark(special: Mapping[str, str], named: str | None) -> str:
 
 
 def add_token(tokenizer: Tokenizer, token: str) -> int:
-    """The token's id; it becomes a special token, and is created if missing.
+    """Make a token special, create it if it is missing, and return its id.
 
     Raises:
-        ModelError: the tokenizer will not have it.
+        ModelError: the tokenizer rejects the token.
     """
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False)])
     number: int | None = tokenizer.token_to_id(token)

@@ -1,4 +1,4 @@
-"""The torch model as an engine, so that it reads text exactly as its exported graph will."""
+"""Run the torch model as an engine, so that it reads text exactly as its exported graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from milepost.model.landmark_encoder import LandmarkEncoder
 
 
 class TorchEngine:
-    """See ``milepost.engine.Engine``; float32 on the device of the model.
+    """An engine that runs the torch model, in float32 on the model's device.
 
     Args:
         model: put into evaluation mode.
@@ -26,7 +26,7 @@ class TorchEngine:
 
     @property
     def description(self) -> str:
-        """Engine and device."""
+        """One line with engine, precision and device."""
         return f"torch, f32, {next(self._model.parameters()).device}"
 
     @torch.no_grad()

@@ -1,4 +1,4 @@
-"""What OpenVINO converts: torch modules, traced once."""
+"""Trace torch modules for OpenVINO."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from milepost._silence import no_telemetry
 
 
 def traced(module: nn.Module, example: tuple[Tensor, ...]) -> Any:
-    """A module as ``openvino.convert_model`` reads it.
+    """Trace a module for ``openvino.convert_model``.
 
-    ``convert_model`` would have torch check the trace: trace again, and compare. That takes as long
-    as all the rest, and says less than the comparison of the graph with torch does.
+    By default ``convert_model`` makes torch check the trace by tracing again. That doubles the time
+    and shows less than the later comparison of the graph with torch.
 
     Args:
         module: in evaluation mode.
-        example: what it is traced with; give it to ``convert_model``, too.
+        example: inputs to trace with; pass them to ``convert_model`` as well.
     """
     with no_telemetry():
         from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder

@@ -1,4 +1,4 @@
-"""A landmark that the vocabulary did not have gets its row in the table of embeddings."""
+"""Add an embedding for a landmark that the vocabulary did not have."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _TABLES = {
 
 
 def cover(model: LandmarkEncoder, number: int, *, near: int | None) -> None:
-    """Lengthen the table until it holds ``number``; nothing changes where it does.
+    """Extend the embedding table so that it has a row for id ``number``, if it has none.
 
-    New rows are the one of ``near`` (the separator, whose work the landmark takes over), or the
-    mean of all: the same at every call, so that an adapter finds the base it was trained on.
+    New rows are copies of row ``near`` (the separator, whose role the landmark takes over), or the
+    mean of all rows. They are deterministic, so that an adapter finds the base it was trained on.
 
     Args:
         model: changed in place.
         number: id of the landmark.
-        near: id of the token to begin from; None for the mean.
+        near: id of the token whose row is copied; None for the mean.
     """
     old = _table(model)
     rows = old.weight.shape[0]

@@ -1,7 +1,7 @@
-"""In how many bits the frozen weights of a network of ``transformers`` are held while LoRA trains.
+"""Choose the precision of frozen weights of a ``transformers`` network while LoRA trains.
 
-Beside them the trained matrices stay in float32, and states leave the network in float32. Four bits
-are QLoRA's (arXiv 2305.14314): normal floats with quantised scales, by bitsandbytes.
+The trained matrices and the network's output states stay in float32. The 4-bit format is that of
+QLoRA (arXiv 2305.14314): NormalFloat with quantised scales, by bitsandbytes.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from milepost._optional import require
 
 
 def loading(weights: str, device: str) -> dict[str, Any]:
-    """Arguments of ``from_pretrained``.
+    """Return the arguments of ``from_pretrained``.
 
     Args:
         weights: ``float32``, ``bfloat16`` or ``4bit``.
-        device: where four bits are made; other weights are moved later.
+        device: device on which 4-bit weights are made; other weights are moved later.
 
     Raises:
-        MissingExtra: four bits are asked for and bitsandbytes is not installed.
+        MissingExtra: ``weights`` is ``4bit`` and bitsandbytes is not installed.
     """
     import torch
 

@@ -5,7 +5,7 @@ Out:     which sentences each window holds, and which of them it owns.
 Refuses: to know text or networks; it works on counts and offsets alone.
 Read:    ``plan.py`` (sentences to windows), ``cut.py`` (over-long sentences), ``batches.py``
          (windows to batches under a token budget), ``document_vector.py``, ``grid.py`` (landmarks
-         after every N tokens, and what they say of sentences).
+         after every N tokens, and sentence vectors from them).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The document's vector from its landmarks (LMK pooling, arXiv 2601.21525)."""
+"""Compute a document's vector from its landmarks (LMK pooling, arXiv 2601.21525)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def document_vector(landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Normalised mean of landmarks: ``v = m / |m|``, ``m = (1/n) Σ landmarks_i``.
+    """Compute the normalised mean of landmarks: ``v = m / |m|``, ``m = (1/n) Σ landmarks_i``.
 
     Args:
         landmarks: ``(n, d)`` float32.

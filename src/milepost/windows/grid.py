@@ -1,9 +1,9 @@
-"""Landmarks on a grid: one after every N tokens of a text, and what they say of its sentences.
+"""Place landmarks on a grid, one after every N tokens, and derive sentence vectors from them.
 
-In LMK pooling (arXiv 2601.21525) a landmark does not close a sentence but N tokens, 32 for example.
-The grid is laid over the whole text, and windows hold whole segments of it, so a text of ``t``
-tokens has ``ceil(t / N)`` landmarks, in whatever windows it is read, and the last token of each
-window's content is closed by one. So were texts read in training (``train/granularity.py``).
+In LMK pooling (arXiv 2601.21525) a landmark closes N tokens, 32 for example, not a sentence. The
+grid covers the whole text and windows hold whole segments of it, so a text of ``t`` tokens has
+``ceil(t / N)`` landmarks however it is divided into windows, and each window ends with a landmark.
+Training reads texts the same way (``train/granularity.py``).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def segment_ends(tokens: int, every: int) -> list[int]:
-    """Where landmarks stand: the number of tokens before each.
+    """Compute the number of tokens before each landmark.
 
     Args:
-        tokens: of the text, landmarks not counted; one without tokens has one landmark.
+        tokens: tokens of the text, landmarks not counted; a text without tokens has one landmark.
         every: tokens of a segment, at least 1; the last segment may be shorter.
 
     >>> segment_ends(70, 32)
@@ -34,12 +34,12 @@ def segment_ends(tokens: int, every: int) -> list[int]:
 
 
 def segments(parts: Iterable[Sequence[int]], every: int, typecode: str = "i") -> list[array[int]]:
-    """The same numbers, in order, cut after every so many instead of between the parts.
+    """Regroup per-token numbers from sentences into segments of ``every`` tokens, in order.
 
     Args:
-        parts: one number a token (its id, or its place) for each sentence; at least one sentence.
+        parts: for each sentence one number per token (its id or offset); at least one sentence.
         every: tokens of a segment, at least 1.
-        typecode: of the arrays that are returned.
+        typecode: type code of the returned arrays.
     """
     numbers = array(typecode, chain.from_iterable(parts))
     return [numbers[a:b] for a, b in pairwise([0, *segment_ends(len(numbers), every)])]
@@ -48,19 +48,19 @@ def segments(parts: Iterable[Sequence[int]], every: int, typecode: str = "i") ->
 def sentence_vectors(
     landmarks: NDArray[np.float32], ends: Sequence[int], counts: Sequence[int]
 ) -> NDArray[np.float32]:
-    """A vector a sentence: the mean of the landmarks whose segments overlap it, normalised.
+    """Compute each sentence's vector: the normalised mean of the landmarks that overlap it.
 
-    A landmark weighs as many tokens as its segment shares with the sentence. A sentence inside one
-    segment has exactly that landmark, and so has one without tokens the landmark at its place. If
-    each sentence is a segment, its vector is its landmark.
+    A landmark's weight is the number of tokens that its segment shares with the sentence. The
+    vector of a sentence inside one segment is that segment's landmark; the vector of a sentence
+    without tokens is the landmark at its position.
 
     Args:
         landmarks: ``(m, d)`` float32, unit length, m at least 1.
         ends: tokens before each landmark, ascending; see ``segment_ends``.
-        counts: tokens of each sentence; together as many as ``ends[-1]``.
+        counts: tokens of each sentence; their sum is ``ends[-1]``.
 
     Returns:
-        ``(n, d)`` float32, unit length; zeros where landmarks cancel out.
+        ``(n, d)`` float32, unit length; zeros where landmarks cancel each other out.
     """
     import numpy as np
 
@@ -75,6 +75,6 @@ def sentence_vectors(
         first, last = int(firsts[number]), int(lasts[number]) + 1
         inside = np.clip(borders[first : last + 1], starts[number], stops[number])
         shared = np.diff(inside).astype(np.float32)
-        # The mean's length is lost in normalising, so it need not be divided by the tokens.
+        # Normalising discards the length, so the sum need not be divided by the token count.
         vectors[number] = document_vector(landmarks[first:last] * shared[:, None])
     return vectors

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The window reads sentences ``first … last - 1`` and owns ``own_first … own_last - 1``.
+    """A window that reads sentences ``first … last - 1`` and owns ``own_first … own_last - 1``.
 
-    Sentences that it reads and does not own are the halo: their vectors come from other windows.
+    Sentences that it reads but does not own are its halo: their vectors come from other windows.
     """
 
     first: int

@@ -1,4 +1,4 @@
-"""A byte encoder and the small decoder that trains it: ByT5 as MonoByte has it (arXiv 2209.11035).
+"""A byte encoder and the small decoder that trains it: ByT5 as in MonoByte (arXiv 2209.11035).
 
 The encoder gives states of bytes. Span corruption trains it to reconstruct, not to compare, so the
 mean of its states is a weak vector until it is tuned on pairs.
@@ -22,10 +22,10 @@ class ByteShape:
     """Sizes of a byte model.
 
     Attributes:
-        stack: of both stacks.
+        stack: sizes of both stacks.
         encoder: layers of the encoder.
         decoder: layers of the decoder.
-        vocabulary: ids; 384 in the published models.
+        vocabulary: number of ids; 384 in the published models.
     """
 
     stack: StackShape
@@ -38,7 +38,7 @@ BYT5_SMALL = ByteShape(StackShape(1472, 3584, 6, 64), encoder=12, decoder=4)
 """The published size: 299,637,760 parameters, for comparison only."""
 
 TINY = ByteShape(StackShape(64, 128, 4, 16), encoder=2, decoder=1)
-"""The size of the studies: seconds on one core."""
+"""The size used in the studies: seconds on one core."""
 
 
 class ByteModel(nn.Module):
@@ -64,12 +64,12 @@ class ByteModel(nn.Module):
         return self.shape.stack.width
 
     def states(self, ids: Tensor) -> Tensor:
-        """``(b, n)`` int64, padded with ``PAD``, → ``(b, n, d)``."""
+        """Encode ids ``(b, n)`` int64, padded with ``PAD``, to ``(b, n, d)``."""
         found: Tensor = self.encoder(self.embedding(ids), ids != PAD)
         return found
 
     def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        """Logits of every target, ``(b, m, vocabulary)``, each from the targets before it.
+        """Compute logits of every target, ``(b, m, vocabulary)``, from the targets before it.
 
         Args:
             inputs: ``(b, n)`` ids with gaps, padded with ``PAD``.
@@ -84,20 +84,20 @@ class ByteModel(nn.Module):
         return logits
 
     def loss(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        """Mean cross-entropy of a target, nats; padding is not scored."""
+        """Mean cross-entropy per target in nats; padding is not scored."""
         logits = self(inputs, targets)
         return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD)
 
 
 def padded_ids(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Rows of ids as ``(b, longest)`` int64, padded with ``PAD`` on the right."""
+    """Pad rows of ids with ``PAD`` on the right: ``(b, longest)`` int64."""
     return nn.utils.rnn.pad_sequence(
         [torch.tensor(row, dtype=torch.int64) for row in rows], batch_first=True, padding_value=PAD
     )
 
 
 def made(shape: ByteShape, seed: int) -> ByteModel:
-    """A model with random weights from the seed alone; torch's generator is not changed."""
+    """Create a model with random weights from a seed; torch's generator is not changed."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return ByteModel(shape)

@@ -25,7 +25,7 @@ SHARE = 0.15
 
 
 def gaps_of(length: int, mean: float, share: float = SHARE) -> tuple[int, int]:
-    """Number of ids in gaps, and number of gaps, among ``length`` ids: at least one of each.
+    """Compute the number of ids in gaps and the number of gaps, each at least 1.
 
     Args:
         length: ids, at least 2.
@@ -38,7 +38,7 @@ def gaps_of(length: int, mean: float, share: float = SHARE) -> tuple[int, int]:
 
 
 def corrupted_lengths(length: int, mean: float, share: float = SHARE) -> tuple[int, int]:
-    """Ids of input and target of ``length`` ids, both with their marks and their end."""
+    """Compute the lengths of input and target for ``length`` ids, with marks and end."""
     noise, spans = gaps_of(length, mean, share)
     return length - noise + spans + 1, noise + spans + 1
 
@@ -46,7 +46,7 @@ def corrupted_lengths(length: int, mean: float, share: float = SHARE) -> tuple[i
 def random_gaps(
     length: int, mean: float, rng: np.random.Generator, share: float = SHARE
 ) -> NDArray[np.bool_]:
-    """Which ids fall into gaps, ``(length,)`` bool; never the first id.
+    """Draw which ids fall into gaps, ``(length,)`` bool; never the first id.
 
     Noise and the rest are each cut at random into as many parts as there are gaps, and alternate.
     """
@@ -59,11 +59,11 @@ def random_gaps(
 
 
 def corrupt(ids: Sequence[int], gaps: Sequence[bool]) -> tuple[list[int], list[int]]:
-    """Input and target of a row of ids.
+    """Make input and target from a row of ids.
 
     Args:
-        ids: without end.
-        gaps: one flag for each id: true for removed ids.
+        ids: ids without ``END``.
+        gaps: one flag for each id; true for removed ids.
 
     Raises:
         InputError: more gaps than marks, or not one flag for each id.
@@ -84,7 +84,7 @@ def corrupt(ids: Sequence[int], gaps: Sequence[bool]) -> tuple[list[int], list[i
 
 
 def _cut(total: int, parts: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """``total`` as a sum of ``parts`` whole numbers of at least 1, all sums equally likely."""
+    """Split ``total`` at random into ``parts`` integers of at least 1, uniformly."""
     import numpy as np
 
     ends = np.sort(rng.choice(np.arange(1, total), parts - 1, replace=False))

@@ -50,10 +50,11 @@ class StackShape:
 def relative_buckets(
     relative: Tensor, *, both_ways: bool, buckets: int = 32, distance: int = 128
 ) -> Tensor:
-    """T5's bucket of each relative position (key − query), int64 of the same shape.
+    """Return T5's bucket of each relative position (key − query), int64 of the same shape.
 
-    Half of the buckets are exact, the others grow logarithmically. A bidirectional stack has half
-    of the buckets for keys before and half for keys after; in a causal one keys after count as 0.
+    Half of the buckets are exact, the others grow logarithmically. A bidirectional stack uses half
+    of the buckets for preceding keys and half for following ones; a causal one treats following
+    keys as distance 0.
     """
     start = torch.zeros_like(relative)
     if both_ways:
@@ -69,7 +70,7 @@ def relative_buckets(
 
 
 class Attention(nn.Module):
-    """Heads of queries over keys and values, no biases, no scale."""
+    """Multi-head attention without biases and scale."""
 
     def __init__(self, shape: StackShape) -> None:
         super().__init__()
@@ -85,7 +86,7 @@ class Attention(nn.Module):
         nn.init.normal_(self.out.weight, 0.0, all_heads**-0.5)
 
     def forward(self, states: Tensor, source: Tensor, bias: Tensor) -> Tensor:
-        """``(b, q, d)`` over ``(b, n, d)``; ``bias`` ``(b or 1, h or 1, q, n)`` is added."""
+        """Attend from ``(b, q, d)`` to ``(b, n, d)``; ``bias`` is ``(b or 1, h or 1, q, n)``."""
         query, key, value = (
             split_heads(part, self.heads)
             for part in (self.query(states), self.key(source), self.value(source))
@@ -108,7 +109,7 @@ class Gated(nn.Module):
         nn.init.normal_(self.narrow.weight, 0.0, shape.inner**-0.5)
 
     def forward(self, states: Tensor) -> Tensor:
-        """``(b, n, d)`` → the same."""
+        """Map ``(b, n, d)`` to the same shape."""
         result: Tensor = self.narrow(
             F.gelu(self.gate(states), approximate="tanh") * self.widen(states)
         )
@@ -116,7 +117,7 @@ class Gated(nn.Module):
 
 
 class Layer(nn.Module):
-    """Self-attention, attention to a source if it has one, and the feed-forward part."""
+    """Self-attention, cross-attention if ``crossed``, and the feed-forward part."""
 
     def __init__(self, shape: StackShape, *, crossed: bool) -> None:
         super().__init__()
@@ -128,7 +129,7 @@ class Layer(nn.Module):
         self.last = Gated(shape)
 
     def forward(self, states: Tensor, bias: Tensor, source: Tensor | None, seen: Tensor) -> Tensor:
-        """``(b, n, d)`` → the same; ``seen`` is the bias towards the source."""
+        """Map ``(b, n, d)`` to the same shape; ``seen`` is the bias of the cross-attention."""
         inside = self.own_norm(states)
         states = states + self.own(inside, inside, bias)
         if self.other is not None and self.other_norm is not None and source is not None:
@@ -138,12 +139,12 @@ class Layer(nn.Module):
 
 
 class Stack(nn.Module):
-    """Layers under one table of relative positions, and a last norm.
+    """Layers that share one table of relative positions, and a last norm.
 
     Args:
         shape: its sizes.
-        layers: how many.
-        causal: a position attends to itself and to those before it.
+        layers: number of layers.
+        causal: a position attends to itself and to preceding positions.
         crossed: every layer also attends to a source.
     """
 
@@ -164,7 +165,7 @@ class Stack(nn.Module):
         source: Tensor | None = None,
         source_mask: Tensor | None = None,
     ) -> Tensor:
-        """``(b, n, d)`` → the same.
+        """Map ``(b, n, d)`` to the same shape.
 
         Args:
             states: embedded ids or vectors of words.
@@ -182,7 +183,7 @@ class Stack(nn.Module):
         return result
 
     def positions(self, length: int, device: torch.device) -> Tensor:
-        """The bias of relative positions on the scores, ``(1, heads, length, length)``."""
+        """Compute the relative position bias of the scores, ``(1, heads, length, length)``."""
         place = torch.arange(length, device=device)
         buckets = relative_buckets(
             place[None] - place[:, None],
@@ -203,5 +204,5 @@ class Stack(nn.Module):
 
 
 def parameters(module: nn.Module) -> int:
-    """Number of trainable parameters of a module."""
+    """Count the trainable parameters of a module."""
     return sum(weight.numel() for weight in module.parameters() if weight.requires_grad)

@@ -1,8 +1,8 @@
-"""Bytes as ids and back, the ids of ByT5: pad 0, end 1, unknown 2, byte ``b`` is ``b + 3``.
+"""Convert bytes to ids and back, as ByT5: pad 0, end 1, unknown 2, byte ``b`` is ``b + 3``.
 
-The marks of gaps (sentinels) go from 258 downwards, as in ByT5: ids of bytes that UTF-8 never has.
-There are eleven of those (0xFF to 0xF5); a twelfth mark would be a byte that occurs. Other codes
-count down from 383 or up from 259, so models cannot be mixed.
+The marks of gaps (sentinels) count down from 258, as in ByT5: ids of bytes that never occur in
+UTF-8. There are eleven such bytes (0xFF to 0xF5); a twelfth mark would be a byte that occurs. Other
+implementations count down from 383 or up from 259, so their models are incompatible.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ SENTINELS = 11
 
 
 def encode(text: str | bytes, *, end: bool = True) -> list[int]:
-    """Ids of a text without normalization: ``"olá"`` → [114, 111, 198, 164, 1].
+    """Convert a text to ids without normalization: ``"olá"`` → [114, 111, 198, 164, 1].
 
     Args:
         text: a string, read as UTF-8, or bytes as they are.
         end: append ``END``.
 
     Raises:
-        InputError: the string holds half a surrogate pair, which has no bytes.
+        InputError: the string contains a lone surrogate, which has no bytes.
     """
     ids = [byte + OFFSET for byte in as_bytes(text)]
     return [*ids, END] if end else ids
 
 
 def decode(ids: Iterable[int]) -> bytes:
-    """The bytes of ids; ids of no byte (pad, end, unknown, unused) are left out.
+    """Convert ids to bytes; ids that are not bytes (pad, end, unknown, unused) are left out.
 
-    A mark of a gap shares its id with a byte, so fill gaps first.
+    The marks of gaps are ids of bytes, so fill the gaps first.
     """
     return bytes(i - OFFSET for i in ids if OFFSET <= i < OFFSET + 256)
 
 
 def as_bytes(text: str | bytes) -> bytes:
-    """UTF-8.
+    """Encode a text as UTF-8; bytes are returned unchanged.
 
     Raises:
-        InputError: half a surrogate pair.
+        InputError: the string contains a lone surrogate.
     """
     if isinstance(text, bytes):
         return text
@@ -63,10 +63,10 @@ def as_bytes(text: str | bytes) -> bytes:
 
 
 def sentinel(number: int) -> int:
-    """The mark of gap ``number``, counted from 0: 258, then 257 and so on.
+    """Return the mark of gap ``number``, counted from 0: 258, then 257 and so on.
 
     Raises:
-        InputError: more gaps than bytes that never occur.
+        InputError: there are more gaps than bytes that never occur.
     """
     if not 0 <= number < SENTINELS:
         raise InputError(
@@ -77,18 +77,18 @@ def sentinel(number: int) -> int:
 
 
 def clip(data: bytes, most: int) -> bytes:
-    """The first ``most`` bytes at most, never cut inside a character of UTF-8."""
+    """Cut data to at most ``most`` bytes, never inside a UTF-8 character."""
     return data if len(data) <= most else data[: _border(data, most)]
 
 
 def window_at(data: bytes, place: int, most: int) -> bytes:
-    """At most ``most`` bytes from the character on that holds the byte at ``place``."""
+    """Return at most ``most`` bytes, from the start of the character at byte ``place``."""
     start = _border(data, place)
     return clip(data[start : start + most + 1], most)
 
 
 def windows(data: bytes, most: int) -> list[bytes]:
-    """Pieces of at most ``most`` bytes that join to ``data``, each beginning at a character.
+    """Cut data into pieces of at most ``most`` bytes, each beginning at a character.
 
     Bytes that are not UTF-8 are cut at ``most``.
     """
@@ -102,7 +102,7 @@ def windows(data: bytes, most: int) -> list[bytes]:
 
 
 def _border(data: bytes, place: int) -> int:
-    """Where the character at ``place`` begins; ``place`` itself if the bytes are not UTF-8."""
+    """Find the start of the character at ``place``; ``place`` itself if it is not UTF-8."""
     for start in range(place, max(place - 4, -1), -1):
         if data[start] & 0xC0 != 0x80:
             return start

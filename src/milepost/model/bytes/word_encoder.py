@@ -27,8 +27,8 @@ from milepost.text import split
 class PublishedMask(WordPool):
     """``wordpool`` with the mask of the authors' code, to measure its effect.
 
-    It blocks attention from padding to padding only, so tokens attend to padding; it takes the
-    first padding position for a token; and lengths grow by p with every call on the same tensor.
+    It blocks only attention from padding to padding, so tokens attend to padding; it treats the
+    first padding position as a token; and lengths grow by p with every call on the same tensor.
 
     Attributes:
         calls: number of calls with these lengths, this one included. No arm increases it:
@@ -38,7 +38,7 @@ class PublishedMask(WordPool):
     calls = 1
 
     def allowed(self, mask: Tensor) -> Tensor:
-        """The attention mask, ``(texts, p + n, p + n)`` bool."""
+        """Build the attention mask, ``(texts, p + n, p + n)`` bool."""
         count = int(self.settings["prefixes"])
         length = mask.sum(1, keepdim=True) + count * self.calls
         beyond = torch.arange(count + mask.shape[1], device=mask.device)[None] > length
@@ -49,15 +49,15 @@ class WordEncoder(nn.Module):
     """Vectors of words, each computed from its own bytes alone.
 
     Args:
-        width: d.
+        width: width d of the vectors.
         prefixes: vectors per word.
-        heads: of the small encoder, a divisor of the width.
-        layers: of the small encoder.
-        cap: bytes of the longest word.
+        heads: attention heads of the small encoder, a divisor of the width.
+        layers: layers of the small encoder.
+        cap: maximum bytes of a word.
         pooling: ``wordpool``, or another operator without needs and of output width d (``mean``),
             which gives one vector per word.
-        published_mask: pad as the authors' code does; for measuring only.
-        seed: of the pooling's initial weights.
+        published_mask: mask padding as the authors' code does; only for measurements.
+        seed: seed of the pooling's initial weights.
     """
 
     def __init__(
@@ -82,12 +82,12 @@ class WordEncoder(nn.Module):
         self.pool: PoolModule = kind(row, settings, width, seed=seed)
 
     def embed(self, words: Tensor) -> Tensor:
-        """Bytes of words with their positions, ``(w, c)`` → ``(w, c, d)``."""
+        """Embed bytes of words and their positions, ``(w, c)`` → ``(w, c, d)``."""
         embedded: Tensor = self.embedding(words) + self.positions[: words.shape[1]]
         return embedded
 
     def forward(self, words: Tensor) -> Tensor:
-        """``(w, c)`` ids, padded with ``PAD`` on the right, → ``(w, p, d)``."""
+        """Encode words ``(w, c)``, padded with ``PAD`` on the right, to ``(w, p, d)``."""
         states, mask = self.embed(words), words != PAD
         if isinstance(self.pool, WordPool):
             return self.pool.prefixes(states, mask)
@@ -100,7 +100,7 @@ class Page:
     """Sentences of one text that are read together.
 
     Attributes:
-        words: the words of each sentence, without white space; with offsets in the text.
+        words: the words of each sentence, without white space, with offsets in the text.
         spans: offsets of each sentence in the text, in code points.
     """
 
@@ -115,8 +115,8 @@ def pages(text: str, most: int, cap: int = CAP) -> list[Page]:
 
     Args:
         text: any string.
-        most: words of a page, a landmark counted as one.
-        cap: bytes of the longest word.
+        most: maximum words of a page; a landmark counts as a word.
+        cap: maximum bytes of a word.
     """
     found: list[Page] = []
     held, base = most, 0
@@ -138,14 +138,14 @@ def pages(text: str, most: int, cap: int = CAP) -> list[Page]:
 
 
 class WordReader(nn.Module):
-    """Sentences' vectors from bytes: word encoder, landmarks, encoder over words.
+    """Computes sentence vectors from bytes: word encoder, landmarks, encoder over words.
 
     Args:
-        shape: of the encoder over words.
-        layers: of the encoder over words.
-        word_layers: of the word encoder.
-        cap: bytes of the longest word.
-        window: words of a page.
+        shape: sizes of the encoder over words.
+        layers: layers of the encoder over words.
+        word_layers: layers of the word encoder.
+        cap: maximum bytes of a word.
+        window: maximum words of a page.
     """
 
     def __init__(
@@ -164,9 +164,9 @@ class WordReader(nn.Module):
         self.stack = Stack(shape, layers)
 
     def forward(self, reading: Sequence[Page]) -> Tensor:
-        """Vectors of all sentences of all pages, in order, ``(sentences, d)``; not of unit length.
+        """Encode the sentences of all pages, in order, ``(sentences, d)``; not of unit length.
 
-        A repeated word is read once, since its vector depends on its bytes alone.
+        A repeated word is encoded once, since its vector depends only on its bytes.
         """
         numbers: dict[str, int] = {}
         rows: list[list[int]] = []
@@ -189,7 +189,7 @@ class WordReader(nn.Module):
         return landmarks
 
     def read(self, text: str) -> tuple[Tensor, list[tuple[int, int]]]:
-        """Vectors ``(sentences, d)`` and offsets of the sentences of a text of any length."""
+        """Encode a text of any length: vectors ``(sentences, d)`` and offsets of the sentences."""
         reading = pages(text, self.window, self.cap)
         spans = [span for page in reading for span in page.spans]
         if not reading:

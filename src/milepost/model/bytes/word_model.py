@@ -3,8 +3,8 @@
     word i-1's vectors → stack over words → h_i → the bytes of word i, one after the other
 
 Training decodes the bytes of all words in parallel. A word is its bytes and an end mark; padding is
-not scored. ``log P(text)`` is the sum of both parts, so bits per byte are
-comparable with those of a byte model.
+not scored. ``log P(text)`` is the sum over bytes and end marks, so bits per byte are comparable
+with those of a byte model.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class WordModel(nn.Module):
     """Predicts the next unit (a word, or any other piece of at most ``cap`` bytes).
 
     Args:
-        shape: of the stack over units and of the decoder.
-        layers: of the stack over units.
-        word_layers: of the word encoder.
-        decoder_layers: of the word decoder.
+        shape: sizes of the stack over units and of the decoder.
+        layers: layers of the stack over units.
+        word_layers: layers of the word encoder.
+        decoder_layers: layers of the word decoder.
         prefixes: vectors per unit, p.
-        cap: bytes of the longest unit.
+        cap: maximum bytes of a unit.
         pooling: see ``WordEncoder``.
         published_mask: see ``WordEncoder``.
     """
@@ -63,14 +63,14 @@ class WordModel(nn.Module):
         nn.init.normal_(self.head.weight, 0.0, shape.width**-0.5)
 
     def forward(self, units: Tensor) -> Tensor:
-        """Logits ``(b, t, c + 1, vocabulary)``: of each byte of each unit and of its end.
+        """Compute logits ``(b, t, c + 1, vocabulary)`` of each byte of each unit and of its end.
 
         Args:
-            units: ``(b, t, c)`` ids, padded with ``PAD`` in both directions.
+            units: ``(b, t, c)`` ids, padded with ``PAD`` in both dimensions, t and c.
         """
         batch, count, canvas = units.shape
         flat = units.flatten(0, 1)
-        # A word's vector depends on its bytes alone, so each is read once.
+        # A word's vector depends only on its bytes, so each distinct word is encoded once.
         different, place = torch.unique(flat, dim=0, return_inverse=True)
         vectors = self.words(different)[place].reshape(batch, count * self.prefixes, -1)
         present = (units[:, :, 0] != PAD).repeat_interleave(self.prefixes, 1)
@@ -85,7 +85,7 @@ class WordModel(nn.Module):
         return logits.view(batch, count, canvas + 1, -1)
 
     def targets(self, units: Tensor) -> Tensor:
-        """``(b, t, c)`` → ``(b, t, c + 1)``: bytes, end, ``PAD``."""
+        """Append the end mark: ``(b, t, c)`` → ``(b, t, c + 1)`` bytes, end, ``PAD``."""
         longer = F.pad(units, (0, 1), value=PAD)
         length = (units != PAD).sum(-1, keepdim=True)
         return longer.scatter(-1, length, torch.where(length > 0, END, PAD))
@@ -95,8 +95,8 @@ class ByteStream(nn.Module):
     """Predicts the next byte, or the next of any other ids whose padding is ``PAD``.
 
     Args:
-        shape: of the stack.
-        layers: of the stack.
+        shape: sizes of the stack.
+        layers: layers of the stack.
         vocabulary: number of ids.
     """
 
@@ -108,18 +108,18 @@ class ByteStream(nn.Module):
         nn.init.normal_(self.head.weight, 0.0, shape.width**-0.5)
 
     def forward(self, units: Tensor) -> Tensor:
-        """Logits ``(b, n, vocabulary)`` of each of ``(b, n)`` ids, from the ids before it."""
+        """Compute logits ``(b, n, vocabulary)`` of ``(b, n)`` ids, each from the ids before it."""
         before = torch.cat([torch.full_like(units[:, :1], END), units[:, :-1]], 1)
         logits: Tensor = self.head(self.stack(self.embedding(before), units != PAD))
         return logits
 
     def targets(self, units: Tensor) -> Tensor:
-        """The ids themselves."""
+        """Return the ids unchanged."""
         return units
 
 
 def nats(logits: Tensor, targets: Tensor) -> Tensor:
-    """``-log P`` of each target, of the targets' shape; 0 for padding (``PAD``)."""
+    """Compute ``-log P`` of each target, in the targets' shape; 0 for padding (``PAD``)."""
     flat = F.cross_entropy(
         logits.flatten(0, -2), targets.flatten(), ignore_index=PAD, reduction="none"
     )

@@ -1,4 +1,4 @@
-"""A text as words that join to the text again, with offsets in characters and in bytes.
+"""Divide a text into words that tile it, with offsets in characters and in bytes.
 
 A word is a run of white space, a run of letters, numbers and marks (by Unicode category, so that
 an Indic word is not broken at its vowel signs), or any other single character. Words have at
@@ -38,13 +38,13 @@ class Word(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """What it is made of."""
+        """The kind of the word, from its first character."""
         return kind_of(self.text[0])
 
 
 @lru_cache(maxsize=4096)
 def kind_of(character: str) -> Kind:
-    """``space``, ``word`` (letter, number, mark) or ``other``."""
+    """Classify a character as ``space``, ``word`` (letter, number, mark) or ``other``."""
     if character.isspace():
         return "space"
     return "word" if category(character)[0] in "LNM" else "other"
@@ -55,10 +55,10 @@ def split_words(text: str, cap: int = CAP) -> list[Word]:
 
     Args:
         text: any string.
-        cap: bytes of the longest piece, at least 4, so that every character fits.
+        cap: maximum bytes of a piece, at least 4, so that every character fits.
 
     Raises:
-        InputError: the text holds half a surrogate pair.
+        InputError: the text contains a lone surrogate.
 
     >>> [word.text for word in split_words(" Hello,  wörld 3.14!")]
     [' ', 'Hello', ',', '  ', 'wörld', ' ', '3', '.', '14', '!']

@@ -1,5 +1,5 @@
-"""Blocks for images, as their papers have them: what the text operators are compared with.
+"""Blocks for images as in their papers, to which the text operators are compared.
 
-Comes in: maps ``(b, channels, height, width)``, some with a mask of the cells that are there. Goes
-out: maps. Only ``milepost.lab`` uses them.
+Input: maps ``(b, channels, height, width)``, some with a mask of the present cells. Output: maps.
+Only ``milepost.lab`` uses them.
 """

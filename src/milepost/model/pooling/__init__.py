@@ -1,7 +1,7 @@
 """The operators of ``milepost.pooling`` as torch modules: they train, and export with a model.
 
-Comes in: padded states and their lengths. Goes out: one vector for each text, equal to that of the
-NumPy reference with the same weights (a test compares every pair). ``module`` makes one by name.
+Input: padded states and their lengths. Output: one vector for each text, equal to that of the NumPy
+reference with the same weights (a test compares every pair). ``module`` makes one by name.
 """
 
 from __future__ import annotations

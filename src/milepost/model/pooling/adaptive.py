@@ -25,7 +25,7 @@ class AdaPool(PoolModule):
         return found + asking if self.settings["residual"] else found
 
     def _asking(self, states: Tensor, mask: Tensor) -> Tensor:
-        """``x_q``, ``(texts, d)``."""
+        """Compute the query state ``x_q``, ``(texts, d)``."""
         if self.settings["query"] == "first":
             return states[:, 0]
         return (masked_mean if self.settings["query"] == "mean" else last_state)(states, mask)

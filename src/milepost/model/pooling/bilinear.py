@@ -14,7 +14,7 @@ from milepost.pooling.bilinear import METHODS
 class Fused(Conditioned):
     """``mcb``, ``mlb``, ``mfb``, ``mfh``, ``mutan`` and ``block``.
 
-    Each side passes its maps once, whatever the number of pairs.
+    Each side is projected only once, whatever the number of pairs.
     """
 
     def conditioned(self, states: Tensor, mask: Tensor, queries: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""A torch pooling as an OpenVINO graph: one text's states in, its vector out.
+"""Export a torch pooling as an OpenVINO graph: one text's states in, its vector out.
 
 The graph reads ``states`` ``(n, d)`` of one text, any n from 1, and, where the operator needs them,
 ``query`` ``(d_q)`` and ``segments`` ``(n)``; it gives ``vector`` ``(d_out)``. It reads one text at
@@ -48,14 +48,14 @@ class _OneText(nn.Module):
 
 
 def graph(module: PoolModule, *, query_width: int = 0) -> Any:
-    """The ``openvino.Model`` of a pooling.
+    """Convert a pooling to an ``openvino.Model``.
 
     Args:
-        module: in training or evaluation mode; it is not changed.
-        query_width: of operators that read queries.
+        module: a pooling in training or evaluation mode; it is not changed.
+        query_width: d of the queries, for operators that read them.
 
     Raises:
-        InputError: it gives as many vectors as a text has tokens or fewer.
+        InputError: the operator gives several vectors per text.
     """
     if module.operator.late == "many":
         raise InputError(
@@ -75,8 +75,8 @@ def graph(module: PoolModule, *, query_width: int = 0) -> Any:
         stack.enter_context(torch.no_grad())
         stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
         stack.enter_context(warnings.catch_warnings())
-        # The tracer warns of every value it takes for a constant; the tests of every operator at
-        # other lengths say whether one of them was none.
+        # The tracer warns about every value that it treats as a constant; the tests of every
+        # operator at other lengths show whether one of them was not constant.
         warnings.simplefilter("ignore")
         example = tuple(tensor for _, tensor, _ in given)
         made = openvino.convert_model(
@@ -91,7 +91,7 @@ def graph(module: PoolModule, *, query_width: int = 0) -> Any:
 
 
 def write(module: PoolModule, folder: Path, **widths: int) -> None:
-    """Write the graph and the reference into a folder.
+    """Write the graph and the weights of the NumPy reference into a folder.
 
     Args:
         module: the pooling.
@@ -111,12 +111,12 @@ def install(file: Path, folder: Path) -> Manifest:
     The model's fingerprint changes, since the vectors of documents change.
 
     Args:
-        file: what ``Pool.save`` wrote, trained on landmarks of this width.
-        folder: the model.
+        file: a pooling saved by ``Pool.save``, trained on landmarks of the model's width.
+        folder: the model folder.
 
     Raises:
         ModelError: file or folder cannot be read.
-        InputError: the pooling needs a query or layers, is of late interaction, was trained on
+        InputError: the pooling needs a query or layers, is for late interaction, was trained on
             another width, or its vectors differ in width from those of questions.
     """
     manifest = read_manifest(folder)

@@ -21,14 +21,14 @@ Settings = Mapping[str, Any]
 
 
 class FusionModule(nn.Module):
-    """A fusion of pairs that trains.
+    """A trainable fusion of pairs.
 
     ``FusionModule(fusion("mlb", out=8), 384, 384)``
 
     Args:
         made: the NumPy fusion; training begins with the weights of its seed.
-        x_width: numbers of x.
-        y_width: numbers of y.
+        x_width: width of x.
+        y_width: width of y.
     """
 
     def __init__(self, made: Fuse, x_width: int, y_width: int) -> None:
@@ -49,13 +49,13 @@ class FusionModule(nn.Module):
         return fuse(self.row.name, x, y, self.settings, weights)
 
     def reference(self) -> Fuse:
-        """The NumPy fusion with the weights as they are now."""
+        """Make the NumPy fusion with the current weights."""
         weights = {name: value.detach().cpu().numpy() for name, value in self.state_dict().items()}
         return Fuse(self.row, self.settings, weights)
 
 
 def fuse(name: str, x: Tensor, y: Tensor, settings: Settings, weights: Weights) -> Tensor:
-    """``out(core(x, y))``, see ``milepost.pooling.fusion.Fusion.fuse``."""
+    """Compute ``out(core(x, y))``, see ``milepost.pooling.fusion.Fusion.fuse``."""
     fused = _linear(_CORES[name](x, y, settings, weights), "out", weights)
     return torch.relu(fused) if FUSIONS[name].active else fused
 
@@ -84,7 +84,7 @@ def _active(v: Tensor, name: str) -> Tensor:
 
 
 def _concat(x: Tensor, y: Tensor, _: Settings, __: Weights) -> Tensor:
-    # A sum broadcasts in graphs of any length; shapes that are read become constants there.
+    # Broadcast by a sum: shapes that code reads would become constants in an exported graph.
     nothing = 0 * (x[..., :1] + y[..., :1])
     return torch.cat([x + nothing, y + nothing], -1)
 

@@ -31,7 +31,7 @@ class Ggem(PoolModule):
         sign, size = self._magnitudes(states)
         scaled = power * torch.log(size.clamp(min=float(self.settings["eps"])))
         scaled = scaled.masked_fill(~mask[..., None], -torch.inf)
-        # The greatest is taken out and put back: to the gradient it is a constant.
+        # The maximum is subtracted and added back; for the gradient it is a constant.
         top = scaled.detach().amax(1, keepdim=True)
         total = (sign * torch.exp(scaled - top)).sum(1)
         size = total.abs().clamp(min=FLAT).log() + top[:, 0] - mask.sum(1).log()[:, None]

@@ -1,4 +1,4 @@
-"""Late interaction: token vectors, their groups, their encodings.
+"""Late interaction: token vectors, pooled groups of them, and fixed-length encodings.
 
 The references are ``milepost.pooling.maxsim``, ``token_pooling`` and ``fixed_encoding``.
 """
@@ -47,7 +47,7 @@ class FixedEncodings(PoolModule):
         bits = (torch.einsum("bnd,rkd->brnk", states, planes) > 0).to(states)
         powers = torch.arange(planes.shape[1], device=states.device)
         wanted = (torch.arange(2 ** planes.shape[1], device=states.device)[:, None] >> powers) & 1
-        # How many signs of a token are those of a cell: all of them in its own.
+        # The number of signs that a token shares with a cell; in its own cell, all of them.
         agreeing = bits @ wanted.T.to(states) + (1 - bits) @ (1 - wanted).T.to(states)
         inside = (agreeing == planes.shape[1]).to(states) * mask[:, None, :, None]
         projected = self._projected(states)
@@ -56,7 +56,7 @@ class FixedEncodings(PoolModule):
             tokens = mask.sum(1).view(-1, 1, 1, 1)
             return (total / (tokens * len(planes))).flatten(1)
         counts = inside.sum(2)[..., None]
-        # The first of those that agree most, as in the reference.
+        # Of the tokens that agree most, the first, as in the reference.
         places = torch.arange(states.shape[1], device=states.device)[:, None]
         order = agreeing * states.shape[1] - places
         order = order.masked_fill(~mask[:, None, :, None], -torch.inf)

@@ -14,11 +14,11 @@ class LatentAttention(PoolModule):
 
     def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
         """See ``milepost.pooling.latent_attention.latent_attention``."""
-        # Padding reads the latents too, so it is not 0 any more.
+        # Padding has attended to the latents, so it is no longer 0.
         return masked_mean(self.read(states) * mask[..., None], mask)
 
     def read(self, states: Tensor) -> Tensor:
-        """``y`` of each token, ``(texts, n, d)`` → ``(texts, n, d)``."""
+        """Compute ``y`` of each token, ``(texts, n, d)`` → ``(texts, n, d)``."""
         heads = int(self.settings["heads"])
         latents = self._normed(self.weight("latents"), "latents")
         latents = latents.expand(states.shape[0], -1, -1)

@@ -10,7 +10,7 @@ from milepost.model.pooling.neighbours import rms_scaled
 
 
 def summaries(states: Tensor, mask: Tensor, summary: str) -> Tensor:
-    """``(texts, layers, d)``; see ``milepost.pooling.layer_weights.summaries``."""
+    """See ``milepost.pooling.layer_weights.summaries``: ``(texts, layers, d)``."""
     return (masked_mean if summary == "mean" else last_state)(states, mask)
 
 
@@ -34,7 +34,7 @@ class _Weighted(PoolModule):
         return self.mixed(found)
 
     def mixed(self, found: Tensor) -> Tensor:
-        """From ``(texts, layers, d)`` to ``(texts, d)``."""
+        """Mix layers: ``(texts, layers, d)`` → ``(texts, d)``."""
         raise NotImplementedError
 
 

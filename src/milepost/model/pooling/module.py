@@ -18,16 +18,16 @@ from milepost.pooling.operator import Operator, Pool
 class PoolModule(nn.Module):
     """Base class; subclasses define ``pool``.
 
-    Parameters have the names and shapes of the reference's weights, so that
-    ``Pool`` can use the weights of a trained module.
+    Parameters have the names and shapes of the reference's weights, so that ``Pool`` can use the
+    weights of a trained module.
 
     Args:
-        operator: the row of the table.
-        settings: all settings, checked.
+        operator: the operator's row of the table.
+        settings: all settings, validated.
         width: d of the states.
         query_width: d of the queries; 0 without queries.
-        layers: of the states, for operators that need layers.
-        seed: of the initial weights, those of the reference.
+        layers: number of layers of the states, for operators that need layers.
+        seed: seed of the initial weights, which equal the reference's.
     """
 
     def __init__(
@@ -59,22 +59,22 @@ class PoolModule(nn.Module):
         queries: Tensor | None = None,
         segments: Tensor | None = None,
     ) -> Tensor:
-        """Pool.
+        """Pool a padded batch of texts.
 
         Args:
             states: ``(texts, longest, d)``, or ``(texts, longest, layers, d)`` for operators that
                 need layers; states beyond the length of a text are not read.
-            lengths: ``(texts,)`` int64, each at least 1, since a softmax of nothing is NaN.
+            lengths: ``(texts,)`` int64, each at least 1, since the softmax of no scores is NaN.
             queries: ``(texts, d_q)``; or ``(texts, q, d_q)`` for several per text.
             segments: ``(texts, longest)`` int64: the segment of each token, counted from 0 in each
                 text; for operators that need segments.
 
         Returns:
             ``(texts, d_out)`` float32; ``(texts, q, d_out)`` for several queries per text; for
-            several vectors a text see ``Pool``.
+            several vectors per text see ``Pool``.
 
         Raises:
-            InputError: the operator needs segments, and there are none.
+            InputError: the operator needs segments, and ``segments`` is None.
         """
         mask = torch.arange(states.shape[1], device=states.device)[None] < lengths[:, None]
         shape = (*mask.shape, *(1,) * (states.ndim - 2))
@@ -92,11 +92,11 @@ class PoolModule(nn.Module):
     def pool(
         self, states: Tensor, mask: Tensor, queries: Tensor | None, segments: Tensor
     ) -> Tensor:
-        """The computation of an operator; ``states`` are float32 and 0 beyond ``mask``."""
+        """Compute the operator; ``states`` are float32 and 0 beyond ``mask``."""
         raise NotImplementedError
 
     def weight(self, name: str) -> Tensor:
-        """A weight by its name in the reference."""
+        """Get a weight by its name in the reference."""
         value: Tensor = getattr(self, name)
         return value
 
@@ -106,20 +106,20 @@ class PoolModule(nn.Module):
         return F.layer_norm(values, scale.shape, scale, shift, EPS)
 
     def of_queries(self) -> PoolModule:
-        """The same weights for queries, see ``Pool.of_queries``."""
+        """Make the pooling of queries, with the same weights; see ``Pool.of_queries``."""
         queries = copy(self)
         queries.settings = {**self.settings, **self.operator.query_settings}
         return queries
 
     def reference(self) -> Pool:
-        """The NumPy pooling with the weights as they are now."""
+        """Make the NumPy pooling with the current weights."""
         weights = {name: value.detach().cpu().numpy() for name, value in self.state_dict().items()}
         settings = self.settings
         return Pool(self.operator, settings, weights if self.operator.trains else None)
 
 
 def padded(texts: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """Texts ``(tokens, …)`` of different lengths as one tensor and their lengths."""
+    """Pad texts ``(tokens, …)`` to one tensor; also returns their lengths."""
     lengths = torch.tensor([len(text) for text in texts])
     return nn.utils.rnn.pad_sequence(list(texts), batch_first=True), lengths
 
@@ -131,7 +131,7 @@ def masked_mean(states: Tensor, mask: Tensor) -> Tensor:
 
 
 def masked_max(states: Tensor, mask: Tensor) -> Tensor:
-    """Greatest of ``(texts, n, d)`` where ``mask`` holds."""
+    """Maximum of ``(texts, n, d)`` where ``mask`` holds."""
     return states.masked_fill(~mask[..., None], -torch.inf).amax(1)
 
 

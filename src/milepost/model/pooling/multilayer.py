@@ -35,7 +35,7 @@ class MultiLayer(PoolModule):
         return found.mean(1)
 
     def _keys(self, states: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """``(texts, keys, d)``, and which of them are there."""
+        """Build keys ``(texts, keys, d)``, and the mask of keys that exist."""
         if self.settings["keys"] == "layers":
             found = summaries(states, mask, self.settings["summary"])
             readable = torch.ones_like(found[..., 0], dtype=torch.bool)

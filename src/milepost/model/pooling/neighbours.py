@@ -10,12 +10,12 @@ from milepost.pooling.neighbours import RMS_FLOOR
 
 
 def averages(values: Tensor, mask: Tensor, width: int) -> Tensor:
-    """Mean of the part of the window around each position that lies in the text.
+    """Average each position's window, without the part outside the text.
 
     Args:
         values: ``(texts, n, d)``, 0 beyond the mask.
         mask: ``(texts, n)`` bool.
-        width: of the window, odd.
+        width: width of the window, odd.
 
     Returns:
         ``(texts, n, d)``, 0 beyond the mask.
@@ -25,7 +25,7 @@ def averages(values: Tensor, mask: Tensor, width: int) -> Tensor:
         F.avg_pool1d(part, width, stride=1, padding=width // 2)
         for part in (values.transpose(1, 2), there)
     )
-    # Windows beyond a text have the count 0; their values are cut off below.
+    # Windows outside a text have count 0; their values are masked below.
     return (total / count.clamp(min=0.5 / width) * there).transpose(1, 2)
 
 
@@ -43,8 +43,8 @@ def paired(
     Returns:
         ``(texts, ceil(n/2), d)``, 0 beyond the new mask, and that mask.
     """
-    # One more place, so that every even one has a neighbour; no number of n is asked for, which
-    # an exported graph would keep.
+    # Append one position, so that every even one has a neighbour; reading n would make it a
+    # constant in an exported graph.
     values = torch.cat([values, torch.zeros_like(values[:, :1])], 1)
     mask = torch.cat([mask, torch.zeros_like(mask[:, :1])], 1)
     even, follows = values[:, 0:-1:2], values[:, 1::2]
@@ -61,5 +61,5 @@ def paired(
 
 
 def rms_scaled(values: Tensor) -> Tensor:
-    """Rows divided by their root mean square; a row of zeros stays zero."""
+    """Divide rows by their root mean square; a row of zeros stays zero."""
     return values * torch.rsqrt(values.square().mean(-1, keepdim=True) + RMS_FLOOR)

@@ -1,8 +1,8 @@
-"""Torch poolings of others (``milepost.pooling.register``): made, checked and run.
+"""Create, check and run user-defined torch poolings (``milepost.pooling.register``).
 
-A new one is tried on two random texts of different length before it sees any data, so that a wrong
-shape, NaN, a vector that depends on padding, a backward pass that fails, or state that is not saved
-is an error that names the pooling.
+A new pooling is first tried on two random texts of different length, so that a wrong shape, NaN, a
+vector that depends on padding, a failing backward pass, or unsaved state raises an error that names
+the pooling.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _TRIED = (5, 3)  # tokens of the texts of a trial
 
 
 class OutsideModule(PoolModule):
-    """A module of others under the interface of ``PoolModule``.
+    """A user-defined module behind the interface of ``PoolModule``.
 
     Args:
-        operator: with ``make``.
-        settings: all settings, checked.
+        operator: an operator with ``make``.
+        settings: all settings, validated.
         width: d of the states.
         query_width: d of the queries; 0 without queries.
-        layers: of the states.
-        seed: of the initial weights.
-        tried: whether it is tried.
+        layers: number of layers of the states.
+        seed: seed of the initial weights.
+        tried: whether to try the module on random texts.
 
     Raises:
-        InputError: it cannot be made, fails on the trial or in its backward pass, gives another
+        InputError: the module cannot be made, fails in its forward or backward pass, gives a wrong
             shape or NaN, reads padding, or keeps state outside its state_dict.
     """
 
@@ -59,7 +59,7 @@ class OutsideModule(PoolModule):
         rng = np.random.default_rng(seed)
         self.inner = _made(operator, settings, width, query_width, layers, rng)
         if tried:
-            # The twin has other initial weights, and so another state wherever any is drawn.
+            # The twin has other initial weights, so all randomly drawn state differs.
             twin = OutsideModule(
                 operator, settings, width, query_width, layers, seed + 1, tried=False
             )
@@ -69,7 +69,7 @@ class OutsideModule(PoolModule):
     def pool(
         self, states: Tensor, mask: Tensor, queries: Tensor | None, segments: Tensor
     ) -> Tensor:
-        """See ``PoolModule.pool``; several queries a text are as many texts."""
+        """See ``PoolModule.pool``; each of several queries of a text becomes a separate text."""
         if queries is None or queries.ndim == 2:
             return self._vectors(states, mask, queries, segments)
         many = queries.shape[1]
@@ -88,7 +88,7 @@ class OutsideModule(PoolModule):
             vectors = self.inner(states, mask, **more)
         except (MilepostError, torch.OutOfMemoryError):
             raise
-        except Exception as error:  # of any code of somebody else
+        except Exception as error:  # user code may raise anything
             raise InputError(
                 f"{name} fails on states of the shape {tuple(states.shape)}: "
                 f"{type(error).__name__}: {first_line(error)}",
@@ -110,7 +110,7 @@ class OutsideModule(PoolModule):
         return vectors.float()
 
     def _try(self, twin: OutsideModule) -> None:
-        """Pool two random texts, together and alone; train the twin, and give it these weights."""
+        """Pool two random texts, together and alone; train the twin and load these weights."""
         name, training = self.operator.name, self.training
         texts = self._texts()
         states, lengths, queries, segments = texts
@@ -140,7 +140,7 @@ class OutsideModule(PoolModule):
                 f"{name} reads padding: a text has another vector beside a longer one",
                 "states.masked_fill(~mask[..., None], 0), and mask.sum(1) for the number of tokens",
             )
-        # Trained first, since a state may also change in training: then it must be saved as well.
+        # Train first, because state that changes in training must be saved as well.
         twin.train()._learn(texts)
         twin._load(self.state_dict())
         with torch.no_grad():
@@ -156,7 +156,7 @@ class OutsideModule(PoolModule):
         self.train(training)
 
     def _texts(self) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
-        """Two random texts as ``forward`` takes them."""
+        """Make two random texts as arguments of ``forward``."""
         spread = torch.Generator().manual_seed(0)
         axes = (self.layers, self.width) if "layers" in self.operator.needs else (self.width,)
         states, lengths = padded([torch.randn(size, *axes, generator=spread) for size in _TRIED])
@@ -166,7 +166,7 @@ class OutsideModule(PoolModule):
 
     @torch.enable_grad()
     def _learn(self, texts: tuple[Tensor, Tensor, Tensor | None, Tensor]) -> None:
-        """One forward and backward pass, as a step of a training makes them."""
+        """Run one forward and one backward pass, as a training step does."""
         vectors = self(*texts)
         if not vectors.requires_grad:
             return
@@ -174,11 +174,11 @@ class OutsideModule(PoolModule):
             vectors.square().sum().backward()
         except torch.OutOfMemoryError:
             raise
-        except Exception as error:  # of any code of somebody else
+        except Exception as error:  # user code may raise anything
             raise failed_backward(self.operator.name, error) from error
 
     def _load(self, state: Mapping[str, Tensor]) -> None:
-        """Take weights and buffers of another module of the same operator and settings."""
+        """Load weights and buffers of a module with the same operator and settings."""
         try:
             self.load_state_dict(state)
         except RuntimeError as error:
@@ -190,7 +190,7 @@ class OutsideModule(PoolModule):
 
 
 def failed_backward(name: str, error: Exception) -> InputError:
-    """The error to raise where the backward pass of a pooling of others fails."""
+    """Make the error for a user-defined pooling whose backward pass fails."""
     return InputError(
         f"{name} fails in its backward pass: {type(error).__name__}: {first_line(error)}",
         "x = x * y in place of x *= y, for whatever the gradient needs",
@@ -205,7 +205,7 @@ def start(
     layers: int,
     rng: np.random.Generator,
 ) -> dict[str, NDArray[np.float32]]:
-    """Initial weights by name; see ``Operator.begun``."""
+    """Create initial weights by name; see ``Operator.begun``."""
     inner = _made(operator, settings, width, query_width, layers, rng)
     return {
         f"inner.{name}": weight.detach().numpy().astype(np.float32)
@@ -220,7 +220,7 @@ def compute(
     settings: Mapping[str, Any],
     weights: Mapping[str, NDArray[np.float32]],
 ) -> NDArray[np.floating]:
-    """See ``Operator.compute``: the same module, on padded states."""
+    """See ``Operator.compute``; runs the module on padded states."""
     asked = 0 if batch.queries is None else batch.queries.shape[1]
     module = OutsideModule(operator, settings, batch.width, asked, batch.layers)
     module.load_state_dict({name: torch.from_numpy(np.array(w)) for name, w in weights.items()})
@@ -243,7 +243,7 @@ def _made(
     layers: int,
     rng: np.random.Generator,
 ) -> nn.Module:
-    """The module of others, with weights of the generator."""
+    """Create the user-defined module, with weights drawn from ``rng``."""
     make = operator.make
     if make is None:
         raise ValueError(f"{operator.name} is none of others")
@@ -254,7 +254,7 @@ def _made(
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(rng.integers(2**31)))
             inner = make(width, **settings, **more)
-    except Exception as error:  # of any code of somebody else
+    except Exception as error:  # user code may raise anything
         raise InputError(
             f"{operator.name} cannot be made for states of width {width}: "
             f"{type(error).__name__}: {first_line(error)}",

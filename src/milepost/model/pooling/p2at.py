@@ -13,7 +13,7 @@ from milepost.pooling.p2at import WIDTHS, odd
 
 
 def members(number: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """A matrix that averages the tokens of each group, and which groups exist.
+    """Build a matrix that averages the tokens of each group, and the mask of existing groups.
 
     Args:
         number: ``(texts, n)`` int64, each token's group, from 0 in each text.
@@ -30,7 +30,7 @@ def members(number: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def scales(values: Tensor, mask: Tensor, widths: Sequence[int], *, cascade: bool) -> Tensor:
-    """Averages of windows, ``(texts, n, d, scales)``; see the reference."""
+    """Average windows of several widths, ``(texts, n, d, scales)``; see the reference."""
     made: list[Tensor] = []
     for width in widths:
         made.append(averages(made[-1] if cascade and made else values, mask, width))
@@ -45,7 +45,7 @@ class P2AT(PoolModule):
         row_means, rows_are = members(segments, mask)
         grid = rms_scaled(states) @ self.weight("inward")
         rows = row_means @ grid
-        # A token's row among all rows; as a product, since what lies beyond a text has no row.
+        # Selects a token's row; a product, because padding has no row to index.
         of_row = (row_means > 0).float().transpose(1, 2)
         if self.settings["pyramid"] != "none":
             cascade = self.settings["pyramid"] == "cascade"
@@ -65,7 +65,7 @@ class P2AT(PoolModule):
         return masked_mean(landmarks * rows_are[..., None], rows_are)
 
     def _attention(self, of: Tensor, there: Tensor, axis: str) -> Tensor:
-        """Attention among rows or columns, with its projection."""
+        """Apply attention among rows or columns, with its projection."""
         heads, reach = int(self.settings["heads"]), int(self.settings["reach"])
         q, k, v = (
             (of @ self.weight(name)).unflatten(-1, (heads, -1)).transpose(1, 2)

@@ -60,7 +60,7 @@ class Attention(PoolModule):
 
     def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
         """See ``milepost.pooling.plain.attention``."""
-        # Not a product with a row of numbers, which OpenVINO takes for a matrix at some widths.
+        # Not a matrix-vector product, whose vector OpenVINO treats as a matrix at some widths.
         scores = (states * self.weight("query")).sum(-1) / float(self.settings["temperature"])
         return (masked_softmax(scores, mask)[..., None] * states).sum(1)
 

@@ -76,7 +76,7 @@ class Triple(PoolModule):
 
 
 def read_out(values: Tensor, mask: Tensor, segments: Tensor, readout: str) -> Tensor:
-    """The mean of all tokens, or of those that close a segment: ``(b, n, d)`` → ``(b, d)``."""
+    """Average all tokens, or those that close a segment: ``(b, n, d)`` → ``(b, d)``."""
     chosen = mask if readout == "mean" else closes(mask, segments)
     return masked_mean(values.masked_fill(~chosen[..., None], 0.0), chosen)
 

@@ -20,7 +20,7 @@ class PoNetMixer(nn.Module):
 
     Args:
         width: d of the states.
-        heads: of the global aggregation, a divisor of the width.
+        heads: heads of the global aggregation, a divisor of the width.
         window: tokens of the local maximum, an odd number.
 
     Raises:
@@ -53,7 +53,7 @@ class EncoderLayer(nn.Module):
         mixer: ``(states, mask, segments)`` → states.
         width: d of the states.
         inner: width of the feed-forward layer.
-        dropout: of both updates, in training.
+        dropout: dropout of both updates, in training.
     """
 
     def __init__(self, mixer: nn.Module, width: int, inner: int, dropout: float = 0.0) -> None:
@@ -64,7 +64,7 @@ class EncoderLayer(nn.Module):
         self._dropout = dropout
 
     def forward(self, states: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
-        """Mix and transform.
+        """Apply the mixer and the feed-forward layer.
 
         Args:
             states: ``(b, n, d)``; states beyond the mask are not read.
@@ -86,14 +86,14 @@ class EncoderLayer(nn.Module):
 def ponet_layer(
     width: int, *, heads: int = 1, window: int = 3, inner: int = 0, dropout: float = 0.0
 ) -> EncoderLayer:
-    """PoNet's encoder layer.
+    """Create PoNet's encoder layer.
 
     Args:
         width: d of the states.
-        heads: of the global aggregation.
+        heads: heads of the global aggregation.
         window: tokens of the local maximum, an odd number.
         inner: width of the feed-forward layer; 0 for four times the width, as in BERT.
-        dropout: of both updates, in training.
+        dropout: dropout of both updates, in training.
 
     Raises:
         InputError: heads do not divide the width, or the window is even.

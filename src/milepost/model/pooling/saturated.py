@@ -16,7 +16,8 @@ class Splade(PoolModule):
         """See ``milepost.pooling.saturated.splade``."""
         dense = F.gelu(states @ self.weight("dense") + self.weight("dense_bias"))
         logits = self.layer_norm(dense, "dense") @ self.weight("terms").T
-        # The bias gives padding weights, too. 0 also serves the maximum: no weight is less.
+        # The bias gives padding non-zero weights. Masking with 0 also suits the maximum: weights
+        # are never negative.
         weights = torch.log1p(F.relu(logits + self.weight("terms_bias"))) * mask[..., None]
         return weights.amax(1) if self.settings["join"] == "max" else weights.sum(1)
 

@@ -12,7 +12,7 @@ from milepost.model.pooling.module import PoolModule, masked_mean
 
 
 def count_sketch(vectors: Tensor, bins: Tensor, signs: Tensor, size: int) -> Tensor:
-    """See ``milepost.pooling.sketch.count_sketch``; a product with a matrix of ones."""
+    """See ``milepost.pooling.sketch.count_sketch``; a product with a one-hot matrix."""
     sketch: Tensor = (vectors * signs) @ F.one_hot(bins.long(), size).to(vectors.dtype)
     return sketch
 
@@ -32,7 +32,7 @@ class SketchMoment(PoolModule):
 
     def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
         """See ``milepost.pooling.sketch.moment``."""
-        # States beyond a text must be 0 after the centre is subtracted, too.
+        # States beyond a text must also be 0 after the centre is subtracted.
         centred = (states - self.weight("centre")) * mask[..., None]
         weights = {name: self.weight(name) for name in self.operator.fixed}
         sketches = product_sketch(centred, centred, weights, int(self.settings["size"]))

@@ -1,4 +1,4 @@
-"""Every operator's torch module by name."""
+"""Torch modules of all operators, by name."""
 
 from __future__ import annotations
 
@@ -56,18 +56,18 @@ def module(
     seed: int = 0,
     **settings: Any,
 ) -> PoolModule:
-    """A torch pooling.
+    """Create a torch pooling.
 
     Args:
         name: see ``milepost.pooling.names``.
         width: d of the states.
         query_width: d of the queries, for operators that read them.
-        layers: of the states, for operators that need layers.
-        seed: of the initial weights.
+        layers: number of layers of the states, for operators that need layers.
+        seed: seed of the initial weights.
         settings: see the operator's parameters.
 
     Raises:
-        InputError: an unknown operator or parameter, or a value out of its bounds.
+        InputError: the operator or a parameter is unknown, or a value is out of bounds.
     """
     row = operator(name)
     made = OutsideModule if row.make is not None else MODULES[name]

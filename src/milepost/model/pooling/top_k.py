@@ -1,4 +1,4 @@
-"""Mean of the greatest values; the reference is ``milepost.pooling.top_k``."""
+"""Mean of the largest values; the reference is ``milepost.pooling.top_k``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class TopK(PoolModule):
     def pool(self, states: Tensor, mask: Tensor, _: Tensor | None, __: Tensor) -> Tensor:
         """See ``milepost.pooling.top_k.top_k``."""
         shown = states.masked_fill(~mask[..., None], -torch.inf)
-        # Not topk: it fails for a text of fewer than k tokens, and a graph would keep the number.
+        # Not topk: it fails for texts of fewer than k tokens; min(k, n) would be fixed in a graph.
         falling = torch.sort(shown, dim=1, descending=True).values
         kept = mask & (torch.cumsum(mask.long(), 1) <= int(self.settings["k"]))
         return masked_mean(falling.masked_fill(~kept[..., None], 0.0), kept)

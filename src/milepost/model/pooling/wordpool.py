@@ -20,7 +20,7 @@ class WordPool(PoolModule):
         return read.mean(1) if self.settings["join"] == "mean" else read.flatten(1)
 
     def prefixes(self, states: Tensor, mask: Tensor) -> Tensor:
-        """Every prefix after reading: ``(texts, n, d)`` and ``(texts, n)`` → ``(texts, p, d)``."""
+        """Compute the prefixes' states: ``(texts, n, d)``, ``(texts, n)`` → ``(texts, p, d)``."""
         count, layers = int(self.settings["prefixes"]), int(self.settings["layers"])
         prefix = self.weight("prefix").expand(states.shape[0], -1, -1)
         row = torch.cat([prefix, states], 1)
@@ -32,13 +32,13 @@ class WordPool(PoolModule):
         )
 
     def allowed(self, mask: Tensor) -> Tensor:
-        """The attention mask, ``(texts, p + n, p + n)`` bool: padding is never attended to."""
+        """Build the attention mask, ``(texts, p + n, p + n)`` bool, which excludes padding."""
         count = int(self.settings["prefixes"])
         keys = torch.cat([torch.ones_like(mask[:, :1]).expand(-1, count), mask], 1)
         return keys[:, None, :].expand(-1, count + mask.shape[1], -1)
 
     def _layer(self, row: Tensor, bias: Tensor, layer: int, asking: int | None) -> Tensor:
-        """One layer; returns the first ``asking`` positions, or all if None."""
+        """Apply one layer; returns the first ``asking`` positions, or all if None."""
         heads = int(self.settings["heads"])
         seen = self._norm(row, layer, 0)
         query, key, value = (

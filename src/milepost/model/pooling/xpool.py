@@ -24,7 +24,7 @@ class Conditioned(PoolModule):
         return self.conditioned(states, mask, queries[:, None])[:, 0]
 
     def conditioned(self, states: Tensor, mask: Tensor, queries: Tensor) -> Tensor:
-        """``(b, n, d)``, ``(b, n)``, ``(b, q, d)`` → ``(b, q, d)``."""
+        """Pool states ``(b, n, d)``, mask ``(b, n)`` by queries ``(b, q, d)``: ``(b, q, d)``."""
         raise NotImplementedError
 
 
@@ -48,7 +48,7 @@ class XPool(Conditioned):
         return self.layer_norm(vectors, "final") if self.settings["final_norm"] else vectors
 
     def normed(self, queries: Tensor) -> Tensor:
-        """LN1 of the queries."""
+        """Apply the first LayerNorm, LN1, to the queries."""
         return self.layer_norm(queries, "input" if self.settings["shared_norm"] else "query")
 
     def _map(self, name: str, values: Tensor) -> Tensor:
@@ -59,7 +59,7 @@ class XPool(Conditioned):
 
 
 class Similar(Conditioned):
-    """Base class of poolings weighted by cosines alone; subclasses define ``shares``."""
+    """Base class of poolings weighted only by cosines; subclasses define ``shares``."""
 
     def conditioned(self, states: Tensor, mask: Tensor, queries: Tensor) -> Tensor:
         """See ``milepost.pooling.xpool.Similar``."""
@@ -68,7 +68,7 @@ class Similar(Conditioned):
         return self.shares(cosines, mask[:, None].expand_as(cosines)) @ held
 
     def shares(self, cosines: Tensor, mask: Tensor) -> Tensor:
-        """Cosines ``(b, q, n)`` → weight of each state in the mean."""
+        """Convert cosines ``(b, q, n)`` to the weight of each state in the mean."""
         raise NotImplementedError
 
 

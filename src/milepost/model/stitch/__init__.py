@@ -1,7 +1,7 @@
 """Encoders of many sizes stitched from two (Learngene Pool, arXiv 2312.05743).
 
-Comes in: a narrow and a wide auxiliary encoder, distilled from one ancestor. Goes out: landmark
-encoders that start in the narrow one and end in the wide one, with vectors in one space.
+Input: a narrow and a wide auxiliary encoder, distilled from one ancestor. Output: landmark encoders
+that start in the narrow one and end in the wide one, with vectors in one space.
 
 Read in this order: ``paths.py`` (which blocks an encoder runs, and how often each is trained),
 ``costs.py`` (parameters and multiplications as formulas), ``affine.py`` (maps between widths),

@@ -30,11 +30,11 @@ class Affine:
 
     @classmethod
     def of(cls, layer: nn.Linear) -> Affine:
-        """What a layer computes."""
+        """Create the map that a layer computes."""
         return cls(layer.weight.detach().double(), layer.bias.detach().double())
 
     def __call__(self, states: Tensor) -> Tensor:
-        """Rows ``(n, in)`` → ``(n, out)`` float64."""
+        """Apply the map to rows ``(n, in)``: ``(n, out)`` float64."""
         return states.double() @ self.weight.T + self.bias
 
     def transposed(self) -> Affine:
@@ -47,7 +47,7 @@ class Affine:
         return Affine(back, -back @ self.bias)
 
     def then(self, after: Affine) -> Affine:
-        """The composition of two maps."""
+        """Compose two maps: this one first, then ``after``."""
         return Affine(after.weight @ self.weight, after.weight @ self.bias + after.bias)
 
     def write(self, layer: nn.Linear) -> None:
@@ -71,7 +71,7 @@ def mean(maps: Sequence[Affine]) -> Affine:
 
 
 def least_squares(start: Tensor, end: Tensor, pull: float = 0.0) -> Affine:
-    """The map with the least squared error from rows of ``start`` to rows of ``end``.
+    """Fit the map with the least squared error from rows of ``start`` to rows of ``end``.
 
     ``[W b] = pinv([X 1]) Y``. A stitch of several paths is fitted jointly, on the rows of all.
     Stitchable Networks fit each path and average, which gives a different map.

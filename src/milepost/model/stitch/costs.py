@@ -36,7 +36,7 @@ def table_parameters(config: dict[str, Any]) -> int:
 
 
 def block_operations(width: int, inner: int, tokens: int, asking: int | None = None) -> int:
-    """Operations of a block over ``tokens``, of which ``asking`` get a state (None: all).
+    """Operations of a block over ``tokens`` that computes states of ``asking`` tokens (None: all).
 
     Keys and values are computed for every token; queries, output and inner layers for ``asking``
     tokens; scores and mixtures for each of these with every token.

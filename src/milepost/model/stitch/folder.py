@@ -1,4 +1,4 @@
-"""A pool on disk: a folder with two files, from which every size is read."""
+"""Read and write a pool: a folder with two files that hold encoders of all sizes."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def save_pool(pool: EncoderPool, folder: Path, dtype: torch.dtype = torch.float1
 
 
 def load_pool(folder: Path) -> EncoderPool:
-    """The pool that ``save_pool`` wrote; float32, evaluation mode.
+    """Load a pool that ``save_pool`` wrote, in float32 and evaluation mode.
 
     ``load_pool(folder).encoder("S")`` is its smallest encoder.
 
     Raises:
-        ModelError: a file is missing or damaged, or of a newer schema.
+        ModelError: a file is missing or damaged, or of another schema.
     """
     try:
         said: dict[str, Any] = json.loads((folder / CONFIG).read_text(encoding="utf-8"))

@@ -2,7 +2,7 @@
 
 A path ``(j, k)`` runs the narrow blocks 0 to j, a stitch, and the wide blocks k to the end. The
 pairs are those in a window of ``kernel`` blocks that slides over both depths. All pairs of a window
-share its stitch; a pair in two windows has the stitch of the first.
+share its stitch; a pair in two windows uses the stitch of the first.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class Path:
     """The blocks of one descendant.
 
     Attributes:
-        narrow: blocks of the narrow auxiliary, from its first.
-        first, last: blocks of the wide one, ``last`` exclusive; none if they are equal.
+        narrow: number of blocks of the narrow auxiliary, from its first.
+        first, last: blocks of the wide auxiliary, ``last`` exclusive; none if they are equal.
         stitch: number of the shared stitch; -1 without a stitch, or for the narrow auxiliary
             alone, which has its own map into the space of the wide one.
     """
@@ -36,7 +36,7 @@ class Path:
 
     @property
     def name(self) -> str:
-        """``narrow``, ``wide``, ``j-k`` of a stitched one, ``wide:2`` of an early exit."""
+        """``narrow``, ``wide``, ``j-k`` for a stitched path, ``wide:2`` for an early exit."""
         if not self.narrow:
             return "wide" if self.stitch == -1 else f"wide:{self.last}"
         return "narrow" if self.first == self.last else f"{self.narrow - 1}-{self.first}"
@@ -53,11 +53,11 @@ class Path:
 
 
 EXIT = -2
-"""``stitch`` of a path that ends early: no stitch and only a part of the wide auxiliary."""
+"""``stitch`` of a path that ends early: no stitch, and only the first blocks of the wide one."""
 
 
 def pairs(depth: int, kernel: int = 2, stride: int = 1) -> list[tuple[int, int, int]]:
-    """``(j, k, stitch)`` of all stitched paths, ascending.
+    """List ``(j, k, stitch)`` of all stitched paths, ascending.
 
     Kernel 2 and stride 1, as published, give ``3 D - 2`` pairs with ``|j - k| <= 1`` and ``D - 1``
     stitches, of which the first serves four pairs and the others three.
@@ -65,10 +65,10 @@ def pairs(depth: int, kernel: int = 2, stride: int = 1) -> list[tuple[int, int, 
     Args:
         depth: blocks of each auxiliary.
         kernel: blocks of a window.
-        stride: of the window.
+        stride: step of the window.
 
     Raises:
-        InputError: a number below 1, or a window that is deeper than the auxiliaries.
+        InputError: a number is below 1, or the window is deeper than the auxiliaries.
 
     >>> [(j, k) for j, k, stitch in pairs(3) if stitch == 1]
     [(1, 2), (2, 1), (2, 2)]
@@ -87,18 +87,18 @@ def pairs(depth: int, kernel: int = 2, stride: int = 1) -> list[tuple[int, int, 
 
 
 def paths(depth: int, kernel: int = 2, stride: int = 1) -> list[Path]:
-    """All descendants: the narrow auxiliary, the stitched ones, the wide one; ``3 D`` of them."""
+    """List all ``3 D`` descendants: the narrow auxiliary, the stitched paths, the wide one."""
     stitched = [Path(j + 1, k, depth, stitch) for j, k, stitch in pairs(depth, kernel, stride)]
     return [Path(depth, depth, depth), *stitched, Path(0, 0, depth)]
 
 
 def early_exits(depth: int) -> list[Path]:
-    """The wide auxiliary cut after each of its blocks, the shortest first, the whole one last."""
+    """Cut the wide auxiliary after each of its blocks, the shortest first, the whole one last."""
     return [Path(0, 0, last, EXIT) for last in range(1, depth)] + [Path(0, 0, depth)]
 
 
 def visits(chosen: Sequence[Path], chances: Sequence[float] | None = None) -> dict[str, float]:
-    """How often each part is trained: the sum of the probabilities of the paths that run it.
+    """Compute how often each part is trained: the sum of the probabilities of its paths.
 
     Args:
         chosen: the paths.
@@ -112,7 +112,7 @@ def visits(chosen: Sequence[Path], chances: Sequence[float] | None = None) -> di
 
 
 def balanced(chosen: Sequence[Path], uniform: float = 0.5, rounds: int = 500) -> list[float]:
-    """Probabilities of the paths that train all parts about equally often.
+    """Compute probabilities of the paths that train all parts about equally often.
 
     Uniform sampling trains the facing ends of the two auxiliaries least: 3 of 18 at depth 6. The
     balanced probabilities maximise ``sum over parts of log(visits)`` (by EM, as the weights of a
@@ -121,10 +121,10 @@ def balanced(chosen: Sequence[Path], uniform: float = 0.5, rounds: int = 500) ->
     Args:
         chosen: the paths.
         uniform: share of uniform probabilities.
-        rounds: of EM.
+        rounds: iterations of EM.
 
     Raises:
-        InputError: no path, or a share outside of 0 to 1.
+        InputError: there is no path, or the share is outside 0 to 1.
     """
     if not chosen or not 0 <= uniform <= 1:
         raise InputError(

@@ -19,18 +19,18 @@ class EncoderPool(nn.Module):
     """A narrow and a wide BERT of equal depth, and the stitches between them.
 
     The vectors of every descendant are in the space of the wide auxiliary: stitched ones run its
-    last block, the narrow one has its own map. So one of them may index documents and another
+    last block, the narrow one has its own map. So one descendant may index documents and another
     encode questions.
 
     Args:
         narrow: fields of a ``config.json`` with ``model_type`` ``bert``.
         wide: the same; depth, vocabulary and positions must be equal.
-        kernel: of the window, see ``paths.pairs``.
-        own_sentence: as of ``LandmarkEncoder``.
+        kernel: blocks of the window, see ``paths.pairs``.
+        own_sentence: see ``LandmarkEncoder``.
 
     Attributes:
         paths: all descendants, see ``paths.paths``.
-        sizes: ``S``, ``M`` and ``L``: the narrow one, a stitched one of middle cost, the wide one.
+        sizes: ``S``, ``M`` and ``L``: the narrow, a stitched one of median cost, and the wide one.
 
     Raises:
         InputError: the auxiliaries do not fit, or the window exceeds their depth.
@@ -71,10 +71,10 @@ class EncoderPool(nn.Module):
         }
 
     def path(self, name: str) -> Path:
-        """The path of a name: a size, or ``narrow``, ``wide``, ``j-k``.
+        """Find a path by name: a size, or ``narrow``, ``wide``, ``j-k``.
 
         Raises:
-            InputError: there is none.
+            InputError: the name is unknown.
         """
         known = self.sizes | {path.name: path for path in self.paths}
         if name not in known:
@@ -85,14 +85,14 @@ class EncoderPool(nn.Module):
         return known[name]
 
     def encoder(self, path: Path | str) -> LandmarkEncoder:
-        """A descendant as an encoder, which shares the weights of the pool.
+        """Make the encoder of a descendant, which shares the weights of the pool.
 
-        Training it trains the pool. ``save_checkpoint`` writes it as a model of its own: a plain
-        BERT for the wide auxiliary, else a ``milepost_stitched``.
+        Training it trains the pool. ``save_checkpoint`` writes it as a separate model: a plain BERT
+        for the wide auxiliary, else a ``milepost_stitched``.
         """
         chosen = self.path(path) if isinstance(path, str) else path
         config = self._config(chosen)
-        with torch.device("meta"):  # its own weights are never used, so no blocks are made
+        with torch.device("meta"):  # its initial weights are never used
             made = LandmarkEncoder(_without_blocks(config), own_sentence=self.own_sentence)
         made.config = config
         backbone: Any = made.backbone
@@ -109,19 +109,19 @@ class EncoderPool(nn.Module):
         return made
 
     def parameters_of(self, path: Path) -> int:
-        """Parameters that a descendant runs, by formula, including its tables."""
+        """Compute a descendant's number of parameters by formula, including its tables."""
         front = self.configs["narrow" if path.narrow else "wide"]
         blocks = self._blocks("narrow", path.narrow) + self._blocks("wide", path.last - path.first)
         stitch = costs.linear_parameters(self.narrow.width, self.wide.width) if path.narrow else 0
         return costs.table_parameters(front) + blocks + stitch
 
     def operations_of(self, path: Path, tokens: int, landmarks: int) -> int:
-        """Floating-point operations of a descendant on one window, by formula.
+        """Compute a descendant's floating-point operations on one window, by formula.
 
         Args:
-            path: which.
-            tokens: of the window, landmarks included.
-            landmarks: of the window, to which the last block is limited.
+            path: the descendant.
+            tokens: tokens of the window, landmarks included.
+            landmarks: landmarks of the window; the last block computes only these.
         """
         blocks = ["narrow"] * path.narrow + ["wide"] * (path.last - path.first)
         asking = [tokens] * (len(blocks) - 1) + [landmarks]
@@ -154,7 +154,7 @@ class EncoderPool(nn.Module):
 
 
 def _without_blocks(config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration of a descendant before it has the pool's blocks."""
+    """Return a descendant's configuration with no blocks, before it gets the pool's."""
     if config["model_type"] != MODEL_TYPE:
         return {**config, "num_hidden_layers": 0}
     parts = {part: {**config[part], "num_hidden_layers": 0} for part in ("front", "end")}

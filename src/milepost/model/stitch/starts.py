@@ -23,12 +23,12 @@ Start = Literal["random", "transpose", "pinv", "least_squares"]
 STARTS: tuple[Start, ...] = get_args(Start)
 
 Windows = Sequence[tuple[Tensor, Tensor]]
-"""Token ids and which of them are not padding, ``(b, t)`` int64 and bool."""
+"""Token ids ``(b, t)`` int64, and ``(b, t)`` bool, False for padding."""
 
 
 @contextmanager
 def recorded(blocks: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
-    """The outputs of some blocks, in the order in which they run, while the context is open."""
+    """Record the outputs of blocks within the context, in the order in which they run."""
     found: list[Tensor] = []
 
     def keep(_module: nn.Module, _given: Any, output: Tensor) -> None:
@@ -48,7 +48,7 @@ def from_distillation(
     narrow: Sequence[Affine],
     wide: Sequence[Affine] | None = None,
 ) -> None:
-    """Set the stitches by the maps of the distillation.
+    """Set the stitches from the maps of the distillation.
 
     A stitch inverts the mean of the maps of its narrow depths, and applies the mean of the maps of
     its wide depths.
@@ -56,7 +56,7 @@ def from_distillation(
     Args:
         pool: changed in place.
         kind: how a map is inverted.
-        narrow: of each block, from the ancestor's matched states to the narrow block's output.
+        narrow: for each block, the map from the ancestor's matched states to its output.
         wide: the same for the wide blocks; None if they share the ancestor's space.
 
     Raises:

@@ -1,7 +1,7 @@
-"""The network of one stitched descendant: blocks of a narrow BERT, a linear map, blocks of a wide.
+"""The network of one stitched descendant: narrow BERT blocks, a linear map, wide BERT blocks.
 
-Embeddings and positions come from the front; the mask passes through the stitch; the last block
-computes landmarks only.
+Embeddings and positions are those of the front; both parts use the same mask; the last block
+computes only landmarks.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from torch import Tensor, nn
 from milepost.model.bert import BertLayer, embed, embeddings, through
 
 MODEL_TYPE = "milepost_stitched"
-"""``model_type`` of its ``config.json``."""
+"""``model_type`` in ``config.json``."""
 
 
 class Stitched(nn.Module):
     """A front, a stitch and an end.
 
     Args:
-        config: ``front`` and ``end``, fields of BERT configurations whose ``num_hidden_layers`` are
-            the blocks that are run (0 or more for the end); ``vocab_size``. The vectors have the
-            ``hidden_size`` of the end.
+        config: ``front`` and ``end``, fields of BERT configurations whose ``num_hidden_layers`` is
+            the number of blocks to run (0 or more for the end); ``vocab_size``. The vectors have
+            the ``hidden_size`` of the end.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -36,7 +36,7 @@ class Stitched(nn.Module):
         self.width: int = end["hidden_size"]
 
     def forward(self, ids: Tensor, valid: Tensor, marks: Tensor, own: Tensor | None) -> Tensor:
-        """States at the marks, ``(b, m, d)``; see ``Bert.forward``."""
+        """Compute states at the marks, ``(b, m, d)``; see ``Bert.forward``."""
         states = embed(self.embeddings, ids)
         if not len(self.end):
             left: Tensor = self.stitch(through(self.front, states, valid, marks, own))
