@@ -1,6 +1,6 @@
 """Milepost finds, in documents of any length, the exact sentences that answer a question.
 
-The public names load on first use, so that ``import milepost`` costs nothing.
+Public names are imported on first use, so that ``import milepost`` is fast.
 """
 
 from __future__ import annotations

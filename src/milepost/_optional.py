@@ -1,4 +1,4 @@
-"""Import an optional dependency, or say which extra installs it."""
+"""Import optional dependencies, or name the extra that installs them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from milepost.errors import MissingExtra
 
 
 def require(module: str, *, extra: str) -> ModuleType:
-    """Import ``module``, or say which extra installs it.
+    """Import a module, or name the extra that installs it.
 
     Raises:
-        MissingExtra: when the module, or something it imports, is not installed.
+        MissingExtra: the module, or something that it imports, is not installed.
     """
     try:
         return importlib.import_module(module)
@@ -26,13 +26,13 @@ def require(module: str, *, extra: str) -> ModuleType:
 
 
 def _installed() -> str:
-    """What ``pip install`` needs to be told to add an extra.
+    """Return the argument of ``pip install`` that adds an extra to this installation.
 
-    pip keeps a Milepost that is installed, however it was (from a clone, a wheel, an index), and
-    reads the extra from its metadata; it asks no index for it. One that runs from its sources
-    without being installed is named by their folder.
+    If Milepost is installed (from a clone, a wheel or an index), pip keeps it and reads the extra
+    from its metadata without asking an index. If Milepost runs from its sources without being
+    installed, the argument is their folder.
     """
-    # Not above: it imports the parser of e-mail.
+    # Imported here because it imports the e-mail parser.
     from importlib.metadata import PackageNotFoundError, distribution
 
     sources = Path(__file__).resolve().parents[2]
@@ -44,10 +44,10 @@ def _installed() -> str:
 
 
 def check_installed(*modules: str, extra: str) -> None:
-    """Find out, without slow imports, whether modules are there.
+    """Check, without slow imports, that modules are installed.
 
     Raises:
-        MissingExtra: when one is not installed.
+        MissingExtra: a module is not installed.
     """
     for module in modules:
         if find_spec(module) is None:
@@ -55,6 +55,6 @@ def check_installed(*modules: str, extra: str) -> None:
 
 
 def folder_of(package: str) -> Path | None:
-    """The folder of an installed package, which is not imported; None where it is missing."""
+    """Find the folder of a package without importing it; None if it is not installed."""
     found = find_spec(package)
     return Path(found.origin).parent if found and found.origin else None

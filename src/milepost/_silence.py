@@ -1,7 +1,7 @@
-"""OpenVINO and NNCF are imported without their telemetry: Milepost sends nothing anywhere.
+"""Import OpenVINO and NNCF without their telemetry: Milepost sends nothing anywhere.
 
-OpenVINO is imported without its converter, too, which is half of its import and which only an
-export needs.
+OpenVINO is also imported without its converter, which takes half of the import time and is only
+needed for exports.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ _CONVERTER = "openvino.tools.ovc"
 
 @contextmanager
 def no_telemetry() -> Iterator[None]:
-    """While this lasts, ``openvino_telemetry`` cannot be imported, and its users do without.
+    """Make ``openvino_telemetry`` impossible to import inside a ``with`` block.
 
-    OpenVINO reports each import of itself to Google Analytics and leaves an id in ``~/intel``,
-    unless its user has opted out; both OpenVINO and NNCF run as well where the package is missing.
-    A program that has imported it before has made its own choice, which is left alone.
+    OpenVINO reports each import to Google Analytics and stores an id in ``~/intel`` unless the user
+    has opted out. OpenVINO and NNCF also work without that package. If the program has imported it
+    already, nothing changes.
     """
     if _TELEMETRY in sys.modules:
         yield
         return
-    sys.modules[_TELEMETRY] = None  # type: ignore[assignment] # Python's own way to forbid an import
+    sys.modules[_TELEMETRY] = None  # type: ignore[assignment] # Python's way to block an import
     try:
         yield
     finally:
@@ -35,10 +35,10 @@ def no_telemetry() -> Iterator[None]:
 
 
 def import_openvino() -> Any:
-    """OpenVINO, whose ``convert_model`` is imported when somebody asks for it.
+    """Import OpenVINO; its ``convert_model`` is imported on first access.
 
-    The converter takes 0.3 seconds of a processor at each start of a program, and OpenVINO does
-    without where it is missing. A program that has imported OpenVINO itself has the converter.
+    Importing the converter takes 0.3 CPU seconds at each start, and OpenVINO works without it. If
+    the program has imported OpenVINO already, the converter is there.
     """
     if "openvino" in sys.modules:
         return sys.modules["openvino"]
@@ -53,7 +53,7 @@ def import_openvino() -> Any:
 
 
 def _attribute(name: str) -> Any:
-    """``openvino.convert_model``, at the first time."""
+    """Import ``openvino.convert_model`` on first access."""
     if name != "convert_model":
         raise AttributeError(f"module 'openvino' has no attribute {name!r}")
     with no_telemetry():

@@ -1,4 +1,4 @@
-"""From one index to another: documents with their vectors as they are; nothing is encoded."""
+"""Copy documents with their vectors from one index to another, without encoding anything."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from milepost.store import DocumentInfo, Snapshot, Store
 
 Progress = Callable[[str, int, int], None]
-"""Called with the name of a document, its number from 1, and how many there are."""
+"""Called with the name of a document, its number from 1 and the number of documents."""
 
 
 def copy(
@@ -28,21 +28,23 @@ def copy(
     model: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Copy documents that another index does not have, or has in another version.
+    """Copy the documents that another index lacks or has in another version.
 
-    Each is one transaction: after an interruption the next call goes on. Other documents of the
-    target stay. Vectors are copied as the source keeps them, so passages and scores are the same.
+    Each document is one transaction: after an interruption the next call continues. Other documents
+    of the target are kept. Vectors are copied as the source stores them, so passages and scores are
+    the same.
 
     Args:
         source: folder or address of the index to read.
-        target: folder or address of the index to write; it is made where there is none.
-        model: name or folder of the model of both; None for the installed one that made ``source``.
+        target: folder or address of the index to write; created if it does not exist.
+        model: name or folder of the model of both indexes; None for the installed model that made
+            ``source``.
         progress: called before each document is copied.
 
     Raises:
         NotAnIndex: there is no index at ``source``, or something else at ``target``.
-        WrongModel: one of them was made by another model.
-        StoreError: the target cannot be written; what was copied before stays.
+        WrongModel: one of the indexes was made by another model.
+        StoreError: the target cannot be written; documents copied before are kept.
     """
     read, chosen = opened_store(source, model, create=False, read_only=True)
     with closing(read):
@@ -88,12 +90,12 @@ def _copied(source: Store, target: Store, progress: Progress | None) -> Report:
 
 
 def _version(info: DocumentInfo) -> DocumentInfo:
-    """What two stores must say alike of one document; numbers are a store's own."""
+    """A document's record without the numbers that each store assigns, for comparison."""
     return replace(info, id=-1, first=0)
 
 
 def _entry(state: Snapshot, info: DocumentInfo) -> Entry:
-    """A document as it is kept, on its way into another store."""
+    """Build the entry of a stored document for another store."""
     document = Document(
         name=info.name,
         text=state.texts([(info, 0, info.characters)])[0],

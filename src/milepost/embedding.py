@@ -1,8 +1,8 @@
-"""One vector a text, as other programs' embedding interfaces want it.
+"""Embed texts with one vector each, for the embedding interfaces of other libraries.
 
-Questions are read by ``Encoder.encode_query``; every other text is read whole, whatever its length,
-and becomes the mean of its landmarks. What those interfaces allow and a search refuses (an empty
-text, a question of punctuation) has a vector here, too.
+``Encoder.encode_query`` encodes questions. Any other text is read whole, whatever its length, and
+its vector is the mean of its landmarks. Texts that these interfaces allow but search refuses (empty
+texts, questions of punctuation only) get a vector too.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from milepost.encoder import Encoder
 
-# Read together at most: enough to fill the engine's batches, few enough for memory to stay flat.
+# The most that is read at once: it fills the engine's batches and keeps memory use flat.
 _BLOCK_TEXTS, _BLOCK_CHARACTERS = 512, 1_000_000
 
 
 def embed_documents(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """The document vector of each text.
+    """Compute the document vector of each text.
 
     Returns:
         ``(n, d)`` float32, unit length; zeros for a text of white space.
@@ -39,7 +39,7 @@ def embed_documents(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float3
 
 
 def embed_query(encoder: Encoder, question: str) -> NDArray[np.float32]:
-    """The vector of a question; one without letter or digit is read as a text.
+    """Compute the vector of a question; one without letters and digits is encoded as a text.
 
     Returns:
         ``(d,)`` float32, unit length; zeros for white space.
@@ -51,9 +51,9 @@ def embed_query(encoder: Encoder, question: str) -> NDArray[np.float32]:
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[list[int]]:
-    """Numbers of the texts to read together, alike in length; those of white space are left out.
+    """Yield the indexes of texts to read at once, sorted by length.
 
-    White space alone would be a sentence with a vector of its own.
+    Blank texts are left out, because white space alone would be a sentence with a vector.
     """
     block: list[int] = []
     characters = 0

@@ -1,6 +1,6 @@
 """The facade: documents in, passages out.
 
-``open`` gives an ``Index``; ``add`` reads, encodes and stores; ``search`` answers.
+``open`` returns an ``Index``; ``add`` reads, encodes and stores; ``search`` answers questions.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ Source = Name | Document
 
 
 class Index:
-    """Documents that can be searched; made by ``milepost.open``.
+    """An index of documents that can be searched; ``milepost.open`` returns one.
 
-    Use it as a context manager, or call ``close``. One index may be read from several threads;
-    several processes may read it while one writes.
+    Use it as a context manager, or call ``close``. Several threads may read one index, and several
+    processes may read it while another one writes.
     """
 
     def __init__(self, store: Store, model: Encoder | Callable[[], Encoder]) -> None:
@@ -60,7 +60,7 @@ class Index:
 
     @cached_property
     def model(self) -> Encoder:
-        """The encoder; loaded when the first text or question needs it."""
+        """The encoder, loaded when a text or question first needs it."""
         return self._given if isinstance(self._given, Encoder) else self._given()
 
     @cached_property
@@ -77,39 +77,40 @@ class Index:
         ocr: Ocr | None = None,
         reader: Callable[[Path, ReadOptions], Document] | None = None,
     ) -> Report:
-        """Read, encode and store documents; what has not changed is passed over.
+        """Read, encode and store documents; skip those that have not changed.
 
-        A file of the same size and time of change that is to be read in the same way is taken as
-        unchanged and not opened; one that was only touched is read, and not encoded again. Nor is
-        one whose properties alone have changed, in the file or in its sidecar.
+        A file counts as unchanged, and is not opened, if its size, its modification time and the
+        reading options are the same as before. A file is read but not encoded again if only its
+        modification time or its properties (in the file or its sidecar) have changed.
 
-        One document is one transaction: an interruption leaves everything before it indexed, and
-        the next ``add`` goes on from there. A file that cannot be read is named in the report
-        and the others are indexed.
+        Each document is one transaction: after an interruption all earlier documents are indexed,
+        and the next ``add`` continues from there. Files that cannot be read are named in the
+        report; the others are indexed.
 
         Args:
             sources: files, folders, addresses in object storage (``s3://BUCKET/PREFIX``,
-                ``gs://``, ``az://``), or ``Document`` records made by the caller. The ETag of an
-                object tells whether it has changed.
-            prune: remove documents whose files once stood in one of the folders given and are
-                not found there any more: deleted, moved, or ignored by now.
+                ``gs://``, ``az://``), or ``Document`` records made by the caller. An object has
+                changed if its ETag has.
+            prune: remove documents whose files are no longer found in the given folders because
+                they were deleted, moved or ignored.
             progress: called as sentences are encoded.
-            hidden: as in ``milepost.read``; None reads a document as it was read before, and a new
-                one without hidden text.
-            ocr: as in ``milepost.read``; None reads a document as it was read before, and a new
-                one without text recognition. Picture files in folders are read unless it is
-                ``"never"``, or None and they are new.
-            reader: reads a file; a server reads in another process. Not for objects.
+            hidden: as in ``milepost.read``; None keeps the setting a document was read with
+                before, and drops the hidden text of new documents.
+            ocr: as in ``milepost.read``; None keeps the setting a document was read with before,
+                and runs no text recognition on new ones. Image files in folders are read unless
+                this is ``"never"``, or None and they are new.
+            reader: reads a file, for example in another process as the server does. Not used for
+                objects.
 
         Raises:
-            InputError: ``hidden`` or ``ocr`` is another word, or an address cannot be read.
-            MissingExtra: text is to be recognised, and the extra ``ocr`` is not installed; or a
-                source is an address, and the extra ``objects`` is not.
+            InputError: ``hidden`` or ``ocr`` is unknown, or an address cannot be read.
+            MissingExtra: text recognition is requested without the extra ``ocr``, or a source is
+                an address and the extra ``objects`` is missing.
             StoreError: the index cannot be written (full disk, no permission, second writer);
-                what was stored before stays.
+                everything stored before is kept.
         """
         begun = time.monotonic()
-        # Wrong words and what is not installed are refused before any reading.
+        # Refuse unknown options and missing extras before anything is read.
         if READ_DEFAULTS.changed(hidden=hidden, ocr=ocr).ocr != "never":
             recognition.check_installed()
         given = [sources] if isinstance(sources, str | os.PathLike | Document) else list(sources)
@@ -126,7 +127,7 @@ class Index:
             for number, item in enumerate(work, 1):
                 name = item.name if isinstance(item, Document) else str(item)
                 steps = Steps(progress, name, number, len(work))
-                if name in done:  # given twice: the second time it is what was just stored
+                if name in done:  # a duplicate source: compare it with what was just stored
                     stored = {info.name: info for info in self.documents()}
                 done.add(name)
                 intake.add_one(
@@ -152,11 +153,11 @@ class Index:
         return tally.report(removed, time.monotonic() - begun)
 
     def _vacuum(self) -> None:
-        """Give back the space of what was removed once it is more than what is left."""
+        """Reclaim the space of removed sentences once they outnumber the rest."""
         with self._store.snapshot() as state:
             statistics = state.statistics()
         if statistics.dead > statistics.sentences:
-            # Best effort: what was added is added, and the next add tries again.
+            # Best effort: the documents are stored, and the next add tries again.
             with suppress(IndexBusy, StorageFull):
                 self._store.vacuum()
 
@@ -171,16 +172,16 @@ class Index:
         return gone
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """One committed state of the store, for the length of a ``with`` block."""
+        """Hold one committed state of the store for the duration of a ``with`` block."""
         return self._store.snapshot()
 
     def documents(
         self, names: Iterable[str] | None = None, *, where: str | Filter | None = None
     ) -> list[DocumentInfo]:
-        """What is indexed, in the order it was added; no text is read.
+        """List the indexed documents in the order they were added, without reading their text.
 
         Args:
-            names: of the documents to give; what is not in the index is left out. None for all.
+            names: names of the documents to list; unknown names are skipped. None for all.
             where: a filter of documents, as in ``search``.
 
         Raises:
@@ -191,10 +192,10 @@ class Index:
             return state.select(among) or []
 
     def document(self, name: Name) -> Document:
-        """One document with its text, marks and, for a PDF, ``boxes``.
+        """Load one document with its text and marks; for PDFs and images ``boxes`` works too.
 
         Raises:
-            StoreError: nothing of that name or path is indexed; with the nearest that is.
+            StoreError: no document of that name or path is indexed; the nearest name is suggested.
         """
         with self._store.snapshot() as state:
             info = state.info(stored_name(name, state))
@@ -212,7 +213,7 @@ class Index:
         return replace(stored, locator=locator(stored, ReadOptions.parse(info.options)))
 
     def boxes(self, passage: Passage) -> list[Box]:
-        """Where a passage stands on the pages of its PDF; see ``Document.boxes``."""
+        """Locate a passage on the pages of its PDF; see ``Document.boxes``."""
         return self.document(passage.document).boxes(passage.start, passage.end)
 
     def search(
@@ -226,29 +227,31 @@ class Index:
         min_score: float = 0.0,
         where: str | Filter | None = None,
     ) -> list[Passage]:
-        """Passages that answer the question, best first.
+        """Find the passages that answer a question, best first.
 
         Args:
-            question: in words; or a ``Query``, to which the other arguments then belong. Passages
-                hold what is in quotation marks word for word, and no word with a minus sign before
-                it: ``how is "natural selection" tested -pigeons``.
-            k: maximum number of passages; None for 5, or with a budget for as many as it holds.
+            question: the question in words, or a ``Query``, which replaces all other arguments but
+                ``documents`` and ``where``. Passages contain every phrase in quotation marks word
+                for word, and no word that follows a minus sign:
+                ``how is "natural selection" tested -pigeons``.
+            k: maximum number of passages; None for 5, or with a budget for as many as fit.
             budget: maximum total length: ``"1600c"`` (or 1600) characters, ``"400t"`` tokens of
-                the model. The last passage is cut at the budget, at a sentence where one fits.
+                the model. The last passage is cut at the budget, at the end of a sentence if one
+                fits.
             documents: names or paths of the documents to search; None for all.
             rerank: let the model's reranker, if it has one, score the best windows together with
-                the question, where the question is no longer than a sentence may be: better, and
-                a fraction of a second slower.
-            min_score: a probability, 0–1: passages whose ``score`` is below it are left out and
-                nothing takes their place, so that "nothing found" can be the result.
-            where: a filter: only documents whose properties match are searched, such as
+                the question. Results are better, and a search takes a fraction of a second longer.
+                Questions longer than the longest sentence are not reranked.
+            min_score: least probability, 0–1; passages with a lower ``score`` are dropped and not
+                replaced, so the result can be empty.
+            where: a filter on the documents' properties, such as
                 ``'kind = "pdf" and year >= 2020'`` (docs/filters.md).
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
-            InputError: one of the documents is not in the index, with the nearest that is; or
-                ``k`` is less than 1, ``budget`` is not a length, ``min_score`` not a probability;
-                or the filter cannot be read or has a key that no document has.
+            InputError: a document is not in the index (the nearest name is suggested), ``k`` is
+                less than 1, ``budget`` is not a length, ``min_score`` is not a probability, or the
+                filter is invalid or uses a key that no document has.
         """
         result = self.search_detailed(
             question, k, budget, documents, rerank=rerank, min_score=min_score, where=where
@@ -266,7 +269,7 @@ class Index:
         min_score: float = 0.0,
         where: str | Filter | None = None,
     ) -> SearchResult:
-        """``search`` with its reasons: signals, weights and parts of every score."""
+        """Search and explain the result: signals, weights and the parts of every score."""
         filter_ = parsed_filter(where)
         given = question if isinstance(question, Query) else None
         model = self._search_model(given.rerank if given else rerank)
@@ -281,7 +284,7 @@ class Index:
             return search(state, query, model)
 
     def _search_model(self, rerank: bool) -> SearchModel:
-        """What the search asks of the model; its reranker is loaded meanwhile."""
+        """Collect what search needs of the model; the reranker loads in the background."""
         reranker = preload(self.model) if rerank else None
         reads = reads_of(self.model.manifest.name)
         return SearchModel(self._ranking, reranker, self.model.count_tokens, reads)
@@ -295,23 +298,23 @@ class Index:
         where: str | Filter | None = None,
         k: int = PASSAGES,
     ) -> Check:
-        """Whether a sentence, a quotation or a claim is in the documents, and where.
+        """Check whether a sentence, a quotation or a claim is in the documents, and where.
 
-        It is looked for word for word, but for white space, hyphens at line ends, case and
-        typography; then with some words changed, added or missing; then as a question, whose
-        passages may support it. The model is loaded for the last step alone.
+        The text is first searched word for word, ignoring white space, hyphens at line ends, case
+        and typography; then with some words changed, added or missing; and then as a question,
+        whose passages may support it. Only the last step loads the model.
 
         Args:
-            text: what to look for; quotation marks around it do not count.
+            text: the text to look for; quotation marks around it are ignored.
             documents: names or paths of the documents to search; None for all.
-            min_score: the probability, 0–1, from which a passage supports it.
-            where: a filter of documents, as in ``search``.
-            k: maximum number of passages that support it.
+            min_score: least probability, 0–1, of a passage that supports the text.
+            where: a filter on documents, as in ``search``.
+            k: maximum number of supporting passages.
 
         Raises:
             BadQuestion: the text is empty or has neither letter nor digit.
-            InputError: one of the documents is not in the index, with the nearest that is;
-                ``min_score`` is not a probability; or the filter cannot be used.
+            InputError: a document is not in the index (the nearest name is suggested),
+                ``min_score`` is not a probability, or the filter is invalid.
         """
         given, filter_ = prepared(text), parsed_filter(where)
         Limits.parse(k, None, min_score)
@@ -336,7 +339,7 @@ class Index:
             return check_store(state, given, among, supporting)
 
     def close(self) -> None:
-        """Release the files of the index."""
+        """Close the files of the index."""
         self._store.close()
 
     def __enter__(self) -> Index:

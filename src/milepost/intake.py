@@ -1,4 +1,4 @@
-"""The parts of ``Index.add``: paths to files, documents to what a store keeps, the report."""
+"""The parts of ``Index.add``: find files, build the entries of a store, collect the report."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Step:
     """Progress of ``Index.add``, for a progress bar.
 
     Attributes:
-        name: the document at hand.
+        name: the current document.
         number: its number, from 1.
-        documents: documents in all, where known.
-        sentences: sentences of this document.
-        done: of these, encoded so far.
-        pages: pages whose text is recognised, before there are sentences.
-        pages_done: of these, so far.
+        documents: number of documents, if known.
+        sentences: number of sentences of this document.
+        done: sentences encoded so far.
+        pages: number of pages for text recognition, which comes before there are sentences.
+        pages_done: pages recognised so far.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Steps:
     """Reports the steps of one document.
 
     Attributes:
-        report: gets each step, or None.
+        report: called with each step, or None.
         name, number, documents: as in ``Step``.
     """
 
@@ -71,11 +71,11 @@ class Steps:
     documents: int
 
     def sentence(self, done: int, total: int) -> None:
-        """Sentences were encoded."""
+        """Report encoded sentences."""
         self._give(Step(self.name, self.number, self.documents, total, done))
 
     def page(self, done: int, total: int) -> None:
-        """The text of another page is about to be recognised."""
+        """Report that text recognition of another page begins."""
         self._give(Step(self.name, self.number, self.documents, 0, 0, total, done))
 
     def _give(self, step: Step) -> None:
@@ -85,7 +85,7 @@ class Steps:
 
 @dataclass(slots=True)
 class Tally:
-    """The report of ``Index.add`` while it grows."""
+    """Collects the report of ``Index.add``."""
 
     added: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
@@ -96,7 +96,7 @@ class Tally:
     tokens: int = 0
 
     def report(self, removed: Iterable[str], seconds: float) -> Report:
-        """What was done, the documents removed and the time among it."""
+        """Build the report."""
         return Report(
             added=tuple(self.added),
             unchanged=tuple(self.unchanged),
@@ -116,14 +116,13 @@ def found(
     picture: Callable[[Path], bool] = lambda _: False,
     on_skip: OnSkip = lambda path, why: None,
 ) -> tuple[list[Path], list[Path]]:
-    """Files under the paths, each once, and the folders among them that could be listed.
+    """List the files under paths, each once, and the folders among the paths that are readable.
 
     Args:
         paths: files and folders.
-        failed: gets the paths that are missing and the folders that may not be listed, with the
-            reason.
-        picture: whether a picture file in a folder is wanted.
-        on_skip: called with what is skipped in folders.
+        failed: receives missing paths and unreadable folders, with the reason.
+        picture: whether an image file in a folder is wanted.
+        on_skip: called with each path that is skipped in a folder.
     """
     inside: dict[Path, None] = {}
     folders: list[Path] = []
@@ -144,13 +143,13 @@ def found_places(
     picture: Callable[[File], bool],
     stored: Collection[str],
 ) -> tuple[list[File], list[Place]]:
-    """``found`` for objects and prefixes as well.
+    """Do the same as ``found`` for objects and prefixes as well.
 
     Args:
         places: files and folders, objects and prefixes.
-        failed: gets what is missing and what may not be listed, with the reason.
-        picture: whether a picture file in a folder or prefix is wanted.
-        stored: names of what is indexed: an empty prefix was there if something of it is.
+        failed: receives missing and unreadable places, with the reason.
+        picture: whether an image file in a folder or prefix is wanted.
+        stored: names of the indexed documents: an empty prefix is an error unless some lie in it.
     """
     inside: dict[str, File] = {}
     folders: list[Place] = []
@@ -179,13 +178,13 @@ def vanished(
     present: Container[str],
     failed: Iterable[str],
 ) -> list[str]:
-    """Names of documents whose files once stood in one of the folders and are there no more.
+    """Name the documents whose files are no longer in any of the given folders.
 
     Args:
-        stored: what is indexed.
-        folders: those that were given and could be listed.
-        present: names of what was found in them.
-        failed: what could not be listed: what stood there may be there all the same.
+        stored: the indexed documents.
+        folders: the given folders that could be listed.
+        present: names of the files found in them.
+        failed: unreadable places; files in them may still exist, so they are not reported.
     """
     unknown = [ObjectAddress.parse(each) if is_address(each) else Path(each) for each in failed]
     return [
@@ -199,10 +198,10 @@ def vanished(
 
 
 def signature(path: File) -> tuple[int, int] | None:
-    """Size and time of change; None where the file cannot be asked (reading it says why).
+    """Return size and modification time; None if there is no access (reading reports why).
 
-    Those of its sidecar are added, so that another sidecar, or none, makes another signature; and
-    what Zotero says of it. For the time of an object stands a hash of its ETag.
+    Those of the sidecar and a checksum of Zotero's record are added, so that the signature changes
+    with them. For objects, a hash of the ETag replaces the time.
     """
     if isinstance(path, ObjectFile):
         return path.signature
@@ -213,22 +212,22 @@ def signature(path: File) -> tuple[int, int] | None:
     size, mtime = sum(each.st_size for each in status), sum(each.st_mtime_ns for each in status)
     if known := zotero.described(str(path)):
         mtime += zlib.crc32(known.as_json().encode())
-    # Stores keep 64 bits; what is no sum is kept as it is.
+    # Stores hold 64 bits, which only a sum can exceed.
     return size, mtime % (1 << 63) if known or len(status) > 1 else mtime
 
 
 def wanted_pictures(stored: Container[str], ocr: Ocr | None) -> Callable[[File], bool]:
-    """Whether a picture file in a folder is read, see ``Index.add``.
+    """Return the rule by which image files in folders are read; see ``Index.add``.
 
     Args:
-        stored: names of what is indexed.
+        stored: names of the indexed documents.
         ocr: as in ``Index.add``.
     """
     return lambda path: str(path) in stored if ocr is None else ocr != "never"
 
 
 def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:
-    """Whether this very text is indexed; another version may read a file in another way."""
+    """Whether exactly this text is indexed; versions of Milepost may extract different texts."""
     if stored.hash != document.hash or stored.characters != len(document.text):
         return False
     with store.snapshot() as state:
@@ -237,7 +236,7 @@ def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:
 
 
 def hashed(document: Document) -> Document:
-    """The document with the hash of its text, where its maker has given none."""
+    """Return the document with a hash; that of its text if the caller has set none."""
     if document.hash:
         return document
     digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -247,7 +246,7 @@ def hashed(document: Document) -> Document:
 def entry(
     document: Document, parts: Parts, signature: tuple[int, int] | None, options: str = ""
 ) -> Entry:
-    """What a store is given: the text, its landmarks, and the terms of each sentence."""
+    """Build the entry for a store: the text, its landmarks and the terms of each sentence."""
     spans, vectors, vocab_coverage = parts
     return Entry(
         document=document,
@@ -267,11 +266,11 @@ def to_download(
     hidden: Hidden | None,
     ocr: Ocr | None,
 ) -> Iterator[ObjectFile]:
-    """The objects among the work that ``add_one`` will read.
+    """Yield the objects that ``add_one`` will read.
 
     Args:
-        work: what is to be added.
-        stored: what is indexed, by name.
+        work: the files, objects and documents to add.
+        stored: the indexed documents, by name.
         hidden: as in ``Index.add``.
         ocr: as in ``Index.add``.
     """
@@ -285,13 +284,13 @@ def to_download(
 
 
 def _options(stored: DocumentInfo | None, hidden: Hidden | None, ocr: Ocr | None) -> ReadOptions:
-    """How a file is read: as it was, but for what the caller says."""
+    """Return the options for a file: those stored, changed by those of the caller."""
     options = ReadOptions.parse(stored.options) if stored else READ_DEFAULTS
     return options.changed(hidden=hidden, ocr=ocr)
 
 
 def _as_stored(info: DocumentInfo, stamp: tuple[int, int] | None, way: str) -> bool:
-    """Whether a file is the one that was indexed, and was read in the same way."""
+    """Whether a file is unchanged since it was indexed with the same options."""
     return stamp is not None and (info.signature, info.options) == (stamp, way)
 
 
@@ -308,21 +307,21 @@ def add_one(
     reader: Callable[[Path, ReadOptions], Document] | None = None,
     downloads: Downloads | None = None,
 ) -> None:
-    """Read, encode and store one document, as far as it has changed.
+    """Read, encode and store one document if it has changed.
 
-    A file that cannot be read is named in the tally.
+    Files that cannot be read are listed in the tally.
 
     Args:
-        item: a file, an object, or a document.
-        stored: what is indexed under its name, or None.
-        tally: gets what was done.
+        item: a file, an object or a document.
+        stored: the indexed document of the same name, or None.
+        tally: receives the outcome.
         steps: reports progress.
-        store: where to.
-        model: gives the encoder; called where there is something to encode.
+        store: the store to write to.
+        model: returns the encoder; called only if there is something to encode.
         hidden: as in ``Index.add``.
         ocr: as in ``Index.add``.
         reader: reads a file; None for ``milepost.text.read_file``.
-        downloads: gives the bytes of objects; None to download one at a time.
+        downloads: provides the bytes of objects; None to download one at a time.
 
     Raises:
         StoreError: the index cannot be written.
@@ -365,7 +364,7 @@ def _add_one(
         else:
             document = reader(item, options) if reader else read_file(item, options, steps.page)
     if stored is not None and holds(store, stored, document):
-        # Touched, copied, read in another way to the same end, or described in other words.
+        # The same text: only its time, reading options or properties may have changed.
         described = document.properties != stored.properties
         if described or (stored.signature, stored.options) != (stamp, way):
             store.touch(name, stamp, way, document.properties)

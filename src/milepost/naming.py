@@ -1,4 +1,4 @@
-"""Documents of an index by name, or by the path of their file."""
+"""Find documents of an index by name or by the path of their file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Name = str | os.PathLike[str]
 
 
 def known(names: Name | Iterable[Name], state: Snapshot) -> frozenset[str]:
-    """Names of documents that are in the index, which paths may be given for.
+    """Resolve names and paths to the names of indexed documents.
 
     Raises:
-        InputError: one of them is not in the index, with the nearest that is.
+        InputError: a document is not in the index; the nearest name is suggested.
     """
     given = [names] if isinstance(names, str | os.PathLike) else list(names)
     spelled = [name for each in given for name in (os.fspath(each), str(absolute(each)))]
@@ -33,7 +33,7 @@ def known(names: Name | Iterable[Name], state: Snapshot) -> frozenset[str]:
 
 
 def stored_name(name: Name, state: Snapshot) -> str:
-    """A document's name; a path of an indexed file may be given as the caller writes it."""
+    """Resolve a name, or the path of an indexed file, to the document's name."""
     written = os.fspath(name)
     if state.info(written) is None:
         path = str(absolute(name))
@@ -43,7 +43,7 @@ def stored_name(name: Name, state: Snapshot) -> str:
 
 
 def unknown(name: str, state: Snapshot) -> tuple[str, str]:
-    """Problem and hint for a document that is not there."""
+    """Return the problem and the hint for a document that is not in the index."""
     stored = [info.name for info in state.documents()]
     near = nearest(name, stored) or nearest(str(absolute(name)), stored)
     return f"{name} is not in the index", f"{near}milepost index {name}"

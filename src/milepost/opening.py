@@ -1,4 +1,4 @@
-"""A store and the model that belongs to it."""
+"""Open a store together with the model that made it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,18 @@ def opened_store(
     create: bool,
     read_only: bool,
 ) -> tuple[Store, Encoder | ModelFolder]:
-    """The store in a place, and the model whose vectors it holds.
+    """Open a store and find the model whose vectors it holds.
 
     Args:
-        place: as ``milepost.open`` takes it.
-        model: an encoder, a name or a folder; None for the installed model that made the index,
-            and the default for a new one.
-        create: make the index where there is none.
+        place: as in ``milepost.open``.
+        model: an encoder, a name or a folder; None for the installed model that made the index, or
+            for the default model if the index is new.
+        create: create the index if there is none.
         read_only: never write.
 
     Raises:
-        WrongModel: the index was made by another model than the one given, or by one that is not
-            installed.
-        ModelError: there is no such model.
+        WrongModel: the index was made by another model, or by one that is not installed.
+        ModelError: the model does not exist.
         StoreError: see ``store.open_store``.
     """
     from milepost.engine import find_model

@@ -1,4 +1,4 @@
-"""Where paragraphs begin: what the search reads beside a sentence's neighbours."""
+"""Find the sentences that begin a paragraph; search uses them besides neighbouring sentences."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _GAP = re.compile(r"\n[^\S\n]*\n")
 
 
 def paragraph_starts(text: str, spans: NDArray[np.int64]) -> NDArray[np.bool_]:
-    r"""Which sentences begin a paragraph: the first one, and every one after an empty line.
+    r"""Mark the sentences that begin a paragraph: the first one and each one after an empty line.
 
     Args:
         text: the document.
-        spans: ``(n, 2)`` its sentences; they tile the text, white space at their ends.
+        spans: ``(n, 2)``: its sentences, which tile the text and end with white space.
 
     Returns:
         ``(n,)`` bool.
@@ -30,7 +30,7 @@ def paragraph_starts(text: str, spans: NDArray[np.int64]) -> NDArray[np.bool_]:
 
     starts = np.zeros(len(spans), np.bool_)
     starts[:1] = True
-    # An empty line belongs to the sentence it ends, so it begins before the next one starts.
+    # An empty line belongs to the sentence before it, so it ends where the next one starts.
     gaps = [match.end() for match in _GAP.finditer(text)]
     if gaps and len(spans):
         following = np.searchsorted(spans[:, 0], np.array(gaps), side="left")

@@ -1,4 +1,4 @@
-"""Where documents come from: paths on this machine, and addresses in object storage."""
+"""Sources of documents: local paths and addresses in object storage."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from milepost.errors import InputError
 from milepost.objects import ObjectAddress, ObjectFile, check_installed, is_address
 
 Place = Path | ObjectAddress
-"""Where documents come from: a file or folder, an object or prefix."""
+"""A source of documents: a file or folder, an object or prefix."""
 
 File = Path | ObjectFile
-"""One file or object; ``str`` of it is the document's name."""
+"""One file or object; its ``str`` is the document's name."""
 
 
 def absolute(path: str | os.PathLike[str]) -> Path:
-    """The one way to write a path, so that a file has one name; links are not followed."""
+    """Normalize a path, so that each file has one name; links are not followed."""
     return Path(os.path.abspath(Path(path).expanduser()))  # noqa: PTH100 - drops "..", too
 
 
 def local_path(path: str | os.PathLike[str]) -> Path:
-    """``absolute``, for what must be on this machine.
+    """Normalize a path that must be local; see ``absolute``.
 
     Raises:
-        InputError: it is an address in object storage.
+        InputError: the path is an address in object storage.
     """
     if is_address(path):
         address = ObjectAddress.parse(path)
@@ -36,11 +36,11 @@ def local_path(path: str | os.PathLike[str]) -> Path:
 
 
 def source_place(source: str | os.PathLike[str]) -> Place:
-    """The path or address of a source, in the one way to write it.
+    """Parse a source into a normalized path or address.
 
     Raises:
-        InputError: an address cannot be read.
-        MissingExtra: it is an address, and the extra ``objects`` is not installed.
+        InputError: the address is invalid.
+        MissingExtra: the source is an address and the extra ``objects`` is not installed.
     """
     if not is_address(source):
         return absolute(source)
@@ -49,7 +49,7 @@ def source_place(source: str | os.PathLike[str]) -> Place:
 
 
 def is_below(source: str, folder: Place) -> bool:
-    """Whether the source of a document is in a folder or prefix, or is it."""
+    """Whether the source of a document is a folder or prefix, or lies inside it."""
     if isinstance(folder, ObjectAddress):
         return folder.holds(source)
     return not is_address(source) and Path(source).is_relative_to(folder)

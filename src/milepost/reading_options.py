@@ -1,4 +1,4 @@
-"""How files are read, where they leave a choice; an index remembers it for each file."""
+"""Options for reading files; an index stores them for each file."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ Hidden = Literal["drop", "keep"]
 Ocr = Literal["auto", "never", "always"]
 
 OnPage = Callable[[int, int], None]
-"""Called before the text of a page is recognised: pages done, and pages to do in the document."""
+"""Called before text recognition of a page with the pages done and the pages in total."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How files are read, where they leave a choice.
+    """Options for reading files.
 
     Attributes:
-        hidden: what becomes of text in PDFs that a reader of the page cannot see.
-        ocr: which pages are read from their pictures: those with a picture and hardly any text,
-            none, or all.
+        hidden: whether to drop or keep text in PDFs that is invisible on the page.
+        ocr: pages whose text is recognised: those with an image and hardly any text (``auto``),
+            none or all.
 
     >>> str(ReadOptions(hidden="keep")), str(ReadOptions())
     ('hidden=keep', '')
@@ -47,14 +47,14 @@ class ReadOptions:
 
     @classmethod
     def parse(cls, written: str) -> ReadOptions:
-        """Read what ``str`` has written; words of a newer version are passed over."""
+        """Parse the output of ``str``; options of newer versions are ignored."""
         known = {each.name for each in fields(cls)}
         pairs = (word.partition("=")[::2] for word in written.split())
         values: dict[str, Any] = {name: value for name, value in pairs if name in known}
         return cls(**values)
 
     def changed(self, **values: Any) -> ReadOptions:
-        """The same with other values; None leaves a value as it is."""
+        """Return a copy with other values; None keeps a value."""
         return replace(self, **{name: value for name, value in values.items() if value is not None})
 
 

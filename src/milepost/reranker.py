@@ -1,14 +1,14 @@
 """The landmark reranker: a model that reads windows of documents with the question in front.
 
-A landmark is made before anybody asks. Once a question is known, the few windows that seem to
-answer it are encoded jointly with it:
+Landmarks are computed before any question is known. At search time, the few windows that seem to
+answer the question are encoded together with it:
 
     [CLS] question [LMK] s1 [LMK] s2 [LMK] …
 
-The question has the reranker's own ``query_prefix`` in front, as in its training, not the model's.
-In all layers but the last every token sees the whole window, so the landmark of a sentence says
-what it holds *for this question*: its cosine with the question's own landmark of the same window
-is the reranker's score.
+The question is preceded by the ``query_prefix`` of the reranker, as in its training, not by that of
+the model. Every token attends to the whole window in all layers but the last, so a sentence's
+landmark depends on the question. The reranker's score of a sentence is the cosine of its landmark
+with the question's landmark in the same window.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ class LandmarkReranker:
 
     @staticmethod
     def of(model: Encoder) -> LandmarkReranker | None:
-        """The reranker in a model's folder, or None where it has none; loaded once a model.
+        """Load the reranker in a model's folder, once per model; None if there is none.
 
-        It reads the model's tokens where it has no tokenizer of its own.
+        It uses the model's tokenizer if it has none of its own.
 
         Raises:
-            ModelError: the folder has one that is damaged.
+            ModelError: the reranker's folder is damaged.
         """
         return preload(model).loaded()
 
     @property
     def fingerprint(self) -> str:
-        """Of the model that reads."""
+        """Fingerprint of the reranker's model."""
         return self._encoder.fingerprint
 
     def for_query(self, question: str) -> BoundLandmarkReranker | None:
-        """The reranker for one question; None where it is longer than a sentence may be.
+        """Bind the reranker to one question; None if that is longer than the longest sentence.
 
-        Such a question is a text of which no part may stand for all.
+        No part of such a question could stand for the whole.
         """
         manifest = self._encoder.manifest
         words = prefixed(question, manifest.query_prefix)
         ids, _, _ = self._encoder.tokenizer.count([words])[0]
-        # Beside the question a window holds a sentence of fair length, or nothing is gained.
+        # Leave room for a sentence of fair length beside the question.
         longest = min(manifest.longest, manifest.window // 2)
         return BoundLandmarkReranker(self._encoder, ids) if len(ids) <= longest else None
 
@@ -75,7 +75,7 @@ class BoundLandmarkReranker:
         question: its token ids.
 
     Attributes:
-        room: tokens that a window may have beside the question, a landmark for each sentence.
+        room: tokens left in a window beside the question, including one landmark per sentence.
     """
 
     def __init__(self, encoder: Encoder, question: Sequence[int]) -> None:
@@ -83,22 +83,22 @@ class BoundLandmarkReranker:
         self.room = encoder.manifest.window - 2 - len(question)
 
     def tokens(self, sentences: Sequence[str]) -> list[Sequence[int]]:
-        """Token ids of each sentence, cut where one leaves no room in a window."""
+        """Tokenize sentences, each cut to what fits in a window."""
         longest = min(self._encoder.manifest.longest, self.room - 1)
         return [ids[:longest] for ids, _, _ in self._encoder.tokenizer.count(sentences)]
 
     def cosines(self, windows: Sequence[Sequence[Sequence[int]]]) -> list[NDArray[np.float32]]:
-        """What each sentence holds for the question, ``(sentences,)`` in −1 … 1 for each window.
+        """Score the sentences of each window: ``(sentences,)`` cosines in −1 … 1.
 
         Args:
-            windows: token ids of sentences that stand one behind the other.
+            windows: token ids of consecutive sentences.
         """
         found = self._encoder.encode_windows([[self._question, *window] for window in windows])
         return [vectors[1:] @ vectors[0] for vectors in found]
 
 
 class LoadingReranker:
-    """A reranker that is loaded in a thread and waited for when it is asked for a question."""
+    """Loads a reranker in a thread; ``for_query`` waits until it is loaded."""
 
     def __init__(self, model: Encoder) -> None:
         pool = ThreadPoolExecutor(1, thread_name_prefix="milepost-reranker")
@@ -106,10 +106,10 @@ class LoadingReranker:
         pool.shutdown(wait=False)
 
     def loaded(self) -> LandmarkReranker | None:
-        """The reranker; None where the model has none.
+        """Wait for the reranker; None if the model has none.
 
         Raises:
-            ModelError: the folder has one that is damaged.
+            ModelError: the reranker's folder is damaged.
         """
         return self._loading.result()
 
@@ -123,8 +123,8 @@ _known: WeakKeyDictionary[Encoder, LoadingReranker] = WeakKeyDictionary()
 
 
 def preload(model: Encoder) -> LoadingReranker:
-    """Begin to load a model's reranker, while the caller reads documents or an index."""
-    if model not in _known:  # two threads that are here at once load it twice, and keep one
+    """Start to load a model's reranker, while the caller reads documents or an index."""
+    if model not in _known:  # two threads at once load it twice and keep one
         _known[model] = LoadingReranker(model)
     return _known[model]
 

@@ -1,10 +1,10 @@
-"""Stems of words, by the stemmer that Snowball has for their script.
+"""Stem words with the Snowball stemmer for their script.
 
-A word's script is seen; its language would be a guess, for a question of four words as for a line
-of a document, and both must have the same stems. So words in Cyrillic letters are stemmed as
-Russian, words in Latin letters as English.
+The script of a word is certain; its language would be a guess, both in a question of four words and
+in a line of a document, and the two must get the same stems. So words in Cyrillic letters are
+stemmed as Russian and words in Latin letters as English.
 
-Source: https://snowballstem.org (Porter 2001), as the package ``snowballstemmer`` has it.
+Source: https://snowballstem.org (Porter 2001), as implemented by the package ``snowballstemmer``.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ SCRIPTS: dict[str, tuple[str, str]] = {
     "hindi": ("\u0900", "\u097f"),
     "tamil": ("\u0b80", "\u0bff"),
 }
-"""Stemmer of each script but the Latin one, and the first and last letter of the script."""
+"""Maps stemmers to the first and last letter of their script; Latin is not listed."""
 
 
 class _Stemmers(threading.local):
-    """Stemmers by name. They keep the word that they work on, so each thread has its own."""
+    """Stemmers by name. They store the current word, so each thread needs its own."""
 
     def __init__(self) -> None:
         self.made: dict[str, Callable[[str], str]] = {}
@@ -36,13 +36,13 @@ _stemmers = _Stemmers()
 
 
 def stemmer_of(word: str) -> str | None:
-    """Name of the stemmer for a word, by its first and last letter; None where there is none.
+    """Name the stemmer for a word by its first and last letter; None if there is none.
 
     >>> stemmer_of("книга"), stemmer_of("book"), stemmer_of("ספר"), stemmer_of("μmol")
     ('russian', 'english', None, None)
     """
     if word.isascii():
-        return "english" if len(word) > 3 else None  # gas and has are no plurals
+        return "english" if len(word) > 3 else None  # "gas" and "has" are not plurals
     for name, (first, last) in SCRIPTS.items():
         if first <= word[0] <= last and first <= word[-1] <= last:
             return name
@@ -50,7 +50,7 @@ def stemmer_of(word: str) -> str | None:
 
 
 def stem(word: str) -> str:
-    """The stem of a word in lower case, the word itself where no stemmer knows its script.
+    """Stem a lower-case word; return the word itself if its script has no stemmer.
 
     >>> stem("studies"), stem("книгами"), stem("gas")
     ('studi', 'книг', 'gas')
@@ -63,10 +63,10 @@ def stem(word: str) -> str:
 
 
 def stemmer_class(name: str) -> type[Any]:
-    """Snowball's class of a stemmer.
+    """Import a Snowball stemmer's class from its own module.
 
-    From its own module: the package hides it where PyStemmer is installed, whose stems are those of
-    another version.
+    If PyStemmer is installed, the package returns that instead, whose stems are those of another
+    version.
     """
     module = import_module(f"snowballstemmer.{name}_stemmer")
     found: type[Any] = getattr(module, f"{name.title()}Stemmer")

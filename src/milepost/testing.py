@@ -5,9 +5,8 @@
     index = fake_index({"bees": "Bees build cells of wax. The queen lays the eggs."})
     assert index.search("wax cells", k=1)[0].document == "bees"
 
-Everything above the network is the real thing: sentences, windows, stores, search. The vectors
-are sums of fixed random vectors of word pieces, so sentences that share words are similar and
-meaning plays no part.
+Everything but the network is real: sentences, windows, stores, search. Vectors are sums of fixed
+random vectors of word pieces, so sentences that share words are similar whatever they mean.
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ _SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
 def fake_encoder(**settings: int) -> Encoder:
     """An encoder without a model folder.
 
-    Its tokenizer knows words in Latin letters as pieces of three letters; words of other scripts
-    are unknown to it, as they are to a model made for English.
+    Its tokenizer splits words in Latin letters into pieces of three letters. It does not know words
+    in other scripts, like a model made for English.
 
     Args:
-        settings: fields of the manifest that are to differ: ``dimensions`` (32), ``window`` (256),
-            ``left`` (64), ``right`` (32), ``longest`` (128), ``granularity`` (a landmark after each
-            sentence; a number of tokens puts one after so many).
+        settings: fields of the manifest to change: ``dimensions`` (32), ``window`` (256), ``left``
+            (64), ``right`` (32), ``longest`` (128), ``granularity`` (one landmark per sentence, or
+            the number of tokens per landmark).
 
     >>> fake_encoder().encode("One sentence. Another one.").vectors.shape
     (2, 32)
@@ -62,7 +61,7 @@ def fake_encoder(**settings: int) -> Encoder:
 
 
 def fake_index(texts: Mapping[str, str] | None = None, **settings: int) -> Index:
-    """An index in memory that holds ``texts`` (name → text), made by ``fake_encoder``.
+    """Make an index in memory of ``texts`` (name → text) with ``fake_encoder``.
 
     >>> [info.name for info in fake_index({"note": "Remember the milk."}).documents()]
     ['note']

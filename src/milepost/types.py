@@ -1,6 +1,6 @@
-"""The frozen records that cross rooms. Standard library only; arrays are named, not imported.
+"""The immutable records that packages exchange; numpy is imported for type checking only.
 
-Offsets are always code points of ``Document.text``, end exclusive.
+Offsets are always code points of ``Document.text``; ends are exclusive.
 """
 
 from __future__ import annotations
@@ -50,19 +50,19 @@ _PLACES = {
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A place in a text: from ``offset`` on, this page, heading, slide … holds.
+    """The start of a page, heading, slide or other part at an offset of a text.
 
-    A mail ends the attachment before it, an attachment the pages, slides and sheets before it, and
-    a sheet the row before it.
+    A message ends the attachment before it; an attachment ends the pages, slides and sheets before
+    it; a sheet ends the row before it.
 
     Attributes:
-        offset: code points into the text; for a heading, where its words start.
-        kind: ``heading``, or what the file is made of: ``page``, ``slide``, ``sheet`` and ``row``
-            (spreadsheets), ``cell`` (notebooks), ``message`` and ``attachment`` (mail).
-        value: the number in the file, from 1, in digits (page, slide, row, cell); the name (sheet,
-            attachment); the date, YYYY-MM-DD, or ``unknown date`` (message); the heading's words;
-            page, left, top, right and bottom of the box (``line``: a line read from a picture);
-            the number of characters (``hidden``: text that cannot be seen, which was kept).
+        offset: offset in code points; of a heading, that of its first word.
+        kind: ``heading``, a part of the file (``page``; ``slide``; ``sheet`` and ``row`` of
+            spreadsheets; ``cell`` of notebooks; ``message`` and ``attachment`` of mail), ``line``
+            (a line read from an image) or ``hidden`` (invisible text that was kept).
+        value: the number, from 1, in digits (page, slide, row, cell); the name (sheet,
+            attachment); the date, YYYY-MM-DD, or ``unknown date`` (message); the heading's text;
+            page, left, top, right and bottom of the box (line); the number of characters (hidden).
         level: 1–6 for a heading (1 = outermost), 0 for the others.
     """
 
@@ -73,7 +73,7 @@ class Mark:
 
 
 def mark_at(marks: Sequence[Mark], kind: str, offset: int) -> str | None:
-    """The value of the last mark of a kind at or before ``offset``; marks ascend by offset."""
+    """Return the value of the last mark of a kind at or before ``offset``; marks are sorted."""
     found = None
     for mark in marks:
         if mark.offset > offset:
@@ -84,9 +84,10 @@ def mark_at(marks: Sequence[Mark], kind: str, offset: int) -> str | None:
 
 
 def places_at(marks: Sequence[Mark], offset: int, span: Span | None = None) -> dict[str, str]:
-    """What holds at ``offset`` apart from headings: kind of mark → value, outermost first.
+    """Map the kinds of the parts that contain ``offset`` to their values, outermost first.
 
-    Hidden text counts where any of it is in ``span`` (by default the character at ``offset``).
+    Headings are left out. ``hidden`` is included if hidden text overlaps ``span``, by default the
+    character at ``offset``.
     """
     held: dict[str, str] = {}
     start, end = span or (offset, offset + 1)
@@ -104,12 +105,12 @@ def places_at(marks: Sequence[Mark], offset: int, span: Span | None = None) -> d
 
 
 def page_of(places: dict[str, str]) -> int | None:
-    """The page of the file in a result of ``places_at``; pages of an attachment do not count."""
+    """Return the page from a result of ``places_at``, None for pages of attachments."""
     return int(places["page"]) if "page" in places and "attachment" not in places else None
 
 
 def place_in_words(places: dict[str, str]) -> str | None:
-    """Write the result of ``places_at`` for users; None where the file has no such places.
+    """Format a result of ``places_at`` for users; None if it is empty.
 
     >>> place_in_words({"sheet": "Costs", "row": "12"})
     'sheet Costs, row 12'
@@ -121,8 +122,8 @@ def place_in_words(places: dict[str, str]) -> str | None:
 class Box:
     """A rectangle on a page of the file.
 
-    In points (1/72 inch) from the top left corner of the page as a reader shows it, its rotation
-    applied.
+    Coordinates are points (1/72 inch) from the top left corner of the page after rotation, as a
+    viewer shows it.
     """
 
     page: int
@@ -134,19 +135,21 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text and what a reader knew about it.
+    """The text of a document and its structure.
 
     Attributes:
-        name: what identifies it in an index: the absolute path, or a name given by the caller.
-        text: the whole extracted text; every offset everywhere refers to it.
-        marks: pages, headings and other places in ascending order of offset.
-        source: the file it was read from, or None for text given by the caller.
-        hash: sha256 (hex) of the file's bytes, or of the text in UTF-8 where there is no file.
-        notes: what the reader could not read, for people ("pages 3-4 have no text: scanned?").
-        blocks: borders the reader knows for certain (paragraph, heading, list item, table row,
-            code line): offsets at which a sentence must start, ascending. May be empty.
-        properties: title, author, date and what else is known of it, for filters: key → string,
-            number, true or false, or several strings. The mapping cannot be changed.
+        name: identifies the document in an index: the absolute path, or a name chosen by the
+            caller.
+        text: the whole extracted text; all offsets refer to it.
+        marks: pages, headings and other parts, sorted by offset.
+        source: path of the file, or None for text passed by the caller.
+        hash: sha256 (hex) of the file's bytes, or of the UTF-8 text if there is no file.
+        notes: messages for users about unreadable parts ("pages 3-4 have no text: scanned?").
+        blocks: sorted offsets of block boundaries (paragraph, heading, list item, table row, code
+            line), at which a sentence must start. May be empty.
+        properties: read-only metadata for filters, such as title, author and date; values are
+            strings, numbers, booleans or several strings.
+        locator: finds the boxes of a span, see ``boxes``; None if the format has none.
     """
 
     name: str
@@ -163,15 +166,15 @@ class Document:
         object.__setattr__(self, "properties", checked(self.properties))
 
     def boxes(self, start: int, end: int) -> list[Box]:
-        """Where ``text[start:end]`` stands on the pages of its PDF, one box a line of print.
+        """Locate ``text[start:end]`` on the pages of its PDF, with one box per printed line.
 
-        The boxes are read from the file again each time, so nothing of them is stored. Where pages
-        were read from pictures, the box of each line is stored and cut at the span by characters;
-        of a picture file it is in pixels.
+        The boxes are not stored but read from the file at each call. For pages read by text
+        recognition, the stored box of each line is cut in proportion to the span's characters; for
+        image files, the unit is the pixel.
 
         Raises:
-            InputError: the document is not a PDF or a picture, the span is outside the text, or
-                the file is gone or has changed since it was read.
+            InputError: the document is neither a PDF nor an image, the span is outside the text,
+                or the file is missing or has changed since it was read.
         """
         if self.locator is None:
             raise InputError(f"{self.name} has no page boxes", "a PDF file")
@@ -180,34 +183,35 @@ class Document:
         return self.locator(start, end)
 
     def page(self, offset: int) -> int | None:
-        """The page (from 1) that holds ``offset``, or None where the format has no pages."""
+        """Return the page (from 1) at ``offset``, or None if the format has no pages."""
         return page_of(places_at(self.marks, offset))
 
     def heading(self, offset: int) -> str | None:
-        """The nearest heading at or before ``offset``, or None."""
+        """Return the nearest heading at or before ``offset``, or None."""
         return mark_at(self.marks, "heading", offset)
 
     def place(self, offset: int) -> str | None:
-        """Where ``offset`` is in the file, in words: ``page 4``, ``sheet Costs, row 12``."""
+        """Describe where ``offset`` is in the file: ``page 4``, ``sheet Costs, row 12``."""
         return place_in_words(places_at(self.marks, offset))
 
 
 @dataclass(frozen=True, slots=True)
 class Landmarks:
-    """What a model read of one text.
+    """The vectors of one text.
 
     Attributes:
-        vectors: ``(n, d)`` float32, unit length: one row a sentence, in text order: its landmark,
-            or, where landmarks close so many tokens, the mean of those whose tokens it shares.
+        vectors: ``(n, d)`` float32, unit length: one row per sentence, in text order. A row is the
+            state at the sentence's landmark or, if landmarks follow a fixed number of tokens, the
+            mean of the landmarks whose segments overlap the sentence.
         spans: ``(n, 2)`` int64: start and end of each sentence; they tile the text.
         document: ``(d,)`` float32, unit length: mean of the landmarks (LMK, arXiv 2601.21525);
             zeros for an empty text.
-        tokens_given: tokens of the text, special tokens and halo not counted.
-        tokens_read: tokens that entered the network as owned by a window; equal to
-            ``tokens_given``, always: nothing is truncated.
-        vocab_coverage: ``(n,)`` float32 in 0–1: how much of the sentence the tokenizer knows as
-            whole words, from the letters its tokens hold on average (0: letter by letter, 1: whole
-            words); low means a language or notation that the model was not made for.
+        tokens_given: number of tokens of the text, without special tokens and halos.
+        tokens_read: number of tokens that windows own; always equal to ``tokens_given``, because
+            nothing is truncated.
+        vocab_coverage: ``(n,)`` float32 in 0–1: the share of the sentence that the tokenizer knows
+            as whole words, estimated from the mean number of letters per token (0: single letters,
+            1: whole words). A low value means a language or notation that the model does not know.
     """
 
     vectors: NDArray[np.float32]
@@ -219,21 +223,21 @@ class Landmarks:
 
 
 class Reader(Protocol):
-    """What reads texts and questions into vectors of one space; ``milepost.Encoder`` does."""
+    """Encodes texts and questions into one vector space, as ``milepost.Encoder`` does."""
 
     def encode(self, text: str | Document) -> Landmarks:
-        """Landmarks of a text."""
+        """Encode a text."""
 
     def encode_query(self, question: str) -> NDArray[np.float32]:
-        """Vector of a question, ``(d,)``, unit length."""
+        """Encode a question: ``(d,)``, unit length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A sentence of a passage.
 
-    ``score`` is the calibrated probability, 0–1, that it is evidence; ``logit`` its log-odds by
-    the ranking, which ``parts`` sum to and which order the hits.
+    ``score`` is the calibrated probability, 0–1, that the sentence is evidence. ``logit`` is its
+    log-odds, by which hits are sorted; ``parts`` are the contributions that sum to it.
     """
 
     start: int
@@ -247,12 +251,12 @@ class Hit:
 class Passage:
     """A run of whole sentences that answers the question.
 
-    ``text == document_text[start:end]``, always. ``document`` is the document's name in the
+    ``text == document_text[start:end]`` always holds. ``document`` is the document's name in the
     index, ``source`` its file. ``score`` is the calibrated probability, 0–1, that the passage
-    holds evidence, and orders the passages of a result; ``hits`` are its sentences, best first.
-    ``page`` (from 1), ``heading`` and ``place`` are those of the best hit's first character;
-    ``place`` says in words where that is, for every format that has such places: ``page 4``,
-    ``slide 4``, ``sheet Costs, row 12``, ``mail of 2026-03-01, attachment plan.pdf, page 2``.
+    contains evidence, by which passages are sorted; ``hits`` are its sentences, best first.
+    ``page`` (from 1), ``heading`` and ``place`` describe the first character of the best hit;
+    ``place`` names the position in the file: ``page 4``, ``slide 4``, ``sheet Costs, row 12``,
+    ``mail of 2026-03-01, attachment plan.pdf, page 2``.
     """
 
     text: str
@@ -273,7 +277,7 @@ Verdict = Literal["verbatim", "near", "supported", "not found"]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a checked text and a document have in place of each other.
+    """A difference between a checked text and a document.
 
     ``given`` is ``Check.text[given_start:given_end]``, ``text`` is ``document_text[start:end]``.
     One of them may be empty.
@@ -289,17 +293,17 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place of a document that holds a checked text, word for word or nearly.
+    """A place in a document that contains a checked text, word for word or nearly.
 
-    ``text == document_text[start:end]``, always; ``page``, ``heading`` and ``place`` (see
-    ``Passage``) are those of its first character.
+    ``text == document_text[start:end]`` always holds; ``page``, ``heading`` and ``place`` (see
+    ``Passage``) describe its first character.
 
     Attributes:
-        similarity: 0–1, the share of the checked words that is there; 1 where all are.
-        ignored: in what the place is not equal and counts as equal: ``white space``,
-            ``hyphenation``, ``case``, ``typography`` (quotation marks, dashes, ligatures, other
-            forms of a letter); empty where every character is equal.
-        differences: in order; empty for a place that holds the text word for word.
+        similarity: 0–1, the share of the checked words that the place contains; 1 for all.
+        ignored: the kinds of differences that were ignored: ``white space``, ``hyphenation``,
+            ``case``, ``typography`` (quotation marks, dashes, ligatures, variants of a letter);
+            empty if every character is equal.
+        differences: the differing words, in order; empty for a verbatim place.
     """
 
     document: str
@@ -317,18 +321,17 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Whether a text is in the documents, and where.
+    """The result of ``Index.check``: whether a text is in the documents, and where.
 
     Attributes:
-        text: what was looked for: without white space and quotation marks around it.
-        verdict: ``verbatim``: word for word; ``near``: but for some words; ``supported``: a passage
-            says so with a probability of ``min_score`` or more; ``not found``: none of these.
-        places: where it is verbatim, in the order of the documents, or near, the most similar
-            first; else none.
-        passages: what supports it, the most probable first, where it is neither.
-        best: the greatest probability of a passage, of those under ``min_score`` too; 0 where
-            passages were not asked for.
-        notes: for users.
+        text: the text that was looked for, without surrounding white space and quotation marks.
+        verdict: ``verbatim``: word for word; ``near``: some words differ; ``supported``: a passage
+            supports it with a probability of at least ``min_score``; ``not found``: none of these.
+        places: the verbatim places in document order, or the near ones, most similar first.
+        passages: the supporting passages, most probable first, if there are no places.
+        best: the highest probability of any passage, even below ``min_score``; 0 if there was no
+            search for passages.
+        notes: messages for users.
     """
 
     text: str
@@ -341,16 +344,16 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a document for another program's store; made by ``milepost.chunks``.
+    """A piece of a document for a vector store; ``milepost.chunks`` makes them.
 
-    ``text == document_text[start:end]``, always; the chunks of a document tile its text.
+    ``text == document_text[start:end]`` always holds; the chunks of a document tile its text.
 
     Attributes:
         text: whole sentences, with the white space after each.
-        start, end: offsets into the document's text.
-        vector: ``(d,)`` float32, unit length; not compared by ``==``.
-        page: the page (from 1) on which it begins, or None where the format has no pages.
-        heading: the nearest heading at or before its first sentence, or None.
+        start, end: offsets in the document's text.
+        vector: ``(d,)`` float32, unit length; ``==`` ignores it.
+        page: the page (from 1) on which the chunk begins, or None if the format has no pages.
+        heading: the nearest heading at or before the chunk's first sentence, or None.
         document: the document's name.
     """
 
@@ -365,10 +368,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What ``index.add`` did, by document name.
+    """The result of ``Index.add``: document names by outcome.
 
-    ``failed`` maps a name to its reason, ``notes`` to what a reader could not read in a document
-    that was indexed all the same.
+    ``failed`` maps names to reasons, ``notes`` maps names of indexed documents to messages about
+    parts that could not be read.
     """
 
     added: tuple[str, ...] = ()
