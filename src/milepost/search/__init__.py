@@ -1,17 +1,17 @@
-"""A question in, passages out, best first.
+"""Search: a question in, passages out, best first.
 
-Comes in: a state of a store, and a question that was checked and encoded. Goes out: passages with
-the parts of their scores. Knows the store's protocol and nothing of files, models or screens.
+The input is a snapshot of a store and a question that was checked and encoded; the output is
+passages with the parts of their scores. This package knows the store's protocol and nothing about
+files, models or user interfaces.
 
-Read in this order: ``query.py`` (the question and what may be returned), ``lexical.py`` (what a
-word is; BM25 at several scales), ``where.py`` (what is said where a filter leaves no document),
-``scope.py`` (which sentences are scored), ``fusion.py`` (one score from landmarks and words,
-weighed by the question's own signals), ``features.py``, ``trees.py``, ``leaves.py`` and
-``ranking.py`` (the learned ranking of the best of them), ``reranking.py`` (the best windows,
-scored by a joint encoder), ``passages.py`` (sentences to passages under a budget), ``searcher.py``
-(the pipeline in one function). For phrases and excluded words: ``operators.py`` (read from the
-question), ``quoted.py`` (where a store holds a quotation), ``required.py`` (which sentences are
-left) and ``cores.py`` (passages of them).
+Read in this order: ``query.py`` (the question and its limits), ``lexical.py`` (terms; BM25 at
+several scales), ``where.py`` (the note if a filter matches no document), ``scope.py`` (the
+sentences to score), ``fusion.py`` (one score from landmarks and words, weighted by signals of the
+question), ``features.py``, ``trees.py``, ``leaves.py`` and ``ranking.py`` (the learned ranking of
+the best sentences), ``reranking.py`` (a joint encoder scores the best windows), ``passages.py``
+(from sentences to passages within a budget), ``searcher.py`` (the pipeline in one function). For
+phrases and excluded words: ``operators.py`` (parse them), ``quoted.py`` (find a quotation in a
+store), ``required.py`` (the sentences that remain) and ``cores.py`` (passages of these).
 """
 
 from __future__ import annotations

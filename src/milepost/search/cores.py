@@ -1,6 +1,6 @@
-"""Passages around cores: what ``passages.py`` does, where passages must hold a phrase.
+"""Make passages around cores, for questions with phrases; otherwise like ``passages.py``.
 
-Each passage holds at least one core whole, whatever the limits are; see ``required.py``.
+Each passage contains at least one whole core, whatever the limits; see ``required.py``.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ def expand_cores(
     growth_threshold: float,
     banned: Collection[int] = (),
 ) -> list[Run]:
-    """The ``k`` best cores, each with the neighbours that score nearly as well.
+    """Take the ``k`` best cores, each with the neighbours that score nearly as well.
 
     Args:
         scores: ``(n,)`` scores.
         document_offsets: first sentence of each document, and ``n``.
         lengths: ``(n,)`` characters of each sentence.
-        cores: in any order; the best sentence of each counts.
+        cores: the cores in any order; the best sentence of each counts.
         k: maximum number of passages, None for no limit.
         growth_threshold: see ``passages.expand_hits``.
-        banned: sentences that no passage may hold.
+        banned: sentences that no passage may contain.
     """
     starts = set(document_offsets.tolist())
     closed = closed_borders(starts, banned)
@@ -58,7 +58,7 @@ def expand_cores(
             break
         beside = len(inside) == 1 and joins(core.first, taken, starts)
         if beside and beside_length(lengths, core.first, taken, starts) >= LONG:
-            # It stands beside a passage that is long enough.
+            # It is next to a passage that is long enough.
             closed.update((core.first, core.last))
             continue
         grown = neighbours(scores, lengths, (core.first, core.last), closed, growth_threshold, LONG)
@@ -79,20 +79,19 @@ def select_cores_within_budget(
     cost: Callable[[int], int],
     banned: Collection[int] = (),
 ) -> list[Run]:
-    """The best cores that a budget holds whole, then the sentences beside them until it is full.
+    """Take the best whole cores that fit a budget, then neighbouring sentences until it is full.
 
     Args:
         scores: ``(n,)`` scores.
         document_offsets: first sentence of each document, and ``n``.
-        cores: in any order; the best sentence of each counts.
+        cores: the cores in any order; the best sentence of each counts.
         k: maximum number of passages, None for no limit.
-        left: the budget, in whatever ``cost`` counts.
-        cost: what a sentence costs.
-        banned: sentences that no passage may hold.
+        left: the budget, in the unit of ``cost``.
+        cost: returns the cost of a sentence.
+        banned: sentences that no passage may contain.
 
     Returns:
-        Passages that are within the budget. If it holds no core, the best one alone: the caller
-        cuts it.
+        Passages within the budget. If no core fits, the best one alone, which the caller cuts.
     """
     starts = set(document_offsets.tolist())
     closed = closed_borders(starts, banned)
@@ -123,7 +122,7 @@ def _fill(
     left: int,
     cost: Callable[[int], int],
 ) -> None:
-    """Take sentences beside those that are taken, best first, as long as one fits."""
+    """Take sentences next to the taken ones, best first, while one fits."""
     waiting: set[int] = set()
 
     def look(number: int) -> None:
@@ -145,7 +144,7 @@ def _fill(
 
 
 def _ordered(scores: NDArray[np.float32], cores: Sequence[Core]) -> list[Core]:
-    """Cores by their best sentence, best first."""
+    """Sort cores by their best sentence, best first."""
     return sorted(
         cores, key=lambda core: (-float(scores[core.first : core.last].max()), core.first)
     )
@@ -154,7 +153,7 @@ def _ordered(scores: NDArray[np.float32], cores: Sequence[Core]) -> list[Core]:
 def _with_cores(
     scores: NDArray[np.float32], runs: Sequence[Run], cores: Sequence[Core]
 ) -> list[Run]:
-    """Runs with the best core that each holds."""
+    """Add to each run the best core that it contains."""
     found = []
     for run in runs:
         inside = [core for core in cores if run.first <= core.first and core.last <= run.last]

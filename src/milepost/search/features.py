@@ -1,8 +1,8 @@
 """Features of a sentence, from which the learned ranking predicts that it is evidence.
 
-Everything follows from the score curves of the question (``fusion.curves``) and from where
-paragraphs begin and how long sentences are; no text is read. The trees of ``trees.py`` were
-learned on exactly these columns, in this order.
+All features follow from the score curves of the question (``fusion.curves``), the starts of
+paragraphs and the lengths of sentences; no text is read. The trees of ``trees.py`` were learned on
+exactly these columns, in this order.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ _GROUPS = {
 FEATURES: dict[str, str] = {
     name.strip(): group for group, names in _GROUPS.items() for name in names.split(",")
 }
-"""Every column with the part of a score it counts for, see ``Hit.parts``.
+"""Maps every column to the part of a score it counts towards, see ``Hit.parts``.
 
-``gap`` is a distance to the best sentence of all, ``±1`` a mean or score with one neighbour on each
-side, ``around k`` the mean of ``k`` neighbours on each side, ``warm`` the same where scores under
-the mean count 0, ``covered`` the share of the question's words (by rarity) that are there,
-``rank`` the logarithm of one plus the place in an order, ``deviation`` a standard score, lengths
-logarithms of characters (``document length`` of sentences, ``documents`` of their number).
-``document landmark`` is the question's similarity to the mean of a document's landmarks, its
-vector (LMK pooling, arXiv 2601.21525); ``document share of best`` how many of the ``_BEST`` best
-sentences it holds. In a single document these columns are constant or known from others.
+``gap`` is the distance to the best sentence of all, ``±1`` a mean or score with one neighbour on
+each side, ``around k`` the mean of ``k`` neighbours on each side, ``warm`` the same with scores
+below the mean set to 0, ``covered`` the share of the question's words (by rarity) that are found,
+``rank`` the logarithm of one plus the rank, ``deviation`` a standard score. Lengths are logarithms
+of characters (``document length`` of sentences, ``documents`` of the number of documents).
+``document landmark`` is the question's similarity to the document's vector, the mean of its
+landmarks (LMK pooling, arXiv 2601.21525); ``document share of best`` is the share of the ``_BEST``
+best sentences that it holds. In a single document these columns are constant or follow from others.
 """
 
 _BEST = 20
@@ -59,11 +59,11 @@ _NEARLY = 0.99999
 
 
 def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-    """The columns of ``FEATURES`` for some sentences, ``(len(rows), len(FEATURES))`` float32.
+    """Compute the ``FEATURES`` of some sentences: ``(len(rows), len(FEATURES))`` float32.
 
     Args:
-        scope: the sentences, with what the question says of each.
-        fused: its fused scores.
+        scope: the sentences and their measurements.
+        fused: their fused scores.
         rows: sentence numbers.
     """
     import numpy as np
@@ -150,14 +150,14 @@ def _documents(
     length: NDArray[np.float32],
     rows: NDArray[np.int64],
 ) -> dict[str, NDArray[np.float32]]:
-    """The columns of the group ``document``: what each row's document is like as a whole."""
+    """Compute the columns of the group ``document``, which describe each row's whole document."""
     import numpy as np
 
     first = scope.document_offsets[:-1]
     size = np.diff(scope.document_offsets)
     own = scope.document_offsets.searchsorted(rows, side="right") - 1
     landmark, sentence = (np.add.reduceat(each, first) / size for each in (lone, length))
-    if len(first) == 1:  # of curves around their mean: else rounding, which trees learned by heart
+    if len(first) == 1:  # curves around their mean would be rounding errors, which trees memorise
         landmark = np.zeros(1, np.float32)
     best = np.maximum.reduceat(score, first)
     covered = np.zeros(len(first), np.float32)
@@ -186,9 +186,11 @@ def _documents(
 def _cover(
     scope: Scope,
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """Shares of the question's rarity: in each sentence, with its neighbours, in each paragraph.
+    """Compute the share of the question's words, by rarity, that each sentence covers.
 
-    The third array tells which sentences hold its rarest word.
+    Returns:
+        ``(n,)`` each: the share of the sentence, the share with its neighbours, whether it contains
+        the rarest word; and for each paragraph its share.
     """
     import numpy as np
 
@@ -211,7 +213,7 @@ def _cover(
 
 
 def _all(shares: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Shares, exactly 1 where all is there: other machines and the page round sums differently."""
+    """Set full shares to exactly 1, because machines and browsers round sums differently."""
     import numpy as np
 
     return np.where(shares > _NEARLY, np.float32(1.0), shares)
@@ -228,7 +230,7 @@ def _rank(values: NDArray[np.float32]) -> NDArray[np.float32]:
 def _shifted(
     values: NDArray[np.float32], document_offsets: NDArray[np.int64], by: int
 ) -> NDArray[np.float32]:
-    """The value ``by`` sentences before each one in its document, the least of all at its edge."""
+    """Shift values by ``by`` sentences within each document; edges get the minimum of all."""
     import numpy as np
 
     lowest = values.min()

@@ -1,24 +1,24 @@
-"""One score from landmarks and words, weighed by the question's own signals.
+"""Fuse landmarks and words into one score, weighted by signals of the question.
 
-Fixed weights lose badly somewhere: on questions full of words that stand everywhere in the
-document every lexical part hurts, on factoid questions it carries. So the weights of a question
-follow from what its own score curves look like:
+Any fixed weights fail on some questions: words hurt if they occur all over the document and decide
+factoid questions. So the weights of a question follow from the shape of its own score curves:
 
     score_i = Σ_scale  w_L · a_scale · landmarks_scale,i  +  w_W · b_scale · words_scale,i
     w_L = e^{g} / (e^{g} + 1),   w_W = 1 - w_L,   g = Σ_signal  gate[signal] · signal
     a, b = softmax over scales of  base[scale] + tilt[scale] · h
     h = tanh( Σ_signal  scale_shift[signal] · signal )
 
-Landmarks enter as cosine over the temperature they were trained with (a log-odds), words as BM25
-over the rarity of all words asked for (which share of the question stands here); both less their
-mean. Units that mean the same in every document do better than standard scores, which give a
-curve that says nothing the same weight as one that is sure (``docs/decisions``, page 3).
+Landmarks enter as cosine divided by the temperature of their training (a log-odds), words as BM25
+divided by the total rarity of the question's words (the share of the question that is found); the
+mean of each curve is subtracted. Units with the same meaning in every document do better than
+standard scores, which give a flat curve the same weight as a clear one (``docs/decisions``,
+page 3).
 
 The numbers come from ``milepost fit`` or are the defaults here: ``gate`` and ``scale_shift`` are
 learned on training questions of documents that the encoder has not seen; ``calibration``,
 ``length_penalty``, ``growth_threshold`` and those of ``rerank`` on development questions.
-``base_score_weight``, the tables ``landmark`` and ``words`` and ``WORDS_UNIT`` were set by hand,
-looking at development questions. ``odds`` serves models without trees.
+``base_score_weight``, the tables ``landmark`` and ``words``, and ``WORDS_UNIT`` were set by hand on
+development questions. ``odds`` is for models without trees.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from milepost.search.scope import Scope
 
 LANDMARK_UNIT = 20.0
-"""One over the temperature of the training: the similarity as a log-odds."""
+"""One over the temperature of the training: turns a cosine into log-odds."""
 
 WORDS_UNIT = 10.0
-"""Brings the words' share to the size of the landmarks' log-odds."""
+"""Scales the words' share to the size of the landmarks' log-odds."""
 
 SIGNALS = {
     "always": "1",
@@ -55,7 +55,7 @@ SIGNALS = {
     "cover": "words' best score (±1) as a share of what all words once would give, less 0.5",
     "out of vocabulary": "how little the tokenizer knows of question and documents, 0-1",
 }
-"""What is measured of a question before its weights are set, each with its scaling."""
+"""Signals of a question that set its weights, each with its scaling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +63,12 @@ class Reranking:
     """The numbers that apply with a reranker; see ``ranking.py``.
 
     Attributes:
-        weight: of what the reranker finds.
-        min_cosine: the cosine above which it counts.
-        neighbour_share: the share that neighbours have in it.
-        calibration: that of ``Fusion``, with two more before its last number: of what reranking
-            added, and of the share of the text that is out of vocabulary.
-        length_penalty, growth_threshold: those of ``Fusion``, for these scores.
+        weight: weight of the reranker's score.
+        min_cosine: cosine above which it counts.
+        neighbour_share: share of the neighbours in it.
+        calibration: as in ``Fusion``, with two more before its last number: for what reranking
+            added, and for the share of the text that is out of vocabulary.
+        length_penalty, growth_threshold: as in ``Fusion``, for these scores.
     """
 
     weight: float = 16.0
@@ -81,23 +81,23 @@ class Reranking:
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """The numbers of the search, learned or set by hand: the module says which.
+    """The parameters of the search; the module says which are learned and which set by hand.
 
     Attributes:
         gate: per signal, towards landmarks (+) or words (-).
         scale_shift: per signal, towards long passages (+) or single sentences (-).
         landmark: base weight (log) and tilt of the landmark scales 0, ±1, ±3; set by hand.
-        words: the same for the words' scales, set by hand.
-        odds: offset and slope that bring the fused score to the log-odds of being evidence.
-        base_score_weight: weights, beside the learned ranking, of the fused score and of the best
-            one in its paragraph: they keep trees learned from few documents close to the fused
-            order. Set by hand.
+        words: the same for the words' scales; set by hand.
+        odds: offset and slope that map the fused score to the log-odds of being evidence.
+        base_score_weight: weights of the fused score and of the best one in the paragraph, which
+            are added to the learned ranking. They keep trees learned from few documents close to
+            the fused order. Set by hand.
         calibration: the four numbers of a passage's probability, see ``ranking.py``.
-        length_penalty: with a budget, sentences are compared by their log-odds less this times
+        length_penalty: with a budget, sentences are compared by their log-odds minus this times
             the logarithm of their characters.
-        growth_threshold: without a budget, a neighbour joins a passage while its log-odds are at
-            most this below the hit's.
-        rerank: what replaces the last three with a reranker.
+        growth_threshold: without a budget, a neighbour joins a passage if its log-odds are at most
+            this far below the hit's.
+        rerank: the numbers that replace the last three with a reranker.
     """
 
     gate: Mapping[str, float] = field(
@@ -115,7 +115,7 @@ class Fusion:
 
     @property
     def reranked(self) -> Fusion:
-        """The numbers with a reranker."""
+        """Return the parameters that apply with a reranker."""
         again = self.rerank
         return replace(
             self,
@@ -126,7 +126,7 @@ class Fusion:
 
     @staticmethod
     def from_fields(fields: Mapping[str, Any]) -> Fusion:
-        """From the manifest's ``fusion``; what it does not name keeps its default.
+        """Read a manifest's ``fusion``; missing fields keep their defaults.
 
         Raises:
             ModelError: the calibration has too few or too many numbers.
@@ -152,7 +152,7 @@ class Fusion:
 def _calibration(
     name: str, fields: Mapping[str, Any], wanted: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """The numbers; models fitted earlier lack the last one, which then counts nothing."""
+    """Read a calibration; the last number is 0 for models fitted before it existed."""
     given = tuple(fields["calibration"])
     if len(given) == len(wanted) - 1:
         given = (*given, 0.0)
@@ -173,10 +173,10 @@ class Fused:
         parts: name → ``(n,)`` float32.
         signals: name → value.
         weights: name of a part → its weight; they sum to 1.
-        share: of the landmarks, ``w_L`` of the module's formula.
-        scale_shift: ``h`` of it.
+        share: weight of the landmarks, ``w_L`` in the module's formula.
+        scale_shift: ``h`` in that formula.
         landmarks, words: the curves at each scale, see ``curves``.
-        notes: for people.
+        notes: messages for users.
     """
 
     score: NDArray[np.float32]
@@ -191,7 +191,7 @@ class Fused:
 
 
 def standard(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Mean 0, deviation 1; zeros where all values are equal but for rounding."""
+    """Scale to mean 0 and deviation 1; zeros if all values are equal up to rounding."""
     import numpy as np
 
     spread = float(values.std(dtype=np.float64))
@@ -204,7 +204,7 @@ def standard(values: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def curves(scope: Scope) -> tuple[list[NDArray[np.float32]], list[NDArray[np.float32]]]:
-    """Landmark and word scores in the units of the module, mean 0, ``(n,)`` each, one a scale."""
+    """Compute landmark and word scores per scale: ``(n,)`` each, mean 0, in the module's units."""
     landmarks = [
         _centred(averaged(scope.similarity, scope.document_offsets, scale), LANDMARK_UNIT)
         for scale in SCALES
@@ -220,7 +220,7 @@ def _centred(values: NDArray[np.float32], unit: float) -> NDArray[np.float32]:
 
 
 def measure(scope: Scope, vocab_coverage: float) -> dict[str, float]:
-    """The signals of a question; see ``SIGNALS``."""
+    """Measure the signals of a question; see ``SIGNALS``."""
     import numpy as np
 
     landmarks, words = standard(scope.similarity), standard(scope.lexical[1])
@@ -246,8 +246,8 @@ def fuse(scope: Scope, vocab_coverage: float, settings: Fusion) -> Fused:
 
     Args:
         scope: at least one sentence.
-        vocab_coverage: how well the tokenizer knows the question, 0–1.
-        settings: the learned numbers.
+        vocab_coverage: vocabulary coverage of the question, 0–1.
+        settings: the learned parameters.
     """
     import numpy as np
 
@@ -259,7 +259,7 @@ def fuse(scope: Scope, vocab_coverage: float, settings: Fusion) -> Fused:
     )
     share = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, gate))))
     if not any(weight > 0.0 for weight in scope.idf.values()):
-        share = 1.0  # no word of the question stands anywhere: the landmarks are all there is
+        share = 1.0  # no word of the question is in the text, so only landmarks count
     weights: dict[str, float] = {}
     parts: dict[str, NDArray[np.float32]] = {}
     for kind, total, scales, table in (

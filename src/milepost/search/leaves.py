@@ -1,10 +1,10 @@
-"""The leaf of each tree that a row ends in, for all rows and trees at once.
+"""Find the leaf that each row reaches in each tree, for all rows and trees at once.
 
 QuickScorer (Lucchese et al. 2015, "QuickScorer: a fast algorithm to rank documents with additive
-ensembles of regression trees"): a row that is right of a node's threshold cannot end in a leaf
-left below it. The leaves that no node rules out are bits of one number for each tree, and the
-leftmost of them is where the row ends. No step waits for the one before it, so NumPy does them all
-together; following the branches took fifteen times as long.
+ensembles of regression trees"): a row that goes right at a node cannot reach a leaf in its left
+subtree. For each tree, the leaves that no node rules out are the bits of one number, and the row
+reaches the leftmost of them. No step depends on an earlier one, so NumPy runs them all at once;
+following the branches took fifteen times as long.
 """
 
 from __future__ import annotations
@@ -17,22 +17,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST = 64
-"""Leaves that a tree may have."""
+"""Maximum number of leaves of a tree."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
-    """Nodes in slots: the first of each tree, the second, and so on.
+    """Nodes in slots: the first node of each tree, the second node, and so on.
 
     Attributes:
-        steps: for each column its thresholds, ascending, each once.
-        feature: ``(slots, trees)``: the column that a node asks for.
-        step: ``(slots, trees)``: a row is right of a node if more thresholds than this are below
-            its value.
-        out: ``(slots, trees)``: bits of the leaves that this rules out; 0 where a tree has no
-            more nodes.
-        value: ``(trees * most,)`` float32: the leaves of each tree, left to right.
-        most: leaves of the tree that has most.
+        steps: the distinct thresholds of each column, ascending.
+        feature: ``(slots, trees)``: the column that a node tests.
+        step: ``(slots, trees)``: a row goes right if more thresholds than this lie below its value.
+        out: ``(slots, trees)``: bits of the leaves that going right rules out; 0 in empty slots.
+        value: ``(trees * most,)`` float32: the values of each tree's leaves, left to right.
+        most: maximum number of leaves of any of the trees.
     """
 
     steps: tuple[NDArray[np.float32], ...]
@@ -43,12 +41,12 @@ class Leaves:
     most: int
 
     def sums(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
-        """``(n,)`` float32: the sums of the leaves' values, for ``(n, columns)``."""
+        """Sum the values of the reached leaves: ``(n,)`` float32 for ``(n, columns)``."""
         import numpy as np
 
         passed = np.empty((columns.shape[1], len(columns)), self.step.dtype)
         for number, thresholds in enumerate(self.steps):
-            # A value that is not a number is right of all of them.
+            # NaN goes right at every node.
             passed[number] = np.searchsorted(thresholds, columns[:, number])
         trees = self.out.shape[1]
         out = np.zeros((trees, len(columns)), self.out.dtype)
@@ -74,14 +72,14 @@ def arranged(
     """Arrange trees for ``Leaves.sums``.
 
     Args:
-        roots: see ``trees.Trees``, as for all the others.
-        feature: the column of each node.
-        threshold: the border of each node.
-        left: the next node up to there.
-        right: the next node above.
-        value: what a leaf adds.
-        depth: the longest way to a leaf.
-        columns: how many columns there are.
+        roots: root of each tree; for this and all other arrays see ``trees.Trees``.
+        feature: the column that each node tests.
+        threshold: threshold of each node.
+        left: left child of each node.
+        right: right child of each node.
+        value: value of each leaf.
+        depth: the longest path to a leaf.
+        columns: number of columns.
 
     Raises:
         ValueError: a tree has more leaves than ``MOST``.
@@ -92,7 +90,7 @@ def arranged(
     tree = np.zeros(len(feature), np.int64)
     tree[roots] = np.arange(len(roots))
     first, below = np.zeros_like(tree), (feature < 0).astype(np.int64)
-    for _ in range(depth):  # leaves are counted upwards and numbered downwards
+    for _ in range(depth):  # leaves are counted bottom-up and numbered top-down
         below[inner] = below[left[inner]] + below[right[inner]]
     for _ in range(depth):
         first[left[inner]] = first[inner]

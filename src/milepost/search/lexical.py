@@ -1,7 +1,7 @@
-"""What a word is, and how well words match: terms, and BM25 at several scales.
+"""Terms, and how well they match: BM25 at several scales.
 
-``terms`` is the one place that decides what a word is; stores keep its output as it is, so that
-candidates, exact scores and every store agree.
+Only ``terms`` decides what a word is. All stores keep its output unchanged, so that candidates and
+exact scores agree in every store.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 K1, B = 1.2, 0.75
-"""BM25's saturation and length normalisation (Robertson and Zaragoza 2009), the field's usual."""
+"""BM25's saturation and length normalisation: the usual values (Robertson and Zaragoza 2009)."""
 
 SCALES = (0, 1, 3)
-"""Neighbours on each side that a sentence is scored with."""
+"""Numbers of neighbours on each side that a sentence is scored with."""
 
 # Accents, points and vowel signs are marks, which \w does not match, and a word must not fall
 # apart at each of them; nor at a soft hyphen. The danda, the maqaf and the tsheg are punctuation.
@@ -35,7 +35,7 @@ UNSPACED = (
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
-"""One character of a script whose words no spaces part, as a regular expression."""
+"""Regular expression for a character of a script without spaces between words."""
 _TOKEN = late(
     rf"(?P<run>{UNSPACED}+)|(?P<number>\d+(?:[.,]\d+)+)"
     # An apostrophe belongs to the word where an ending follows (it's, we'll), and parts two
@@ -61,14 +61,14 @@ words ("what", "does") are rare in the documents that answer it and would weigh 
 
 
 def terms(text: str, without: Collection[str] = ()) -> list[str]:
-    """Lexical terms in order, repeats kept.
+    """Split a text into terms, in order and with repeats.
 
-    Case and accents are folded, words stemmed (see ``milepost.stemming``), digits with their
-    separators are one term, runs of a script without spaces become pairs of characters.
+    Case and accents are folded and words stemmed (see ``milepost.stemming``). Digits with their
+    separators are one term; runs of a script without spaces become pairs of characters.
 
     Args:
-        text: any.
-        without: words to pass over, as written in lower case: a stem no longer tells them.
+        text: any text.
+        without: words to skip, unstemmed and in lower case.
 
     >>> terms("The cells' Größe: 1,600 studies in 東京都")
     ['the', 'cell', 'gross', '1600', 'studi', 'in', '東京', '京都']
@@ -89,29 +89,29 @@ def terms(text: str, without: Collection[str] = ()) -> list[str]:
 
 
 def tokens(text: str) -> Iterator[re.Match[str]]:
-    """What stands for terms in a text; ``lastgroup`` is ``word``, ``number`` or ``run``.
+    """Yield the matches that become terms; ``lastgroup`` is ``word``, ``number`` or ``run``.
 
-    A run is of a script without spaces.
+    A run is a sequence of characters of a script without spaces.
     """
     return _TOKEN.finditer(text)
 
 
 def is_stop_word(word: str, known: Collection[str] = STOP_WORDS) -> bool:
-    """Whether a word is among those that questions are asked without."""
+    """Whether a word is a stop word, which is left out of questions."""
     return word.lower().replace("’", "'").removesuffix("'s") in known
 
 
 def question_terms(question: str) -> list[str]:
-    """Distinct terms of a question without function words, in order.
+    """Return the distinct terms of a question in order, without function words.
 
-    Where nothing but function words is asked for, they are kept.
+    If a question has only function words, they are kept.
     """
     return list(dict.fromkeys(terms(question, STOP_WORDS) or terms(question)))
 
 
 @lru_cache(maxsize=1 << 16)
 def _fold(word: str) -> str:
-    """One word: case, accents, possessive, stem."""
+    """Fold the case, accents and possessive of a word and stem it."""
     if not word.isascii():
         word = _IGNORED.sub("", unicodedata.normalize("NFKD", word.replace("’", "'")))
         # Indic signs must come back together; only Latin, Greek and Cyrillic lost theirs. Some
@@ -121,7 +121,7 @@ def _fold(word: str) -> str:
 
 
 def idf(frequency: int, sentences: int) -> float:
-    """Inverse document frequency of a term over sentences, never negative.
+    """Compute the inverse document frequency of a term over sentences; never negative.
 
     ``ln(1 + (N - f + 1/2) / (f + 1/2))``
     """
@@ -141,22 +141,22 @@ def bm25(
     k1: float = K1,
     b: float = B,
 ) -> NDArray[np.float32]:
-    """BM25 of every sentence with its neighbours, at several scales.
+    """Compute BM25 of every sentence together with its neighbours, at several scales.
 
-    A sentence at scale ``s`` is the text of itself and ``s`` sentences on each side in its
-    document; the mean length grows alike, the rarity of terms stays that of single sentences.
+    At scale ``s``, the text of a sentence includes ``s`` sentences on each side in its document.
+    The mean length is scaled accordingly; the rarity of terms remains that of single sentences.
 
     ``Σ_t w_t · f (k1 + 1) / (f + k1 (1 - b + b L / mean))``
 
     Args:
-        counts: for each term how often each of the ``n`` sentences holds it, ``(n,)``.
-        lengths: ``(n,)`` terms in each sentence.
-        document_offsets: ``(d + 1,)`` first sentence of each document, ``n`` at the end.
+        counts: ``(n,)`` for each term: its frequency in each of the ``n`` sentences.
+        lengths: ``(n,)``: number of terms of each sentence.
+        document_offsets: ``(d + 1,)``: first sentence of each document, and ``n``.
         weights: rarity of each term.
-        mean_length: terms of an average sentence in the whole index.
-        scales: neighbours on each side.
-        k1: how slowly repeats of a term saturate.
-        b: how much length counts, 0–1.
+        mean_length: mean number of terms of a sentence in the whole index.
+        scales: numbers of neighbours on each side.
+        k1: saturation of repeated terms; higher values saturate more slowly.
+        b: strength of the length normalisation, 0–1.
 
     Returns:
         ``(len(scales), n)`` float32.
@@ -178,12 +178,12 @@ def bm25(
 def windowed(
     values: NDArray[np.float32], document_offsets: NDArray[np.int64], reach: int
 ) -> NDArray[np.float32]:
-    """Sums of each value with its ``reach`` neighbours on both sides, within documents.
+    """Sum each value with its ``reach`` neighbours on both sides, within documents.
 
     Args:
         values: ``(n,)``.
-        document_offsets: ``(d + 1,)`` first row of each document, ``n`` at the end.
-        reach: neighbours on each side; 0 returns the values.
+        document_offsets: ``(d + 1,)``: first row of each document, and ``n``.
+        reach: number of neighbours on each side; 0 returns the values.
     """
     return _sums(values, _bounds(len(values), document_offsets, reach))
 
@@ -191,7 +191,7 @@ def windowed(
 def averaged(
     values: NDArray[np.float32], document_offsets: NDArray[np.int64], reach: int
 ) -> NDArray[np.float32]:
-    """Means of each value with its ``reach`` neighbours on both sides; as ``windowed``."""
+    """Average each value with its ``reach`` neighbours on both sides; see ``windowed``."""
     import numpy as np
 
     ones = np.ones(len(values), np.float32)

@@ -1,8 +1,8 @@
-"""Words in quotation marks and words behind a minus sign: what a passage must and must not hold.
+"""Parse quotation marks and minus signs: words that a passage must or must not contain.
 
     how is "natural selection" tested -pigeons
 
-The passages hold "natural selection" word for word and do not hold "pigeons"; asked is
+The passages contain "natural selection" word for word and do not contain "pigeons"; the question is
 "how is natural selection tested".
 """
 
@@ -15,7 +15,7 @@ _PHRASE = re.compile(
     r"(?P<minus>(?<!\S)-)?"
     r"(?:“(?P<english>[^“”]+)”|„(?P<german>[^„“”\"]+)[“”\"]"
     r"|«(?P<french>[^«»]+)»|»(?P<danish>[^«»]+)«"
-    # A straight mark behind a word or number (5" and 6") or before a space opens nothing.
+    # A straight mark after a word or number (5" and 6") or before a space opens no phrase.
     r"|(?<!\w)\"(?=\S)(?P<straight>[^\"]+)(?<=\S)\"(?!\w))"
 )
 _MINUS = re.compile(r"(?<!\S)-(?P<word>[^\W\d_][^\s\"“”„«»]*)")
@@ -25,12 +25,12 @@ _BEHIND = ".,;:!?)]}"
 
 @dataclass(frozen=True, slots=True)
 class Operators:
-    """A question and what it asks of the words of a passage.
+    """A question, and the words that its passages must and must not contain.
 
     Attributes:
-        question: without marks, minus signs and excluded words.
-        phrases: what a passage must hold, in order, each once.
-        excluded: what it must not hold.
+        question: the text without quotation marks, minus signs and excluded words.
+        phrases: the distinct phrases that a passage must contain, in order.
+        excluded: words and phrases that it must not contain.
     """
 
     question: str
@@ -39,11 +39,11 @@ class Operators:
 
 
 def read_operators(text: str) -> Operators:
-    """Take the operators out of a question.
+    """Separate the operators from a question.
 
-    A minus sign is one if it has white space, or nothing, before it and a letter or a quotation
-    mark behind it. So "e-mail", " - ", "--json" and "-5" are not; -"5" is. A phrase ends before
-    the punctuation that American English puts inside of the marks.
+    A minus sign is an operator if white space or nothing precedes it and a letter or a quotation
+    mark follows. So "e-mail", " - ", "--json" and "-5" contain none; -"5" does. Punctuation that
+    American English puts inside the quotation marks is not part of the phrase.
 
     >>> read_operators('how is "natural selection," tested -pigeons at -5 degrees')
     Operators(question='how is natural selection, tested at -5 degrees', \
@@ -68,7 +68,7 @@ phrases=('natural selection',), excluded=('pigeons',))
         excluded[word] = None
         return match["word"][len(word) :]
 
-    # Phrases first: a minus sign inside of one is a part of it.
+    # Phrases first: a minus sign inside a phrase belongs to it.
     pieces: list[str] = []
     at = 0
     for match in _PHRASE.finditer(text):

@@ -1,4 +1,4 @@
-"""Sentences to passages: the best ones within a budget, neighbours joined."""
+"""Make passages of the best sentences within a budget, joining neighbours."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A passage as sentence numbers of the scope: ``first … last - 1``, with its best first.
+    """A passage as sentences ``first … last - 1`` of the scope; ``hits`` are sorted, best first.
 
-    ``core`` is what a passage must not be cut inside of, where there is such a part.
+    ``core`` is the part that must not be cut, if there is one.
     """
 
     first: int
@@ -38,10 +38,10 @@ class Core:
 def length_adjusted_score(
     scores: NDArray[np.float32], lengths: NDArray[np.int64], length_penalty: float
 ) -> NDArray[np.float32]:
-    """What a sentence brings for what it takes of a budget: its log-odds less its length.
+    """Weigh a sentence's log-odds against the share of the budget that it takes.
 
-    ``score - length_penalty · ln(characters)``; under 20 characters all count alike, for they are
-    headings and scraps.
+    ``score - length_penalty · ln(characters)``; lengths under 20 count as 20, because such short
+    sentences are headings and fragments.
     """
     import numpy as np
 
@@ -57,26 +57,26 @@ def select_within_budget(
     cost: Callable[[int], int],
     banned: Collection[int] = (),
 ) -> list[Run]:
-    """The best sentences until a budget is full, neighbours joined.
+    """Take the best sentences until a budget is full, and join neighbours.
 
-    What is spent on a sentence is its length, what it brings is its length if it is evidence, so
-    the order of scores is the best order to spend in.
+    A sentence costs its length, and brings its length if it is evidence, so the order of scores is
+    the best order to take them in.
 
     Args:
         scores: ``(n,)`` fused scores.
         document_offsets: first sentence of each document, and ``n``.
-        k: maximum number of passages, None for no limit; once there are as many, only sentences
+        k: maximum number of passages, None for no limit; once there are ``k``, only sentences
             beside them are taken, so that the passages grow.
-        left: the budget, in whatever ``cost`` counts. The sentence that crosses it is the last
-            one taken; the caller cuts it.
-        cost: what a sentence costs.
-        banned: sentences that no passage may hold.
+        left: the budget, in the unit of ``cost``. The sentence that exceeds it is the last one
+            taken; the caller cuts it.
+        cost: returns the cost of a sentence.
+        banned: sentences that no passage may contain.
     """
     import numpy as np
 
     starts = set(document_offsets.tolist())
     order = np.argsort(-scores, kind="stable").tolist()
-    waiting = list(range(len(order)))  # places in the order: ascending, so it is a heap
+    waiting = list(range(len(order)))  # ranks; ascending, so the list is a heap
     passed_over: dict[int, int] = {}
     taken: set[int] = set()
     runs = 0
@@ -99,19 +99,19 @@ def select_within_budget(
 
 
 def joins(number: int, taken: set[int], starts: set[int]) -> int:
-    """How many runs of what is taken a sentence stands beside, in its document: 0, 1 or 2."""
+    """Count the runs of taken sentences next to a sentence in its document: 0, 1 or 2."""
     before = number - 1 in taken and number not in starts
     after = number + 1 in taken and number + 1 not in starts
     return before + after
 
 
 SHORT = 80
-"""Characters that a passage grown from a hit has at least, where its document goes on: a heading
-or "Yes." that scores well points to what follows it. Set by hand."""
+"""Minimum characters of a passage grown from a hit, if its document continues: a heading or "Yes."
+that scores well points to what follows. Set by hand."""
 
 LONG = 1200
-"""Characters up to which a passage grows: it is there to be read. Set by hand: by the overlap with
-the evidence alone longer ones would win, because of one task (``docs/decisions``, page 2)."""
+"""Maximum characters to which a passage grows, so that it can be read. Set by hand: judged only by
+overlap with evidence, longer ones would win because of one task (``docs/decisions``, page 2)."""
 
 
 def expand_hits(
@@ -123,15 +123,15 @@ def expand_hits(
     growth_threshold: float,
     banned: Collection[int] = (),
 ) -> list[Run]:
-    """The best ``k`` hits, each with the neighbours that score nearly as well.
+    """Take the best ``k`` hits, each with the neighbours that score nearly as well.
 
     Args:
         scores: ``(n,)`` fused scores.
         document_offsets: first sentence of each document, and ``n``.
         lengths: ``(n,)`` characters of each sentence.
-        k: maximum number of passages, None for no limit: then every sentence is in one.
-        growth_threshold: a neighbour joins while its score is at most this below the hit's.
-        banned: sentences that no passage may hold.
+        k: maximum number of passages, None for no limit, so that every sentence is in one.
+        growth_threshold: a neighbour joins if its score is at most this far below the hit's.
+        banned: sentences that no passage may contain.
     """
     import numpy as np
 
@@ -146,7 +146,7 @@ def expand_hits(
         if runs == k:
             break
         if joins(hit, taken, starts) and beside_length(lengths, hit, taken, starts) >= most:
-            # It stands beside a passage that is long enough.
+            # It is next to a passage that is long enough.
             closed.update((hit, hit + 1))
             continue
         for number in neighbours(scores, lengths, (hit, hit + 1), closed, growth_threshold, most):
@@ -157,7 +157,7 @@ def expand_hits(
 
 
 def beside_length(lengths: NDArray[np.int64], hit: int, taken: set[int], starts: set[int]) -> int:
-    """Characters of the passages on both sides of a sentence."""
+    """Count the characters of the passages next to a sentence."""
     total = 0
     first, last = hit, hit + 1
     while first not in starts and first - 1 in taken:
@@ -170,7 +170,7 @@ def beside_length(lengths: NDArray[np.int64], hit: int, taken: set[int], starts:
 
 
 def runs_of(scores: NDArray[np.float32], taken: set[int], starts: set[int]) -> list[Run]:
-    """Passages of the sentences taken, in the order of their best sentence."""
+    """Group taken sentences into passages, sorted by their best sentence."""
     rank = {n: place for place, n in enumerate(sorted(taken, key=lambda n: (-scores[n], n)))}
     passages = [
         Run(first, last, tuple(sorted(range(first, last), key=rank.__getitem__)))
@@ -180,7 +180,7 @@ def runs_of(scores: NDArray[np.float32], taken: set[int], starts: set[int]) -> l
 
 
 def closed_borders(starts: set[int], banned: Collection[int]) -> set[int]:
-    """Borders that no passage grows over, each named by the sentence behind it."""
+    """Return the borders that passages must not cross, as the sentence after each border."""
     return starts.union(banned, (number + 1 for number in banned))
 
 
@@ -192,11 +192,10 @@ def neighbours(
     growth_threshold: float,
     most: int,
 ) -> range:
-    """Sentences with neighbours that score nearly as well, the better side first, up to ``most``.
+    """Extend a core by neighbours that score nearly as well, the better side first, up to ``most``.
 
-    They do not grow over the borders in ``closed``, each named by the sentence behind it.
-
-    What is ``SHORT`` takes what follows it, whatever that scores.
+    The result does not cross the borders in ``closed``, see ``closed_borders``. A result shorter
+    than ``SHORT`` takes the sentences that follow, whatever their scores.
     """
     first, last = core
     least = float(scores[first:last].max()) - growth_threshold
@@ -219,7 +218,7 @@ def neighbours(
 
 
 def _spans(taken: Iterable[int], starts: set[int]) -> list[tuple[int, int]]:
-    """Runs of consecutive numbers inside documents, ascending."""
+    """Group numbers into runs of consecutive numbers within documents, ascending."""
     spans: list[tuple[int, int]] = []
     for number in sorted(taken):
         if spans and spans[-1][1] == number and number not in starts:
@@ -230,9 +229,9 @@ def _spans(taken: Iterable[int], starts: set[int]) -> list[tuple[int, int]]:
 
 
 def truncate_to(text: str, left: int, measure: Callable[[str], int]) -> str:
-    """The longest beginning of ``text`` that takes at most ``left`` of ``measure``.
+    """Return the longest beginning of ``text`` whose ``measure`` is at most ``left``.
 
-    It ends where a word ends, if one fits; empty where nothing fits.
+    It ends at the end of a word if one fits; it is empty if nothing fits.
 
     >>> truncate_to("white whales sing", 13, len)
     'white whales'
@@ -240,7 +239,7 @@ def truncate_to(text: str, left: int, measure: Callable[[str], int]) -> str:
     if measure(text) <= left:
         return text.rstrip()
     low, high = 0, len(text) - 1
-    while low < high:  # measures grow with the text
+    while low < high:  # measures increase with the length of the text
         middle = (low + high + 1) // 2
         if measure(text[:middle]) <= left:
             low = middle

@@ -1,4 +1,4 @@
-"""A question, checked and encoded once, with everything that a search may be asked for."""
+"""A query: the question, checked and encoded once, and all options of a search."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DEFAULT_K = 5
-"""Maximum number of passages where neither ``k`` nor a budget is given."""
+"""Default number of passages if neither ``k`` nor a budget is given."""
 
 
 class QueryEncoder(Protocol):
-    """What encodes questions; ``milepost.Encoder`` does."""
+    """Encodes questions, as ``milepost.Encoder`` does."""
 
     def encode_query(self, question: str) -> NDArray[np.float32]:
-        """``(d,)`` float32, unit length; refuses a question without letters or digits."""
+        """Encode a question: ``(d,)`` float32, unit length; it needs a letter or a digit."""
 
     def vocab_coverage(self, question: str) -> float:
-        """How much of the question the tokenizer knows as whole words, 0–1."""
+        """Compute the share of the question that the tokenizer knows as whole words, 0–1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,12 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a search may return, checked.
+    """The limits of a result, checked.
 
     Attributes:
-        k: maximum number of passages; None for as many as the budget holds.
-        budget: maximum total length; None for none.
-        min_score: passages of a smaller probability are left out, and nothing takes their place.
+        k: maximum number of passages; None for as many as fit the budget.
+        budget: maximum total length; None for no budget.
+        min_score: least probability; passages below it are dropped and not replaced.
     """
 
     k: int | None = DEFAULT_K
@@ -57,7 +57,7 @@ class Limits:
     def parse(
         k: int | None = None, budget: str | int | None = None, min_score: float = 0.0
     ) -> Limits:
-        """Check what a caller asks for; ``k`` is ``DEFAULT_K`` where nothing limits the result.
+        """Check the arguments; ``k`` is ``DEFAULT_K`` if nothing limits the result.
 
         Raises:
             InputError: ``k`` is less than 1, ``budget`` is not a length, or ``min_score`` is not
@@ -80,19 +80,19 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question as every step of the search is given it.
+    """A query as all steps of the search receive it.
 
     Attributes:
-        text: as it was asked, operators included.
+        text: the text as the user wrote it, with operators.
         vector: ``(d,)`` float32, unit length.
-        terms: its distinct words as they are matched, see ``lexical.question_terms``.
-        vocab_coverage: how much of it the tokenizer knows as whole words, 0–1.
-        limits: how many passages, how long, how probable.
+        terms: distinct terms of the question, see ``lexical.question_terms``.
+        vocab_coverage: share of the question that the tokenizer knows as whole words, 0–1.
+        limits: limits on number, length and probability of passages.
         documents: names of the documents to search; None for all.
         rerank: whether the model's reranker, if it has one, scores the best windows.
-        phrases: what every passage must hold word for word, see ``operators.py``.
-        excluded: what no passage may hold.
-        where: which documents are searched, by their properties; None for all.
+        phrases: phrases that every passage must contain word for word, see ``operators.py``.
+        excluded: words and phrases that no passage may contain.
+        where: filter on the documents' properties; None for all documents.
     """
 
     text: str
@@ -108,17 +108,17 @@ class Query:
 
     @property
     def among(self) -> Among:
-        """Which documents are searched, by name and by filter."""
+        """The documents to search, by name and by filter."""
         return Among(self.documents, self.where)
 
     @property
     def question(self) -> str:
-        """The text without operators: what is encoded and reranked."""
+        """The text without operators, which is encoded and reranked."""
         return read_operators(self.text).question if self.has_operators else self.text
 
     @property
     def has_operators(self) -> bool:
-        """Whether passages must hold phrases or must not hold words."""
+        """Whether the question has required phrases or excluded words."""
         return bool(self.phrases or self.excluded)
 
     @staticmethod
@@ -134,24 +134,24 @@ class Query:
         operators: bool = True,
         where: str | Filter | None = None,
     ) -> Query:
-        """Check everything that is asked for and encode the question.
+        """Check all arguments and encode the question.
 
         Args:
-            text: the question, in words. Passages hold what is in quotation marks word for word,
-                and do not hold a word that has a minus sign before it.
+            text: the question in words. Passages contain every phrase in quotation marks word for
+                word, and no word that follows a minus sign.
             encoder: the model.
-            k: maximum number of passages; None for 5, or with a budget for as many as it holds.
+            k: maximum number of passages; None for 5, or with a budget for as many as fit.
             budget: maximum total length: ``"1600c"`` (or 1600) characters, ``"400t"`` tokens.
             documents: names of the documents to search; None for all.
-            min_score: a probability, 0–1; passages below it are left out.
+            min_score: least probability, 0–1, of a passage.
             rerank: whether the model's reranker scores the best windows.
-            operators: False takes quotation marks and minus signs as they are.
-            where: a filter of documents, such as ``kind = "pdf" and year >= 2020``.
+            operators: False treats quotation marks and minus signs as ordinary characters.
+            where: a filter on documents, such as ``kind = "pdf" and year >= 2020``.
 
         Raises:
-            BadQuestion: the question is empty or has neither letter nor digit, or only words that
-                passages must not hold.
-            InputError: see ``Limits.parse``; or the filter cannot be read.
+            BadQuestion: the question is empty, has neither letter nor digit, or only excluded
+                words.
+            InputError: see ``Limits.parse``, or the filter is invalid.
         """
         limits, filter_ = Limits.parse(k, budget, min_score), given(where)
         found = read_operators(text) if operators else Operators(text)
@@ -176,7 +176,7 @@ class Query:
 
 
 def parse_budget(budget: str | int | None) -> Budget | None:
-    """``"1600c"`` or 1600: characters; ``"400t"``: tokens; None: none.
+    """Parse a budget: ``"1600c"`` or 1600 characters, ``"400t"`` tokens, None for no budget.
 
     Raises:
         InputError: anything else, or 0.
@@ -188,11 +188,11 @@ def parse_budget(budget: str | int | None) -> Budget | None:
 
 
 def parse_length(length: str | int, name: str) -> Budget:
-    """``"1600c"`` or 1600: characters; ``"400t"``: tokens.
+    """Parse a length: ``"1600c"`` or 1600 characters, ``"400t"`` tokens.
 
     Args:
-        length: as it was given.
-        name: of the argument, for the error.
+        length: the argument's value.
+        name: the argument's name, for the error.
 
     Raises:
         InputError: anything else, or 0.

@@ -1,7 +1,7 @@
-"""Where the documents of a store hold a quotation word for word, and where they may nearly.
+"""Find the places in a store that contain a quotation word for word, and those that nearly may.
 
-Where few sentences are searched, all of their text is read, so that no place can be missed. In
-larger collections the store's postings say which stretches hold the quotation's words, and only
+If few sentences are searched, all of their text is read, so that no place can be missed. In larger
+collections the store's postings give the stretches that contain the quotation's words, and only
 these are read.
 """
 
@@ -29,25 +29,25 @@ Part = tuple[DocumentInfo, int, int]
 """A document, and start and end of a stretch of its text."""
 
 BATCH = 2_000_000
-"""Characters that are read at a time."""
+"""Number of characters that are read at a time."""
 
 REGIONS = 200
-"""Stretches of a large collection that are read, those that hold the rarest words."""
+"""Maximum number of stretches read in a large collection, those with the rarest words."""
 
 _TERMS = 24
-"""Words of a quotation whose postings are read: numbers and the longest words."""
+"""Maximum number of words whose postings are read: numbers and the longest words."""
 
 _ANCHORS = 20_000
-"""Rows around which the other words are looked for, those of the rarest words."""
+"""Maximum number of rows, of the rarest words, around which the other words are looked for."""
 
 _SHARE = 0.35
-"""Share of the words, by rarity, that a stretch holds."""
+"""Least share of the words, by rarity, that a stretch must contain."""
 
 
 def places(
     snapshot: Snapshot, given: Folded, among: Among = EVERYWHERE
 ) -> Iterator[tuple[DocumentInfo, Occurrence]]:
-    """Yield the places that hold a quotation word for word, document by document.
+    """Yield the places that contain a quotation word for word, document by document.
 
     Args:
         snapshot: the state of a store.
@@ -68,7 +68,7 @@ def places(
 def places_in(
     snapshot: Snapshot, given: Folded, documents: Sequence[DocumentInfo]
 ) -> Iterator[tuple[DocumentInfo, Occurrence]]:
-    """``places`` in the whole text of some documents, however much it is."""
+    """Do the same as ``places`` in the whole text of some documents, however long."""
     parts = [(info, 0, info.characters) for info in documents]
     yield from _occurrences(snapshot, given, parts)
 
@@ -85,7 +85,7 @@ def _occurrences(
 
 
 def read(snapshot: Snapshot, parts: Sequence[Part]) -> Iterator[tuple[DocumentInfo, int, str]]:
-    """Yield the text of each stretch with its document and start, some of them read at once."""
+    """Yield the text of each stretch with its document and start; reads them in batches."""
     batch: list[Part] = []
     size = 0
     for part in parts:
@@ -100,7 +100,7 @@ def read(snapshot: Snapshot, parts: Sequence[Part]) -> Iterator[tuple[DocumentIn
 def regions(
     snapshot: Snapshot, quotation: str, among: Among = EVERYWHERE, limit: int = REGIONS
 ) -> list[Part]:
-    """Find stretches that hold the words of a quotation, those with the rarest words first.
+    """Find stretches that contain the words of a quotation, those with the rarest words first.
 
     Args:
         snapshot: the state of a store.
@@ -130,7 +130,7 @@ def regions(
     firsts = np.array([info.first for info in documents], np.int64)
     ends = firsts + np.array([info.sentences for info in documents], np.int64)
     owners = np.searchsorted(firsts, anchors, side="right") - 1
-    chosen: list[tuple[int, int, int]] = []  # document, first row, row behind the last
+    chosen: list[tuple[int, int, int]] = []  # document, first row, row after the last
     taken: set[tuple[int, int]] = set()
     for place in order.tolist():
         row, owner = int(anchors[place]), int(owners[place])
@@ -138,7 +138,7 @@ def regions(
             continue
         first = max(int(firsts[owner]), row - 2 * reach)
         chosen.append((owner, first, min(int(ends[owner]), row + 2 * reach + 1)))
-        # Rows of the same cell are inside of the stretch.
+        # Rows in the same cell lie inside the stretch.
         taken.add((owner, row // (2 * reach)))
         if len(chosen) == limit:
             break
@@ -146,9 +146,10 @@ def regions(
 
 
 def _words(quotation: str) -> list[str]:
-    """The terms whose postings are read; a single character of a script without spaces is none.
+    """Choose the terms whose postings are read.
 
-    It would be a term only where it stands alone: in a run of characters, pairs are.
+    Single characters of a script without spaces are left out: they are terms only if they stand
+    alone, because runs of characters are split into pairs.
     """
     held = [term for term in dict.fromkeys(terms(quotation)) if len(term) > 1 or term.isascii()]
     longest = sorted(
@@ -158,12 +159,12 @@ def _words(quotation: str) -> list[str]:
 
 
 def _rarity(term: str) -> int:
-    """A guess, without asking the store: numbers and long words are rare."""
+    """Guess the rarity of a term without the store: numbers and long words are rare."""
     return max(len(term), 8) if any(map(str.isdigit, term)) else len(term)
 
 
 def _anchors(found: Postings) -> NDArray[np.int64]:
-    """Rows, ascending, of the rarest terms."""
+    """Return the rows of the rarest terms, ascending."""
     import numpy as np
 
     rows = np.empty(0, np.int64)
@@ -175,7 +176,7 @@ def _anchors(found: Postings) -> NDArray[np.int64]:
 
 
 def _merged(chosen: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Runs of rows that overlap as one, in the order of the best of each."""
+    """Merge overlapping runs of rows, and sort them by their best member."""
     rank: dict[tuple[int, int, int], int] = {}
     for best, run in sorted(enumerate(chosen), key=lambda item: item[1]):
         last = next(reversed(rank), None)
@@ -193,7 +194,7 @@ def _parts(
     runs: Sequence[tuple[int, int, int]],
     margin: int,
 ) -> list[Part]:
-    """Runs of rows as stretches of text, each side wider by the length of the quotation."""
+    """Turn runs of rows into stretches of text, widened on each side by the quotation's length."""
     owners = sorted({owner for owner, _, _ in runs})
     held = snapshot.sentences([documents[owner] for owner in owners])
     at = {owner: int(held.document_offsets[n]) for n, owner in enumerate(owners)}

@@ -1,19 +1,18 @@
-"""How likely each sentence holds the answer: the score that orders all results.
+"""Estimate how likely each sentence holds the answer: the score that orders all results.
 
-``fusion.py`` scores all sentences of the scope. The best of them get a learned score: trees over
-features of each sentence (``features.py``), with the fused scores of the sentence and of the best
-one in its paragraph beside them, give the log-odds that it is evidence. A model folder without
-trees keeps the fused order; two numbers bring its scores to the scale of log-odds, so that its
-probabilities order passages and say little more.
+``fusion.py`` scores all sentences of the scope. The best of them get a learned score: the log-odds
+of being evidence, from trees over features of each sentence (``features.py``) and from the fused
+scores of the sentence and of the best one in its paragraph. A model folder without trees keeps the
+fused order; two numbers bring its scores to the scale of log-odds, so its probabilities order
+passages and mean little more.
 
-Where the model has a reranker (``reranking.py``), what it says of a sentence is added to the
-log-odds:
+If the model has a reranker (``reranking.py``), its score is added to a sentence's log-odds:
 
     known · weight · max(0, (1 - s) · cosine + s · mean - min_cosine)
 
-with ``s`` the ``neighbour_share``, ``mean`` over the sentence and three neighbours on each side as
-far as they were in a window, and ``known`` from 0 to 1, the vocabulary coverage of question and
-documents.
+where ``s`` is the ``neighbour_share``, ``mean`` is over the sentence and up to three neighbours on
+each side that were in a window, and ``known`` is the vocabulary coverage of question and documents,
+0–1.
 
 The probability that a *passage* holds evidence follows from its sentences (Platt scaling with more
 than one input):
@@ -21,12 +20,12 @@ than one input):
     p = 1 / (1 + e^{-(c0 + c1 · best + c2 · ln(1 + rest) + c3 · added + c4 · (1 - known)
                       + c5 · (1 - 1 / documents))})
 
-with ``best`` the greatest log-odds of its sentences before reranking, ``rest`` the sum of the
-probabilities of the others by these, ``added`` the most that reranking added to one of them, and
-``documents`` the number that is searched; ``c3`` and ``c4`` apply with a reranker alone. The
-reranker finds the right place in a document; whether a document answers at all, the score before it
-tells better, so it keeps a weight of its own (docs/decisions, page 27). ``milepost fit`` fits these
-numbers.
+where ``best`` is the highest log-odds of its sentences before reranking, ``rest`` the sum of the
+other sentences' probabilities before reranking, ``added`` the most that reranking added to any of
+them, and ``documents`` the number of documents searched; ``c3`` and ``c4`` apply only with a
+reranker. The reranker finds the right place in a document; the score before it tells better whether
+a document answers at all, so that keeps a weight of its own (docs/decisions, page 27).
+``milepost fit`` fits these numbers.
 """
 
 from __future__ import annotations
@@ -53,13 +52,13 @@ if TYPE_CHECKING:
     from milepost.store.base import Snapshot
 
 LEARNED_TOP = 600
-"""Sentences that get a learned score: the best by fused score. Set by hand, and what the trees
-were learned for: ``milepost fit`` chooses its candidates by it."""
+"""Number of sentences, best by fused score, that get a learned score. Set by hand; ``milepost fit``
+chooses its candidates by it, so the trees were learned for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What a model has learned about searching: numbers of its manifest, and trees.
+    """The learned search settings of a model: numbers of its manifest, and trees.
 
     Attributes:
         fusion: the numbers.
@@ -71,7 +70,7 @@ class Ranking:
 
     @staticmethod
     def read(fields: Mapping[str, Any], folder: Path | None) -> Ranking:
-        """From a manifest's ``fusion`` and the model folder.
+        """Read them from a manifest's ``fusion`` and the model folder.
 
         Raises:
             ModelError: the folder's trees are damaged or of another version.
@@ -85,9 +84,9 @@ class Learned:
     """The sentences with a learned score, ascending, and their features.
 
     Attributes:
-        trees: what scores them.
+        trees: the trees that score them.
         weights: see ``Fusion.base_score_weight``.
-        rows: ``(m,)`` their numbers.
+        rows: ``(m,)``: numbers of the sentences.
         columns: ``(m, len(FEATURES))`` float32.
     """
 
@@ -97,7 +96,7 @@ class Learned:
     columns: NDArray[np.float32]
 
     def parts(self, number: int) -> dict[str, float] | None:
-        """What the score of a sentence is the sum of, by column; None where it has none."""
+        """Split the score of a sentence into parts by column; None if it has no learned score."""
         place = int(self.rows.searchsorted(number))
         if place == len(self.rows) or int(self.rows[place]) != number:
             return None
@@ -114,13 +113,13 @@ class Ranked:
 
     Attributes:
         score: ``(n,)`` float32: log-odds that a sentence is evidence. Sentences without a learned
-            score lie under all of the others, unless reranking added to theirs.
+            score lie below all others, unless reranking added to theirs.
         base_score: ``(n,)`` float32: the same before reranking.
-        added: ``(n,)`` float32, what reranking added; None without reranking.
+        added: ``(n,)`` float32: what reranking added; None without reranking.
         fused: the scores that chose the sentences, with the question's signals and weights.
-        numbers: the learned ones that go with these scores.
+        numbers: the learned numbers that apply to these scores.
         learned: features of the sentences with a learned score; None without trees.
-        documents: how many are scored.
+        documents: number of documents scored.
     """
 
     score: NDArray[np.float32]
@@ -132,7 +131,7 @@ class Ranked:
     documents: int
 
     def parts(self, number: int) -> dict[str, float]:
-        """What the log-odds of a sentence are the sum of, by kind."""
+        """Split the log-odds of a sentence into parts by kind."""
         columns = self.learned.parts(number) if self.learned else None
         if columns is None:
             slope = self.numbers.odds[1]
@@ -149,7 +148,7 @@ class Ranked:
         return parts
 
     def probability(self, numbers: Sequence[int]) -> float:
-        """The probability, 0–1, that one of these sentences holds evidence."""
+        """Compute the probability, 0–1, that a passage of these sentences holds evidence."""
         scores = sorted((float(self.base_score[number]) for number in numbers), reverse=True)
         rest = sum(_logistic(score) for score in scores[1:])
         base, best, more, *with_reranker, crowd = self.numbers.calibration
@@ -172,12 +171,12 @@ def rank(
     """Score the sentences of a scope.
 
     Args:
-        snapshot: gives the reranker its texts.
+        snapshot: provides the texts for the reranker.
         scope: at least one sentence.
         query: the question.
-        ranking: what the model has learned about searching.
-        reranker: the model's; it is not asked where the query says so.
-        among: ``(n,)`` the sentences that may be in a passage; None for all. Only these get a
+        ranking: the learned search settings of the model.
+        reranker: the model's reranker; unused if the query turns reranking off.
+        among: ``(n,)``: the sentences that may be in a passage; None for all. Only these get a
             learned score and are reranked.
     """
     import numpy as np
@@ -193,7 +192,7 @@ def rank(
         columns = features(scope, fused, rows)
         learned = Learned(ranking.trees, ranking.fusion.base_score_weight, rows, columns)
         scores = learned_score(learned.trees, learned.weights, columns)
-        # Below these, in the order of the fused score.
+        # The others lie below these, in the order of the fused score.
         below = 1.0 + fused.score.max() - fused.score
         base = (scores.min() - 1e-3 * below).astype(np.float32)
         base[rows] = scores
@@ -209,16 +208,16 @@ def rank(
 
 
 def others(documents: int) -> float:
-    """The share of the documents searched that are not the best one: 0 for one, towards 1 for many.
+    """Compute ``1 - 1 / documents``: 0 for one document, near 1 for many.
 
-    A question put to one document is answered there or nowhere; in a collection the best of many
-    is shown. It does not grow without end, as the logarithm of the number would.
+    In one document a question is answered or not; in a collection the best of many documents is
+    shown. Unlike the logarithm of the number, this is bounded.
     """
     return 1.0 - 1.0 / max(1, documents)
 
 
 def _best(scores: NDArray[np.float32], among: NDArray[np.bool_] | None) -> NDArray[np.int64]:
-    """Numbers of the sentences that get a learned score, best first."""
+    """Return the numbers of the sentences that get a learned score, best first."""
     import numpy as np
 
     order = np.argsort(-scores, kind="stable")
@@ -228,10 +227,10 @@ def _best(scores: NDArray[np.float32], among: NDArray[np.bool_] | None) -> NDArr
 def learned_score(
     trees: Trees, weights: tuple[float, float], columns: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """Log-odds of sentences from their features, ``(n,)`` float32.
+    """Compute the log-odds of sentences from their features, ``(n,)`` float32.
 
     Args:
-        trees: the learned ones.
+        trees: the learned trees.
         weights: see ``Fusion.base_score_weight``.
         columns: ``(n, len(FEATURES))``.
     """
@@ -247,12 +246,12 @@ def reranked(
     numbers: Reranking,
     known: float = 1.0,
 ) -> NDArray[np.float32]:
-    """What reranking adds to each sentence's log-odds, ``(n,)`` float32, 0 or more.
+    """Compute what reranking adds to each sentence's log-odds: ``(n,)`` float32, 0 or more.
 
     Args:
         cosines: ``(n,)``, NaN for sentences in no window.
         document_offsets: first sentence of each document, and ``n``.
-        numbers: weight, smallest cosine that counts, share of the neighbours.
+        numbers: the learned weight, least cosine and share of the neighbours.
         known: vocabulary coverage of question and documents, 0–1.
     """
     import numpy as np

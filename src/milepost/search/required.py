@@ -1,8 +1,8 @@
-"""Which sentences may be in a passage, for a question with phrases and excluded words.
+"""Find the sentences that may be in a passage, for questions with phrases and excluded words.
 
-A passage must hold each phrase, so it is made around a *core*: the fewest sentences in a row that
-hold one place of each (``passages.Core``). It must not hold what is excluded, so the sentences that
-do are *banned*: no passage reaches over them.
+A passage must contain each phrase, so it is built around a *core*: the fewest consecutive sentences
+that contain all phrases (``passages.Core``). Sentences with an excluded word are *banned*: no
+passage contains or crosses them.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from milepost.types import Span
 
 Places = Mapping[str, Mapping[str, Sequence["Span"]]]
-"""Phrase → document → places, ascending."""
+"""Maps phrases to documents to places, ascending."""
 
 AROUND = 3
-"""Sentences on each side of a core that get a learned score, so that a passage can grow."""
+"""Number of sentences on each side of a core that get a learned score, for passages to grow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """What the operators of a question leave of a scope.
+    """The constraints that a question's operators put on a scope.
 
     Attributes:
-        banned: ``(n,)`` bool: sentences that hold something excluded.
-        cores: what each passage must hold one of; None where no phrase is asked for.
-        ranked: ``(n,)`` bool: the sentences that are worth a learned score.
+        banned: ``(n,)`` bool: sentences that contain something excluded.
+        cores: the cores, one of which each passage must contain; None without phrases.
+        ranked: ``(n,)`` bool: the sentences that get a learned score.
         blocked: whether there would be cores if nothing were excluded.
     """
 
@@ -50,14 +50,14 @@ class Required:
 
 
 def phrase_places(snapshot: Snapshot, query: Query) -> Places:
-    """Where the documents searched hold each phrase of a question."""
+    """Find the places of each phrase of a question in the documents searched."""
     return {
         phrase: _held(places(snapshot, stripped(phrase), query.among)) for phrase in query.phrases
     }
 
 
 def holding(found: Places) -> frozenset[str]:
-    """Names of the documents that hold all phrases."""
+    """Name the documents that contain all phrases."""
     names = [frozenset(documents) for documents in found.values()]
     return names[0].intersection(*names[1:]) if names else frozenset()
 
@@ -65,20 +65,20 @@ def holding(found: Places) -> frozenset[str]:
 def excluded_places(
     snapshot: Snapshot, query: Query, scope: Scope, names: Collection[str] | None
 ) -> Places:
-    """Where documents of the scope hold what is excluded; all of their text is read.
+    """Find the places of excluded words in documents of the scope; all their text is read.
 
     Args:
         snapshot: the state of a store.
         query: the question.
         scope: its scope.
-        names: documents that may have a passage; None for all.
+        names: names of the documents that may have a passage; None for all.
     """
     documents = [info for info in scope.documents if names is None or info.name in names]
     return {each: _held(places_in(snapshot, stripped(each), documents)) for each in query.excluded}
 
 
 def required(scope: Scope, phrases: Places, excluded: Places) -> Required:
-    """Cores and banned sentences of a scope.
+    """Compute the cores and the banned sentences of a scope.
 
     Args:
         scope: the sentences.
@@ -114,13 +114,13 @@ def required(scope: Scope, phrases: Places, excluded: Places) -> Required:
 def notes(
     phrases: Places, excluded: Places, found: Required | None, *, passages: bool
 ) -> list[str]:
-    """What the operators did, for users.
+    """Tell users what the operators did.
 
     Args:
         phrases: see ``phrase_places``.
         excluded: see ``excluded_places``.
-        found: None where no document holds all phrases.
-        passages: whether there are any, of whatever score.
+        found: the constraints; None if no document contains all phrases.
+        passages: whether there are any passages, of whatever score.
     """
     missing = [phrase for phrase, documents in phrases.items() if not documents]
     if missing:
@@ -143,13 +143,13 @@ def notes(
 
 
 def _listed(words: Iterable[str], last: str = "and") -> str:
-    """Words in quotation marks, with commas."""
+    """Quote words and join them with commas."""
     quoted = [f'"{word}"' for word in words]
     return f" {last} ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
 
 
 def _held(found_places: Iterable[tuple[DocumentInfo, Occurrence]]) -> dict[str, list[Span]]:
-    """Places of a phrase by document."""
+    """Group the places of a phrase by document."""
     held: dict[str, list[Span]] = {}
     for info, found in found_places:
         held.setdefault(info.name, []).append((found.start, found.end))
@@ -157,7 +157,7 @@ def _held(found_places: Iterable[tuple[DocumentInfo, Occurrence]]) -> dict[str, 
 
 
 def _sentences(spans: NDArray[np.int64], start: int, end: int) -> tuple[int, int]:
-    """First sentence that a place touches, and the one behind the last."""
+    """Return the range of sentences, end exclusive, that a place touches."""
     return (
         int(spans[:, 1].searchsorted(start, side="right")),
         int(spans[:, 0].searchsorted(end, side="left")),
@@ -165,7 +165,7 @@ def _sentences(spans: NDArray[np.int64], start: int, end: int) -> tuple[int, int
 
 
 def _windows(held: Sequence[Sequence[Span]]) -> list[Span]:
-    """The shortest stretches of a document that hold one place of each phrase."""
+    """Find the shortest stretches of a document that contain one place of each phrase."""
     limit = max(LONG, *(2 * (end - start) for spans in held for start, end in spans[:1]), 0)
     events = sorted((span, phrase) for phrase, spans in enumerate(held) for span in spans)
     latest: dict[int, Span] = {}
@@ -181,10 +181,10 @@ def _windows(held: Sequence[Sequence[Span]]) -> list[Span]:
 
 
 def _smallest(cores: Iterable[Core]) -> list[Core]:
-    """Cores in order, without those that hold another one."""
+    """Sort cores and drop those that contain another one."""
     kept: list[Core] = []
     for core in sorted(cores, key=lambda core: (core.first, -core.last, -core.start)):
         while kept and core.last <= kept[-1].last:
-            kept.pop()  # it begins no later and ends no earlier
+            kept.pop()  # the last one contains this one
         kept.append(core)
     return kept

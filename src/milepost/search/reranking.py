@@ -1,7 +1,7 @@
 """Reranking: a joint encoder of question and sentences scores windows around the best sentences.
 
-The ranking so far says which windows; what each of their sentences says about the question, a
-model that reads question and window together (``milepost.reranker``).
+The ranking so far selects the windows. A model that reads the question and a window together scores
+each sentence of the window (``milepost.reranker``).
 """
 
 from __future__ import annotations
@@ -17,35 +17,35 @@ if TYPE_CHECKING:
     from milepost.store.base import Snapshot
 
 WINDOW_TOKENS = 192
-"""Tokens of a window, a landmark for each sentence included."""
+"""Tokens of a window, including one landmark per sentence."""
 MAX_TOKENS = 3000
-"""Tokens of all windows, the question in front of each not counted."""
+"""Maximum tokens of all windows, not counting the question in front of each."""
 MAX_WINDOWS = 24
-"""Maximum number of windows: in documents of one sentence they are small, and each costs the
-question once."""
+"""Maximum number of windows. In documents of one sentence windows are small, and the question is
+read once for each window."""
 CONTEXT_SENTENCES = 12
-"""Sentences on each side that a window may grow to."""
+"""Maximum number of sentences on each side of a window's best sentence."""
 
 
 class Reranker(Protocol):
-    """A model that scores sentences for a question; ``milepost.reranker.LandmarkReranker`` is."""
+    """Scores sentences for a question, as ``milepost.reranker.LandmarkReranker`` does."""
 
     def for_query(self, question: str) -> BoundReranker | None:
-        """The reranker for one question; None where the question is too long for it."""
+        """Bind the reranker to one question; None if the question is too long."""
 
 
 class BoundReranker(Protocol):
-    """A reranker that knows the question."""
+    """A reranker bound to one question."""
 
     @property
     def room(self) -> int:
-        """Tokens that a window may have, a landmark for each sentence included."""
+        """Maximum tokens of a window, including one landmark per sentence."""
 
     def tokens(self, sentences: Sequence[str]) -> Sequence[Sequence[int]]:
-        """Token ids of each sentence."""
+        """Tokenize sentences."""
 
     def cosines(self, windows: Sequence[Sequence[Sequence[int]]]) -> Sequence[NDArray[np.float32]]:
-        """What each sentence of each window says about the question, −1 to 1."""
+        """Score each sentence of each window, −1 to 1."""
 
 
 def rerank(
@@ -54,10 +54,10 @@ def rerank(
     """Score windows around the best sentences.
 
     Args:
-        snapshot: gives their text.
+        snapshot: provides the texts.
         scope: the sentences.
-        order: numbers of some of them, best first.
-        reranker: the model, for this question.
+        order: numbers of the best sentences, best first.
+        reranker: the reranker for this question.
 
     Returns:
         ``(n,)`` float32 cosines; NaN for sentences in no window.
@@ -74,7 +74,7 @@ def rerank(
 
 
 def _neighbourhood(scope: Scope, number: int) -> tuple[int, int]:
-    """First sentence, and sentence after the last, that a window around one may hold."""
+    """Return the range of sentences, end exclusive, that a window around one may include."""
     owner = scope.owner(number)
     return (
         max(int(scope.document_offsets[owner]), number - CONTEXT_SENTENCES),
@@ -85,9 +85,9 @@ def _neighbourhood(scope: Scope, number: int) -> tuple[int, int]:
 def _reader(
     snapshot: Snapshot, scope: Scope, order: NDArray[np.int64], reranker: BoundReranker
 ) -> Callable[[int], dict[int, Sequence[int]]]:
-    """A function that returns token ids of all sentences around one.
+    """Return a function that gives the token ids of all sentences around one.
 
-    Texts are read for many of the best sentences at once: a call to a store on a network costs
+    Texts are read for many of the best sentences at once, because a call to a remote store costs
     more than the few texts that no window needs.
     """
     known: dict[int, Sequence[int]] = {}
@@ -116,7 +116,10 @@ def _windows(
     size: int,
     around: Callable[[int], dict[int, Sequence[int]]],
 ) -> Iterator[tuple[int, list[Sequence[int]]]]:
-    """First sentence and token ids of each window: the best sentence that none holds, grown."""
+    """Yield each window as its first sentence and token ids.
+
+    A window grows around the best sentence that no earlier window includes.
+    """
     taken: set[int] = set()
     spent = windows = 0
     for best in order.tolist():

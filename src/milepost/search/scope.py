@@ -1,7 +1,7 @@
-"""Which sentences are scored, and what a question's words and vector say of each.
+"""Choose the sentences to score, and measure the question's words and vector on each.
 
-Where a search covers few sentences, all of them are scored; else the documents that hold the best
-candidates of two lists (nearest landmarks, matching words), whole.
+If a search covers few sentences, all are scored; otherwise all sentences of the documents that hold
+the best candidates of two lists (nearest landmarks, matching words).
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from milepost.store.base import DocumentInfo, Snapshot
 
 EVERYTHING = 60_000
-"""Sentences up to which all are scored: 60,000 landmarks of width 384 are scanned in some 20 ms,
-and no candidate can be missed."""
+"""Maximum number of sentences for which all are scored: a scan of 60,000 landmarks of width 384
+takes about 20 ms, and no candidate can be missed."""
 
 CANDIDATES = 400
-"""Rows taken from each of the two lists beyond that."""
+"""Number of rows taken from each of the two lists in larger collections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The sentences of some documents, in order, with what was measured on them.
+    """The sentences of some documents, in order, with their measurements.
 
     Attributes:
         documents: the documents, in order.
         document_offsets: ``(documents + 1,)`` int64: first sentence of each, and ``n``.
-        spans: ``(n, 2)`` int64 offsets into each one's document.
+        spans: ``(n, 2)`` int64: start and end of each sentence in its document.
         similarity: ``(n,)`` float32, landmark · question.
-        lexical: ``(3, n)`` float32: BM25 of the sentence, with one and three neighbours.
+        lexical: ``(3, n)`` float32: BM25 of the sentence alone, and with one and three neighbours.
         vocab_coverage: ``(n,)`` float32, see ``Landmarks.vocab_coverage``.
-        paragraph_starts: ``(n,)`` bool; the first sentence of a document starts one.
-        idf: of each of the question's terms, 0 for those that are not in the text.
-        counts: for each term how often each sentence holds it, ``(n,)`` float32.
+        paragraph_starts: ``(n,)`` bool; the first sentence of a document starts a paragraph.
+        idf: rarity of each of the question's terms, 0 for those that are not in the text.
+        counts: ``(n,)`` float32 for each term: its frequency in each sentence.
     """
 
     documents: list[DocumentInfo]
@@ -55,11 +55,11 @@ class Scope:
     counts: dict[str, NDArray[np.float32]]
 
     def owner(self, number: int) -> int:
-        """The document that sentence ``number`` is in."""
+        """Return the position of the document that contains sentence ``number``."""
         return int(self.document_offsets.searchsorted(number, side="right")) - 1
 
     def part(self, first: int, last: int) -> tuple[DocumentInfo, int, int]:
-        """Document, start and end of sentences ``first … last - 1``, which are in one document."""
+        """Return document, start and end of sentences ``first … last - 1`` of one document."""
         return (
             self.documents[self.owner(first)],
             int(self.spans[first, 0]),
@@ -68,12 +68,12 @@ class Scope:
 
 
 def gather(snapshot: Snapshot, query: Query, holding: frozenset[str] | None = None) -> Scope:
-    """Measure the question against a state of a store, in at most three of its calls.
+    """Measure the question on a snapshot of a store, in at most three calls of the store.
 
     Args:
-        snapshot: the state.
+        snapshot: the snapshot.
         query: the question.
-        holding: names of the documents that hold its phrases; None where it has none. In large
+        holding: names of the documents that contain its phrases; None if it has none. In large
             collections only these are scored.
     """
     documents = _documents(snapshot, query, holding)
@@ -102,7 +102,7 @@ def gather(snapshot: Snapshot, query: Query, holding: frozenset[str] | None = No
 def _documents(
     snapshot: Snapshot, query: Query, holding: frozenset[str] | None
 ) -> list[DocumentInfo]:
-    """Documents to score, in the store's order; those without sentences are left out."""
+    """Choose the documents to score, in the store's order; empty ones are left out."""
 
     def choose(among: Among) -> tuple[list[DocumentInfo], bool]:
         return snapshot.choose(
@@ -118,8 +118,8 @@ def _documents(
         documents, complete = choose(Among(holding))
     if complete:
         return documents
-    # The best ones, until they are enough. The last one may go beyond: a document larger than the
-    # limit must be found as well.
+    # Take the best ones up to the limit. The last one may exceed it, so that documents larger than
+    # the limit are found as well.
     sizes = list(accumulate((info.sentences for info in documents), initial=0))
     chosen = [info for info, before in zip(documents, sizes, strict=False) if before < EVERYTHING]
     return sorted(chosen, key=lambda info: info.first)

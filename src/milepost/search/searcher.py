@@ -1,4 +1,4 @@
-"""The pipeline, in one function: scope, ranking, passages."""
+"""The search pipeline in one function: scope, ranking, passages."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ if TYPE_CHECKING:
     from milepost.store.base import Snapshot
 
 Measure = Callable[[str], int]
-"""Length of a text in the unit of the budget."""
+"""Measures a text in the unit of the budget."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchModel:
-    """What the search asks of a model.
+    """The parts of a model that search needs.
 
     Attributes:
-        ranking: what it has learned about searching.
-        reranker: scores the best windows; None for none.
-        count_tokens: length of a text in its tokens, for a budget in tokens.
-        reads: what it reads; None where that is not known.
+        ranking: its learned search settings.
+        reranker: scores the best windows; None for no reranking.
+        count_tokens: counts the model's tokens of a text, for budgets in tokens.
+        reads: the languages that it reads; None if unknown.
     """
 
     ranking: Ranking
@@ -62,22 +62,23 @@ class SearchModel:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Passages and the reasons for them.
+    """Passages, and the reasons for them.
 
     Attributes:
         passages: best first.
-        signals: what the question's own scores say (see ``fusion.SIGNALS``).
-        weights: weight of each curve of the fused score (see ``fusion.curves``), which chooses
-            the sentences that get a learned score.
-        terms: the question's words as they are matched, with their idf; 0: not in the text.
-        notes: for users, e.g. which words of the question are not in the text.
-        relevance: for each document with a passage ``(n, 2)`` float32: where in its text, 0–1,
-            the middle of each sentence is, and its fused score, scaled to 0–1 over the result.
-        best: the greatest probability of a passage, of those under ``min_score`` too; 0 where
-            there was none.
-        phrases: how many places hold each phrase that passages must hold; 0: not in the text. In
+        signals: signals of the question (see ``fusion.SIGNALS``).
+        weights: weight of each curve in the fused score (see ``fusion.curves``), which selects the
+            sentences that get a learned score.
+        terms: the question's terms with their idf; 0 if a term is not in the text.
+        notes: messages for users, for example about words that are not in the text.
+        relevance: ``(n, 2)`` float32 for each document with a passage: the position of each
+            sentence's middle in the text, 0–1, and its fused score, scaled to 0–1 over the result.
+        best: the highest probability of any passage, even below ``min_score``; 0 if there was
+            none.
+        phrases: number of places that contain each required phrase; 0 if it is not in the text. In
             large collections only the likely places are counted.
-        excluded: how many places hold what passages must not hold, in the documents scored.
+        excluded: number of places that contain each excluded word or phrase, in the documents
+            scored.
     """
 
     passages: tuple[Passage, ...]
@@ -96,8 +97,8 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
 
     Args:
         snapshot: the state of a store.
-        query: the question, and what may be returned.
-        model: ranking, reranker, tokens.
+        query: the question and its limits.
+        model: the parts of the model that search needs.
 
     Raises:
         InputError: the filter has a key that no document has.
@@ -116,7 +117,7 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
 
 
 def _search_with_operators(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult:
-    """The search where passages must hold phrases, or must not hold words."""
+    """Search with required phrases or excluded words."""
     phrases = phrase_places(snapshot, query)
     names = holding(phrases) if phrases else None
     scope = gather(snapshot, query, names)
@@ -142,7 +143,7 @@ def _search_with_operators(snapshot: Snapshot, query: Query, model: SearchModel)
 def _searched(
     snapshot: Snapshot, scope: Scope, query: Query, model: SearchModel, must: Required | None
 ) -> SearchResult:
-    """Rank the sentences of a scope and make passages of them; ``must``: None without operators."""
+    """Rank the sentences of a scope and make passages; ``must`` is None without operators."""
     among = None if must is None else must.ranked
     ranked = rank(snapshot, scope, query, model.ranking, model.reranker, among)
     found = _passages(snapshot, scope, ranked, query, _measure(query, model), must)
@@ -183,7 +184,7 @@ def _runs(
     measure: Measure,
     must: Required | None,
 ) -> list[Run]:
-    """The sentences of each passage."""
+    """Choose the sentences of each passage."""
     import numpy as np
 
     limits, numbers, offsets = query.limits, ranked.numbers, scope.document_offsets
@@ -208,16 +209,16 @@ def _runs(
 
     scores = length_adjusted_score(ranked.score, lengths, numbers.length_penalty)
     order = np.argsort(-scores, kind="stable")
-    if must is not None:  # what no passage begins with is read last, if at all
+    if must is not None:  # sentences that cannot begin a passage are read last, if at all
         order = np.concatenate((order[must.ranked[order]], order[~must.ranked[order]]))
     texts: dict[int, str] = {}
     ahead, batch = 0, 64
 
     def cost(number: int) -> int:
         nonlocal ahead, batch
-        if measure is len:  # no text has to be read
+        if measure is len:  # no text needs to be read
             return int(lengths[number])
-        while number not in texts:  # read ahead, twice as many each time: few calls of the store
+        while number not in texts:  # read ahead, doubling each time, to call the store rarely
             best = order[ahead : ahead + batch].tolist()
             parts = [scope.part(each, each + 1) for each in best]
             texts.update(zip(best, snapshot.texts(parts), strict=True))
@@ -240,7 +241,7 @@ def _passages(
     measure: Measure,
     must: Required | None,
 ) -> list[Passage]:
-    """Texts, places and parts of the passages, cut at the budget."""
+    """Build the passages with their texts, places and parts, cut at the budget."""
     runs = _runs(snapshot, scope, ranked, query, measure, must)
     parts = [scope.part(run.first, run.last) for run in runs]
     excerpts = snapshot.excerpts(parts)
@@ -279,18 +280,18 @@ def _passages(
 def _cut(
     scope: Scope, run: Run, start: int, text: str, left: int, measure: Measure
 ) -> tuple[int, str]:
-    """The part of a passage around its best hit that fits: whole sentences, else a cut one.
+    """Cut a passage around its best hit to what fits: whole sentences, else part of one.
 
     Args:
-        scope: where the sentences are.
+        scope: the sentences.
         run: the passage's sentences.
         start: offset of the passage.
         text: its text without white space at its edges.
-        left: what is left of the budget.
-        measure: length in its unit.
+        left: the rest of the budget.
+        measure: measures texts in the budget's unit.
 
     Returns:
-        Offset and text of the part; the text is empty where nothing fits.
+        Offset and text of the part; the text is empty if nothing fits.
     """
 
     def words(first: int, last: int) -> tuple[int, str]:
@@ -319,7 +320,7 @@ def _cut(
 
 
 def _cut_core(core: Core, low: int, part: str, left: int, measure: Measure) -> tuple[int, str]:
-    """As much of a core as fits, with what it must show; nothing where that does not fit."""
+    """Cut a core to what fits, keeping the part that it must show; empty if that does not fit."""
     for start in (low, core.start):
         text = truncate_to(part[start - low :], left, measure)
         if start + len(text) >= core.end:
@@ -330,7 +331,7 @@ def _cut_core(core: Core, low: int, part: str, left: int, measure: Measure) -> t
 def _hits(
     scope: Scope, ranked: Ranked, run: Run, start: int, end: int
 ) -> Iterator[tuple[int, Hit]]:
-    """Number and hit of the sentences that ``start … end - 1`` shows, best first, cut there."""
+    """Yield number and hit of the sentences in ``start … end - 1``, best first, clipped to it."""
     for number in sorted(run.hits, key=lambda number: (-ranked.score[number], number)):
         low, high = max(start, int(scope.spans[number, 0])), min(end, int(scope.spans[number, 1]))
         if low < high:
@@ -344,7 +345,7 @@ def _hits(
 def _relevance(
     scope: Scope, score: NDArray[np.float32], names: set[str]
 ) -> dict[str, NDArray[np.float32]]:
-    """Curves of the documents named, on one scale from the mean score (0) to the best (1)."""
+    """Compute relevance curves of documents, scaled from the mean score (0) to the best (1)."""
     import numpy as np
 
     best = max(float(score.max()), 1e-6)

@@ -19,17 +19,17 @@ FILE = "ranking.npz"
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """All trees in one table of nodes.
+    """Trees in one table of nodes.
 
     Attributes:
-        names: the columns that the trees look at, in order.
-        roots: ``(trees,)`` int32: where each tree begins.
-        feature: ``(nodes,)`` int16: the column a node asks for; -1 at a leaf.
-        threshold: ``(nodes,)`` float32: left where the column is at most this.
-        left, right: ``(nodes,)`` int32: the next node; a leaf stays where it is.
-        value: ``(nodes,)`` float32: a leaf's share of the sum; at an inner node the mean over
-            what was learned from there.
-        depth: the longest way from a root to a leaf.
+        names: names of the columns that the trees use, in order.
+        roots: ``(trees,)`` int32: root of each tree.
+        feature: ``(nodes,)`` int16: the column that a node tests; -1 at a leaf.
+        threshold: ``(nodes,)`` float32: rows go left if their column is at most this.
+        left, right: ``(nodes,)`` int32: the child nodes; a leaf points to itself.
+        value: ``(nodes,)`` float32: a leaf's contribution to the sum; at an inner node the mean
+            of the training rows that reached it.
+        depth: the longest path from a root to a leaf.
 
     Raises:
         ValueError: a tree has more leaves than ``leaves.MOST``.
@@ -51,13 +51,13 @@ class Trees:
         object.__setattr__(self, "_leaves", leaves)
 
     def predict(self, columns: NDArray[np.float32]) -> NDArray[np.float32]:
-        """``(n,)`` float32 sums for ``(n, len(names))`` columns."""
+        """Sum the trees: ``(n,)`` float32 for ``(n, len(names))`` columns."""
         return self._leaves.sums(columns)
 
     def parts(self, row: NDArray[np.float32]) -> dict[str, float]:
-        """What each column moves one row's sum by; with ``""``, the mean, they add up to it.
+        """Split one row's sum into contributions of columns, and of ``""``, the mean.
 
-        A column gets the change of the mean at every node where it decides (Saabas 2014).
+        A column gets the change of the mean at every node that tests it (Saabas 2014).
         """
         import numpy as np
 
@@ -69,7 +69,7 @@ class Trees:
             asked = self.feature[place]
             low = row[asked] <= self.threshold[place]
             following = np.where(low, self.left[place], self.right[place])
-            # A leaf asks for no column (-1) and stays where it is: it adds 0 to the mean.
+            # A leaf tests no column (-1) and points to itself, so it adds 0.
             np.add.at(moved, asked + 1, values[following] - values[place])
             place = following
         return dict(zip(("", *self.names), moved.tolist(), strict=True))
@@ -87,11 +87,11 @@ _ARRAYS = ("roots", "feature", "threshold", "left", "right", "value")
 
 
 def read_trees(path: Path, names: tuple[str, ...]) -> Trees | None:
-    """The trees of a model folder, or None where it has none.
+    """Read the trees of a model folder; None if it has none.
 
     Args:
         path: the file.
-        names: the columns that this version measures; the trees may know fewer of them.
+        names: the columns that this version computes; the trees may use fewer.
 
     Raises:
         ModelError: the file is damaged, or was made for other columns.
@@ -102,7 +102,7 @@ def read_trees(path: Path, names: tuple[str, ...]) -> Trees | None:
         return None
     hint = "take the model folder of this version, or remove the file: then scores are only fused"
     try:
-        # NumPy would leave a file open that turns out to be no archive.
+        # NumPy would leave the file open if it is not an archive.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
             made_for = tuple(held["names"].tolist())
             arrays = {name: held[name] for name in _ARRAYS}
@@ -110,7 +110,7 @@ def read_trees(path: Path, names: tuple[str, ...]) -> Trees | None:
         raise ModelError(f"{path} cannot be read: {error}", hint) from error
     if not set(made_for) <= set(names):
         raise ModelError(f"{path} was made for other measures of a sentence", hint)
-    # The number of each column here; -1, which leaves ask for, stays -1.
+    # The number of each column in this version; -1, for leaves, stays -1.
     places = np.array([*(names.index(name) for name in made_for), -1], np.int16)
     arrays["feature"] = places[arrays["feature"]]
     return Trees(names, **arrays, depth=_depth(arrays["left"], arrays["right"], arrays["roots"]))

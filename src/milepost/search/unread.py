@@ -1,4 +1,4 @@
-"""A note where the model does not read the language of the question or of what was found."""
+"""Write a note if the model does not read the language of the question or the passages."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from milepost.language import UNKNOWN, Reads, Written, judge
 
 LITTLE_KNOWN = 0.5
-"""Vocabulary coverage below which a note is given whatever the language."""
+"""Vocabulary coverage below which a note is given for any language."""
 
 _CHARACTERS = 4000
-"""Of each passage, as many are looked at."""
+"""Number of characters of each passage that are looked at."""
 _PASSAGES = 20
 _OF_QUESTION = 2
-"""Words that tell the language of a question, at least."""
+"""Least number of words that identify the language of a question."""
 
 
 def unread_notes(
@@ -24,14 +24,14 @@ def unread_notes(
     vocab_coverage: float,
     landmark_share: float,
 ) -> tuple[str, ...]:
-    """What to know of a search in a language that the model does not read: one note, or none.
+    """Return a note about a language that the model does not read, or none.
 
     Args:
-        question: in words.
-        passages: their texts, best first.
-        reads: what the model reads; None where that is not known.
-        vocab_coverage: the lower one of the question's and the documents', 0-1.
-        landmark_share: what landmarks weigh in the score, 0-1.
+        question: the question in words.
+        passages: texts of the passages, best first.
+        reads: the languages that the model reads; None if unknown.
+        vocab_coverage: the lower of the coverages of question and documents, 0-1.
+        landmark_share: weight of the landmarks in the score, 0-1.
     """
     if reads is not None:
         note = reads.note(_most(passages), "this text")
@@ -47,7 +47,7 @@ def unread_notes(
 
 
 def _most(passages: Sequence[str]) -> Written:
-    """What most passages are written in; of short ones together, where no single one tells."""
+    """Find the language of most passages, or of all together if each is too short to tell."""
     heads = [text[:_CHARACTERS] for text in passages[:_PASSAGES]]
     told = [each for each in map(judge, heads) if each != UNKNOWN]
     if not told:

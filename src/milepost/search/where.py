@@ -1,4 +1,4 @@
-"""Whether the names and the filter of a search leave any document, and what is said if not."""
+"""Check whether a search has any documents left, and write the note if not."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from milepost.store.base import Among, Snapshot
 
 _LONGEST = 200
-"""Characters of a filter that a note repeats."""
+"""Maximum number of characters of a filter that the note quotes."""
 
 
 def leaves_nothing(snapshot: Snapshot, among: Among) -> bool:
-    """Whether there are documents and a filter leaves none of them.
+    """Whether the index has documents but the filter matches none of them.
 
     Raises:
-        InputError: a key of the filter is unknown, with the nearest that is known.
+        InputError: the filter has an unknown key; the nearest known one is suggested.
     """
     if among.where is None or not snapshot.statistics().documents:
         return False
@@ -24,6 +24,6 @@ def leaves_nothing(snapshot: Snapshot, among: Among) -> bool:
 
 
 def no_match(where: Filter) -> str:
-    """What is said where a filter leaves no document."""
+    """Write the note for a filter that matches no document."""
     written = str(where)
     return f"no document matches {written if len(written) <= _LONGEST else written[:199] + '…'}"
