@@ -1,15 +1,15 @@
-"""Keeps documents, their sentences, terms and vectors; decides nothing.
+"""Stores keep documents with their sentences, terms and vectors; they make no decisions.
 
-In come entries: a document, its sentence spans, unit vectors and lexical terms. Out come
-snapshots: the same things again, and three plain lists over all of them: the rows nearest to a
-vector, the rows that match terms, the postings of a term. It knows neither models nor files
-nor what a good answer is: it cannot split, encode, weigh or fuse.
+The input is entries: a document, its sentence spans, unit vectors and lexical terms. The output is
+snapshots, which return the same data and three plain lists: the rows nearest to a vector, the rows
+that match terms, and the postings of a term. Stores know nothing about models, files or relevance:
+they do not split, encode, weight or fuse.
 
 Read in this order: ``base`` (the contract), ``local`` (the calls of a search in one process),
 ``listing`` and ``columns`` (all documents in memory, and filters over them), ``memory`` (the
-contract at its plainest), ``check`` (what an entry must be), ``conditions`` (filters as SQL),
-``sqlite`` (the durable one), ``opening`` (a folder to a store).
-Importing the room loads neither numpy nor sqlite3.
+simplest implementation), ``check`` (the checks of an entry), ``conditions`` (filters as SQL),
+``sqlite`` (the durable store), ``opening`` (from a folder to a store). Importing this package loads
+neither numpy nor sqlite3.
 """
 
 from milepost.store.base import (

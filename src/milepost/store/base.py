@@ -1,12 +1,12 @@
-"""What every store offers: it keeps and returns, and decides nothing.
+"""The contract of all stores: they keep and return data, and make no decisions.
 
-A *row* is the number of one sentence (landmark) in the whole store. A document owns the run of
-rows ``first … first + sentences - 1``. Rows of deleted documents are never handed out again.
+A *row* is the number of one sentence (landmark) in the whole store. A document owns the rows
+``first … first + sentences - 1``. Rows of deleted documents are never reused.
 
 ``put``, ``touch`` and ``delete`` are one transaction each: after a kill, a full disk or an
-exception the store holds either all of a document or none of it, and the other documents
-unharmed. Everything is read through a ``Snapshot``: one committed state, whatever is written
-meanwhile, in a number of calls that does not depend on the number of documents.
+exception the store contains either all of a document or none of it, and all other documents. All
+data is read through a ``Snapshot``: one committed state, unaffected by concurrent writes. The
+number of calls does not depend on the number of documents.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One document on its way into a store.
+    """One document to be stored.
 
     Attributes:
-        document: name, text, marks, source, hash, notes and properties are kept; blocks and
+        document: name, text, marks, source, hash, notes and properties are stored; blocks and
             locator are not.
-        spans: ``(n, 2)`` int64, the sentences; they tile ``document.text``.
+        spans: ``(n, 2)`` int64: start and end of each sentence; they tile ``document.text``.
         vectors: ``(n, d)`` float32, unit length.
         vocab_coverage: ``(n,)`` float32 in 0–1, see ``Landmarks.vocab_coverage``.
         paragraph_starts: ``(n,)`` bool, see ``paragraphs.paragraph_starts``.
-        terms: the lexical terms of each sentence, ``n`` lists, in order, repeats kept. A term
-            has no white space and at least one character; any script.
-        signature: size in bytes and mtime in ns of the file, or None where there is no file.
-        options: how the file was read, ``str(ReadOptions)``.
+        terms: ``n`` lists: the lexical terms of each sentence, in order and with repeats. A term
+            has at least one character, of any script, and no white space.
+        signature: size in bytes and mtime in ns of the file, or None if there is no file.
+        options: the reading options of the file, ``str(ReadOptions)``.
     """
 
     document: Document
@@ -56,11 +56,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """What a store says of a document without reading its text.
+    """The record of a stored document without its text.
 
-    ``id`` names the document within its store, for as long as it is not replaced. ``options``
-    says how the file was read. ``properties`` are title, author, date and what else is known of
-    it.
+    ``id`` identifies the document within its store until it is replaced. ``options`` are the
+    reading options of the file. ``properties`` are metadata such as title, author and date.
     """
 
     name: str
@@ -78,13 +77,13 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """The sentences of some documents, one document behind the other.
+    """The sentences of some documents, concatenated.
 
     Attributes:
-        document_offsets: ``(documents + 1,)`` int64: first sentence of each, and ``n``.
-        spans: ``(n, 2)`` int64 offsets into each one's document.
-        lengths: ``(n,)`` int32, number of terms in each.
-        vocab_coverage: ``(n,)`` float32 in 0–1 (kept to 1/255).
+        document_offsets: ``(documents + 1,)`` int64: first sentence of each document, and ``n``.
+        spans: ``(n, 2)`` int64: start and end of each sentence in its document.
+        lengths: ``(n,)`` int32: number of terms of each sentence.
+        vocab_coverage: ``(n,)`` float32 in 0–1, stored with a resolution of 1/255.
         paragraph_starts: ``(n,)`` bool, whether a sentence begins a paragraph.
     """
 
@@ -99,8 +98,8 @@ class Sentences:
 class Statistics:
     """Counts over all documents of a snapshot.
 
-    ``terms`` is the sum of the sentences' lengths; ``dead`` counts the rows of deleted documents
-    that take up space until ``vacuum``.
+    ``terms`` is the sum of the sentences' lengths; ``dead`` is the number of rows of deleted
+    documents, which take up space until ``vacuum``.
     """
 
     documents: int
@@ -111,9 +110,9 @@ class Statistics:
 
 @dataclass(frozen=True, slots=True)
 class Among:
-    """Which documents a search covers; by default all.
+    """Selects the documents that a search covers; all by default.
 
-    ``names`` limits it to the documents named, ``where`` to those that a filter leaves; both count.
+    ``names`` selects documents by name, ``where`` by a filter; a document must pass both.
     """
 
     names: frozenset[str] | None = None
@@ -123,11 +122,11 @@ class Among:
         """Refuse a filter with a key that no document has.
 
         Args:
-            known: gives keys that documents have, ``document`` among them, or none where there
-                are no documents: then nothing is refused. Called only where it is needed.
+            known: returns the keys of the documents, including ``document``, or none if there are
+                no documents; then no key is refused. Called only if needed.
 
         Raises:
-            InputError: a key is unknown, with the nearest that is known.
+            InputError: a key is unknown; the nearest known one is suggested.
         """
         if self.asks_for_keys and (keys := known()):
             assert self.where is not None
@@ -135,7 +134,7 @@ class Among:
 
     @property
     def asks_for_keys(self) -> bool:
-        """Whether the filter has keys that not every document has."""
+        """Whether the filter uses keys that not every document has."""
         return self.where is not None and not self.where.keys <= BUILT_IN
 
 
@@ -144,13 +143,13 @@ EVERYWHERE = Among()
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a store says of a question and the ``n`` sentences of some documents.
+    """A question's measurements on the ``n`` sentences of some documents.
 
     Attributes:
-        sentences: their places, lengths and flags.
-        similarity: ``(n,)`` float32, dot product of each with the question's vector.
-        counts: for each term how often each sentence holds it, ``(n,)`` float32.
-        frequencies: for each term how many sentences of the whole store hold it.
+        sentences: spans, lengths and flags of the sentences.
+        similarity: ``(n,)`` float32: dot product of each sentence with the question's vector.
+        counts: ``(n,)`` float32 for each term: its frequency in each sentence.
+        frequencies: for each term the number of sentences in the whole store that contain it.
         statistics: counts over the whole store.
     """
 
@@ -164,60 +163,60 @@ class Measured:
 class Snapshot(Protocol):
     """One committed state of a store.
 
-    A search asks ``choose`` and ``measure``, then ``texts`` for the reranker and ``excerpts`` for
-    its passages: four calls, each of them one round trip where the store is on a network (among
-    many documents ``choose`` is two). It never asks for the list of all documents.
+    A search calls ``choose`` and ``measure``, then ``texts`` for the reranker and ``excerpts`` for
+    its passages. Each of these four calls is one round trip if the store is remote; ``choose`` is
+    two in large collections. A search never lists all documents.
 
-    ``documents`` arguments are records that this snapshot has returned; results come in the order
-    given. Where documents are asked for by ``first`` row order matters (``sentences``,
-    ``similarity``, ``vectors``), they must ascend by ``first``, as ``documents()`` returns them.
+    ``documents`` arguments are records returned by this snapshot; results have the same order. For
+    ``sentences``, ``similarity`` and ``vectors`` the records must be sorted by ``first``, as
+    ``documents()`` returns them.
     """
 
     def documents(self) -> list[DocumentInfo]:
-        """All documents in order of their first row."""
+        """List all documents in order of their first row."""
 
     def info(self, name: str) -> DocumentInfo | None:
-        """One document's record, or None."""
+        """Return a document's record, or None."""
 
     def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
-        """The records of the documents named, in order of their first row; others are left out."""
+        """Return the records of named documents in row order; unknown names are left out."""
 
     def select(self, among: Among, most: int | None = None) -> list[DocumentInfo] | None:
-        """The documents of ``among`` in order of their first row.
+        """Return the selected documents in order of their first row.
 
         Args:
-            among: which ones.
-            most: None is returned where they have more sentences than this; None for no limit.
+            among: selects the documents.
+            most: return None if they have more sentences than this; None for no limit.
 
         Raises:
             InputError: the filter has a key that no document has.
         """
 
     def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
-        """The documents that own rows which this snapshot gave, each once, in their order."""
+        """Return the distinct owners of rows that this snapshot returned, in the rows' order."""
 
     def keys(self) -> frozenset[str]:
-        """Keys of the documents' properties, ``document`` among them; none without documents."""
+        """Return the keys of all properties, and ``document``; none without documents."""
 
     def statistics(self) -> Statistics:
         """Count over all documents."""
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
-        """Everything but the vectors of the sentences of some documents."""
+        """Return the sentences of some documents, without their vectors."""
 
     def similarity(
         self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
     ) -> NDArray[np.float32]:
-        """``(n,)`` float32: dot product of ``vector`` ``(d,)`` with all sentences of documents."""
+        """Compute ``(n,)`` float32: the dot product of ``vector`` ``(d,)`` with each sentence."""
 
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
-        """``(n, d)`` float32: the stored vectors (as kept: rounded to the store's type)."""
+        """Return the stored vectors, ``(n, d)`` float32, rounded to the store's type."""
 
     def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
-        """``text[start:end]`` of each part, reading no more of the texts than that needs."""
+        """Return ``text[start:end]`` of each part, reading no more of the texts than needed."""
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
-        """Pages and headings of each document."""
+        """Return the marks of each document."""
 
     def choose(
         self,
@@ -233,13 +232,13 @@ class Snapshot(Protocol):
         Args:
             vector: ``(d,)`` float32, of the question.
             terms: the question's terms.
-            most: sentences up to which all documents are chosen.
-            candidates: rows taken from ``nearest`` and from ``matching`` beyond that.
+            most: maximum number of sentences for which all documents are chosen.
+            candidates: number of rows taken from ``nearest`` and from ``matching`` beyond that.
             among: the documents that may be chosen.
 
         Returns:
-            All documents in order of their first row, and True; or, where they have more than
-            ``most`` sentences, those that hold the candidates of both lists in turn, best first,
+            All documents in order of their first row, and True; or, if they have more than ``most``
+            sentences, the owners of the candidates, taken alternately from both lists, best first,
             and False.
 
         Raises:
@@ -257,14 +256,14 @@ class Snapshot(Protocol):
     def excerpts(
         self, parts: Sequence[tuple[DocumentInfo, int, int]]
     ) -> list[tuple[str, tuple[Mark, ...]]]:
-        """``texts`` of the parts, each with the ``marks`` of its document."""
+        """Return the ``texts`` of the parts, each with the ``marks`` of its document."""
 
     def postings(
         self, terms: Sequence[str], among: Among = EVERYWHERE
     ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        """For each term: the rows that hold it, ascending, and how often each does.
+        """Map each term to the rows that contain it, ascending, and its frequency in each.
 
-        A term that is not in the text maps to two empty arrays. ``among`` limits it to documents.
+        A term that is not in the text maps to two empty arrays. ``among`` selects documents.
         """
 
     def nearest(
@@ -281,24 +280,24 @@ class Snapshot(Protocol):
     def matching(
         self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
     ) -> NDArray[np.int64]:
-        """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
+        """Return at most ``n`` rows that contain any of the terms, best by BM25 first."""
 
 
 class Store(Protocol):
-    """The contract; ``tests/store/test_store_contract.py`` runs over every implementation."""
+    """The contract; ``tests/store/test_store_contract.py`` tests every implementation."""
 
     @property
     def fingerprint(self) -> str:
-        """Fingerprint of the model whose vectors are kept."""
+        """Fingerprint of the model that made the vectors."""
 
     @property
     def dimensions(self) -> int:
         """Width ``d`` of the vectors."""
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
-        """Hold the newest committed state for the length of a ``with`` block.
+        """Hold the newest committed state for the duration of a ``with`` block.
 
-        A snapshot waits for no writer and no other snapshot; it belongs to one thread.
+        A snapshot never waits for a writer or another snapshot; it belongs to one thread.
         """
 
     def put(self, entry: Entry) -> None:
@@ -306,7 +305,7 @@ class Store(Protocol):
 
         Raises:
             IndexBusy: another process is writing.
-            StorageFull: no space; nothing of the entry is kept.
+            StorageFull: there is no space; nothing of the entry is stored.
         """
 
     def touch(
@@ -316,36 +315,36 @@ class Store(Protocol):
         options: str = "",
         properties: Mapping[str, Value] | None = None,
     ) -> bool:
-        """Note what is new of a document whose text is the same.
+        """Update the record of a document whose text has not changed.
 
         Args:
-            name: of the document.
-            signature: size and time of change.
-            options: how the file was read.
-            properties: take the place of those that are kept; None leaves them as they are.
+            name: name of the document.
+            signature: size and modification time.
+            options: the reading options of the file.
+            properties: the new properties; None keeps the stored ones.
 
         Returns:
-            False where there is no document of that name.
+            False if there is no document of that name.
         """
 
     def delete(self, name: str) -> bool:
-        """Remove a document; False where there was none of that name."""
+        """Remove a document; return False if there was none of that name."""
 
     def vacuum(self) -> None:
-        """Give back the space of deleted documents; rows keep their numbers.
+        """Reclaim the space of deleted documents; rows keep their numbers.
 
         Raises:
             IndexBusy: another process is writing.
-            StorageFull: no space for the copy; nothing is lost.
+            StorageFull: there is no space for the copy; nothing is lost.
         """
 
     def optimize(self) -> None:
-        """Make what large collections are searched faster with; called after documents were added.
+        """Build the indexes that speed up large collections; called after adding documents.
 
         Raises:
             IndexBusy: another process is writing.
-            StorageFull: no space for it; nothing is lost.
+            StorageFull: there is no space; nothing is lost.
         """
 
     def close(self) -> None:
-        """Release files; the store cannot be used afterwards."""
+        """Close all files; the store cannot be used afterwards."""
