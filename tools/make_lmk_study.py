@@ -26,6 +26,7 @@ from milepost.lab.lmk.verdict import (
     CLAIMED,
     DRAWS,
     NAMES,
+    SHORT,
     Effect,
     Figures,
     Floats,
@@ -99,7 +100,7 @@ def head(result: Mapping[str, Any], draws: int) -> str:
     }
     judged = verdict(result, draws)
     claimed = {name: said for name, said in judged.answers.items() if not name.startswith("H4")}
-    shown = (*judged.effects[:2], judged.level[256])
+    shown = (*judged.effects[:2], judged.level[SHORT])
     over_mean = shown[0]
     plain = " and ".join(change(one) for one in judged.plain)
     trained_controls = "every" in result["rates"]

@@ -329,6 +329,14 @@ def test_planted_evidence_is_found() -> None:
     assert "no size makes a difference that is sure" in found.note
 
 
+def test_sentences_too_long_for_a_window_are_named() -> None:
+    """Windows of 512 hold 510 tokens, a landmark and what opens a text."""
+    encoder = fake_encoder(window=1024, longest=511)
+    with pytest.raises(InputError, match="sentences of up to 511 tokens, too many for windows of"):
+        EXPERIMENTS["granularity"].run(encoder, [task()], NOWHERE)
+    EXPERIMENTS["granularity"].run(fake_encoder(window=1024, longest=510), [task()], NOWHERE)
+
+
 def test_types_of_questions_are_rows() -> None:
     """Types of questions stand in the table, that of the missing subject first."""
     found = EXPERIMENTS["context"].run(ENCODER, [task()], NOWHERE)

@@ -76,6 +76,19 @@ def test_a_killed_training_goes_on_to_the_same_weights(
     assert all(torch.equal(resumed[name], whole[name]) for name in whole)
 
 
+def test_a_folder_that_lost_its_last_file_is_completed(tmp_path: Path) -> None:
+    """As it stands after a kill between two files of the checkpoint."""
+    whole = made(tmp_path).load().state_dict()
+    (tmp_path / "checkpoint" / "tokenizer.json").unlink()
+    again = made(tmp_path).load().state_dict()
+    assert all(torch.equal(again[name], whole[name]) for name in whole)
+
+
+def test_texts_that_fill_no_row_are_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="corpus/ of --data has no training text of 998 tokens"):
+        made(tmp_path, replace(SETTINGS, row=1000))
+
+
 def test_no_special_token_is_masked() -> None:
     """Of the others 30 %: most as [MASK], some as another token, some as they are."""
     rows = module.rows_of([list(range(10, 250)) * 4], 32)

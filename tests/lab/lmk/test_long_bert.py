@@ -83,16 +83,14 @@ def test_short_texts_are_read_as_bert_reads_them() -> None:
 
 
 def test_positions_go_round() -> None:
-    """Texts longer than the table are read; a whole round changes nothing, a part of it does."""
+    """Texts longer than the table are read."""
     model = LongBert(bert(max_position_embeddings=9), 4)
     ids, valid = some(40), torch.ones(1, 40, dtype=torch.bool)
     marks = torch.tensor([[0, 20, 39]])
     with torch.no_grad():
-        plain = model(ids, valid, marks)
-        assert torch.equal(model(ids, valid, marks, torch.tensor([8])), plain)
-        assert not torch.allclose(model(ids, valid, marks, torch.tensor([3])), plain, atol=1e-3)
+        found = model(ids, valid, marks)
         wanted = longhand(model.bert, ids, valid, 4)[:, marks[0]]
-    assert torch.allclose(plain, wanted, atol=1e-5)
+    assert torch.allclose(found, wanted, atol=1e-5)
 
 
 def test_the_last_layer_reads_everything() -> None:

@@ -12,8 +12,9 @@ pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs the train extra: pip install 'milepost[train]'")
 
 from milepost.errors import InputError  # noqa: E402
-from milepost.lab.lmk.needles import Host, with_needles  # noqa: E402
+from milepost.lab.lmk.needles import NEEDLE, QUARTERS, Host, with_needles  # noqa: E402
 from milepost.lab.lmk.pairs import Pair  # noqa: E402
+from milepost.lab.lmk.study import SIZES  # noqa: E402
 
 
 def pair(number: int, source: str = "law-headings") -> Pair:
@@ -41,6 +42,11 @@ def test_a_cut_has_its_length_and_all_passages(length: int, shares: list[float])
         assert before <= (quarter + 1) / 4 * (length - 20) + 0.5
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_every_length_has_room_for_the_passages(size: str) -> None:
+    assert min(SIZES[size].amounts.lengths) > QUARTERS * NEEDLE
+
+
 def test_each_passage_has_a_question_and_queries_are_asked_once() -> None:
     """Pairs whose queries say nothing of their passage are not put in."""
     texts = [("a", list(range(100))), ("b", list(range(100, 200)))]
@@ -55,5 +61,7 @@ def test_each_passage_has_a_question_and_queries_are_asked_once() -> None:
 
 
 def test_too_few_pairs_are_named() -> None:
-    with pytest.raises(InputError, match="3 held-out pairs are too few for 1 documents"):
-        with_needles([("a", list(range(100)))], [pair(n) for n in range(3)])
+    """Only those that can be asked count."""
+    pairs = [*(pair(n) for n in range(3)), pair(2), pair(4, "docs-headings")]
+    with pytest.raises(InputError, match="textbook-terms have 3 held-out queries, fewer than 4"):
+        with_needles([("a", list(range(100)))], pairs)

@@ -236,3 +236,22 @@ LEVEL, GROWS = [0.0] * 4, [0.0, 0.0, 0.04, 0.08]
 def test_advice_follows_from_the_figures(result: dict[str, Any], said: str) -> None:
     found = advice(result, 800)  # fewer draws have no p that twelve comparisons leave below 0.05
     assert re.fullmatch(said, found), found
+
+
+def test_the_advice_is_about_the_three_poolings_of_the_claim() -> None:
+    """A control that starts far behind makes the gate wide, but none of the three preferred."""
+    result = made({"mean": LEVEL, "cls": LEVEL})
+    result["gate"]["last"] = 5.0
+    assert verdict(result, 50).gate > 3
+    assert advice(result, 50).startswith("At 256")
+
+
+def test_the_floor_is_reported_at_the_length_it_was_found_at() -> None:
+    """The verdict reads no length over 8,192 tokens."""
+    result = made({"mean": LEVEL, "cls": LEVEL}, noise=0.01)
+    result["settings"]["amounts"]["lengths"] = [*LENGTHS, 16_384]
+    for run in result["runs"]:
+        last = run["found"][-1]
+        last["ndcg"] = (np.array(last["ndcg"]) / 10).tolist()
+        run["found"].append({**last, "length": 16_384})
+    assert re.search(r"the best finds \d\.\d % at 8,192 tokens: H4", report(result, 50))

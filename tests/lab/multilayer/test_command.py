@@ -65,6 +65,11 @@ def test_json_holds_every_trial_and_controls_change_no_other_row():
     assert {one["design"] for one in first["comparisons"]} == {"M3 mean", "M5 last", "M5"}
 
 
+def test_all_places_share_the_networks_of_a_dataset():
+    run()
+    assert controls._pretrained.cache_info().misses == 2 * 2
+
+
 def test_the_names_it_offers_are_those_of_the_lab():
     from milepost.lab.multilayer.planted import PLACES
     from milepost.lab.multilayer.study import STUDIES

@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 pytest.importorskip("transformers", reason="needs the lab extra")
 
 from click.testing import CliRunner  # noqa: E402
+from tokenizers import Tokenizer, models  # noqa: E402
 
 from milepost.console.options import Settings  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
@@ -130,6 +131,19 @@ def test_each_design_reads_what_the_paper_says(encoder):
 def study(encoder, data, folder, progress=lambda *_: None, **changed):
     settings = replace(SIZES["quick"], pairs=None, asked=None, **changed)
     return PretrainedStudy(LayerReader(encoder, None), data, settings, folder, progress)
+
+
+def test_too_few_pairs_are_named(encoder, data):
+    with pytest.raises(InputError, match="tasks has 30 training pairs, fewer than 40"):
+        study(encoder, data, None, batch=20)
+
+
+def test_a_folder_of_no_bert_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"typo has no tokenizer\.json; try: --model FOLDER of a"):
+        LayerReader(tmp_path / "typo", None)
+    Tokenizer(models.BPE()).save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(InputError, match=r"the tokenizer of .* has no \[CLS\]"):
+        LayerReader(tmp_path, None)
 
 
 def test_a_study_goes_on_with_what_is_kept(encoder, data, tmp_path):

@@ -107,11 +107,11 @@ def test_what_is_not_trained_has_no_parameters():
 
 def weights_of(kind, seed=0):
     planted = Planted("early", 3, 16, bidirectional=True, seed=seed)
-    as_control(planted, kind, layers=3, width=16, seed=seed, steps=2)
+    as_control(planted, kind, seed=seed, steps=2)
     return planted.encoder
 
 
-def test_a_control_is_frozen_and_pre_trained_on_its_own_text():
+def test_a_control_is_pre_trained_on_its_own_text():
     drawn = Planted("early", 3, 16, bidirectional=True, seed=0).encoder
     networks = {kind: weights_of(kind) for kind in ("random", "nonsense", "hierarchical")}
     flat = {
@@ -121,8 +121,6 @@ def test_a_control_is_frozen_and_pre_trained_on_its_own_text():
     assert torch.equal(flat["random"], flat["drawn"])
     assert not torch.equal(flat["nonsense"], flat["random"])
     assert not torch.equal(flat["nonsense"], flat["hierarchical"])
-    for network in networks.values():
-        assert not any(weight.requires_grad for weight in network.parameters())
 
 
 @pytest.mark.parametrize("place", ["early", "nowhere"])

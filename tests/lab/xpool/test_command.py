@@ -24,7 +24,7 @@ def run(*args, quiet=False):
 
 
 def test_a_table_for_people_and_a_pooling_for_use(tmp_path, model):
-    task, out = write_task(tmp_path / "small"), tmp_path / "xpool.npz"
+    task, out = write_task(tmp_path / "small"), tmp_path / "new" / "xpool.npz"
     result = run(task, "--steps", 2, "--out", out, *model)
     assert result.exception is None
     assert result.return_value == 0

@@ -9,6 +9,7 @@ pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost import pooling
 from milepost.errors import InputError
+from milepost.lab.xpool import study
 from milepost.lab.xpool.study import (
     Second,
     candidates,
@@ -19,6 +20,7 @@ from milepost.lab.xpool.study import (
     ranked,
 )
 from milepost.lab.xpool.table import records, table
+from milepost.lab.xpool.training import XPoolRecipe
 from support.landmark_collections import turned
 
 pytestmark = pytest.mark.torch
@@ -83,6 +85,14 @@ def test_seeds_are_averaged_and_each_is_told():
     each = [ranked(data, [Second("", [pool])], most=30)[1] for pool in pools]
     np.testing.assert_allclose(both.seeds, [row.seeds[0] for row in each])
     np.testing.assert_allclose(both.figures["mrr"].mean(), np.mean(both.seeds))
+
+
+def test_each_step_of_a_training_is_reported_once_done():
+    said = []
+    study._trained(
+        turned(4, seed=3), XPoolRecipe(steps=3), {}, [5], lambda *each: said.append(each)
+    )
+    assert said == [("training, seed 5", step, 3) for step in (1, 2, 3)]
 
 
 def test_the_table_has_intervals_and_a_verdict():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from milepost.encoder import Encoder
+from milepost.errors import InputError
 from milepost.evaluate.metrics import BUDGETS, at_budget, at_rank
 from milepost.evaluate.report.outcome import Cell, Outcome, Panel, Series, in_words
 from milepost.evaluate.report.tally import Tally
@@ -60,6 +61,12 @@ def note_readings(
 def _granularity(encoder: Encoder, tasks: Sequence[Task], vectors: Vectors) -> Outcome:
     tally = Tally()
     longest = encoder.manifest.longest
+    if longest + 2 > POSITIONS:
+        raise InputError(
+            f"{encoder.manifest.name} reads sentences of up to {longest} tokens, too many for "
+            f"windows of {POSITIONS}",
+            "another --model",
+        )
     for tokens in TOKENS:
         # A halo consists of whole units, so it must have room for one.
         sizes = (POSITIONS, max(64, tokens + 1), 32)

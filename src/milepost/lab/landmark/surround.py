@@ -63,8 +63,8 @@ def _measure(encoder: Encoder, tasks: Sequence[Task], vectors: Vectors) -> Outco
             spans = [(start, end) for start, end in reading.units.spans.tolist()]
             for question, query in zip(questions, reader.ask(questions), strict=True):
                 order = np.argsort(-(reading.vectors @ query), kind="stable").tolist()
-                for way in WAYS:
-                    for extra in EXTRA:
+                for extra in EXTRA:
+                    for way in _ways(extra):
                         figures = {
                             f"recall@{budget}": evidence_found(
                                 spent(order, spans, extra, way), question.spans, budget
@@ -75,9 +75,15 @@ def _measure(encoder: Encoder, tasks: Sequence[Task], vectors: Vectors) -> Outco
     return _outcome(tally)
 
 
+def _ways(extra: int) -> Sequence[Way]:
+    """The ways to measure; without context both are the same."""
+    return WAYS if extra else WAYS[:1]
+
+
 def _outcome(tally: Tally) -> Outcome:
     metrics = [f"recall@{budget}" for budget in BUDGETS]
-    pairs = [(way, str(extra)) for extra in EXTRA for way in WAYS if extra or way == "front"]
+    alone = (WAYS[0], "0")
+    pairs = [(way, str(extra)) for extra in EXTRA for way in _ways(extra)]
     sides = tally.gains(
         {
             extra: ((("both-sides", extra), metrics[1]), (("front", extra), metrics[1]))
@@ -88,9 +94,7 @@ def _outcome(tally: Tally) -> Outcome:
         (
             "hits alone" if extra == "0" else f"{way}-{extra}",
             *(tally.mean((way, extra), metric) for metric in metrics),
-            None
-            if extra == "0"
-            else tally.gain(((way, extra), metrics[1]), ((way, "0"), metrics[1])),
+            None if extra == "0" else tally.gain(((way, extra), metrics[1]), (alone, metrics[1])),
             None if way == "front" else sides[extra],
         )
         for way, extra in pairs
@@ -100,12 +104,12 @@ def _outcome(tally: Tally) -> Outcome:
         for extra, gain in sides.items()
     ]
     fewest = str(EXTRA[1])
-    alone = tally.gain((("both-sides", fewest), metrics[1]), (("both-sides", "0"), metrics[1]))
+    gained = tally.gain((("both-sides", fewest), metrics[1]), (alone, metrics[1]))
     note = (
         f"At {BUDGETS[1]:,} characters, landmarks alone: {'; '.join(said)}. Against hits alone, "
-        f"both-sides-{fewest} {in_words(alone)}: a neighbour takes the place of the next best hit. "
-        "Front-k was designed for weights trained to find the last sentence of an answer; these "
-        "were not."
+        f"both-sides-{fewest} {in_words(gained)}: a neighbour takes the place of the next best "
+        "hit. Front-k was designed for weights trained to find the last sentence of an answer; "
+        "these were not."
     )
     panel = Panel(
         f"Evidence found in {BUDGETS[1]:,} characters",
@@ -113,7 +117,12 @@ def _outcome(tally: Tally) -> Outcome:
         "% of the evidence's characters",
         tuple(map(str, EXTRA)),
         tuple(
-            Series(way, tuple(tally.mean((way, str(extra)), metrics[1]) for extra in EXTRA))
+            Series(
+                way,
+                tuple(
+                    tally.mean((way, str(extra)) if extra else alone, metrics[1]) for extra in EXTRA
+                ),
+            )
             for way in WAYS
         ),
     )

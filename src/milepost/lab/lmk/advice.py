@@ -12,6 +12,7 @@ from milepost.lab.lmk.verdict import (
     FLOOR,
     GATE,
     NAMES,
+    SHORT,
     Effect,
     Figures,
     equivalent,
@@ -31,7 +32,7 @@ def advice(result: Mapping[str, Any], draws: int = DRAWS) -> str:
         draws: number of bootstrap draws.
     """
     figures = Figures(result)
-    places = {256: "short", **dict.fromkeys(figures.lengths, figures.judged)}
+    places = {SHORT: "short", **dict.fromkeys(figures.lengths, figures.judged)}
     first: dict[int, str] = {
         length: max(CLAIMED, key=lambda one: figures.of(one, material, length).mean())
         for length, material in places.items()
@@ -71,15 +72,15 @@ def advice(result: Mapping[str, Any], draws: int = DRAWS) -> str:
     if ahead:
         words = "words alone (BM25) find more than all three"
         said.append(f"at {_listed([f'{n:,}' for n in ahead])} tokens {words}")
-    gate = max(result["gate"].values()) - min(result["gate"].values())
     untrained: dict[str, float] = {one: result["gate"][one] for one in CLAIMED}
+    apart = max(untrained.values()) - min(untrained.values())
     preferred = max(untrained, key=lambda one: untrained[one])
     beside = ", ".join(f"{NAMES[one]} {untrained[one]:.1f}" for one in CLAIMED if one != preferred)
     whose = (
         f"for an encoder that prefers {NAMES[preferred]} before any training "
         f"({untrained[preferred]:.1f} on short texts, {beside}), "
     )
-    sentence = ("" if gate <= GATE else whose) + "; ".join(said)
+    sentence = ("" if apart <= GATE else whose) + "; ".join(said)
     return f"{sentence[0].upper()}{sentence[1:]}."
 
 

@@ -180,7 +180,8 @@ def pretrained(
         progress: called every few steps.
 
     Raises:
-        InputError: the folder holds an encoder with other settings or texts.
+        InputError: the folder holds an encoder with other settings or texts, or all texts are too
+            short.
         Halted: the folder cannot be written.
     """
     facts = {**asdict(settings), "characters": sum(map(len, texts)), "texts": len(texts)}
@@ -196,7 +197,7 @@ def pretrained(
                 f"not {facts[differ[0]]}",
                 "another --out",
             )
-        if not (folder / CHECKPOINT / "model.safetensors").is_file():
+        if not (folder / CHECKPOINT / "tokenizer.json").is_file():  # the last file to be written
             _pretrain(run, texts, settings, device, dtype, progress)
     place = folder / CHECKPOINT
 
@@ -278,11 +279,20 @@ def _pretrain(
 
 
 def rows_of(texts: Sequence[Sequence[int]], size: int) -> NDArray[np.int64]:
-    """Cut texts into rows ``(n, size)``: ``[CLS]``, tokens, ``[SEP]``; partial rows are dropped."""
+    """Cut texts into rows ``(n, size)``: ``[CLS]``, tokens, ``[SEP]``; partial rows are dropped.
+
+    Raises:
+        InputError: no text fills a row.
+    """
     inner = size - 2
     pieces = [
         text[at : at + inner] for text in texts for at in range(0, len(text) - inner + 1, inner)
     ]
+    if not pieces:
+        raise InputError(
+            f"corpus/ of --data has no training text of {inner} tokens",
+            "--data FOLDER with longer texts, and another --out",
+        )
     rows = np.full((len(pieces), size), SEP, np.int64)
     rows[:, 0] = CLS
     rows[:, 1:-1] = pieces

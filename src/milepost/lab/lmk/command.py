@@ -103,6 +103,10 @@ def command(
     from milepost.train.choices import Dtype
     from milepost.train.device import chosen_device, chosen_dtype
 
+    if base_only and minilm:
+        raise click.UsageError("give --base-only or --minilm, not both")
+    if base_only and result is not None:
+        raise click.UsageError("give --base-only or --result, not both")
     if result is not None:
         check_output(result)
     chosen = replace(SIZES[size], controls=controls)

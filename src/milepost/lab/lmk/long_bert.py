@@ -45,22 +45,18 @@ class LongBert(nn.Module):
         self.bert = bert
         self.block = block
 
-    def forward(
-        self, ids: Tensor, valid: Tensor, marks: Tensor, offsets: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, ids: Tensor, valid: Tensor, marks: Tensor) -> Tensor:
         """States of the last layer at the marks, ``(b, m, d)``.
 
         Args:
             ids: ``(b, t)`` int64 token ids, ``[CLS]`` in front; any ``t``.
             valid: ``(b, t)`` bool, False for padding on the right.
             marks: ``(b, m)`` int64 positions.
-            offsets: ``(b,)`` int64, added to the positions of each text before they wrap around;
-                0 if None.
         """
         table: Any = self.bert.embeddings
         states = table["LayerNorm"](
             table["word_embeddings"](ids)
-            + table["position_embeddings"](self._positions(ids, offsets))
+            + table["position_embeddings"](self._positions(ids))
             + table["token_type_embeddings"].weight[0]
         )
         *local, last = self.bert.encoder["layer"]
@@ -69,11 +65,9 @@ class LongBert(nn.Module):
         result: Tensor = last(states, valid[:, None, None, :], marks)
         return result
 
-    def _positions(self, ids: Tensor, offsets: Tensor | None) -> Tensor:
+    def _positions(self, ids: Tensor) -> Tensor:
         round_trip = self.bert.max_tokens - 1
         places = torch.arange(ids.shape[1] - 1, device=ids.device).expand(len(ids), -1)
-        if offsets is not None:
-            places = places + offsets[:, None]
         return F.pad(places % round_trip + 1, (1, 0))
 
     def _locally(self, layer: BertLayer, states: Tensor, valid: Tensor) -> Tensor:

@@ -55,16 +55,11 @@ class Search:
         documents: token ids of each document.
         queries: token ids of each query.
         right: number of the document that answers each query.
-        clusters: document of each query; queries about one document are not independent.
-        depths: quarter of the document that holds each answer; -1 where several places or the
-            whole document answer.
     """
 
     documents: Sequence[Text]
     queries: Sequence[Text]
     right: Sequence[int]
-    clusters: Sequence[str]
-    depths: Sequence[int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +109,6 @@ class Material:
             [host.cut(length) for host in self.hosts],
             [question.query for question in self.needles],
             [question.host for question in self.needles],
-            [self.hosts[question.host].name for question in self.needles],
-            [question.quarter for question in self.needles],
         )
 
     def natural_search(self, length: int) -> Search:
@@ -125,19 +118,14 @@ class Material:
             [_flat(document.cut(length)) for document in self.documents],
             [_flat(question.text) for question in self.asked],
             [places[question.document] for question in self.asked],
-            [question.document for question in self.asked],
-            [-1] * len(self.asked),
         )
 
     def short_search(self, pairs: Sequence[Pair], length: int) -> Search:
         """The search among the first ``length`` tokens of the passages of held-out pairs."""
-        numbers = range(len(pairs))
         return Search(
             [pair.passage[:length] for pair in pairs],
             [pair.query for pair in pairs],
-            numbers,
-            [str(number) for number in numbers],
-            [-1] * len(pairs),
+            range(len(pairs)),
         )
 
 
@@ -159,7 +147,9 @@ def training_texts(data: Path, most: int | None = None) -> list[str]:
     return list(islice(texts, most))
 
 
-def gathered(data: Path, words: Words, amounts: Amounts, longest_passage: int) -> Material:
+def gathered(
+    data: Path, words: Words, amounts: Amounts, longest_passage: int, batch: int
+) -> Material:
     """Read pairs and documents.
 
     Args:
@@ -167,6 +157,7 @@ def gathered(data: Path, words: Words, amounts: Amounts, longest_passage: int) -
         words: the tokenizer.
         amounts: how much to read.
         longest_passage: maximum tokens of a pair's passage.
+        batch: minimum number of training pairs.
 
     Raises:
         InputError: a folder is missing, or there is too little in it.
@@ -188,6 +179,12 @@ def gathered(data: Path, words: Words, amounts: Amounts, longest_passage: int) -
     hosts, needles = with_needles(texts, rest[:needed])
     known = {pair.words.casefold() for pair in rest[:needed]}
     training = [pair for pair in rest[needed:] if pair.words.casefold() not in known]
+    if len(training) < batch:
+        raise InputError(
+            f"{len(pairs)} pairs are too few: {len(training)} are left for training, "
+            f"fewer than a batch of {batch}",
+            "--data FOLDER with more pairs",
+        )
     documents, asked = gather(
         data,
         words,

@@ -17,6 +17,7 @@ from milepost.lab.data.long_documents import Words
 from milepost.lab.lmk.base import RotaryEncoder
 from milepost.lab.lmk.material import Material, Search
 from milepost.lab.lmk.reader import Reader, Text
+from milepost.lab.lmk.verdict import SHORT
 from milepost.types import Document
 
 GRANULARITY = 32
@@ -24,8 +25,6 @@ GRANULARITY = 32
 PROBED = (64, 256, 2048)
 """Other granularities at which an LMK network is probed."""
 WINDOW = 512
-SHORT = 256
-"""Tokens of a short text."""
 
 Say = Callable[[str], None]
 
@@ -39,22 +38,16 @@ class Found:
         reading: ``own``, or a probe: another granularity, ``windows``, ``no positions``.
         length: document length in tokens.
         ndcg: nDCG@10 of each question.
-        reciprocal: 1 / rank of the right document, of each question.
     """
 
     material: str
     reading: str
     length: int
     ndcg: list[float]
-    reciprocal: list[float]
 
     def fields(self) -> dict[str, Any]:
         """The fields for JSON, rounded to four digits."""
-        rounded = {
-            name: [round(each, 4) for each in getattr(self, name)]
-            for name in ("ndcg", "reciprocal")
-        }
-        return {**asdict(self), **rounded}
+        return {**asdict(self), "ndcg": [round(each, 4) for each in self.ndcg]}
 
 
 def found(
@@ -70,14 +63,8 @@ def found(
 
 
 def _found(scores: Tensor, right: Sequence[int], material: str, reading: str, length: int) -> Found:
-    ranks = ranks_of(scores, right)
-    return Found(
-        material,
-        reading,
-        length,
-        [1 / log2(1 + rank) if rank <= 10 else 0.0 for rank in ranks],
-        [1 / rank for rank in ranks],
-    )
+    ndcg = [1 / log2(1 + rank) if rank <= 10 else 0.0 for rank in ranks_of(scores, right)]
+    return Found(material, reading, length, ndcg)
 
 
 def ranks_of(scores: Tensor, right: Sequence[int]) -> list[int]:

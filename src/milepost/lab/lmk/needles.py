@@ -43,7 +43,11 @@ class Host:
     depths: tuple[float, ...]
 
     def cut(self, length: int) -> list[int]:
-        """Cut to ``length`` tokens: the passages, and the beginning of the text around them."""
+        """Cut to ``length`` tokens: the passages, and the beginning of the text around them.
+
+        Args:
+            length: more than the tokens of all passages, which are ``QUARTERS * NEEDLE`` at most.
+        """
         room = length - sum(map(len, self.needles))
         places = [0, *(round(depth * room) for depth in self.depths), room]
         found: list[int] = []
@@ -112,9 +116,11 @@ def with_needles(
     for number, (name, text) in enumerate(texts):
         some = list(islice(fresh, QUARTERS))
         if len(some) < QUARTERS:
+            usable = QUARTERS * number + len(some)
             raise InputError(
-                f"{len(pairs)} held-out pairs are too few for {len(texts)} documents",
-                "--data FOLDER with more pairs",
+                f"{', '.join(sorted(ASKING))} have {usable} held-out queries, fewer than "
+                f"{QUARTERS} for each of {len(texts)} documents",
+                "--data FOLDER with more pairs of these sets",
             )
         random = Random(f"{seed} {name}")
         depths = tuple((quarter + random.random()) / QUARTERS for quarter in range(QUARTERS))

@@ -12,6 +12,7 @@ from milepost.lab.lmk.verdict import (
     FLOOR,
     GATE,
     NAMES,
+    SHORT,
     Effect,
     Figures,
     Verdict,
@@ -54,7 +55,7 @@ def _verdict(judged: Verdict, advised: str) -> Iterator[str]:
         few = f"the best of the three finds less than {FLOOR:.0f} %"
         yield f"At {', '.join(low)} tokens {few}, so that nothing is decided there.\n"
     if judged.placed < FLOOR:
-        least = f"the best finds {judged.placed:.1f} % at the greatest length"
+        least = f"the best finds {judged.placed:.1f} % at {judged.longest:,} tokens"
         yield f"In documents with passages put in, {least}: H4 is not decided.\n"
     yield from _table(
         ["effect, points of nDCG@10", "mean", "interval", "p, corrected", "detectable"],
@@ -74,10 +75,9 @@ def _effect_row(one: Effect, level: str, *, corrected: bool = True) -> list[str]
 
 
 def _lengths(figures: Figures, result: Mapping[str, Any], draws: int) -> Iterator[str]:
-    natural = [document for document, _ in result["natural"]]
     for material, clusters, title in (
         ("needles", figures.clusters, "Documents with four passages put in"),
-        ("natural", natural, "Natural documents"),
+        ("natural", figures.natural, "Natural documents"),
     ):
         if not clusters:
             continue
@@ -157,7 +157,7 @@ def _training(figures: Figures, result: Mapping[str, Any]) -> Iterator[str]:
     until_flat = any("flat" in run for run in result["runs"])
     rows = []
     for pooling in figures.poolings:
-        trained = f"{figures.of(pooling, 'short', 256).mean():.1f}"
+        trained = f"{figures.of(pooling, 'short', SHORT).mean():.1f}"
         if pooling not in runs:
             rows.append([NAMES[pooling], "–", trained, *["–"] * (2 + until_flat)])
             continue

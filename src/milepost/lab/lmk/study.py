@@ -96,7 +96,7 @@ SIZES = {
     "quick": LmkSettings(
         BaseSettings(layers=2, width=64, heads=2, vocabulary=1024, row=128, batch=4, steps=5),
         Recipe(steps=3, batch=8, passage=(48, 128), granularities=(16, 32)),
-        Amounts((256, 512), 2000, 40, hosts=6, documents=4, questions=2, tuning=16, short=16),
+        Amounts((512, 1024), 2000, 40, hosts=6, documents=4, questions=2, tuning=16, short=16),
         rates=(1e-3,),
         tuning_steps=2,
         seeds=(0,),
@@ -164,8 +164,10 @@ class Study:
     @cached_property
     def material(self) -> Material:
         """Pairs and documents."""
-        longest = self.settings.recipe.passage[1]
-        return gathered(self.data, self.base.words, self.settings.amounts, longest)
+        recipe = self.settings.recipe
+        return gathered(
+            self.data, self.base.words, self.settings.amounts, recipe.passage[1], recipe.batch
+        )
 
     @cached_property
     def _key(self) -> str:

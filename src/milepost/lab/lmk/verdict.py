@@ -37,6 +37,8 @@ EQUIVALENT = 2.0
 BETTER = 3.0
 GATE = 3.0
 FLOOR = 10.0
+SHORT = 256
+"""Tokens of a short text."""
 DRAWS = 10_000
 POWER = 2.8
 """Standard errors of an effect that a two-sided test at 5 % finds with 80 % power."""
@@ -87,18 +89,20 @@ class Verdict:
     Attributes:
         gate: the range of the untrained poolings on short texts, in points.
         best: length → nDCG@10 of the best of the three, in per cent.
-        placed: the same on documents with inserted passages, at the longest length up to 8,192
-            tokens; the floor of H4 is checked against it.
-        level: for 256 tokens and the shortest length, LMK less the better of mean and CLS, with
+        longest: the longest length up to 8,192 tokens, which H2 and H4 are about.
+        placed: the same as ``best`` on documents with inserted passages, at ``longest``; the floor
+            of H4 is checked against it.
+        level: for short texts and the shortest length, LMK less the better of mean and CLS, with
             90 % intervals.
-        plain: LMK less mean and less CLS at the longest length up to 8,192 tokens, if the gate
-            makes H2 about the change; p is not corrected and decides no hypothesis.
+        plain: LMK less mean and less CLS at ``longest``, if the gate makes H2 about the change; p
+            is not corrected and decides no hypothesis.
         effects: effects of the six tests, in order.
         answers: hypothesis → answer.
     """
 
     gate: float
     best: dict[int, float]
+    longest: int
     placed: float
     level: dict[int, Effect]
     plain: list[Effect]
@@ -193,11 +197,11 @@ def verdict(result: Mapping[str, Any], draws: int = DRAWS) -> Verdict:
         found[name] = effect(name, values, owners, draws=draws)
     adjusted = holm({name: one.p for name, one in found.items()})
     effects = [_with(one, adjusted[name]) for name, one in found.items()]
-    level = {256: _level(figures, "short", 256, draws)}
+    level = {SHORT: _level(figures, "short", SHORT, draws)}
     level[shortest] = _level(figures, judged, shortest, draws)
     over = () if fair else ("mean", "cls")
     plain = [less(figures, "lmk", other, judged, longest, draws) for other in over]
-    places = {256: "short", **dict.fromkeys(figures.lengths, judged)}
+    places = {SHORT: "short", **dict.fromkeys(figures.lengths, judged)}
     best = {length: figures.best(material, length) for length, material in places.items()}
     placed = figures.best("needles", longest)
     answers: dict[str, Answer] = {
@@ -209,12 +213,12 @@ def verdict(result: Mapping[str, Any], draws: int = DRAWS) -> Verdict:
     for hypothesis in answers:
         seen = best[longest]
         if hypothesis.startswith("H1"):
-            seen = min(best[256], best[shortest])
+            seen = min(best[SHORT], best[shortest])
         elif hypothesis.startswith("H4"):
             seen = placed
         if seen < FLOOR:
             answers[hypothesis] = "not decided"
-    return Verdict(round(gate, 2), best, placed, level, plain, effects, answers)
+    return Verdict(round(gate, 2), best, longest, placed, level, plain, effects, answers)
 
 
 def effect(

@@ -13,6 +13,7 @@ import click
 from milepost.console.columns import columns
 from milepost.console.options import FOLDER, Settings, common, count_option, json_option
 from milepost.console.progress import Counter
+from milepost.console.records import print_json
 from milepost.lab.options import controls_option, needs_torch, resumable, seed_option
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ Examples:
 
 \b
 With --model the five designs read the token states of a pre-trained encoder, frozen, and are
-trained and tested on real questions; --study, --place, --datasets, --steps and --rank are for
-planted topics only.
+trained and tested on real questions; --study, --place, --datasets, --steps, --rank, --seed and
+--no-controls are for planted topics only.
 
 \b
 A few datasets cannot show significance: with n datasets p is at least 2/2^n before it is corrected
@@ -106,11 +107,9 @@ def command(
     random or pre-trained on meaningless sentences or on nested pairs of words.
     """
     from milepost._optional import require
-    from milepost.console.records import print_json
 
     if model is not None:
-        for line in _pretrained(settings, model, size, data, out, as_json=as_json):
-            click.echo(line)
+        _pretrained(settings, model, size, data, out, as_json=as_json)
         return 0
     require("scipy.stats", extra="lab")  # checked before training, not after
     from milepost.lab.multilayer.planted import PLACES
@@ -145,10 +144,8 @@ def command(
 
 def _pretrained(
     settings: Settings, model: str, size: str, data: Path, out: Path | None, *, as_json: bool
-) -> Iterator[str]:
-    """Run the study on an encoder and yield the lines to print."""
-    import json
-
+) -> None:
+    """Run the study on an encoder and print its result."""
     from milepost.engine.folder import cache_folder
     from milepost.evaluate.embedders.choose import minilm_folder
     from milepost.lab.multilayer.layer_states import LayerReader
@@ -163,9 +160,10 @@ def _pretrained(
         with resumable(folder):
             found = PretrainedStudy(reader, data, SIZES[size], folder, told).result()
     if as_json:
-        yield json.dumps(record(found))
+        print_json(record(found))
     else:
-        yield from lines(found)
+        for line in lines(found):
+            click.echo(line)
 
 
 def _scores(trials: list[Trial]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Networks of ``planted.py`` that learnt nothing about topics: controls of poolings over them.
+"""Networks of ``planted.py`` that never saw topics: controls of poolings over them.
 
     random         as initialised
     nonsense       pre-trained to predict the next word of sentences without meaning
@@ -21,25 +21,21 @@ from milepost.lab.multilayer.planted import WORDS, Planted
 _SIZE = 20_000  # words of the pre-training text
 
 
-def as_control(
-    planted: Planted, kind: Kind, *, layers: int, width: int, seed: int, steps: int
-) -> None:
-    """Give a network the weights of a control of the same shape, and freeze it.
+def as_control(planted: Planted, kind: Kind, *, seed: int, steps: int) -> None:
+    """Give a network the weights of a control of the same shape.
 
     Args:
         planted: the network to change.
         kind: kind of control.
-        layers: number of layers of the network.
-        width: width of its states.
         seed: seed of its initial weights and of the text.
         steps: pre-training steps, always with causal attention.
     """
     if kind != "random":
-        planted.encoder.load_state_dict(_pretrained(kind, layers, width, seed, steps))
-    planted.encoder.requires_grad_(False)
+        found = _pretrained(kind, planted.layers, planted.width, seed, steps)
+        planted.encoder.load_state_dict(found)
 
 
-@lru_cache(maxsize=64)  # all places share a network
+@lru_cache(maxsize=2)  # all places share the two networks of a dataset
 def _pretrained(
     kind: Pretrained, layers: int, width: int, seed: int, steps: int
 ) -> dict[str, Tensor]:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from milepost._optional import require
+from milepost.errors import InputError
 from milepost.evaluate.embedders.fingerprints import fingerprint
 from milepost.lab.data.long_documents import Words
 from milepost.model.huggingface import HuggingFace, quiet
@@ -31,6 +32,7 @@ from milepost.pooling.ragged import starts
 
 _BATCH = 4096  # tokens read at once
 _VERSION = 1
+_NEEDED = "--model FOLDER of a BERT model"
 
 _PARTS = ("means", "ends", "tokens", "lengths")
 
@@ -79,6 +81,9 @@ class LayerReader:
     Attributes:
         words: its tokenizer.
         identity: fingerprint of its folder, and the version of the cache.
+
+    Raises:
+        InputError: the folder has no tokenizer of a BERT model.
     """
 
     def __init__(
@@ -88,7 +93,12 @@ class LayerReader:
         progress: Callable[[str, int, int], None] = lambda *_: None,
     ) -> None:
         self._folder, self._cache, self._progress = folder, cache, progress
-        self.words = Words(folder / "tokenizer.json")
+        if not (folder / "tokenizer.json").is_file():
+            raise InputError(f"{folder} has no tokenizer.json", _NEEDED)
+        try:
+            self.words = Words(folder / "tokenizer.json")
+        except KeyError as error:
+            raise InputError(f"the tokenizer of {folder} has no {error.args[0]}", _NEEDED) from None
         self.identity = f"{fingerprint(folder)} {_VERSION}"
         self._networks: dict[bool, HuggingFace] = {}
 
@@ -112,7 +122,9 @@ class LayerReader:
     @torch.no_grad()
     def _read(self, texts: Sequence[Sequence[int]], bidirectional: bool) -> LayerStates:
         network = self._network(bidirectional)
-        ids = [[self.words.opening or 0, *text, self.words.closing] for text in texts]
+        opening, closing = self.words.opening, self.words.closing
+        assert opening is not None  # the texts of BERT begin with [CLS]
+        ids = [[opening, *text, closing] for text in texts]
         lengths = np.array([len(text) for text in ids], np.int64)
         layers = int(network.network.config.num_hidden_layers)
         means = np.zeros((len(ids), layers, network.width), np.float16)

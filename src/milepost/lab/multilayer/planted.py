@@ -72,6 +72,8 @@ class Planted:
         seed: seed of the weights, topic directions and word meanings, whatever the attention.
 
     Attributes:
+        layers: number of layers.
+        width: width of the states.
         encoder: the network as a landmark encoder, to which LoRA can be added.
     """
 
@@ -84,7 +86,7 @@ class Planted:
         bidirectional: bool = False,
         seed: int = 0,
     ) -> None:
-        self.place = place
+        self.place, self.layers, self.width = place, layers, width
         spread = torch.Generator().manual_seed(seed)
         self._meanings = torch.randn(WORDS, TOPIC, generator=spread) / math.sqrt(TOPIC)
         self._directions = torch.linalg.qr(torch.randn(width, TOPIC, generator=spread))[0].T

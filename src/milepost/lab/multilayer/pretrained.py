@@ -23,6 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from milepost.errors import InputError
 from milepost.evaluate.statistics import Difference, corrected, difference
 from milepost.lab.best_rate import at_best_rate
 from milepost.lab.compare.scores import figures
@@ -168,6 +169,9 @@ class PretrainedStudy:
         settings: all settings.
         folder: stores finished trainings; None stores nothing.
         progress: called with the current work, the amount done and the total.
+
+    Raises:
+        InputError: a task cannot be read, or there is too little to train on.
     """
 
     def __init__(
@@ -180,6 +184,12 @@ class PretrainedStudy:
     ) -> None:
         self._reader, self._settings, self._progress = reader, settings, progress
         self._learned = asked(data, "train", reader.words, settings.pairs).pairs()
+        found, needed = len(self._learned.right), 2 * settings.batch  # one batch is held out
+        if found < needed:
+            raise InputError(
+                f"{data / 'tasks'} has {found} training pairs, fewer than {needed}",
+                "--data FOLDER with more questions",
+            )
         self._asked = asked(data, "dev", reader.words, settings.asked)
         shared = replace(settings, rates=(), seeds=())
         texts = asdict(self._learned), asdict(self._asked)

@@ -103,7 +103,7 @@ def asked(data: Path, part: Split, words: Words, most: int | None = None) -> Ask
 def _beginning(text: str, start: int) -> int:
     """Find the word at which a passage with evidence at ``start`` begins."""
     begin = max(0, start - _BEFORE)
-    if begin == 0 or begin == start:
+    if begin == 0:
         return begin
     space = text.find(" ", begin, start)
     return begin if space < 0 else space + 1

@@ -9,7 +9,7 @@
 Each design is trained with LoRA on a small causal model of random weights (``planted.py``) to bring
 two texts of one topic together. It is tested by retrieving the second text of 64 unseen topics. A
 dataset is a network, its topics and its texts; designs are compared on the same datasets. The
-control rows are M5 over frozen networks that know nothing about topics (``controls.py``).
+control rows are M5 over frozen networks that never saw topics (``controls.py``).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ M5 = Design("M5", "multilayer", every_layer=True, bidirectional=True)
 CONTROLS = tuple(
     replace(M5, name=name, control=kind) for name, kind in zip(rows_below("M5"), KINDS, strict=True)
 )
-"""Rows below every study: M5 over networks that learnt nothing about topics."""
+"""Rows below every study: M5 over networks that never saw topics."""
 
 
 def _like_m5(name: str, **settings: Any) -> Design:
@@ -188,9 +188,10 @@ def run(
         progress: called with a name, trials done, and trials in all.
     """
     designs = (*STUDIES[study], *(CONTROLS if controls else ()))
-    todo = [(p, n, d) for p in places for n in range(datasets) for d in designs]
+    # Datasets first: controls keep the networks of one dataset for all its places.
+    todo = [(n, p, d) for n in range(datasets) for p in places for d in designs]
     trials = []
-    for done, (place, number, design) in enumerate(todo):
+    for done, (number, place, design) in enumerate(todo):
         progress(f"{place} {design.name}", done, len(todo))
         trials.append(trial(design, place, training, seed=seed + number))
     return trials
@@ -207,14 +208,7 @@ def trial(design: Design, place: Place, training: Training, *, seed: int) -> Tri
         if training.rank and design.control is None:
             with_lora(planted.encoder, training.rank, 2.0 * training.rank, dropout=0.0)
     if design.control is not None:
-        as_control(
-            planted,
-            design.control,
-            layers=training.layers,
-            width=training.width,
-            seed=seed,
-            steps=training.steps,
-        )
+        as_control(planted, design.control, seed=seed, steps=training.steps)
     read = training.layers if design.every_layer else 1
     pooling = module(design.pooling, training.width, layers=read, seed=seed, **design.settings)
     learned = [w for w in (*planted.encoder.parameters(), *pooling.parameters()) if w.requires_grad]

@@ -96,8 +96,6 @@ def text_of_a_topic(random: Random, longest: int) -> Example:
         if sum(map(len, sentences)) + len(sentence) > longest:
             break
         sentences.append(sentence)
-    if not sentences:
-        return text_of_a_topic(random, longest)
     return Example(tuple("".join(sentences).encode()), label, tuple(map(len, sentences)))
 
 

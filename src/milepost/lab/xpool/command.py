@@ -126,11 +126,14 @@ def command(
     parameters: the best landmark, the three best, a softmax over all.
     """
     from milepost.evaluate.names import Workshop
+    from milepost.evaluate.writing import check_output
     from milepost.lab.controls.readers import control_readers
     from milepost.lab.xpool.study import Asking, study
     from milepost.lab.xpool.table import table
     from milepost.lab.xpool.training import XPoolRecipe
 
+    if out is not None:
+        check_output(out)
     with Counter(settings) as counter:
         found = study(
             folders,

@@ -206,7 +206,7 @@ def _trained(
     for seed in seeds:
 
         def told(step: int, _: float, seed: int = seed) -> None:
-            say(f"training, seed {seed}", step, recipe.steps)
+            say(f"training, seed {seed}", step + 1, recipe.steps)
 
         made, some = train(taught, recipe, seed, settings=settings, say=told)
         pools.append(made.reference())
