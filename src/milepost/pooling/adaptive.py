@@ -1,9 +1,9 @@
-"""Adaptive pooling, AdaPool: one query made of the states attends to all (arXiv 2506.09215).
+"""Adaptive pooling, AdaPool: a query made from the states attends to them (arXiv 2506.09215).
 
     z   = (Σ w_i x_i W_V) W_O                       w = softmax(r), in heads of width c
     r_i = (x_q W_Q) · (x_i W_K) / √c                x_q: the mean of the states, or one of them
 
-The paper's text was not available; ``docs/pooling/newer.md`` says what these equations come from.
+The paper's text was not available; ``docs/pooling/newer.md`` gives the sources of the equations.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _QUERIES = {"mean": mean, "first": first, "last": last}
 
 
 def adapool(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """The equations at the top, in float64; with several heads each has its softmax.
+    """Compute the equations at the top in float64; each head has its own softmax.
 
     The order of tokens matters only with ``query="first"`` and ``query="last"``.
     """
@@ -48,7 +48,7 @@ def adapool(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDAr
 
 
 def _start(settings: Mapping[str, Any], width: int, _: int, __: np.random.Generator) -> Weights:
-    """Identity maps: states near the query weigh most, which is what the paper's proof needs."""
+    """Make identity maps: states near the query weigh most, as the paper's proof requires."""
     checked_heads("adapool", settings["heads"], width)
     names = "query_map", "key_map", "value_map", "out_map"
     return {name: identity(width) for name in names}

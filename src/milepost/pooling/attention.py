@@ -1,4 +1,4 @@
-"""Scaled dot-product attention (arXiv 1706.03762, equation 1), of one text or of each."""
+"""Scaled dot-product attention (arXiv 1706.03762, equation 1), for one text or for each."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def attend_each(
     lengths: NDArray[np.int64],
     heads: int = 1,
 ) -> NDArray[np.float64]:
-    """Attention of queries to the tokens of each text.
+    """Attend from the queries of each text to its tokens.
 
     Args:
         queries: ``(texts, q, d)``.

@@ -34,7 +34,7 @@ _LINEAR = ("mutan",)
 def _pooled(
     row: Fusion, batch: Batch, settings: Mapping[str, Any], weights: Weights
 ) -> NDArray[np.floating]:
-    assert batch.queries is not None  # the operator needs them
+    assert batch.queries is not None  # guaranteed by ``needs``
     asked = batch.queries.astype("float64")[owners(batch.lengths)]
     fused = row.fuse(asked, batch.states.astype("float64"), settings, weights)
     return (maxima if settings["over"] == "max" else means)(fused, batch.lengths)

@@ -1,4 +1,4 @@
-"""Poolings in a file of somebody's own code: what ``--code FILE`` of the commands reads."""
+"""Load user-defined poolings from a Python file, for the option ``--code FILE``."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ def run_code(file: Path) -> None:
     """Run a Python file that registers poolings.
 
     Raises:
-        InputError: it fails, or registers nothing.
+        InputError: the file fails, or registers nothing.
     """
     before = registered()
     name = f"milepost_code_{file.stem}"
     spec = spec_from_file_location(name, file, loader=SourceFileLoader(name, str(file)))
     assert spec is not None
     assert spec.loader is not None
-    # Known by name while it runs, so that Python finds the code of its classes (``source_of``).
+    # In ``sys.modules`` while it runs, so that ``inspect`` finds its classes (``source_of``).
     sys.modules[name] = module = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except MilepostError:
         raise
-    except Exception as error:  # of any code of somebody else
+    except Exception as error:  # user code may raise anything
         raise InputError(
             f"{file} fails: {type(error).__name__}: {first_line(error)}", f"python {file}"
         ) from error

@@ -1,17 +1,17 @@
-"""One vector for many, whose product approximates MaxSim: MUVERA (arXiv 2405.19504, section 2).
+"""One vector instead of many, for approximate MaxSim: MUVERA (arXiv 2405.19504, section 2).
 
     φ(x)   = signs of k products with random vectors        one of 2^k cells
     q_(c)  = Σ ψ(q_i)          over the query's tokens with φ(q_i) = c
     p_(c)  = mean of ψ(p_j)    over the text's tokens with φ(p_j) = c; if there are none, ψ of the
                                token whose signs differ least from c
     ψ(x)   = S x / √m          S: random signs, (m, d); or x itself
-    q · p  = (1/R) Σ_r Σ_c q_(c) · p_(c) ≈ Σ_i max_j q_i · p_j      r: R repetitions, drawn anew
+    q · p  = (1/R) Σ_r Σ_c q_(c) · p_(c) ≈ Σ_i max_j q_i · p_j      r: R independent draws
 
-The operator ``fixed-encoding`` makes them in ``milepost lab compare``, the sums divided by the
-number of the query's tokens as well: the lab's MaxSim is a mean over these.
+The operator ``fixed-encoding`` makes them in ``milepost lab compare``, and also divides the sums by
+the number of the query's tokens, because the lab's MaxSim is a mean over these.
 
-A text's token near a query's token tends to lie in its cell. So a search for the greatest product
-of single vectors finds candidates, and ``maxsim`` ranks them.
+Tokens that are near each other tend to share a cell. So a search for the greatest product of single
+vectors finds candidates, and ``maxsim`` ranks them.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ class FixedEncoding:
         projected: int = 8,
         seed: int = 0,
     ) -> FixedEncoding:
-        """Draw one, as the paper does; a seed gives the same one again.
+        """Draw cells and projections as the paper does; equal seeds give equal ones.
 
         Args:
             width: d of the vectors.
             planes: k, 0 or more; there are ``2^k`` cells.
             repetitions: R.
             projected: m, the numbers of a cell; 0 for no projection.
-            seed: of the random numbers.
+            seed: seed of the random numbers.
 
         Raises:
             InputError: a number is too small.
@@ -82,13 +82,13 @@ class FixedEncoding:
 
     @property
     def size(self) -> int:
-        """Numbers of an encoding: ``R · 2^k · m``."""
+        """Width of an encoding: ``R · 2^k · m``."""
         repetitions, planes, width = self.planes.shape
         numbers: int = width if self.signs is None else self.signs.shape[1]
         return int(repetitions * 2**planes * numbers)
 
     def queries(self, states: ArrayLike, lengths: ArrayLike) -> NDArray[np.float32]:
-        """Encode queries: sums in each cell, divided by ``R``.
+        """Encode queries: the sum in each cell, divided by ``R``.
 
         Args:
             states: ``(tokens, d)`` floating-point, concatenated queries.
@@ -116,7 +116,7 @@ class FixedEncoding:
         Args:
             states: ``(tokens, d)`` floating-point, concatenated texts.
             lengths: ``(texts,)``, the number of tokens of each text.
-            fill: give a cell without a token the text's nearest one; otherwise it is 0.
+            fill: whether a cell without tokens gets the nearest token of the text; otherwise 0.
 
         Returns:
             ``(texts, size)`` float32.
@@ -168,7 +168,7 @@ class FixedEncoding:
     def _sums(
         self, states: NDArray[np.float32], lengths: NDArray[np.int64], number: int
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Sums ``(texts, cells, m)`` and numbers of tokens ``(texts, cells)``."""
+        """Compute sums ``(texts, cells, m)`` and numbers of tokens ``(texts, cells)``."""
         import numpy as np
 
         bits = self._bits(states, number)
@@ -184,7 +184,7 @@ class FixedEncoding:
     def _nearest(
         self, states: NDArray[np.float32], lengths: NDArray[np.int64], number: int
     ) -> NDArray[np.int64]:
-        """The text's first token whose signs differ least from each cell's, ``(texts, cells)``."""
+        """Find a text's first token with signs nearest to each cell's, ``(texts, cells)``."""
         import numpy as np
 
         planes = np.arange(self.planes.shape[1])
@@ -198,7 +198,7 @@ class FixedEncoding:
 def fixed_encoding(
     batch: Batch, settings: Mapping[str, Any], weights: Weights
 ) -> NDArray[np.floating]:
-    """The encoding of texts, or of queries divided by their tokens, ``(texts, R · 2^k · m)``."""
+    """Encode texts, or queries (divided by their numbers of tokens), ``(texts, R · 2^k · m)``."""
     encoding = FixedEncoding(weights["planes"], weights.get("signs"))
     if settings["side"] == "query":
         return encoding.queries(batch.states, batch.lengths) / batch.lengths[:, None]

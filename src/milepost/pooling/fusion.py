@@ -33,7 +33,7 @@ class Fusion:
     """A row of the table.
 
     Attributes:
-        name: of the fusion.
+        name: name of the fusion.
         title: what it does, in a few words.
         paper: an arXiv number, or "" for common knowledge.
         equation: the core, one line.
@@ -54,7 +54,7 @@ class Fusion:
     active: bool = False
 
     def weights(self, settings: Mapping[str, Any], m: int, n: int) -> Shapes:
-        """The shape of each weight, including those drawn once.
+        """Compute the shape of each weight, including those drawn once.
 
         Raises:
             InputError: the settings do not fit each other or these widths.
@@ -70,7 +70,7 @@ class Fusion:
     def start(
         self, settings: Mapping[str, Any], m: int, n: int, random: np.random.Generator
     ) -> dict[str, NDArray[np.float32]]:
-        """Initial weights: uniform within ±1/√(input width of a map)."""
+        """Draw initial weights: uniform within ±1/√(input width of a map)."""
         import numpy as np
 
         shapes = self.weights(settings, m, n)
@@ -110,14 +110,14 @@ def normal(z: Array) -> Array:
 
 
 def linear(v: Array, name: str, weights: Weights) -> Array:
-    """The linear map ``name`` of the weights, with its bias if it has one."""
+    """Apply the linear map ``name``, with its bias if it has one."""
     return v @ weights[f"{name}_map"].T + weights.get(f"{name}_bias", 0.0)
 
 
 def chunk_sizes(width: int, chunks: int) -> list[int]:
-    """Sizes that differ by 1 at most: 10 in 4 are 3, 3, 2, 2.
+    """Split a width into chunks whose sizes differ by 1 at most: 10 into 4 gives 3, 3, 2, 2.
 
-    Rounding up all sizes but the last would cut 6 in 4 as 2, 2, 2, 0.
+    Rounding up all sizes but the last would split 6 into 4 as 2, 2, 2, 0.
 
     Raises:
         InputError: there are more chunks than numbers.
@@ -131,6 +131,6 @@ def chunk_sizes(width: int, chunks: int) -> list[int]:
 
 
 def mapped(name: str, out: int, wide: int, settings: Mapping[str, Any]) -> Shapes:
-    """Shapes of a map, and of its bias if the settings have one."""
+    """Shapes of a map, and of its bias if the setting ``bias`` is on."""
     bias = {f"{name}_bias": (out,)} if settings["bias"] else {}
     return {f"{name}_map": (out, wide), **bias}

@@ -3,8 +3,8 @@
 Every fusion is ``out(core(x, y))``: a core that combines two vectors, then a linear map;
 ``relu-sum`` has a ReLU after the map.
 
-    concat       x and y concatenated, no core       mcb      sketch of all products
-    concat-mlp   ReLU layers over x and y      mlb      tanh(Ux) · tanh(Vy)
+    concat       x and y concatenated, no core    mcb      sketch of all products
+    concat-mlp   ReLU layers over x and y         mlb      tanh(Ux) · tanh(Vy)
     relu-sum     relu(Ux) + relu(Vy)              mfb      Ux · Vy, summed in groups
     hadamard     Ux · Vy                          mfh      mfb twice, multiplied
     tucker       a whole tensor                   mutan    a tensor of low rank
@@ -53,7 +53,7 @@ def _active(v: Array, name: str) -> Array:
 
 
 def _beside(x: Array, y: Array) -> Array:
-    """Both concatenated, after broadcasting."""
+    """Concatenate both after broadcasting."""
     import numpy as np
 
     ahead = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
@@ -115,7 +115,7 @@ def _mfb_shapes(settings: Settings, m: int, n: int) -> tuple[Shapes, int]:
 
 
 def _pooled(product: Array, settings: Settings) -> Array:
-    """Sums of neighbours, ``factor`` at a time."""
+    """Sum neighbours, ``factor`` at a time."""
     groups = settings["hidden"], settings["factor"]
     sums: Array = product.reshape(*product.shape[:-1], *groups).sum(-1)
     return normal(sums) if settings["normalise"] else sums
@@ -133,7 +133,7 @@ def _mfh_shapes(settings: Settings, m: int, n: int) -> tuple[Shapes, int]:
 
 
 def _mfh(x: Array, y: Array, settings: Settings, weights: Weights) -> Array:
-    """Two orders concatenated; the first enters the second before it is pooled."""
+    """Concatenate two orders; the first multiplies the second before either is pooled."""
     (a, b), (c, d) = (_both(x, y, weights, mark) for mark in ("_1", "_2"))
     first = a * b
     return _beside(_pooled(first, settings), _pooled(c * d * first, settings))
@@ -158,7 +158,7 @@ def _tucker_shapes(settings: Settings, m: int, n: int) -> tuple[Shapes, int]:
 def _chunked(
     one: Callable[[Array, Array, int, Settings, Weights], Array],
 ) -> Callable[[Array, Array, Settings, Weights], Array]:
-    """A core that fuses chunk by chunk; ``norm`` says where the result is normalized."""
+    """Make a core that fuses chunk by chunk; ``norm`` selects what is normalized."""
 
     def core(x: Array, y: Array, settings: Settings, weights: Weights) -> Array:
         import numpy as np
@@ -197,7 +197,7 @@ def _full_rank(x: Array, y: Array, number: int, _: Settings, weights: Weights) -
 
 
 def _settings(**more: Value | Parameter) -> dict[str, Parameter]:
-    """The parameters of a row by their defaults, followed by those of all rows."""
+    """Make the parameters of a row from their defaults, followed by those that all rows have."""
     return {
         **{
             name: value if isinstance(value, Parameter) else Parameter(value, *_SAID[name])

@@ -23,10 +23,10 @@ class Fuse:
     """A fusion with its settings and weights: ``fusion("mlb", out=8)(x, y)``.
 
     Args:
-        row: which.
-        settings: all of them.
+        row: the fusion.
+        settings: all of its settings.
         weights: trained weights; None for initial weights, made at the first call.
-        seed: of initial weights.
+        seed: seed of the initial weights.
     """
 
     def __init__(
@@ -82,12 +82,12 @@ class Fuse:
 
 
 def fusion(name: str, /, *, weights: Weights | None = None, seed: int = 0, **settings: Any) -> Fuse:
-    """A fusion set up.
+    """Set up a fusion.
 
     Args:
         name: see ``FUSIONS``.
         weights: trained weights by name; None for initial weights.
-        seed: of initial weights.
+        seed: seed of the initial weights.
         settings: see the fusion's parameters.
 
     Raises:
@@ -98,7 +98,7 @@ def fusion(name: str, /, *, weights: Weights | None = None, seed: int = 0, **set
 
 
 def fusion_row(name: str) -> Fusion:
-    """The fusion of this name.
+    """Find a fusion by name.
 
     Raises:
         InputError: an unknown fusion; the error names the nearest one.

@@ -1,4 +1,4 @@
-"""GELU (arXiv 1606.08415, equation 2), the reference of ``torch.nn.functional.gelu``."""
+"""GELU (arXiv 1606.08415, equation 2), the reference for ``torch.nn.functional.gelu``."""
 
 from __future__ import annotations
 

@@ -34,10 +34,10 @@ LEAST, MOST = 1.0, 20.0
 """Bounds of the operators' exponents."""
 
 FLAT = 1e-3
-"""Signed sums below this share of their greatest term are replaced by a straight line, since the
-slope of a root is unbounded at 0."""
+"""Below this share of the greatest term of a signed sum, its root is replaced by a straight line,
+since the slope of a root is unbounded at 0."""
 
-_GEOMETRIC = 1e-3  # powers nearer to 0 than this are the geometric mean
+_GEOMETRIC = 1e-3  # powers closer to 0 than this give the geometric mean
 
 
 def power_means(
@@ -54,8 +54,8 @@ def power_means(
     Args:
         values: ``(tokens, d)``.
         lengths: ``(texts,)``.
-        power: one exponent, or ``(d,)``; any size, and for ``clamp`` and ``softplus`` any sign: at
-            0 it is the geometric mean.
+        power: one exponent, or ``(d,)``: positive for ``signed``, any number for ``clamp`` and
+            ``softplus``; 0 gives the geometric mean.
         form: how numbers become positive, see above.
         eps: lower bound of the numbers.
         counts: ``(tokens,)``: number of tokens that each value already stands for. Power means of
@@ -93,16 +93,16 @@ def power_means(
 
 
 def middle(power: float) -> float:
-    """The angle of an initial exponent: ``exponent = 20^((1 + sin angle)/2)``."""
+    """Compute the angle of an initial exponent: ``exponent = 20^((1 + sin angle)/2)``."""
     return math.asin(2 * math.log(power / LEAST) / math.log(MOST / LEAST) - 1)
 
 
 def exponents(settings: Mapping[str, Any], weights: Weights, width: int) -> NDArray[np.float64]:
-    """The exponent of each channel, ``(width,)`` float64.
+    """Compute the exponent of each channel, ``(width,)`` float64.
 
-    The trained weight is the change of an angle, so the exponent stays within 1 to 20 and always
-    has a gradient that leads back: a clamp has none and a sigmoid saturates, but a sine turns
-    round. Weight decay pulls the exponent to its initial value and not to 0.
+    The trained weight shifts an angle, so the exponent stays within 1 to 20 and training can always
+    move it back: a clamp has a gradient of 0 and a sigmoid saturates, but a sine turns back. Weight
+    decay pulls the exponent to its initial value, not to 0.
     """
     import numpy as np
 

@@ -29,7 +29,7 @@ JOINS = ("mean", "max", "attention")
 
 
 def checked_placement(placement: tuple[int, ...]) -> tuple[int, ...]:
-    """The placement itself.
+    """Return the placement if it is valid.
 
     Raises:
         InputError: it is empty, or a level has no block.
@@ -43,13 +43,13 @@ def checked_placement(placement: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def joins(join: str | tuple[str, ...], placement: tuple[int, ...]) -> tuple[str, ...]:
-    """The join of each halving.
+    """List the join of each halving.
 
     >>> joins("mean", (2, 1, 1))
     ('mean', 'mean')
 
     Raises:
-        InputError: there are not as many as halvings.
+        InputError: the number of joins is not that of halvings.
     """
     halvings = len(placement) - 1
     each = (join,) * halvings if isinstance(join, str) else join
@@ -66,7 +66,7 @@ def mixed(
 ) -> NDArray[np.float64]:
     """``x + silu(h W_in + b) W_out``, ``h`` a kernel of width 3 over the scaled states.
 
-    States beyond the ends of a text are zero, whatever the other texts of the batch.
+    States beyond the ends of a text count as zero, whatever the other texts of the batch.
     """
     import numpy as np
 
@@ -86,17 +86,17 @@ def halved(
     join: str,
     score: NDArray[np.floating] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Join pairs of states; the last state of an odd text stays as it is.
+    """Join pairs of states; the last state of a text of odd length stays as it is.
 
     Args:
         states: ``(tokens, d)``.
         lengths: ``(texts,)``.
         join: one of ``JOINS``.
-        score: ``(d,)``, for ``attention``: a pair's shares are the softmax of its scaled states
-            times this. At 0, and at None, that is a mean.
+        score: ``(d,)``, for ``attention``: a pair's weights are the softmax of the products of its
+            scaled states with this. 0 and None give a mean.
 
     Returns:
-        States and lengths, ``ceil(n/2)`` each: 7 tokens become 4, 2, 1, 1.
+        States and lengths, ``ceil(n/2)`` for each text: 7 tokens become 4, then 2, 1, 1.
     """
     sizes, left = pairs(lengths)
     if join == "attention" and score is not None:
@@ -107,7 +107,7 @@ def halved(
 
 
 def hierarchy(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """Mean of the last level; it starts as a mean of means, since the blocks start at 0."""
+    """Mean of the last level; initially a mean of means, since the blocks start at 0."""
     states, lengths = batch.states.astype("float64"), batch.lengths
     how = joins(settings["join"], settings["placement"])
     block = 0
@@ -129,7 +129,7 @@ def _start(
     placement, channels = checked_placement(settings["placement"]), settings["channels"]
     blocks, how = sum(placement), joins(settings["join"], placement)
     kernel = 0.3 * rng.standard_normal((blocks, 3, width))
-    kernel[:, 1] += 1  # a block starts by reading the position itself
+    kernel[:, 1] += 1  # initially a block mostly reads the position itself
     inward = rng.standard_normal((blocks, width, channels)) / np.sqrt(width)
     begun = {
         "kernel": kernel.astype(np.float32),

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def drawn(rng: np.random.Generator, *shape: int) -> NDArray[np.float32]:
-    """A linear map, float32, uniform within ``1 / sqrt(shape[0])`` of 0, as torch begins one."""
+    """Draw a linear map, float32, uniform within ``1 / sqrt(shape[0])`` of 0, as torch does."""
     import numpy as np
 
     return (rng.uniform(-1, 1, shape) / math.sqrt(shape[0])).astype(np.float32)
 
 
 def identity(width: int) -> NDArray[np.float32]:
-    """A linear map that changes nothing, ``(width, width)`` float32."""
+    """The identity map, ``(width, width)`` float32."""
     import numpy as np
 
     return np.eye(width, dtype=np.float32)

@@ -4,7 +4,7 @@
     y_i = o_i + MLP(LN(o_i))                        MLP: two maps, GELU between them
     z   = (1/n) Σ y_i
 
-The paper prints neither LN nor the two sums with ``x_i`` and ``o_i``; its released model has them.
+The paper shows neither LN nor the two sums with ``x_i`` and ``o_i``; its released model has them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ WIDER = 4
 def latent_attention(
     batch: Batch, settings: Mapping[str, Any], weights: Weights
 ) -> NDArray[np.floating]:
-    """The equations at the top, in float64, text by text: each token has a row of ``hidden``."""
+    """Compute the equations at the top in float64, text by text: ``hidden`` numbers for a token."""
     import numpy as np
 
     own = {name: np.asarray(value, np.float64) for name, value in weights.items()}

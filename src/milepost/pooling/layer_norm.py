@@ -1,4 +1,4 @@
-"""LayerNorm (arXiv 1607.06450), the reference of ``torch.nn.functional.layer_norm``."""
+"""LayerNorm (arXiv 1607.06450), the reference for ``torch.nn.functional.layer_norm``."""
 
 from __future__ import annotations
 

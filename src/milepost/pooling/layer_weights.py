@@ -1,6 +1,6 @@
 """One weight for each layer: the plain mean over layers, ELMo's mix, and a sparse mix.
 
-These are the baselines of trained poolings over layers (``multilayer.py``): L + 1 weights, or none.
+These are the baselines of trained poolings over layers (``multilayer.py``): L + 1 weights at most.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ NORMALISED = Parameter(False, "Scale the summary of each layer to a mean square 
 def summaries(batch: Batch, summary: str) -> NDArray[np.float64]:
     """One vector for each layer of each text, ``(texts, layers, d)`` float64.
 
-    ``"last"`` is found by length: position -1 of a padded batch is a pad token (and is what the
-    published code of 2409.02727 reads where padding stands on the right).
+    ``"last"`` is found by length: position -1 of a padded batch is a pad token (which the published
+    code of 2409.02727 reads if padding is on the right).
     """
     if summary == "mean":
         return means(batch.states, batch.lengths)
@@ -41,7 +41,7 @@ def summaries(batch: Batch, summary: str) -> NDArray[np.float64]:
 
 
 def sparsemax(scores: NDArray[np.floating]) -> NDArray[np.float64]:
-    """The nearest point of the simplex, ``(n,)``: like softmax, but small scores get 0.
+    """Find the nearest point of the simplex, ``(n,)``: like softmax, but small scores get 0.
 
     Martins and Astudillo (arXiv 1602.02068), algorithm 1. [0.1, 0.2, 0.9] → [1/30, 4/30, 25/30].
 

@@ -2,9 +2,9 @@
 
     MaxSim(q, p) = Σ_i max_j q_i · p_j              i: tokens of the query; j: tokens of the text
 
-The operator ``tokens`` keeps them all, for the comparison of ``milepost lab compare``.
-``token_pooling.py`` lowers the number of vectors of a text, ``fixed_encoding.py`` makes one vector
-of them whose product with a query's approximates MaxSim.
+The operator ``tokens`` keeps all of them, for ``milepost lab compare``. ``token_pooling.py`` lowers
+the number of vectors of a text, ``fixed_encoding.py`` combines them into one vector whose product
+with a query's approximates MaxSim.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def maxsim(
 ) -> NDArray[np.float32]:
     """Score every text for every query: ``Σ_i max_j q_i · p_j`` (2004.12832, equation 3).
 
-    Vectors are taken as they are: give them unit length for cosines, as ColBERT does.
+    Vectors are not normalized: pass unit vectors for cosines, as ColBERT does.
 
     >>> maxsim([[1.0, 0.0], [0.0, 1.0]], [2], [[2.0, 1.0], [0.0, 3.0], [4.0, 0.0]], [2, 1])
     array([[5., 4.]], dtype=float32)
@@ -44,7 +44,7 @@ def maxsim(
         ``(queries, texts)`` float32.
 
     Raises:
-        InputError: shapes or numbers do not fit, see ``milepost.pooling.ragged``.
+        InputError: shapes or lengths do not fit, see ``milepost.pooling.ragged``.
     """
     import numpy as np
 
@@ -60,7 +60,7 @@ def maxsim(
 
 
 def tokens(batch: Batch, _: Mapping[str, Any], __: Weights) -> NDArray[np.floating]:
-    """Every state, ``(texts, most tokens, d)``; see ``stacked``."""
+    """Return every state, ``(texts, most tokens, d)``; see ``stacked``."""
     return stacked(batch.states, batch.lengths)
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def multilayer(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """The equations at the top; all sums in float64.
+    """Compute the equations at the top; all sums in float64.
 
     The order of tokens matters only with ``summary="last"`` and ``keys="layers"``.
     """
@@ -61,7 +61,7 @@ def multilayer(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> N
 def _keys(
     batch: Batch, settings: Mapping[str, Any], weights: Mapping[str, NDArray[np.float64]]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """``(keys, d)`` of all texts, and the number of keys of each text."""
+    """Keys of all texts ``(keys, d)``, and the number of keys of each text."""
     import numpy as np
 
     if settings["keys"] == "layers":

@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def shifted(
     values: NDArray[np.floating], lengths: NDArray[np.int64], places: int
 ) -> NDArray[np.float64]:
-    """The state a number of positions further on in the same text, 0 beyond its ends.
+    """Shift states by a number of positions within each text; 0 beyond its ends.
 
     Args:
         values: ``(tokens, d)``.
         lengths: ``(texts,)``.
-        places: distance; negative distances look back.
+        places: distance to the state that is read; negative distances look back.
 
     Returns:
         ``(tokens, d)`` float64.
@@ -47,10 +47,10 @@ def averages(
     Args:
         values: ``(tokens, d)``.
         lengths: ``(texts,)``.
-        width: of the window, odd.
+        width: width of the window, odd.
 
     Returns:
-        ``(tokens, d)`` float64: of [1, 2, 3] with width 3 it is [1.5, 2, 2.5].
+        ``(tokens, d)`` float64: [1, 2, 3] with width 3 gives [1.5, 2, 2.5].
     """
     import numpy as np
 
@@ -65,14 +65,14 @@ def averages(
 
 
 def pairs(lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Sizes of the pairs that texts are cut into; the last token of an odd text is alone.
+    """Cut texts into pairs; the last token of a text of odd length stays alone.
 
     Args:
         lengths: ``(texts,)``.
 
     Returns:
-        The size of each pair (2, or 1), and the pairs of each text, ``ceil(n/2)``: lengths
-        [3, 2] give [2, 1, 2] and [2, 1].
+        The size of each pair (2, or 1), and the number of pairs of each text, ``ceil(n/2)``:
+        lengths [3, 2] give [2, 1, 2] and [2, 1].
     """
     import numpy as np
 
@@ -92,4 +92,4 @@ def rms_scaled(values: NDArray[np.floating]) -> NDArray[np.float64]:
 
 
 RMS_FLOOR = 1e-6
-"""Added to the mean square, so that a row of zeros stays one."""
+"""Added to the mean square, so that a row of zeros stays zero."""

@@ -55,7 +55,7 @@ class Parameter:
     several: bool = False
 
     def checked(self, operator: str, name: str, value: Any) -> Value:
-        """The value, or an error that names the allowed values."""
+        """Check a value; the error names the allowed values."""
         if self.several and isinstance(value, list | tuple):
             return tuple(self._single(operator, name, each) for each in value)
         single: Value = self._single(operator, name, value)
@@ -89,7 +89,7 @@ class Parameter:
 def checked_settings(
     operator: str, parameters: Mapping[str, Parameter], given: Mapping[str, Any]
 ) -> dict[str, Value]:
-    """All settings, checked, defaults filled in.
+    """Check settings and fill in defaults.
 
     Raises:
         InputError: an unknown setting, or a value out of its bounds.
@@ -113,11 +113,11 @@ class Batch:
 
     Attributes:
         states: ``(tokens, d)`` float32; ``(tokens, layers, d)`` for operators that need layers.
-        lengths: ``(texts,)`` int64, each at least 1, of sum ``tokens``.
+        lengths: ``(texts,)`` int64, each at least 1; they sum to ``tokens``.
         queries: ``(texts, d_q)`` float32, one for each text, or None.
-        segments: ``(segments,)`` int64: the tokens of each segment; segments tile each text. For
-            operators that need none each token is a segment.
-        per_text: ``(texts,)`` int64: segments of each text.
+        segments: ``(segments,)`` int64: the tokens of each segment; segments tile each text. If
+            none are given, each token is a segment.
+        per_text: ``(texts,)`` int64: the number of segments of each text.
     """
 
     states: NDArray[np.float32]
@@ -142,7 +142,7 @@ class Operator:
     """A row of the table.
 
     Attributes:
-        name: of the operator.
+        name: name of the operator.
         title: what it does, in a few words.
         paper: its source: an arXiv number, or "" for common knowledge.
         family: the file of its docs, ``docs/pooling/FAMILY.md``.
@@ -156,11 +156,11 @@ class Operator:
         needs: inputs other than states and lengths.
         fixed: weights that are drawn once and never trained (hashes, signs).
         single: ``"same"`` if the vector of a text of one token is the state of that token.
-        late: of late interaction, which compares the tokens of query and text: ``"many"`` gives
-            vectors that are scored by MaxSim, as many as a text has tokens or fewer; ``"one"`` a
-            vector whose product with a query's approximates MaxSim; "" for all others.
-        query_settings: settings that a query is pooled with, in place of a text's.
-        make: what makes the torch module of a pooling of others, see ``register``; None for ours.
+        late: kind of late interaction, which compares the tokens of query and text: ``"many"``
+            gives at most one vector per token, scored by MaxSim; ``"one"`` gives one vector, whose
+            product with a query's approximates MaxSim; "" for all others.
+        query_settings: settings that replace those of texts when a query is pooled.
+        make: makes the torch module of a user-defined pooling, see ``register``; otherwise None.
     """
 
     name: str
@@ -197,14 +197,14 @@ class Operator:
         layers: int,
         rng: np.random.Generator,
     ) -> Weights:
-        """Initial weights by name; empty if nothing is trained."""
+        """Create initial weights by name; empty if the operator has none."""
         if self.start is None:
             return {}
         more = {"layers": layers} if "layers" in self.needs else {}
         return self.start(settings, width, query_width, rng, **more)
 
     def settings(self, given: Mapping[str, Any]) -> dict[str, Value]:
-        """All settings, checked, defaults filled in.
+        """Check settings and fill in defaults.
 
         Raises:
             InputError: an unknown setting, or a value out of its bounds.
@@ -213,14 +213,14 @@ class Operator:
 
 
 class Pool:
-    """An operator ready to be called.
+    """An operator with its settings and weights, ready to be called.
 
     Args:
-        operator: which.
-        settings: all of them, see ``Operator.settings``.
+        operator: the operator.
+        settings: all of its settings, see ``Operator.settings``.
         weights: trained weights; if None, an operator that trains gets its initial weights (from
             ``seed``) at the first call, when widths are known.
-        seed: of initial weights.
+        seed: seed of the initial weights.
     """
 
     def __init__(
@@ -247,7 +247,7 @@ class Pool:
         queries: ArrayLike | None = None,
         segments: ArrayLike | None = None,
     ) -> NDArray[np.float32]:
-        """Pool.
+        """Pool texts.
 
         Args:
             states: ``(tokens, d)``, concatenated texts; ``(tokens, layers, d)`` for
@@ -261,8 +261,8 @@ class Pool:
 
         Returns:
             ``(texts, d_out)`` float32, finite, not normalized to unit length; ``(texts, k, d_out)``
-            of late interaction, where texts of fewer than k vectors end in rows of zeros, and of a
-            pooling of others that gives k vectors a text.
+            for late interaction, where texts with fewer than k vectors end in rows of zeros, and
+            for user-defined poolings that give k vectors per text.
 
         Raises:
             InputError: empty texts, lengths or segments that do not add up, NaN, a wrong type or
@@ -292,7 +292,7 @@ class Pool:
         return vectors
 
     def of_queries(self) -> Pool:
-        """The same for queries, which late interaction pools in another way."""
+        """Make the same pooling for queries; only late interaction treats them differently."""
         settings = {**self.settings, **self.operator.query_settings}
         return Pool(self.operator, settings, self.weights, self.seed)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from milepost.pooling.operator import Weights
 
 WIDTHS = (3, 5, 7)
-"""Windows of the paper's pyramid."""
+"""Widths of the windows in the paper's pyramid."""
 
 
 def scales(
@@ -33,17 +33,17 @@ def scales(
     *,
     cascade: bool,
 ) -> NDArray[np.float64]:
-    """Averages of windows of several widths.
+    """Average windows of several widths around each row.
 
     Args:
         values: ``(rows, d)``.
         lengths: rows of each text.
-        widths: of the windows, odd.
-        cascade: each average is of the one before, as published, not of the values.
+        widths: widths of the windows, odd.
+        cascade: whether to average the previous average, as published, not the values.
 
     Returns:
-        ``(rows, d, scales)`` float64: each channel beside its own scales, which is the order that
-        a grouped mixing needs.
+        ``(rows, d, scales)`` float64: the scales of a channel are adjacent, as grouped mixing
+        needs.
     """
     import numpy as np
 
@@ -57,7 +57,7 @@ def scales(
 def columns(
     values: NDArray[np.floating], segments: NDArray[np.int64], per_text: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Means of the tokens at the same position of their segments, text by text.
+    """Compute means of the tokens at the same position of their segments, text by text.
 
     Args:
         values: ``(tokens, d)``.
@@ -65,8 +65,8 @@ def columns(
         per_text: segments of each text.
 
     Returns:
-        ``(columns, d)`` means over the segments that are long enough, the columns of each text,
-        and the column of each token.
+        ``(columns, d)`` means over the segments that are long enough, the number of columns of each
+        text, and the column of each token.
     """
     import numpy as np
 
@@ -85,14 +85,14 @@ def attended(
     lengths: NDArray[np.int64],
     position: NDArray[np.floating],
 ) -> NDArray[np.float64]:
-    """Attention of each row to the rows of its text, with a learned number for each distance.
+    """Attention of each row to the rows of its text, with a learned bias for each distance.
 
     Args:
         queries: ``(rows, heads, k)``.
         keys: of the same shape.
         values: of the same shape.
         lengths: rows of each text.
-        position: ``(heads, 2 reach + 1)``: added to a score by distance, from ``-reach`` to
+        position: ``(heads, 2 reach + 1)``: added to a score by its distance, from ``-reach`` to
             ``reach``; larger distances are clipped.
 
     Returns:
@@ -154,7 +154,7 @@ def landmarks(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> ND
 
 
 def p2at(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """Mean of ``landmarks``; it starts as the mean of the segments' means."""
+    """Mean of ``landmarks``; initially the mean of the segments' means."""
     return means(landmarks(batch, settings, weights), batch.per_text)
 
 
@@ -195,10 +195,10 @@ def pyramid(batch: Batch, settings: Mapping[str, Any], _: Weights) -> NDArray[np
 
 
 def odd(widths: tuple[int, ...]) -> tuple[int, ...]:
-    """The widths themselves.
+    """Return the widths if they are valid.
 
     Raises:
-        InputError: there is none, or one is not an odd number from 1 on.
+        InputError: there are none, or one is not a positive odd number.
     """
     if not widths or any(type(width) is not int or width < 1 or width % 2 == 0 for width in widths):
         raise InputError(

@@ -28,7 +28,7 @@ of the paper."""
 
 
 def balanced(length: int, count: int) -> list[int]:
-    """Tokens of each of ``count`` segments of a text, for texts without landmarks.
+    """Cut a text evenly into ``count`` segments, and return the tokens of each.
 
     Token ``n`` is in segment ``floor(n · count / length)``, so lengths differ by 1 at most. The
     paper's code takes ``n // (length // count + 1)``, which makes fewer segments than requested
@@ -36,10 +36,10 @@ def balanced(length: int, count: int) -> list[int]:
 
     Args:
         length: tokens of the text itself.
-        count: segments; at most as many as tokens.
+        count: number of segments; at most as many as tokens are made.
 
     Raises:
-        InputError: a number under 1.
+        InputError: a number is below 1.
 
     >>> balanced(10, 4)
     [3, 2, 3, 2]
@@ -52,7 +52,7 @@ def balanced(length: int, count: int) -> list[int]:
 
 
 def by_specials(special: Sequence[bool]) -> list[int]:
-    """Tokens of each segment of a text cut at special tokens, as PoNet's code cuts at ``[SEP]``.
+    """Cut a text at special tokens, as PoNet's code does at ``[SEP]``: the tokens of each segment.
 
     Each special token is a segment of its own, and each run between two of them is one.
 
@@ -71,7 +71,7 @@ def by_specials(special: Sequence[bool]) -> list[int]:
 
 
 def by_headings(heading: Sequence[bool]) -> list[int]:
-    """Tokens of each segment of a text cut at headings: each heading starts a segment.
+    """Cut a text where headings start, and return the tokens of each segment.
 
     Adjacent headings start a single segment. The text before the first heading is a segment, and
     so is a text without headings.
@@ -175,7 +175,7 @@ def mixed(
 
 
 def ponet(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """PoNet's block without its feed-forward layer, read out: ``LN(x + P W + b)``."""
+    """PoNet's block without its feed-forward layer, ``LN(x + P W + b)``, averaged by ``_read``."""
     states = batch.states.astype("float64")
     maps = [states @ weights[f"{name}_map"] + weights[f"{name}_bias"] for name in MAPS]
     mix = mixed(maps, batch.lengths, batch.segments, settings["heads"], settings["window"])
@@ -186,7 +186,7 @@ def ponet(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArra
 
 
 def triple(batch: Batch, settings: Mapping[str, Any], _: Weights) -> NDArray[np.floating]:
-    """``[mean ; segments' maxima ; neighbours' maxima]``, the last two read out."""
+    """``[mean ; segments' maxima ; neighbours' maxima]``, the last two averaged by ``_read``."""
     import numpy as np
 
     _checked_window(settings)
@@ -199,7 +199,7 @@ def triple(batch: Batch, settings: Mapping[str, Any], _: Weights) -> NDArray[np.
 def _read(
     values: NDArray[np.floating], batch: Batch, settings: Mapping[str, Any]
 ) -> NDArray[np.float64]:
-    """The mean of all tokens, or of those that close a segment."""
+    """Average all tokens, or those that close a segment."""
     import numpy as np
 
     if settings["readout"] == "mean":

@@ -3,9 +3,9 @@
     states    (tokens, d)     all tokens of all texts, nothing between them
     lengths   (texts,)        [2, 3]: tokens 0-1 are the first text, 2-4 the second
 
-There is no padding that could leak. Sums are computed in float64 and returned as float32: the sum
-of 4,096 numbers of 16 is infinite in float16. Ragged texts of a finer cut (segments, landmarks) use
-the same functions with other lengths. ``from_padded`` removes the padding of a batch.
+There is no padding that could leak. Sums are computed and returned in float64: in float16 the sum
+of 4,096 values of 16 is infinite. Finer cuts of texts (segments, landmarks) use the same functions
+with other lengths. ``from_padded`` removes the padding of a batch.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def checked_lengths(lengths: ArrayLike, tokens: int, what: str = "lengths") -> NDArray[np.int64]:
-    """Lengths as ``(texts,)`` int64.
+    """Check lengths, and return them as ``(texts,)`` int64.
 
     Raises:
-        InputError: they are not one row of whole numbers from 1 on, or do not add up to ``tokens``.
+        InputError: they are not one row of positive integers, or do not add up to ``tokens``.
     """
     import numpy as np
 
@@ -48,7 +48,7 @@ def checked_lengths(lengths: ArrayLike, tokens: int, what: str = "lengths") -> N
 
 
 def checked_states(states: ArrayLike, dimensions: int = 2) -> NDArray[np.float32]:
-    """States as float32 with ``dimensions`` axes, finite.
+    """Check that states are finite and have ``dimensions`` axes, and return them as float32.
 
     Raises:
         InputError: another type, another shape, NaN or infinity.
@@ -98,7 +98,8 @@ def from_padded(
         number of tokens of each text, ``(texts,)`` int64.
 
     Raises:
-        InputError: the shapes do not fit, the mask holds another number, or a text has no token.
+        InputError: the shapes do not fit, the mask holds numbers other than 0 and 1, or a text has
+            no token.
     """
     import numpy as np
 
@@ -131,14 +132,14 @@ def owners(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def split(values: NDArray[np.floating], lengths: NDArray[np.int64]) -> list[NDArray[np.floating]]:
-    """The rows of each text, as views; for what needs a large array for each text."""
+    """Split rows by text, as views; for operators that need a large array for each text."""
     import numpy as np
 
     return np.split(values, starts(lengths)[1:]) if len(lengths) else []
 
 
 def stacked(values: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray[np.floating]:
-    """The rows of each text, ``(texts, most, …)``; a text of fewer ends in rows of zeros.
+    """Stack the rows of each text, ``(texts, most, …)``; shorter texts end in rows of zeros.
 
     >>> import numpy as np
     >>> stacked(np.array([[1.0], [2.0], [3.0]]), np.array([2, 1])).tolist()
@@ -191,7 +192,7 @@ def log_sums(values: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArra
 
 
 def softmax(scores: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Softmax over the tokens of each text, ``(tokens, …)`` float64; each text's sums to 1."""
+    """Softmax over the tokens of each text, ``(tokens, …)`` float64; sums to 1 in each text."""
     import numpy as np
 
     result: NDArray[np.float64] = np.exp(scores - log_sums(scores, lengths)[owners(lengths)])
@@ -199,7 +200,7 @@ def softmax(scores: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray
 
 
 def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Rows at unit length, float32; a row of zeros stays zero."""
+    """Scale rows to unit length, float32; a row of zeros stays zero."""
     import numpy as np
 
     norm = np.linalg.norm(vectors.astype(np.float64), axis=-1, keepdims=True)

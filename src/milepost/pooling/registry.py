@@ -1,4 +1,4 @@
-"""Poolings of others: torch modules over padded texts, by ``register`` or as entry points.
+"""User-defined poolings: torch modules over padded texts, by ``register`` or as entry points.
 
     from torch import nn
 
@@ -8,13 +8,13 @@
 
     pooling.register("gated", Gated)
 
-A package offers the same in its ``pyproject.toml``:
+A package registers a pooling in its ``pyproject.toml``:
 
     [project.entry-points."milepost.poolings"]
     gated = "my_package.gated:Gated"
 
-Nothing of another package is imported before its pooling is asked for. The torch side, which also
-checks shapes and padding, is ``milepost.model.pooling.outside``.
+The package is not imported before its pooling is requested. The torch side, which also checks
+shapes and padding, is ``milepost.model.pooling.outside``.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 GROUP = "milepost.poolings"
 """The group of entry points."""
 
-# By name, as an entry point is found: this package knows neither network nor torch.
+# Imported by name, as entry points are: this package depends on neither network nor torch.
 _TORCH = "milepost.model.pooling.outside"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _GIVEN = ("query_width", "layers")
-"""Arguments of ``make`` that are no settings: they are known where states are."""
+"""Arguments of ``make`` that are not settings, because the inputs decide them."""
 
 _REGISTERED: dict[str, Operator] = {}
-# Not read later: a file may be edited while a long comparison runs on what it held before.
+# Hashed when registered: a file may be edited while a comparison runs on its former code.
 _SOURCES: dict[str, str] = {}
 
 
@@ -62,7 +62,7 @@ def outside(
     paper: str = "",
     equation: str = "",
 ) -> Operator:
-    """The row of the table for a torch module of somebody else; see ``register``."""
+    """Make the row of the table for a user-defined torch module; see ``register``."""
     if not _NAME.fullmatch(name):
         raise InputError(
             f"{name!r} cannot name a pooling", "small letters, digits, - and _, as in gated-mean"
@@ -101,17 +101,17 @@ def register(
     """Add a pooling to the table of this process; a second one of the same name replaces it.
 
     Args:
-        name: small letters, digits, ``-`` and ``_``.
+        name: lower-case letters, digits, ``-`` and ``_``.
         make: a class of ``torch.nn.Module``, or a function that makes one: ``make(width,
             setting=default, …)``. ``width`` is d of the states; arguments with a default (a number,
             bool or string, or a tuple of whole numbers) are settings; ``query_width`` and
-            ``layers`` are given where they are arguments. The module's ``forward(states, mask)``
+            ``layers`` are passed if they are arguments. The module's ``forward(states, mask)``
             takes ``(B, N, d)`` float32 and ``(B, N)`` bool, true at tokens, and returns
             ``(B, d_out)``, or ``(B, k, d_out)`` for k vectors a text, which are scored by MaxSim.
         needs: further arguments of ``forward``, by name: ``segments``, ``(B, N)`` int64, the
             number of each token's sentence; ``queries``, ``(B, d_q)``; ``layers``: states are
             ``(B, N, layers, d)``.
-        title: what it does, in a few words; otherwise the first line of its docstring.
+        title: what it does, in a few words; by default the first line of its docstring.
         paper: an arXiv number.
         equation: one line.
 
@@ -119,8 +119,8 @@ def register(
         The row of the table.
 
     Raises:
-        InputError: the name is of an operator of Milepost or is none, or an argument of ``make``
-            is neither ``width`` nor has such a default.
+        InputError: the name is invalid or that of an operator of Milepost, or an argument of
+            ``make`` after the first has no such default.
     """
     from milepost.pooling.table import TABLE
 
@@ -132,17 +132,17 @@ def register(
 
 
 def registered() -> dict[str, Operator]:
-    """What ``register`` added so far, by name."""
+    """Return what ``register`` added so far, by name."""
     return dict(_REGISTERED)
 
 
 def others() -> list[str]:
-    """Names of all poolings of others; nothing is imported."""
+    """List the names of all user-defined poolings; nothing is imported."""
     return list(dict.fromkeys([*_REGISTERED, *sorted(_offered())]))
 
 
 def found(name: str) -> Operator | None:
-    """A pooling of others by its name; None if there is none.
+    """Find a user-defined pooling by name; None if there is none.
 
     Raises:
         InputError: the package that offers it cannot be imported, or offers something else.
@@ -151,39 +151,39 @@ def found(name: str) -> Operator | None:
         package = point.dist.name if point.dist else point.module
         try:
             made = point.load()
-        except Exception as error:  # of any code of somebody else
+        except Exception as error:  # user code may raise anything
             raise InputError(
                 f"the pooling {name} of {package} cannot be imported: {type(error).__name__}: "
                 f"{first_line(error)}",
                 f"pip install --upgrade {package}, or pip uninstall {package}",
             ) from error
-        # A module may have registered it itself, to say more about it.
+        # The module may have registered it itself, with a title and so on.
         if name not in _REGISTERED:
             register(name, made)
     return _REGISTERED.get(name)
 
 
 def source_of(operator: Operator) -> str:
-    """Hash of the code of a pooling of others, as it was registered; empty for Milepost's.
+    """Hash of the code of a user-defined pooling, as it was registered; empty for Milepost's.
 
-    The code is the file that defines it, and what ``functools.partial`` gives. Other files that it
-    imports do not count.
+    The code is the file that defines it, and the arguments of ``functools.partial``. Other files
+    that it imports do not count.
     """
     return "" if operator.make is None else _SOURCES[operator.name]
 
 
 def _source(make: Callable[..., Any]) -> str:
-    """See ``source_of``."""
+    """Hash the code of a pooling; see ``source_of``."""
     given = []
     while isinstance(make, partial):
         given.append(_told([make.args, *make.keywords.items()]))
         make = make.func
     make = inspect.unwrap(make)
     if not inspect.isclass(make) and not inspect.isroutine(make):
-        make = type(make)  # an object that can be called
+        make = type(make)  # a callable object
     try:
         code = Path(inspect.getsourcefile(make) or "").read_bytes()
-    except (OSError, TypeError):  # of a notebook or an interpreter, or not written in Python
+    except (OSError, TypeError):  # in a notebook or an interpreter, or not written in Python
         try:
             code = inspect.getsource(make).encode()
         except (OSError, TypeError):
@@ -192,7 +192,7 @@ def _source(make: Callable[..., Any]) -> str:
 
 
 def _told(value: object) -> str:
-    """A value as text that is the same in each process, where ``repr`` may give an address."""
+    """Represent a value by the same text in each process; ``repr`` may contain an address."""
     if isinstance(value, list | tuple):
         return f"({', '.join(map(_told, value))})"
     if value is None or isinstance(value, int | float | str):
@@ -201,7 +201,7 @@ def _told(value: object) -> str:
 
 
 def _title(make: Callable[..., Any]) -> str:
-    """The first line of its own docstring (that of ``nn.Module`` says nothing), or where it is."""
+    """The first line of its own docstring, not that of ``nn.Module``; otherwise its full name."""
     own = make.__dict__.get("__doc__") if inspect.isclass(make) else make.__doc__
     place = f"{make.__module__}.{getattr(make, '__qualname__', type(make).__name__)}"
     return (own or "").strip().partition("\n")[0] or place
@@ -212,7 +212,7 @@ def _offered() -> dict[str, EntryPoint]:
 
 
 def _parameters(name: str, make: Callable[..., Any]) -> dict[str, Parameter]:
-    """The settings that a class or function takes, by its arguments."""
+    """Read the settings that a class or function takes from its arguments."""
     try:
         arguments = list(inspect.signature(make).parameters.values())
     except (TypeError, ValueError) as error:

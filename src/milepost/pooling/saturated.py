@@ -1,11 +1,11 @@
-"""Log-saturated weights of terms: SPLADE (arXiv 2107.05720) and SPLADE v2 (arXiv 2109.10086).
+"""Log-saturated term weights: SPLADE (arXiv 2107.05720) and SPLADE v2 (arXiv 2109.10086).
 
     w_ij = E_j · t(x_i) + b_j                       t(x) = LN(gelu(x W + c))
     z_j  = max_i ln(1 + relu(w_ij))                 join="max", v2
     z_j  = Σ_i ln(1 + relu(w_ij))                   join="sum", the first version
 
-The paper's ``E`` are the network's word embeddings; an operator reads states alone, so it has its
-own, and there are as many terms as ``terms`` says.
+In the paper ``E`` is the network's word embeddings. An operator reads only states, so it has an
+``E`` of its own, whose number of terms is the setting ``terms``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def splade(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """The equations at the top, in float64, text by text: each token has a number a term."""
+    """Compute the equations at the top in float64, text by text: ``terms`` numbers for a token."""
     import numpy as np
 
     own = {name: np.asarray(value, np.float64) for name, value in weights.items()}
@@ -49,7 +49,7 @@ def _saturated(
 
 
 def _start(settings: Mapping[str, Any], width: int, _: int, rng: np.random.Generator) -> Weights:
-    """Terms of about unit length: about half of a token's weights are positive, and about 1."""
+    """Draw terms of about unit length: half of a token's weights are positive, and about 1."""
     import numpy as np
 
     terms = rng.standard_normal((settings["terms"], width)) / np.sqrt(width)

@@ -31,14 +31,14 @@ SEED_SPREAD = 0.02
 
 
 def pma(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """The equations at the top; all sums in float64."""
+    """Compute the equations at the top; all sums in float64."""
     import numpy as np
 
     own = {name: np.asarray(value, np.float64) for name, value in weights.items()}
     read = batch.states.astype(np.float64)
     if settings["feed_states"]:
         read = _feed(read, own, "states")
-    # The paper divides scores by the root of all channels, attend_each by that of a head's.
+    # The paper divides scores by the root of all channels, attend_each by that of one head's.
     query = own["seeds"] @ own["query_map"] / math.sqrt(settings["heads"])
     mixed = attend_each(
         np.broadcast_to(query, (len(batch.lengths), *query.shape)),
@@ -60,7 +60,7 @@ def pma(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[
 def _feed(
     values: NDArray[np.float64], weights: Mapping[str, NDArray[np.float64]], name: str
 ) -> NDArray[np.float64]:
-    """rFF: ``relu(x W + b)``, each row on its own."""
+    """rFF: ``relu(x W + b)``, row by row."""
     import numpy as np
 
     fed: NDArray[np.float64] = np.maximum(
@@ -70,7 +70,7 @@ def _feed(
 
 
 def _start(settings: Mapping[str, Any], width: int, _: int, rng: np.random.Generator) -> Weights:
-    """Small seeds and identity values: the initial vector is nearly that of a mean."""
+    """Make small seeds and identity values: the initial vector is nearly that of a mean."""
     import numpy as np
 
     checked_heads("pma", settings["heads"], width)

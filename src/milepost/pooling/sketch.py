@@ -6,9 +6,8 @@ of their sketches, so the products are never computed. The inner product of two 
 unbiased but noisy estimate of the inner product of the vectors; sketches can only be compared if
 they share bins and signs.
 
-``sketch-moment`` is the sketch of a text's second moment. It is a mean of the
-tokens' own sketches, so parts of a text can be sketched apart and joined, weighted by their
-lengths.
+``sketch-moment`` is the sketch of a text's second moment. It is a mean of the tokens' own sketches,
+so parts of a text can be sketched separately and averaged, weighted by their lengths.
 """
 
 from __future__ import annotations
@@ -37,17 +36,17 @@ MOST = 16_000
 def drawn(
     what: str, x_width: int, y_width: int, size: int, random: np.random.Generator
 ) -> dict[str, NDArray[np.float32]]:
-    """Bins and signs for two vectors, see ``DRAWN``.
+    """Draw bins and signs for two vectors, see ``DRAWN``.
 
     Args:
-        what: the operator, for messages.
-        x_width: numbers of x.
-        y_width: numbers of y.
-        size: bins.
-        random: draws them.
+        what: name of the operator, for messages.
+        x_width: width of x.
+        y_width: width of y.
+        size: number of bins.
+        random: generator of the draws.
 
     Raises:
-        InputError: fewer bins than numbers.
+        InputError: there are fewer bins than the width of x or y.
     """
     import numpy as np
 
@@ -78,7 +77,7 @@ def count_sketch(
     """
     import numpy as np
 
-    # A product, not np.add.at: that takes minutes where the tokens are a power of two.
+    # A matrix product: np.add.at takes minutes if the number of tokens is a power of two.
     spread = np.zeros((len(bins), size))
     spread[np.arange(len(bins)), bins.astype(np.int64)] = signs
     result: NDArray[np.float64] = vectors.astype(np.float64) @ spread
@@ -95,7 +94,7 @@ def product_sketch(
         np.fft.rfft(count_sketch(v, weights[f"{side}_bin"], weights[f"{side}_sign"], size))
         for side, v in (("x", x), ("y", y))
     ]
-    # n is not optional: of an odd size rfft keeps as many numbers as of the even one below it.
+    # n is required: for an odd size rfft gives as many numbers as for the even size below it.
     result: NDArray[np.float64] = np.fft.irfft(turned[0] * turned[1], n=size)
     return result
 

@@ -62,20 +62,20 @@ TABLE: dict[str, Operator] = {
 
 
 def names() -> dict[str, Operator]:
-    """Every operator, those of others last: its paper, parameters, what it needs.
+    """List every operator by name, user-defined ones last.
 
     Raises:
-        InputError: a package offers one that cannot be imported.
+        InputError: a package offers a pooling that cannot be imported.
     """
     return {**TABLE, **{name: operator(name) for name in others()}}
 
 
 def operator(name: str) -> Operator:
-    """The operator of this name.
+    """Find an operator by name.
 
     Raises:
-        InputError: an unknown operator; the error names the nearest one. Or it is of another
-            package, which cannot be imported.
+        InputError: an unknown operator (the error names the nearest one), or one of a package that
+            cannot be imported.
     """
     row = TABLE.get(name) or found(name)
     if row is None:
@@ -87,12 +87,12 @@ def operator(name: str) -> Operator:
 
 
 def get(name: str, /, *, weights: Weights | None = None, seed: int = 0, **settings: Any) -> Pool:
-    """An operator set up: ``get("ggem", groups=8)(states, lengths)``.
+    """Set up an operator: ``get("ggem", groups=8)(states, lengths)``.
 
     Args:
         name: see ``names``.
         weights: trained weights by name; None for initial weights.
-        seed: of initial weights.
+        seed: seed of the initial weights.
         settings: see the operator's parameters.
 
     Raises:
@@ -103,7 +103,7 @@ def get(name: str, /, *, weights: Weights | None = None, seed: int = 0, **settin
 
 
 def load(file: Path | str) -> Pool:
-    """A pooling that ``Pool.save`` wrote.
+    """Load a pooling that ``Pool.save`` wrote.
 
     Raises:
         ModelError: the file is missing, damaged or not a pooling.
@@ -114,7 +114,7 @@ def load(file: Path | str) -> Pool:
 
 
 def _read(file: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[np.float32]] | None]:
-    """Name, settings and weights of a file that ``Pool.save`` wrote.
+    """Read name, settings and weights from a file that ``Pool.save`` wrote.
 
     Raises:
         ModelError: the file is missing, damaged or not a pooling.

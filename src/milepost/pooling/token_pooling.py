@@ -3,8 +3,8 @@
     tokens of a text → groups, by Ward's method on vectors of unit length
     group            → the mean of its vectors
 
-The paper's best form, hierarchical pooling: ``factor`` times fewer vectors, no training, and
-nothing changes for queries. The operator ``token-pool`` does so in ``milepost lab compare``.
+This is the paper's best form, hierarchical pooling: ``factor`` times fewer vectors, no training,
+and no change for queries. The operator ``token-pool`` applies it in ``milepost lab compare``.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def pool_tokens(
     Args:
         states: ``(tokens, d)`` floating-point, concatenated texts.
         lengths: ``(texts,)``, the number of tokens of each text.
-        factor: tokens for each group, on average; 1 changes nothing.
+        factor: tokens per group, on average; 1 changes nothing.
         kept: tokens at the start of each text that stay as they are and are not counted, such as
             ``[CLS]``.
 
     Returns:
-        The vectors that are left, ``(fewer tokens, d)`` float32, those that were kept first and
-        then groups in the order of their first tokens; and their number for each text,
-        ``(texts,)`` int64. Means are not brought to unit length.
+        The remaining vectors, ``(fewer tokens, d)`` float32, kept tokens first and then groups in
+        the order of their first tokens; and the number of vectors of each text, ``(texts,)`` int64.
+        Means are not normalized to unit length.
 
     Raises:
         InputError: the factor or number of tokens kept is too small, or shapes do not fit.
@@ -63,7 +63,7 @@ def pool_tokens(
 
 
 def _means(states: NDArray[np.floating], factor: int) -> NDArray[np.float64]:
-    """The mean of each group of a text's tokens, ``(n, d)`` → ``(groups, d)``."""
+    """Compute the mean of each group of a text's tokens, ``(n, d)`` → ``(groups, d)``."""
     import numpy as np
 
     groups = grouped(states, factor)
@@ -73,15 +73,15 @@ def _means(states: NDArray[np.floating], factor: int) -> NDArray[np.float64]:
 
 
 def grouped(states: NDArray[np.floating], factor: int) -> NDArray[np.int64]:
-    """The group of each of a text's tokens, ``(n, d)`` → ``(n,)``, by their directions."""
+    """Group a text's tokens by their directions, ``(n, d)`` → ``(n,)`` numbers of groups."""
     return ward(unit(states), max(len(states) // factor, 1))
 
 
 def ward(points: NDArray[np.floating], groups: int) -> NDArray[np.int64]:
     """Join points into groups by Ward's method (JASA 58, 1963).
 
-    The two groups are joined whose joining adds least to the sum of squared distances from points
-    to the centres of their groups, ``|A| |B| / (|A| + |B|) ‖c_A − c_B‖²``, until ``groups`` remain.
+    Each step joins the two groups for which the sum of squared distances from points to the centres
+    of their groups grows least, by ``|A| |B| / (|A| + |B|) ‖c_A − c_B‖²``, until ``groups`` remain.
 
     >>> import numpy as np
     >>> ward(np.array([[0.0], [9.0], [1.0], [8.0], [10.0]]), 2).tolist()
@@ -89,7 +89,7 @@ def ward(points: NDArray[np.floating], groups: int) -> NDArray[np.int64]:
 
     Args:
         points: ``(n, d)``.
-        groups: how many remain; at most n.
+        groups: number of groups that remain, at most n.
 
     Returns:
         The group of each point, ``(n,)`` int64, numbered by their first points.
@@ -103,21 +103,22 @@ def ward(points: NDArray[np.floating], groups: int) -> NDArray[np.int64]:
     wide = points.astype(np.float64)
     squares = (wide**2).sum(1)
     cost = np.maximum((squares[:, None] + squares) / 2 - wide @ wide.T, 0.0)
-    np.fill_diagonal(cost, np.inf)  # and so are rows and columns of groups that are gone
+    np.fill_diagonal(cost, np.inf)  # as are rows and columns of groups that were joined to others
     nearest = cost.argmin(1)
     for _ in range(number - groups):
         least = cost[rows, nearest]
         found = int(least.argmin())
         one, two = sorted((found, int(nearest[found])))
         labels[labels == two] = one
-        # The cost of joining another group to both, from its costs with each (Lance and Williams).
+        # The cost of joining each other group to the new one, from its costs with the two parts
+        # (Lance and Williams).
         added = (sizes + sizes[one]) * cost[one] + (sizes + sizes[two]) * cost[two]
         added = (added - sizes * cost[one, two]) / (sizes + sizes[one] + sizes[two])
         sizes[one] += sizes[two]
         cost[one] = cost[:, one] = added
         cost[two] = cost[:, two] = np.inf
-        # Joining never brings a group nearer to the others, so no other row's nearest changes; nor
-        # does one that the joined group is as near to as before, which saves equal points a search.
+        # Joining never brings a group nearer to the others, so only rows whose nearest group was
+        # joined are searched again; not if the new group is as near, as it is for equal points.
         stale = np.isin(nearest, (one, two))
         near = stale & (added <= least)
         nearest[near] = one

@@ -1,7 +1,7 @@
 """The mean of the k greatest values of each channel: between the maximum and the mean.
 
 k-max pooling (Kalchbrenner et al., arXiv 1404.2188) keeps the k values side by side in the order of
-the text; here they are averaged, so that texts of fewer tokens have vectors of the same width.
+the text; here they are averaged, so that shorter texts have vectors of the same width.
 """
 
 from __future__ import annotations

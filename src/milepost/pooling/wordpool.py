@@ -71,7 +71,7 @@ def _one(
 
 
 def _gelu(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The tanh form, which needs no erf."""
+    """GELU in its tanh form, which needs no erf."""
     import numpy as np
 
     inner = np.sqrt(2 / np.pi) * (values + 0.044715 * values**3)
@@ -80,9 +80,10 @@ def _gelu(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _start(settings: Mapping[str, Any], width: int, _: int, rng: np.random.Generator) -> Weights:
-    """Small prefixes and identity values: the initial output is nearly the mean of LN(x).
+    """Make small prefixes and identity values: the initial output is nearly the mean of LN(x).
 
-    The paper draws all weights from N(0, 0.02), whose initial output hardly depends on the text.
+    The paper draws all weights from N(0, 0.02), so that its initial output hardly depends on the
+    text.
     """
     import numpy as np
 

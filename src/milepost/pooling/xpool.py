@@ -37,11 +37,11 @@ class XPool:
     in the softmax, so it is left out.
 
     Args:
-        settings: of the operator.
-        weights: of the operator.
+        settings: settings of the operator.
+        weights: weights of the operator.
 
     Attributes:
-        heads: of the attention.
+        heads: number of attention heads.
     """
 
     def __init__(self, settings: Mapping[str, Any], weights: Weights) -> None:
@@ -93,8 +93,8 @@ class Similar:
     """Base class of poolings whose weights depend on cosines alone.
 
     Args:
-        settings: of the operator.
-        weights: none.
+        settings: settings of the operator.
+        weights: not used.
     """
 
     heads = 1
@@ -125,7 +125,7 @@ class Similar:
 class QueryTopK(Similar):
     """The mean of the ``k`` states nearest to the query, or of all if there are fewer.
 
-    The paper's code adds them up, which gives the same cosine, and fails on texts of fewer than
+    The paper's code sums them, which gives the same cosine, and fails on texts of fewer than
     ``k`` tokens. Ties go to the earlier state.
     """
 
@@ -150,7 +150,7 @@ POOLERS: dict[str, type[XPool | Similar]] = {
     "query-top-k": QueryTopK,
     "query-softmax": QuerySoftmax,
 }
-"""Operator → function that computes every query's vector of one text."""
+"""Operator → class whose instances compute the vector of one text for each query."""
 
 
 def pair_scores(
@@ -163,7 +163,7 @@ def pair_scores(
     asked: NDArray[np.floating] | None = None,
     tile: int = TILE,
 ) -> NDArray[np.float32]:
-    """Cosine of every query with every text's vector for that query.
+    """Compute the cosine of every query with every text's vector for that query.
 
     No array of size queries × texts × d is made: texts are read one by one, and their queries in
     tiles.
@@ -173,10 +173,10 @@ def pair_scores(
         queries: ``(queries, d)``.
         states: ``(tokens, d)``, concatenated texts.
         lengths: ``(texts,)``.
-        only: ``(queries, texts)``: which pairs; None for all.
+        only: ``(queries, texts)``: pairs to score; None for all.
         asked: ``(queries, d)``: queries that texts are pooled for, if other than ``queries``, to
             measure the effect of conditioning.
-        tile: size of the largest array; about six of them exist at a time.
+        tile: maximum size of an array; about six of them exist at a time.
 
     Returns:
         ``(queries, texts)`` float32 in [-1, 1]; minus infinity where ``only`` leaves a pair out.
@@ -208,7 +208,7 @@ def block_of(
     states: NDArray[np.floating],
     lengths: NDArray[np.integer],
 ) -> XPool | Similar:
-    """The function that computes vectors; its ``shares`` gives the weights of states.
+    """Make the callable that computes vectors; its ``shares`` gives the weights of states.
 
     Raises:
         InputError: a pooling that reads no queries, or states that ``Pool`` refuses.
@@ -218,7 +218,7 @@ def block_of(
         raise InputError(f"{name} does not score pairs", f"use one of {', '.join(POOLERS)}")
     if not len(lengths) or not len(queries):
         raise InputError("there is no pair to score", "give a query and a text")
-    # One pair, pooled: checks widths and types, and begins weights that are not there yet.
+    # Pooling one pair checks widths and types, and creates initial weights if there are none.
     pool(states[: lengths[0]], lengths[:1], queries=queries[:1])
     return POOLERS[name](pool.settings, pool.weights or {})
 
@@ -233,7 +233,7 @@ def _softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def _by(
     pooler: type[XPool | Similar],
 ) -> Callable[[Batch, Mapping[str, Any], Weights], NDArray[np.floating]]:
-    """The operator: each text's vector for its own query."""
+    """Make the operator: each text's vector for its own query."""
 
     def compute(
         batch: Batch, settings: Mapping[str, Any], weights: Weights

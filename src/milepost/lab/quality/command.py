@@ -1,4 +1,4 @@
-"""``milepost lab quality``: do vectors tell labels apart, and what another model would change."""
+"""``milepost lab quality``: whether vectors separate labels, and what another model changes."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def drift(
 
 
 def _labelled(path: Path) -> Texts:
-    """Texts of a file in which every line has a label.
+    """Read a file in which every line has a label.
 
     Raises:
         InputError: the lines have no label.
@@ -199,7 +199,7 @@ def _print(found: object, lines: Iterable[str], *, as_json: bool) -> None:
 
 
 def _readers(wanted: bool, settings: Settings) -> Sequence[ControlReader]:
-    """The untrained baselines; none if torch is missing, which only they need."""
+    """Make the untrained baselines; none if torch, which only they need, is missing."""
     if not wanted:
         return ()
     try:
@@ -375,10 +375,10 @@ def _changes(found: Drift) -> Iterator[str]:
 
 
 def _interval(low: float, high: float) -> str:
-    """Both ends; empty if there is no interval."""
+    """Format both ends; empty if there is no interval."""
     return "" if math.isnan(low) else f"{_number(low)} to {_number(high)}"
 
 
 def _number(value: float) -> str:
-    """Three digits; a dash for NaN."""
+    """Format with three digits; a dash for NaN."""
     return "-" if math.isnan(value) else f"{value:.3g}"

@@ -25,7 +25,7 @@ from milepost.lab.quality.separation import centres
 from milepost.lab.quality.study import PAIRS, draws_of, need_finite
 
 MIN_KEPT = 0.5
-"""The alarm is raised if the share of kept neighbours is surely lower. It is a convention."""
+"""The alarm is raised if the whole interval of kept neighbours is lower. It is a convention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +33,17 @@ class Drift:
     """How the vectors of two models differ.
 
     Attributes:
-        kept: of each text's neighbours.
-        cka: of all pairs of texts.
-        separation: of labels, before and after; None without labels.
+        kept: share of each text's neighbours that are kept.
+        cka: centred kernel alignment of all pairs of texts.
+        separation: separation of labels, before and after; None without labels.
         ratio: after divided by before, with its 95 % interval; None without labels. It has no
-            interval if one of the two is 0, infinite or NaN: it is 0 if the labels are no longer
+            interval if one of the two is 0, infinite or NaN; it is 0 if the labels are no longer
             separate.
         accuracy: share of correct labels, after minus before, of the probe and of neighbours,
             Holm-corrected; empty without labels.
-        alarms: what is surely worse, one line each.
-        baselines: name → neighbours of the first model that an untrained baseline keeps: the share
-            that common words, length and position keep by themselves.
+        alarms: what is clearly worse, one line each.
+        baselines: name → share of the first model's neighbours that an untrained baseline keeps,
+            by common words, length and position alone.
     """
 
     kept: Kept
@@ -72,11 +72,11 @@ def drift(
         before: ``(n, d)``, one row per text.
         after: ``(n, d')``, the same texts.
         labels: ``(n,)`` int64 from 0 on, or None.
-        neighbours: number of each text that are compared.
+        neighbours: number of neighbours of each text that are compared.
         min_kept: share of kept neighbours below which the alarm is raised.
         controls: name → ``(n, d'')``, the same texts by an untrained baseline.
         draws: number of bootstrap samples.
-        seed: of the bootstrap and of the folds.
+        seed: seed of the sample, the bootstrap and the folds.
 
     Raises:
         InputError: too few texts, different numbers of texts, fewer than two texts of a label, or
@@ -110,7 +110,7 @@ def drift(
         return Drift(own, cka(*both), None, None, {}, tuple(alarms), baselines)
     separation, ratio = _separations(both, labels, draws, seed)
     accuracy = _accuracy(both, labels, names, seed)
-    if ratio[0] == 0 or ratio[2] < 1 - 1e-6:  # less than rounding
+    if ratio[0] == 0 or ratio[2] < 1 - 1e-6:  # more than rounding
         alarms.append(f"labels are {ratio[0]:.2f} times as far apart")
     alarms += [
         f"{name}: {one.mean:+.1%} correct labels"
@@ -123,7 +123,7 @@ def drift(
 def _separations(
     both: list[NDArray[np.float64]], labels: NDArray[np.int64], draws: int, seed: int
 ) -> tuple[tuple[float, float], tuple[float, float, float]]:
-    """Separation before and after, and after over before in the same draws of texts."""
+    """Separation before and after, and their ratio over the same draws of texts."""
     groups = np.arange(len(labels))
     if np.bincount(label_of_groups(labels, groups)).min() < 2:
         raise InputError("a label has only one text", "two texts of each label or more")
@@ -143,7 +143,7 @@ def _separations(
 
 
 def _limit(before: float, after: float) -> float:
-    """The ratio if one of the two is 0, infinite or NaN (of vectors that are all equal).
+    """The ratio if one of the two is 0, infinite or NaN (for vectors that are all equal).
 
     NaN only if neither separates the labels, or both separate them infinitely.
     """

@@ -1,14 +1,14 @@
 """Which layers of a network separate labels, and whether learned weights of layers help.
 
-As the Alignment Quality Index pools layers (Borah et al., arXiv 2506.13901): one weight a layer on
-the simplex, the only numbers that are trained, by sparsemax. Weights trained to separate some texts
-separate those texts; so they are trained on one half of the texts and measured on the other, beside
-even weights, random ones, and ones that were trained on permuted labels.
+Layers are pooled as in the Alignment Quality Index (Borah et al., arXiv 2506.13901): one weight for
+each layer on the simplex, by sparsemax, and nothing else is trained. Weights trained to separate
+some texts separate those texts; so they are trained on one half of the texts and measured on the
+other, beside even weights, random ones, and ones that were trained on permuted labels.
 
-The published loss could not be read; by others' notes it is contrastive. Two losses stand in for
-it: the logarithm of the Xie-Beni index, ``ln W - ln D2``, and the contrastive loss of pairs
-(Hadsell, Chopra and LeCun 2006), both of layers that were first brought to the same mean squared
-distance to their middle.
+The published loss was not available; according to others' notes it is contrastive. Two losses stand
+in for it: the logarithm of the Xie-Beni index, ``ln W - ln D2``, and the contrastive loss of pairs
+(Hadsell, Chopra and LeCun 2006), both on layers that were first scaled to the same mean squared
+distance from their mean.
 """
 
 from __future__ import annotations
@@ -35,25 +35,25 @@ from milepost.train.fit_steps import fit_steps
 
 _WINDOW = 512  # tokens read at once; longer texts are read in several windows
 _STEPS, _RATE = 200, 0.05
-_MARGIN = 2.0  # of pairs; unrelated points of mean squared length 1 are 1.4 apart
+_MARGIN = 2.0  # of the pair loss; unrelated points of mean squared length 1 are 1.4 apart
 _DRAWS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Mixture:
-    """Layers mixed by weights, on texts that the weights were not trained on.
+    """Layers mixed by weights, measured on texts that the weights were not trained on.
 
     Attributes:
         name: ``layer N`` from 1, even, random, trained, trained by pairs, or trained on permuted
             labels; ``even@random`` and so on for an untrained baseline.
         weights: ``(layers,)``, they sum to 1.
-        separation: of the held-out texts.
-        low: lower end of its 95 % interval, other texts drawn in the place of the held-out ones.
+        separation: separation of the held-out texts.
+        low: lower end of its 95 % interval, by a bootstrap of the held-out texts.
         high: upper end.
-        chance: mean of it over permuted labels.
-        p: share of permuted labels, the observed ones among them, that do as well.
+        chance: mean separation over permuted labels.
+        p: share of permutations, the observed labels included, that do as well.
         probe: balanced accuracy of a linear probe trained on the texts of the other half.
-        aqi: the paper's sum of the held-out texts, see ``Centres.aqi``.
+        aqi: the paper's sum on the held-out texts, see ``Centres.aqi``.
     """
 
     name: str
@@ -74,16 +74,16 @@ def layer_means(
     *,
     random: bool = False,
 ) -> NDArray[np.float64]:
-    """Mean state of each layer over a text's tokens, ``(texts, layers, d)`` float64.
+    """Compute the mean state of each layer over a text's tokens, ``(texts, layers, d)`` float64.
 
-    Sums are float64 and over tokens alone; nothing is truncated: a text longer than a window is
-    read window by window.
+    Sums are in float64 and exclude the opening token; nothing is truncated: a text longer than a
+    window is read window by window.
 
     Args:
         source: a folder of transformers, or its name on the hub.
-        texts: none of them without a token.
-        progress: called with what is done, texts done, and texts in all.
-        random: read by the same network with random weights.
+        texts: texts, each with at least one token.
+        progress: called with the name of the stage, texts done, and texts in all.
+        random: whether to give the network random weights.
 
     Raises:
         ModelError: the network cannot be read.
@@ -125,15 +125,15 @@ def mixtures(
     draws: int = _DRAWS,
     seed: int = 0,
 ) -> list[Mixture]:
-    """Each layer alone and all layers mixed, measured on the half that nothing was trained on.
+    """Measure each layer alone and all layers mixed, on the half that nothing was trained on.
 
     Args:
         states: ``(n, layers, d)``.
         labels: ``(n,)`` from 0 on.
-        groups: ``(n,)`` from 0 on: what is never parted.
-        permutations: of the held-out labels.
-        draws: of the bootstrap of held-out texts; weights are not trained anew.
-        seed: of the halves, of random weights, of permutations and of draws.
+        groups: ``(n,)`` from 0 on; a group is never split.
+        permutations: number of permutations of the held-out labels.
+        draws: number of bootstrap draws of held-out texts; weights are not retrained.
+        seed: seed of the halves, the random weights, the permutations and the draws.
 
     Raises:
         InputError: fewer than two labels, or a label with fewer than four groups.
@@ -154,7 +154,7 @@ def mixtures(
 
 
 def _halves(labels: NDArray[np.int64], groups: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-    """0 for what is trained on, 1 for what is measured on.
+    """Split the texts in halves: 0 to train on, 1 to measure on.
 
     Raises:
         InputError: fewer than two labels, or a label with fewer than four groups.
@@ -177,7 +177,7 @@ def _measured(
     draws: int,
     seed: int,
 ) -> list[Mixture]:
-    """Each of the named weights on the second half; see ``mixtures``."""
+    """Measure each of the named weights on the second half; see ``mixtures``."""
     test = half == 1
     test_groups = np.unique(groups[test], return_inverse=True)[1]
     ways = list(permuted(labels[test], test_groups, permutations, seed))
@@ -211,14 +211,14 @@ def evenly(
     permutations: int = 99,
     seed: int = 0,
 ) -> list[Mixture]:
-    """The mixture of even weights of untrained baselines, ``even@NAME``; see ``mixtures``.
+    """Measure untrained baselines with even weights, as ``even@NAME``; see ``mixtures``.
 
     Args:
         controls: name → ``(n, layers, d)``, one layer or more.
-        labels: as there.
-        groups: as there.
-        permutations: as there.
-        seed: as there.
+        labels: see ``mixtures``.
+        groups: see ``mixtures``.
+        permutations: see ``mixtures``.
+        seed: see ``mixtures``.
     """
     half = _halves(labels, groups, seed)
     found = []
@@ -231,9 +231,9 @@ def evenly(
 
 
 def evened(states: NDArray[np.floating], train: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Layers moved and scaled to mean 0 and mean squared length 1 over the texts of ``train``.
+    """Shift and scale layers to mean 0 and mean squared length 1 over the texts of ``train``.
 
-    Late layers are often many times as large as early ones, and would own every mixture.
+    Late layers are often many times as large as early ones, and would dominate every mixture.
     """
     exact = states.astype(np.float64)
     exact = exact - exact[train].mean(axis=0)
@@ -248,12 +248,12 @@ def fit(
     *,
     loss: Callable[[Tensor, Tensor], Tensor] | None = None,
 ) -> NDArray[np.float64]:
-    """Weights of layers that make a loss of these texts small, by sparsemax.
+    """Train weights of layers to minimise a loss on these texts, by sparsemax.
 
     Args:
         states: ``(n, layers, d)``.
         labels: ``(n,)`` from 0 on, at least two kinds.
-        loss: of points and classes; None for ``log_index``.
+        loss: function of points and one-hot classes; None for ``log_index``.
 
     Returns:
         ``(layers,)`` float64 on the simplex.
@@ -286,7 +286,7 @@ def log_index(points: Tensor, member: Tensor) -> Tensor:
 def by_pairs(points: Tensor, member: Tensor, margin: float = _MARGIN) -> Tensor:
     """Contrastive loss of all pairs of points ``(n, d)`` whose classes are one-hot ``(n, k)``.
 
-    The mean of ``|x - y|²`` of two points of a class, and ``max(0, margin - |x - y|)²`` of others
+    The mean of ``|x - y|²`` for pairs of one class, and ``max(0, margin - |x - y|)²`` for others
     (Hadsell, Chopra and LeCun 2006, equation 4, without its factor 1/2).
     """
     number = len(points)

@@ -1,4 +1,4 @@
-"""Labels permuted among whole groups: the value of an index by chance."""
+"""Permute labels among whole groups, for the value of an index by chance."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def label_of_groups(labels: NDArray[np.int64], groups: NDArray[np.int64]) -> NDA
 def permuted(
     labels: NDArray[np.int64], groups: NDArray[np.int64], most: int, seed: int
 ) -> Iterator[NDArray[np.int64]]:
-    """Labels of points after those of groups were permuted, the observed ones first.
+    """Yield the observed labels of points, then labels permuted among groups.
 
-    Where groups can be labelled in at most ``most + 1`` ways, all of them once: no p-value can then
+    If groups can be labelled in at most ``most + 1`` ways, each way comes once: no p-value can then
     be smaller than the share of ways that are as good as the observed one. With two groups in each
-    of two classes that is 1/3, as naming the classes the other way round changes nothing.
+    of two classes that is 1/3, since swapping the classes changes nothing.
 
     Args:
         labels: ``(n,)`` from 0 on.
-        groups: ``(n,)`` from 0 on: what is labelled together.
-        most: permutations beside the observed one.
-        seed: of the random ones.
+        groups: ``(n,)`` from 0 on; the points of a group are labelled together.
+        most: maximum number of permutations besides the observed one.
+        seed: seed of random permutations.
     """
     own = label_of_groups(labels, groups)
     counts = np.bincount(own)
@@ -54,7 +54,7 @@ def permuted(
 
 
 def _ways(counts: NDArray[np.int64], length: int) -> Iterator[NDArray[np.int64]]:
-    """Every row of labels with so many of each."""
+    """Yield every row of labels with these counts."""
     if length == 0:
         yield np.zeros(0, np.int64)
         return
@@ -66,15 +66,15 @@ def _ways(counts: NDArray[np.int64], length: int) -> Iterator[NDArray[np.int64]]
 
 
 def share_as_good(values: NDArray[np.float64], *, lower_is_better: bool = False) -> float:
-    """Share of all values that are as good as the first, its own included: its p; NaN for NaN.
+    """p-value: share of the values, the first included, as good as the first; NaN for NaN.
 
     Args:
         values: ``(ways,)``, the observed one first.
-        lower_is_better: of the index.
+        lower_is_better: whether lower values of the index are better.
     """
     turned = -values if lower_is_better else values
     if math.isnan(turned[0]):
         return math.nan
-    # Ways that are the same must count as such, whatever order their sums were made in.
+    # Equivalent permutations must count as equal, whatever the order of their sums.
     slack = 1e-9 * abs(turned[0]) if math.isfinite(turned[0]) else 0.0
     return float((turned >= turned[0] - slack).mean())

@@ -1,8 +1,8 @@
 """Classifiers of vectors: a linear probe, nearest centres, near neighbours; out of fold.
 
-Each gives a guess for every point from points of other folds. Where points come in groups (the
-landmarks of a document), a group is in one fold. The probe is a ridge regression onto the classes,
-which is a matrix that the classes are multiplied by: it serves for any permutation of them.
+Each predicts the class of every point from points of other folds. If points come in groups (the
+landmarks of a document), a group is in one fold. The probe is a ridge regression onto one-hot
+classes: the matrix that multiplies the classes serves for any permutation of them.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 FOLDS = 5
 _RIDGE = 0.01
-"""Of the mean squared length of the points, added to the diagonal."""
+"""Added to the diagonal, as a share of the mean squared length of the points."""
 
 
 def folds(
     groups: NDArray[np.int64], labels: NDArray[np.int64], count: int, seed: int
 ) -> NDArray[np.int64]:
-    """The fold of each point, ``(n,)``: whole groups, each label's spread evenly over the folds."""
+    """Assign points to folds, ``(n,)``: groups stay whole, and each label is spread evenly."""
     order = np.random.default_rng(seed).permutation(int(groups.max()) + 1)
     label_of = np.zeros(len(order), np.int64)
     label_of[groups] = labels
@@ -31,9 +31,9 @@ def folds(
 
 
 def probe(points: NDArray[np.float64], fold: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The matrix ``(n, n)`` that makes out-of-fold scores ``(n, k)`` of one-hot classes.
+    """Compute the matrix ``(n, n)`` that maps one-hot classes to out-of-fold scores ``(n, k)``.
 
-    Rows add up to 1 and are 0 at the points of their own fold.
+    Rows sum to 1 and are 0 at the points of their own fold.
     """
     found = np.zeros((len(points), len(points)))
     for number in np.unique(fold):
@@ -50,7 +50,7 @@ def probe(points: NDArray[np.float64], fold: NDArray[np.int64]) -> NDArray[np.fl
 
 
 def by_probe(matrix: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The class that ``probe``'s matrix scores highest for each point."""
+    """Predict for each point the class that ``probe``'s matrix scores highest."""
     result: NDArray[np.int64] = (matrix @ np.eye(int(labels.max()) + 1)[labels]).argmax(axis=1)
     return result
 
@@ -58,7 +58,7 @@ def by_probe(matrix: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[
 def by_centre(
     points: NDArray[np.float64], labels: NDArray[np.int64], fold: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The class whose centre, of the other folds' points, is nearest to each point."""
+    """Predict for each point the class with the nearest centre, computed from other folds."""
     guess = np.zeros(len(points), np.int64)
     member = np.eye(int(labels.max()) + 1)[labels]
     for number in np.unique(fold):
@@ -73,9 +73,9 @@ def by_centre(
 def nearest_beyond(
     apart: NDArray[np.float64], fold: NDArray[np.int64], count: int = 5
 ) -> NDArray[np.int64]:
-    """The nearest points of other folds, nearest first, ``(n, count)``, from all distances.
+    """Find the nearest points of other folds, nearest first, ``(n, count)``, from all distances.
 
-    Fewer where the smallest number of points that another fold leaves is less.
+    There are fewer than ``count`` if some fold has fewer points outside it.
     """
     beyond = np.where(fold[:, None] == fold, np.inf, apart)
     least = int(np.isfinite(beyond).sum(axis=1).min())
@@ -83,10 +83,10 @@ def nearest_beyond(
 
 
 def by_neighbours(near: NDArray[np.int64], labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The class that most of the neighbours have; of equally many, the one of the nearer ones."""
+    """Predict the class of most neighbours; ties go to that of the nearer ones."""
     count = near.shape[1]
     member = np.eye(int(labels.max()) + 1)[labels]
-    # The nearer, the more by a hair: it decides ties and nothing else.
+    # Nearer neighbours weigh slightly more, which only decides ties.
     vote = 1 + 1e-3 * np.arange(count, 0, -1) / max(count, 1)
     result: NDArray[np.int64] = (member[near] * vote[:, None]).sum(axis=1).argmax(axis=1)
     return result
@@ -97,12 +97,12 @@ def balanced(
     labels: NDArray[np.int64],
     weights: NDArray[np.floating] | None = None,
 ) -> float:
-    """Mean over classes of the share that was guessed right: 1/k by chance, however many of each.
+    """Mean accuracy over classes: 1/k by chance, whatever the sizes of the classes.
 
     Args:
-        right: ``(n,)``.
+        right: ``(n,)``: whether each prediction is right.
         labels: ``(n,)``.
-        weights: how often each point counts; classes without any are left out.
+        weights: how often each point counts; classes without weight are left out.
     """
     weight = np.ones(len(labels)) if weights is None else weights
     counts = np.bincount(labels, weight)

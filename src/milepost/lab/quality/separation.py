@@ -1,16 +1,15 @@
 """How far apart classes of vectors lie: cluster indices, with a rule for every degenerate case.
 
-The parts of the Alignment Quality Index (Borah et al., arXiv 2506.13901), in the vectors' own
-space (the published scripts take them through t-SNE first, behind which distances mean nothing).
-Its sum is shown for layers only: for two classes the Calinski-Harabasz index is the inverse of the
-Xie-Beni index times a number of points, ``CHI = n1 n2 (n - 2) / n² / XBI``, so that the sum is one
-of them twice.
-What is measured is separability, which says nothing about safety.
+These are the parts of the Alignment Quality Index (Borah et al., arXiv 2506.13901), in the vectors'
+own space (the published scripts apply t-SNE first, after which distances mean nothing). Its sum is
+shown for layers only: for two classes the Calinski-Harabasz index is the inverse of the Xie-Beni
+index times a factor of class sizes, ``CHI = n1 n2 (n - 2) / n² / XBI``, so the sum counts one index
+twice. What is measured is separability, which says nothing about safety.
 
     W     squared distances of points to their class's centre, summed
     D2    smallest squared distance of two centres
     XBI   W / (n D2)                        lower is better; ``separation`` is its inverse, n D2 / W
-    CHI   [B / (k - 1)] / [W / (n - k)]     B: squared distances of centres to the middle, times n_c
+    CHI   [B / (k - 1)] / [W / (n - k)]     B: squared distances of centres to the mean, times n_c
     DBS   mean over classes of the greatest (S_c + S_c') / |m_c - m_c'|, S: mean distance to centre
     Dunn  smallest distance of two classes' points / greatest distance within a class
 """
@@ -27,7 +26,7 @@ from numpy.typing import NDArray
 from milepost.evaluate.drift import distances, unit
 
 _NOTHING = 1e-12
-"""Squared distances below this share of the mean squared distance to the middle are rounding."""
+"""Squared distances below this share of the mean squared distance to the mean are rounding."""
 
 ONE_CLASS = "one class"
 NO_SPREAD = "no spread within classes"
@@ -37,14 +36,14 @@ ONE_POINT = "all points are one"
 
 @dataclass(frozen=True, slots=True)
 class Centres:
-    """Indices of centres, O(n d).
+    """Indices computed from centres in O(n d).
 
     Attributes:
-        separation: ``n D2 / W``, the inverse of XBI: 0 where two centres are one, infinite where
+        separation: ``n D2 / W``, the inverse of XBI: 0 if two centres coincide, infinite if all
             points lie on their centres.
-        chi: Calinski and Harabasz's index. It grows with the number of points.
-        dbs: Davies and Bouldin's index, lower is better: infinite where two centres are one.
-        flags: what is degenerate; where there is one class, or one point, all figures are NaN.
+        chi: the Calinski-Harabasz index, which grows with the number of points.
+        dbs: the Davies-Bouldin index, lower is better; infinite if two centres coincide.
+        flags: degenerate cases; for one class, or if all points coincide, all indices are NaN.
     """
 
     separation: float
@@ -53,7 +52,7 @@ class Centres:
     flags: tuple[str, ...] = ()
 
     def aqi(self, share: float = 0.5) -> float:
-        """The paper's sum, ``share / XBI + (1 - share) CHI``; higher is said to be better.
+        """The paper's sum, ``share / XBI + (1 - share) CHI``; higher is meant to be better.
 
         For two classes it is ``separation`` times a number that depends on their sizes alone.
 
@@ -64,7 +63,7 @@ class Centres:
 
 
 def numbered(labels: Sequence[str] | NDArray[np.generic]) -> NDArray[np.int64]:
-    """Labels of any kind as numbers from 0, ``(n,)`` int64, in the labels' own order."""
+    """Number labels of any kind from 0 in sorted order, ``(n,)`` int64."""
     return np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int64)
 
 
@@ -73,19 +72,19 @@ def centres(
     labels: NDArray[np.int64],
     weights: NDArray[np.floating] | None = None,
 ) -> Centres:
-    """Separation, CHI and DBS; all sums in float64.
+    """Compute separation, CHI and DBS; all sums in float64.
 
     Args:
         vectors: ``(n, d)``.
         labels: ``(n,)`` from 0 on.
-        weights: ``(n,)``: how often each point counts, as a bootstrap draws them.
+        weights: ``(n,)``: how often each point counts, as drawn by a bootstrap.
     """
     weight = np.ones(len(labels)) if weights is None else weights.astype(np.float64)
     labels, counts = _present(labels, weight)
     total, classes = float(weight.sum()), len(counts)
     if classes < 2:
         return Centres(math.nan, math.nan, math.nan, (ONE_CLASS,))
-    # From the middle, so that a large offset takes no digits away.
+    # Relative to the mean, so that a large offset costs no precision.
     points = vectors.astype(np.float64)
     points = points - weight @ points / total
     member = np.zeros((len(labels), classes))
@@ -99,7 +98,7 @@ def centres(
     if not spread and not distance and between / total <= nothing:
         return Centres(math.nan, math.nan, math.nan, (ONE_POINT,))
     flags = (NO_SPREAD,) * (not spread) + (ONE_CENTRE,) * (not distance)
-    if not spread and not distance:  # some of the classes are one point, others are not
+    if not spread and not distance:  # some classes coincide, others do not
         return Centres(math.nan, math.inf, math.nan, flags)
     if not spread:
         return Centres(math.inf, math.inf, 0.0, flags)
@@ -117,8 +116,8 @@ def centres(
 def dunn(apart: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
     """Dunn's index from the distances of all pairs: two pairs of points decide it.
 
-    Of pure noise it rises with the dimension, so it is never shown without its permuted value. NaN
-    for one class, or where all points are one; infinite where classes are points.
+    For pure noise it rises with the dimension, so it is never shown without its permuted value. NaN
+    for one class, or if all points coincide; infinite if each class is a single point.
     """
     same = labels[:, None] == labels
     if same.all():
@@ -130,7 +129,7 @@ def dunn(apart: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
 
 
 def silhouettes(apart: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Each point's silhouette, ``(n,)`` in -1 to 1 (Rousseeuw 1987); 0 for one alone in its class.
+    """Each point's silhouette, ``(n,)`` in -1 to 1 (Rousseeuw 1987); 0 if alone in its class.
 
     NaN for one class.
     """
@@ -152,9 +151,9 @@ def silhouettes(apart: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArra
 
 
 def views(vectors: NDArray[np.floating]) -> dict[str, NDArray[np.float64]]:
-    """The vectors raw, standardised and at unit length, float64.
+    """Return the vectors raw, standardised and at unit length, float64.
 
-    A few huge dimensions can own all distances; where the three disagree, they do.
+    A few huge dimensions can dominate all distances; if the three views disagree, they do.
     """
     raw = vectors.astype(np.float64)
     spread = raw.std(axis=0)
@@ -168,9 +167,9 @@ def views(vectors: NDArray[np.floating]) -> dict[str, NDArray[np.float64]]:
 def _present(
     labels: NDArray[np.int64], weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Labels counted anew without empty classes, and the weight of each.
+    """Renumber labels without empty classes, and return the weight of each class.
 
-    Points without weight keep a label of those that are left: they add nothing anywhere.
+    Points without weight get any remaining label: they add nothing anywhere.
     """
     counts = np.bincount(labels, weight).astype(np.float64)
     left = np.flatnonzero(counts > 0)

@@ -1,9 +1,9 @@
 """Do vectors separate labels? Cluster indices and plain classifiers, each beside chance.
 
-A diagnostic of models and poolings, never a target to train on the data that it scores. Every
-figure comes with its value for permuted labels (of whole documents), and all but Dunn's with an
-interval (whole documents resampled, as many of each label). If an index agrees with the probe's
-accuracy, believe the probe.
+This is a diagnostic of models and poolings, never a target to train on the data that it scores.
+Every figure comes with its value for permuted labels (of whole documents), and all but Dunn's with
+an interval (whole documents resampled, as many of each label). If an index says what the probe's
+accuracy says, trust the probe: its scale means something.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ the basic bootstrap), which removes that bias once; they need not contain the me
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Vectors with what is known of them.
+    """Vectors with their labels, documents, lengths and sources.
 
     Attributes:
         vectors: ``(n, d)``, of documents or of landmarks.
         labels: ``(n,)`` int64 from 0 on.
-        groups: ``(n,)`` int64 from 0 on: the document of each.
-        lengths: ``(n,)``: tokens of each, for the control ``length alone``.
-        sources: ``(n,)`` int64 from 0 on: where each comes from; None where it is not known.
+        groups: ``(n,)`` int64 from 0 on: the document of each vector.
+        lengths: ``(n,)``: tokens of each vector's document, for the control ``length alone``.
+        sources: ``(n,)`` int64 from 0 on: the source of each vector; None if unknown.
     """
 
     vectors: NDArray[np.floating]
@@ -53,14 +53,14 @@ class Points:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One figure.
+    """One measure, with its interval and its value by chance.
 
     Attributes:
-        value: of the labels as they are.
-        low: lower end of its 95 % interval; NaN where it has none.
+        value: value for the observed labels.
+        low: lower end of its 95 % interval; NaN if it has none.
         high: upper end.
         chance: mean over permuted labels.
-        p: share of permuted labels, the observed ones among them, that do as well.
+        p: share of permutations, the observed labels included, that do as well.
     """
 
     value: float
@@ -75,12 +75,12 @@ class View:
     """All measures of the vectors in one form.
 
     Attributes:
-        name: raw, standardised, unit length; or what is known without vectors: length alone (the
+        name: raw, standardised, unit length; or a control without vectors: length alone (the
             number of tokens) and source alone (where a point comes from). ``raw@random`` and so
-            on: the same of a control.
+            on: the same for an untrained baseline.
         measures: by name: separation, dbs, dunn, silhouette; and balanced accuracies: probe,
             centre, neighbours, and other sources (the probe, trained on all sources but its own).
-        flags: what is degenerate, see ``separation``.
+        flags: degenerate cases, see ``separation``.
     """
 
     name: str
@@ -100,16 +100,16 @@ def report(
     """Measure each view of the vectors, and the texts' length and source alone.
 
     Args:
-        points: what to measure.
+        points: vectors to measure.
         controls: name → the same texts' vectors by an untrained baseline.
-        permutations: of labels.
-        draws: of the bootstrap.
-        seed: of both, of the folds, and of the sample of ``PAIRS`` points.
+        permutations: number of permutations of the labels.
+        draws: number of bootstrap draws.
+        seed: seed of both, of the folds, and of the sample of ``PAIRS`` points.
         progress: called with a view, views done, and views in all.
 
     Raises:
-        InputError: fewer than two labels, a label of one document, two labels in a document, or a
-            vector that is not finite.
+        InputError: fewer than two labels, a label with one document, two labels in a document, or
+            a vector that is not finite.
     """
     for given in (points, *controls.values()):
         need_finite(given.vectors)
@@ -141,7 +141,7 @@ def report(
 
 
 def need_finite(vectors: NDArray[np.floating]) -> None:
-    """Refuse vectors without distances.
+    """Check that all vectors are finite.
 
     Raises:
         InputError: a vector is not finite.
@@ -151,7 +151,7 @@ def need_finite(vectors: NDArray[np.floating]) -> None:
 
 
 class _Space:
-    """Everything that does not depend on labels, computed once."""
+    """What does not depend on labels, computed once."""
 
     def __init__(self, vectors: NDArray[np.float64], points: Points, count: int, seed: int) -> None:
         number = len(vectors)
@@ -168,7 +168,7 @@ class _Space:
             self.matrices["other sources"] = probes.probe(self.points, points.sources[self.some])
 
     def guesses(self, labels: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
-        """Which of the sampled points each classifier guesses right."""
+        """Mark the sampled points whose class each classifier predicts correctly."""
         found = {
             name: probes.by_probe(matrix, labels) == labels
             for name, matrix in self.matrices.items()
@@ -178,7 +178,7 @@ class _Space:
         return found
 
     def measures(self, labels: NDArray[np.int64]) -> dict[str, float]:
-        """Every measure's value for labels of all points."""
+        """Compute every measure for labels of all points."""
         some = labels[self.some]
         found = centres(self.vectors, labels)
         return {
@@ -214,7 +214,7 @@ def _view(
 
 
 def _drawn(space: _Space, points: Points, draws: int, seed: int) -> dict[str, list[float]]:
-    """Bootstrap values of the measures that have an interval."""
+    """Compute bootstrap values of the measures that have an interval."""
     labels = points.labels[space.some]
     right = space.guesses(labels)
     shape = silhouettes(space.apart, labels)
@@ -235,10 +235,10 @@ def _drawn(space: _Space, points: Points, draws: int, seed: int) -> dict[str, li
 def draws_of(
     labels: NDArray[np.int64], groups: NDArray[np.int64], draws: int, seed: int
 ) -> list[NDArray[np.float64]]:
-    """How often each point counts in each draw of whole groups, as many of each label as there are.
+    """Draw whole groups, as many of each label as there are: how often each point counts.
 
-    Classifiers are not trained anew in a draw: such an interval is about other documents to ask
-    of, not about other documents to learn from.
+    Classifiers are not retrained in a draw: such an interval covers other documents to measure, not
+    other documents to train on.
     """
     own = label_of_groups(labels, groups)
     random = np.random.default_rng(seed)
@@ -253,12 +253,12 @@ def draws_of(
 
 
 def ends(values: list[float], observed: float, *, reflected: bool) -> tuple[float, float]:
-    """The middle 95 % of the draws in which there is a value; NaN where there is no interval.
+    """Ends of the middle 95 % of the draws that have a value; NaN if there is no interval.
 
     Args:
-        values: of the draws.
-        observed: without drawing.
-        reflected: turn the interval about it, see ``REFLECTED``.
+        values: values of the draws.
+        observed: value without resampling.
+        reflected: whether to mirror the interval about ``observed``, see ``REFLECTED``.
     """
     known = np.array([value for value in values if not math.isnan(value)])
     if not len(known) or not math.isfinite(observed):

@@ -2,7 +2,8 @@
 
     {"text": "…", "label": "physics", "source": "textbook"}
 
-Either every line has a ``label`` or none, and so for ``source``; both are words or whole numbers.
+Either every line has a ``label`` or none has, and the same holds for ``source``; both are strings
+or whole numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Texts in their file's order; labels and sources are empty where no line has one."""
+    """Texts in their file's order; labels and sources are empty if no line has one."""
 
     texts: tuple[str, ...]
     labels: tuple[str, ...]
@@ -39,9 +40,9 @@ class Vectors:
 
     Attributes:
         vectors: ``(n, d)`` float32, of texts or of their landmarks.
-        texts: ``(n,)`` int64: the text of each.
+        texts: ``(n,)`` int64: number of each vector's text.
         lengths: ``(n,)`` int64: tokens of each vector's text.
-        spans: ``(n, 2)`` int64: the part that each represents, code points of its text.
+        spans: ``(n, 2)`` int64: the part of its text that each represents, in code points.
     """
 
     vectors: NDArray[np.float32]
@@ -55,7 +56,7 @@ def read_texts(path: Path) -> Texts:
 
     Raises:
         UnreadableFile: the file is missing or damaged.
-        InputError: a line that cannot be used, or no line.
+        InputError: a line cannot be used, or there are none.
     """
     found = list(lines(path))
     if not found:
@@ -83,7 +84,7 @@ def encode(
     landmarks: bool = False,
     progress: Progress = lambda *_: None,
 ) -> Vectors:
-    """Vectors of texts, or of every landmark of each."""
+    """Encode texts: one vector for each, or one for each of its landmarks."""
     rows, owners, lengths, spans = [], [], [], []
     for number, text in enumerate(texts):
         progress("reading", number, len(texts))

@@ -149,7 +149,7 @@ def _maps(errors: Iterable[MapError]) -> Iterator[str]:
 
 
 def _tables(outcome: Outcome) -> Iterator[str]:
-    """The descendants, the starts, the matrix, the costs and the updates."""
+    """Tables of the descendants, the starts, the recall by pair, the costs and the updates."""
     from milepost.lab.stitch.outcome import ARMS, gains, mean_over_seeds, starts_of
 
     yield f"against the ancestor, {outcome.sentences} held-out sentences"

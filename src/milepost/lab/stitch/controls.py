@@ -18,12 +18,12 @@ from milepost.types import Span
 
 
 def of_bytes(reader: ControlReader, shared: Material, times: int = 9) -> Descendant:
-    """A byte baseline among the descendants; its vectors share no space with the ancestor's.
+    """Measure a byte baseline like a descendant; its vectors are not in the ancestor's space.
 
     Args:
         reader: the control.
-        shared: material; each held-out sentence is read in its window and alone.
-        times: readings of a window, for the median time.
+        shared: the material; each held-out sentence is encoded in its window and alone.
+        times: timed runs on a window; the median is reported.
     """
     texts = [window(words) for words in shared.words]
     documents = np.concatenate([reader.encode(text, spans=spans).vectors for text, spans in texts])
@@ -52,7 +52,7 @@ def of_bytes(reader: ControlReader, shared: Material, times: int = 9) -> Descend
 
 
 def window(words: Sequence[str]) -> tuple[str, list[Span]]:
-    """Sentences joined by blanks, and their offsets; one without a letter becomes a blank."""
+    """Join sentences with spaces, and return their offsets; an empty one becomes a full stop."""
     told = [each.strip() or "." for each in words]
     ends = list(accumulate(len(each) + 1 for each in told))
     return " ".join(told), [

@@ -1,4 +1,4 @@
-"""The data of the stitch study: a text as read by the ancestor, and its held-out part."""
+"""The data of the stitch study: a text encoded by the ancestor, and its held-out part."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from milepost.train.check import vectors_of
 from milepost.train.data import Text, tokenize
 
 NEAREST = 10
-"""Sentences of a question's list."""
+"""Number of neighbours found for a question."""
 
-_HELD_OUT = 6  # every so many-th window is held out
-_LONGEST = 24  # tokens of a sentence
+_HELD_OUT = 6  # one window in this many is held out
+_LONGEST = 24  # maximum tokens of a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,14 @@ class Plan:
     """Sizes of the study.
 
     Attributes:
-        narrow, wide: widths, with four times as much inside; heads of 16 numbers.
+        narrow, wide: widths; inner layers are four times as wide, and heads have width 16.
         depth: blocks of each auxiliary.
-        kernel: of the window of paths.
-        distilling: steps of each auxiliary.
-        stitching: steps of the pool, over all its paths together.
-        windows: of six sentences each, in training and held out together.
-        at_once: windows a step.
-        sampling: of paths: ``uniform`` or ``balanced``.
+        kernel: width of the window of paths, in blocks.
+        distilling: training steps of each auxiliary.
+        stitching: training steps of the pool, over all its paths together.
+        windows: windows of six sentences each, for training and held out together.
+        at_once: windows per step.
+        sampling: how paths are drawn: ``uniform`` or ``balanced``.
     """
 
     narrow: int = 32
@@ -52,10 +52,10 @@ class Plan:
     sampling: str = "uniform"
 
     def __post_init__(self) -> None:
-        """Check them.
+        """Check the sizes.
 
         Raises:
-            InputError: a size that cannot be.
+            InputError: a size is impossible.
         """
         if self.narrow % 16 or self.wide % 16 or not 0 < self.narrow <= self.wide:
             raise InputError(f"widths {self.narrow} and {self.wide}", "multiples of 16, rising")
@@ -66,7 +66,7 @@ class Plan:
 
 
 TINY = Plan(narrow=16, wide=32, distilling=8, stitching=8, windows=36)
-"""Seconds: to see that everything runs, not to learn anything by."""
+"""A check that everything runs, in seconds; its results mean nothing."""
 
 
 @dataclass(frozen=True)
@@ -75,12 +75,12 @@ class Material:
 
     Attributes:
         ancestor: the checkpoint.
-        lessons: to train on.
-        held: batches of held-out windows, and their sentences alone.
-        words: of each held-out window its sentences, as the tokenizer spells what is read of them.
-        truth: ``(n, NEAREST)``: what the ancestor finds for each held-out sentence.
-        space: of all descendants.
-        wanted: ``(n, wide)`` the ancestor's landmarks in it.
+        lessons: training batches.
+        held: batches of held-out windows, and one batch of their sentences alone.
+        words: sentences of each held-out window, decoded from the tokens that are read.
+        truth: ``(n, NEAREST)``: neighbours that the ancestor finds for each held-out sentence.
+        space: the space of all descendants.
+        wanted: ``(n, wide)``: the ancestor's held-out landmarks in that space.
     """
 
     ancestor: Checkpoint
@@ -93,7 +93,7 @@ class Material:
 
 
 def material(ancestor: Path, text: Path, plan: Plan) -> Material:
-    """The material of a study: the ancestor's vectors of the beginning of a text.
+    """Encode the beginning of a text with the ancestor.
 
     Raises:
         ModelError: the folder is not a checkpoint.
@@ -131,26 +131,26 @@ def material(ancestor: Path, text: Path, plan: Plan) -> Material:
 
 
 def _beginning(tokenizer: Tokenizer, text: str, sentences: int) -> Text:
-    """So many sentences from the start of a text, each cut after 24 tokens."""
+    """Tokenize the first ``sentences`` sentences of a text, each cut after 24 tokens."""
     found = tokenize(tokenizer, "text", "text", text[: 400 * sentences], _LONGEST)
     return found.part(0, min(sentences, len(found.spans)))
 
 
 @torch.no_grad()
 def read_held(model: LandmarkEncoder, held: tuple[Sequence[Batch], Batch]) -> tuple[Tensor, Tensor]:
-    """Landmarks of the held-out windows, and of their sentences alone, ``(n, d)`` each."""
+    """Encode the held-out windows, and their sentences alone: landmarks, ``(n, d)`` each."""
     model.eval()
     windows, alone = held
     return torch.cat([vectors_of(model, each) for each in windows]), vectors_of(model, alone)
 
 
 def nearest(documents: Tensor, questions: Tensor) -> Tensor:
-    """The nearest documents of each question, ``(n, NEAREST)``, without its own."""
+    """Find the nearest documents of each question, ``(n, NEAREST)``, without its own."""
     scores = questions @ documents.T
     scores.fill_diagonal_(-2.0)
     return scores.topk(NEAREST, dim=1).indices
 
 
 def recall(found: Tensor, truth: Tensor) -> float:
-    """Share of the true nearest among the found: both ``(n, k)`` numbers, a row's apart."""
+    """Share of the true neighbours that were found; both are ``(n, k)``, distinct in a row."""
     return float((found[:, :, None] == truth[:, None, :]).any(dim=2).float().mean())

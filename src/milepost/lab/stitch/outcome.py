@@ -17,7 +17,7 @@ CONTROL = "control"
 """The arm of untrained baselines."""
 
 SN_NET = "sn-net"
-"""The arm of auxiliaries that were trained apart, see ``study``."""
+"""The arm of auxiliaries that were trained separately, see ``study``."""
 
 ARMS = "pool", SN_NET, "alone", "early exit", CONTROL
 """The arms in the table of sizes."""
@@ -30,7 +30,7 @@ STITCHED = "stitched"
 KINDS = ENDS[0], STITCHED, ENDS[1]
 
 PAPER = "transpose"
-"""The start of the paper."""
+"""The paper's initialization."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +40,16 @@ class Descendant:
     Attributes:
         arm: ``pool``, ``sn-net``, ``early exit`` or ``alone``; ``start:KIND`` before the paths are
             trained and ``random``, ``transpose`` … after; ``control`` for untrained baselines.
-        name: of its path; of a control ``PATH@random``, ``bytes@nonsense`` or
+        name: name of its path; for a control ``PATH@random``, ``bytes@nonsense`` or
             ``bytes@hierarchical``.
-        seed: of the run.
-        parameters: that it runs, including its token table.
-        operations: on one window, by formula.
-        milliseconds: of one window on this machine, median.
+        seed: seed of the run.
+        parameters: number of parameters in use, including its token table.
+        operations: floating-point operations on one window: by formula, or counted for a byte
+            baseline.
+        milliseconds: median time of one window on this machine.
         agreement: mean cosine of its landmarks with the ancestor's, in the space that they share;
             None if they share no space.
-        recall: share of the ancestor's ten nearest among its own.
+        recall: share of the ancestor's ten nearest that are among its own.
     """
 
     arm: str
@@ -67,11 +68,12 @@ class Outcome:
 
     Attributes:
         descendants: every encoder of every arm and seed.
-        matrix: names of the pool's descendants, and of each pair the recall with documents by the
-            one (row) and questions by the other (column), mean over seeds.
-        costs: floating-point operations of training: of the ancestor's reading, each arm's.
-        updates: steps that trained each block of the pool, mean over seeds.
-        sentences: held out.
+        matrix: names of the pool's descendants, and the recall of each pair, mean over seeds: the
+            row encodes the documents, the column the questions.
+        costs: floating-point operations of the ancestor's reading, and of training each arm, mean
+            over seeds.
+        updates: steps that trained each part of the pool, mean over seeds.
+        sentences: number of held-out sentences.
     """
 
     descendants: tuple[Descendant, ...]
@@ -82,11 +84,11 @@ class Outcome:
 
 
 def mean_over_seeds(outcome: Outcome, arms: Sequence[str]) -> Iterator[tuple[Descendant, float]]:
-    """Each descendant of some arms with the means of its seeds, and the deviation of its recall.
+    """Yield the descendants of some arms as means over seeds, with the deviation of the recall.
 
     Args:
-        outcome: of ``run``.
-        arms: in this order.
+        outcome: result of ``run``.
+        arms: arms, in the order to yield.
     """
     for arm in arms:
         rows: dict[str, list[Descendant]] = {}
@@ -107,10 +109,10 @@ def mean_over_seeds(outcome: Outcome, arms: Sequence[str]) -> Iterator[tuple[Des
 
 @dataclass(frozen=True, slots=True)
 class StartOutcome:
-    """An initialization of the stitches: means over the stitched paths and seeds.
+    """Results of an initialization of the stitches: means over the stitched paths and seeds.
 
     Attributes:
-        start: of ``STARTS``, or ``sn-net``.
+        start: one of ``STARTS``, or ``sn-net``.
         before, after: agreement and recall, before the paths are trained and after.
     """
 
@@ -120,14 +122,14 @@ class StartOutcome:
 
 
 def gains(outcome: Outcome) -> dict[str, Difference]:
-    """Recall of stitched encoders less that of SN-Net's, of the same sizes and steps.
+    """Compute recall minus that of SN-Net's encoders, which have the same sizes and steps.
 
-    The intervals are about other trainings, on the same held-out sentences.
+    The intervals cover other trainings, on the same held-out sentences.
 
     Returns:
-        Of ``pool`` the narrow encoder, the mean of the stitched ones, and the wide encoder; of the
-        paper's start, whose blocks are the same, the stitched ones. Corrected. Nothing after a
-        single seed.
+        For ``pool`` the narrow encoder, the mean of the stitched ones, and the wide encoder; for
+        the paper's initialization, which starts from the same blocks, only the stitched ones.
+        Holm-corrected; empty after a single seed.
     """
     found = {
         f"{kind}, {arm}": over_trainings(ours, _recalls(outcome, SN_NET, kind))
@@ -138,7 +140,7 @@ def gains(outcome: Outcome) -> dict[str, Difference]:
 
 
 def _recalls(outcome: Outcome, arm: str, kind: str) -> list[float]:
-    """One mean a seed."""
+    """Mean recall of each seed."""
     seeds: dict[int, list[float]] = {}
     for each in outcome.descendants:
         if each.arm == arm and kind == (each.name if each.name in ENDS else STITCHED):
@@ -147,12 +149,12 @@ def _recalls(outcome: Outcome, arm: str, kind: str) -> list[float]:
 
 
 def _agreements(rows: Sequence[Descendant]) -> list[float]:
-    """Of those that share the ancestor's space."""
+    """Agreements of the descendants that share the ancestor's space."""
     return [each.agreement for each in rows if each.agreement is not None]
 
 
 def starts_of(outcome: Outcome) -> Iterator[StartOutcome]:
-    """Every initialization of the pool, and SN-Net's, over the paths that have a stitch."""
+    """Yield the results of each initialization of the pool, and of SN-Net, on stitched paths."""
 
     def means(arm: str) -> tuple[float, float]:
         rows = [each for each in outcome.descendants if each.arm == arm and each.name not in ENDS]

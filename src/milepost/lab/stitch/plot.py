@@ -1,4 +1,4 @@
-"""A plot of the recall of every descendant against its cost."""
+"""Plot the recall of every descendant against its cost."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _ARMS = {"pool": "o", SN_NET: "D", "alone": "s", "early exit": "^", "control": "
 
 
 def check(path: Path) -> None:
-    """Check that the picture can be drawn, before anything is measured.
+    """Check that the plot can be drawn, before anything is measured.
 
     Raises:
-        InputError: another ending than .svg or .png, or no such folder.
+        InputError: the name does not end in .svg or .png, or its folder does not exist.
         MissingExtra: matplotlib is not installed.
     """
     if path.suffix not in (".svg", ".png"):
@@ -26,11 +26,11 @@ def check(path: Path) -> None:
 
 
 def draw(outcome: Outcome, path: Path) -> None:
-    """Two panels: recall against operations, and against time on this machine.
+    """Draw two panels: recall against operations, and against time on this machine.
 
     Args:
-        outcome: of ``stitch.run``.
-        path: ending in .svg or .png; overwritten.
+        outcome: result of ``study.run``.
+        path: ends in .svg or .png; overwritten.
     """
     from matplotlib.figure import Figure
 

@@ -5,14 +5,15 @@ in its window; the same sentences alone are questions. The neighbours that a des
 compared with those of the ancestor: this measures agreement with a teacher, not search quality.
 
 The arm ``sn-net`` is Stitchable Neural Networks (arXiv 2302.06586, section 3; code ziplab/SN-Net).
-Taken from it: two models of unlike width, trained apart, each for the task alone; stitches from the
-narrow to the wide one only, shared within a window of two blocks, which begin with least squares
-over activations of both trained models; then training of all weights, one random path a step. Not
-taken: anchors of full depth (these have the sizes and steps of the pool's auxiliaries, so that rows
-of one name cost the same to train and to run), more than two anchors, anchors of unlike depth, and
-the average of a fit for each path that shares a stitch (here one joint fit, as in the pool). The
-task is the ancestor's vectors, and the tables of embeddings are the ancestor's, as in all arms:
-what differs from the pool is that no block is matched with one of the ancestor's.
+As in the paper, two models of different width are trained separately, each on the task alone;
+stitches lead from the narrow to the wide one only, are shared within a window of two blocks, and
+are initialized by least squares over activations of both trained models; then all weights are
+trained, one random path per step. Unlike in the paper, the anchors are not of full depth (they have
+the sizes and steps of the pool's auxiliaries, so that rows of one name cost the same to train and
+to run), there are only two, of equal depth, and paths that share a stitch get one joint fit, as in
+the pool, not the average of separate fits. The task is to reproduce the ancestor's vectors, and the
+embedding tables are the ancestor's, as in all arms: the difference from the pool is that no block
+is matched with one of the ancestor's.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ from milepost.model.stitch.starts import STARTS, begin
 from milepost.train.batches import Batch
 from milepost.train.check import vectors_of
 
-_BACKWARD = 3  # a step is a forward pass and a backward one of twice its cost
+_BACKWARD = 3  # a step is a forward pass and a backward pass of twice its cost
 
 
 def run(
@@ -63,23 +64,22 @@ def run(
     out: FilePath | None = None,
     progress: Callable[[str, int, int], object] = lambda *_: None,
 ) -> Outcome:
-    """The whole experiment.
+    """Run the whole experiment.
 
     For each seed it distils both auxiliaries, trains one pool for each initialization of the
-    stitches over all paths, does the same with auxiliaries that were trained apart (``sn-net``),
-    trains every size alone for the steps of both stages together, and trains the wide auxiliary
-    with early exits. The arms ``pool`` and ``sn-net`` start from least squares.
+    stitches over all paths, trains a pool from separately trained auxiliaries (``sn-net``), trains
+    every size alone for the steps of both stages together, and trains the wide auxiliary with early
+    exits. The arms ``pool`` and ``sn-net`` start from least squares.
 
     Args:
         ancestor: folder of a landmark checkpoint with a BERT.
-        text: any file that can be read.
+        text: file of any format that Milepost reads.
         plan: sizes and steps; None for the default.
         seeds: number of runs, with different weights and draws.
-        controls: the arm ``control``: where ``random`` is among them the sizes of each seed's pool
-            with random weights, tables as well; the others as they are, which is the same for
-            every seed.
-        out: folder for the pool of the first seed, with the ancestor's tokenizer beside it.
-        progress: called with the name of the stage, the steps done and their number.
+        controls: baselines of the arm ``control``. ``random`` stands for the sizes of each seed's
+            pool with random weights and tables; the others are the same for every seed.
+        out: folder for the pool of the first seed and the ancestor's tokenizer.
+        progress: called with the name of the stage, the steps done and their total number.
 
     Raises:
         ModelError: the folder is not a checkpoint.
@@ -124,15 +124,15 @@ def run(
 
 
 def _ancestor_cost(shared: Material) -> float:
-    """Of reading all lessons once."""
+    """Floating-point operations of reading all lessons once with the ancestor."""
     config = shared.ancestor.model.config
-    with torch.device("meta"):  # for its formula, which is any BERT's
+    with torch.device("meta"):  # only for its formula, which holds for any BERT
         whole = EncoderPool(config, config)
     return float(sum(_cost(whole, whole.paths[-1], each.batch) for each in shared.lessons))
 
 
 def _cost(pool: EncoderPool, path: Path, batch: Batch) -> int:
-    """Operations of a forward pass over a batch, padding included, as it is run."""
+    """Floating-point operations of a forward pass over a batch, padding included."""
     rows, tokens = batch.ids.shape
     cost: int = rows * pool.operations_of(path, tokens, batch.marks.shape[1])
     return cost
@@ -148,10 +148,10 @@ class _Seed:
         self.pool = self._fresh()
 
     def arms(self, control: bool) -> Iterator[tuple[str, list[Descendant]]]:
-        """Each arm and its descendants, in the order in which they are trained.
+        """Train and yield each arm and its descendants.
 
         Args:
-            control: with the sizes of the pool untrained.
+            control: whether to add the sizes of the pool with random weights.
         """
         shared, plan = self._shared, self._plan
         lessons, space = shared.lessons, shared.space
@@ -200,7 +200,7 @@ class _Seed:
             yield CONTROL, [replace(row, name=f"{row.name}@random") for row in rows]
 
     def matrix(self) -> tuple[tuple[str, ...], Tensor]:
-        """Recall of every pair of the pool's descendants: documents by the row."""
+        """Compute the recall of every pair of the pool's descendants; rows encode the documents."""
         shared, pool = self._shared, self.pool
         read = [read_held(pool.encoder(path), shared.held) for path in pool.paths]
         rows = [
@@ -210,11 +210,11 @@ class _Seed:
         return tuple(path.name for path in pool.paths), torch.tensor(rows)
 
     def _windows(self) -> list[tuple[Tensor, Tensor]]:
-        """What least squares is fitted to."""
+        """Windows that least squares is fitted to."""
         return [(each.batch.ids, each.valid) for each in self._shared.lessons[:10]]
 
     def _stitch(self, pool: EncoderPool, cost: str) -> list[Path]:
-        """Train all paths of a pool together, and count it; the paths that were drawn."""
+        """Train all paths of a pool together, count the cost, and return the paths drawn."""
         shared, plan = self._shared, self._plan
         torch.manual_seed(self._seed)
         chances = balanced(pool.paths) if plan.sampling == "balanced" else None
@@ -227,7 +227,7 @@ class _Seed:
     def _fresh(self) -> EncoderPool:
         plan = self._plan
         old = self._shared.ancestor.model
-        assert isinstance(old.backbone, Bert)  # lessons were read by it
+        assert isinstance(old.backbone, Bert)  # checked when it read the lessons
         narrow, wide = (
             {
                 **old.config,
@@ -245,7 +245,7 @@ class _Seed:
         return pool
 
     def _count(self, arm: str, path: Path, steps: int) -> None:
-        """Add the operations of some training steps, of the mean lesson."""
+        """Add the cost of some training steps on an average lesson to an arm."""
         lessons = self._shared.lessons
         mean = sum(_cost(self.pool, path, each.batch) for each in lessons) / len(lessons)
         self.costs[arm] = self.costs.get(arm, 0.0) + _BACKWARD * steps * mean
@@ -273,7 +273,7 @@ class _Seed:
 
 
 def _one_window(batch: Batch) -> Batch:
-    """The first window of a batch."""
+    """Take the first window of a batch."""
     return Batch(
         ids=batch.ids[:1],
         sentences=batch.sentences[:1],
@@ -285,7 +285,7 @@ def _one_window(batch: Batch) -> Batch:
 
 @torch.no_grad()
 def _milliseconds(encoder: LandmarkEncoder, window: Batch, times: int = 9) -> float:
-    """Median time of one window, after two that warm up."""
+    """Median time of encoding one window, after two warm-up runs."""
     taken = []
     for _ in range(times + 2):
         begun = time.perf_counter()

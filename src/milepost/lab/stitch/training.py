@@ -1,8 +1,8 @@
-"""Distillation of auxiliaries from a landmark encoder, and training of stitched paths.
+"""Distil auxiliaries from a landmark encoder, and train stitched paths.
 
-Each step is one batch of windows of real sentences. The ancestor has read them once; its landmark
-vectors, centred and on their principal axes, are the targets of every descendant: by cosine, and by
-the similarities within the batch.
+Each step uses one batch of windows of real sentences. The ancestor encodes them once; its landmark
+vectors, centred and projected onto their principal axes, are the targets of every descendant: by
+cosine, and by the similarities within the batch.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Lesson:
 
     Attributes:
         batch: windows.
-        vectors: ``(n, a)`` the ancestor's landmarks.
-        depths: of each matched depth the ancestor's states, ``(tokens, a)``; of the last one the
-            landmarks' alone.
+        vectors: ``(n, a)``: the ancestor's landmarks.
+        depths: the ancestor's states ``(tokens, a)`` at each matched depth; at the last one only
+            those of landmarks.
     """
 
     batch: Batch
@@ -51,14 +51,14 @@ class Lesson:
 
     @property
     def valid(self) -> Tensor:
-        """Which tokens are not padding, ``(b, t)`` bool."""
+        """Mask of the tokens that are not padding, ``(b, t)`` bool."""
         return self.batch.sentences >= 0
 
 
 def matched(ancestor: int, depth: int) -> list[int]:
-    """Which ancestor block each block of an auxiliary is matched with.
+    """List the ancestor block that each block of an auxiliary is matched with.
 
-    The last of each ``ancestor / depth``-th part, from 0.
+    It is the last block of each ``ancestor / depth``-th part, counted from 0.
 
     Raises:
         InputError: the auxiliary is deeper than its ancestor.
@@ -97,8 +97,8 @@ def lesson(ancestor: LandmarkEncoder, batch: Batch, depth: int) -> Lesson:
 class Space:
     """The space that all descendants share: the ancestor's, centred, on its principal axes.
 
-    Centred, because landmarks have a common direction: drawn to targets with it, a small encoder
-    learns that and nothing else (all cosines 0.49, and lists no better than chance).
+    It is centred because landmarks share a common direction: from targets that contain it, a small
+    encoder learns that direction alone (all cosines 0.49, and rankings no better than chance).
 
     Attributes:
         middle: ``(a,)`` mean of the ancestor's landmarks.
@@ -109,12 +109,12 @@ class Space:
     axes: Tensor
 
     def __call__(self, vectors: Tensor) -> Tensor:
-        """Targets ``(n, width)``, unit length, of the ancestor's ``(n, a)``."""
+        """Map the ancestor's vectors ``(n, a)`` to targets ``(n, width)`` of unit length."""
         return F.normalize((vectors - self.middle) @ self.axes, dim=-1)
 
 
 def space_of(lessons: Sequence[Lesson], width: int) -> Space:
-    """The space of a given width that keeps most of the variance of the ancestor's vectors."""
+    """Find the space of this width that keeps most of the variance of the ancestor's vectors."""
     vectors = torch.cat([each.vectors for each in lessons])
     axes = torch.eye(width)
     if width != vectors.shape[1]:
@@ -125,7 +125,8 @@ def space_of(lessons: Sequence[Lesson], width: int) -> Space:
 def loss_of(vectors: Tensor, targets: Tensor) -> Tensor:
     """One minus the cosine, plus the divergence of similarities within the batch.
 
-    Each row asks which of the others is like it: ``losses.divergence`` at temperature 0.1.
+    The divergence compares each row's similarities to the others: ``losses.divergence`` at
+    temperature 0.1.
     """
     others = ~torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)
     own, theirs = similarities(vectors, vectors), similarities(targets, targets)
@@ -137,7 +138,7 @@ def loss_of(vectors: Tensor, targets: Tensor) -> Tensor:
 def inherit_tables(auxiliary: Bert, ancestor: Bert) -> None:
     """Initialize the embeddings of an auxiliary as the ancestor's on their principal axes.
 
-    The tables stay as they are in training, which an experiment on few sentences would spoil.
+    The tables are frozen, because training on few sentences would spoil them.
     """
     words = ancestor.embeddings["word_embeddings"].weight
     width = auxiliary.width
@@ -153,13 +154,13 @@ def inherit_tables(auxiliary: Bert, ancestor: Bert) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The length and rates of a training.
+    """The length and rates of training.
 
     Attributes:
-        steps: of the optimizer.
+        steps: number of optimizer steps.
         rate: peak learning rate of AdamW, after a warm-up over 20 steps; then a cosine to 0.
-        matching: weight of the error of matched depths, added to the loss of the vectors.
-        seed: of all draws.
+        matching: weight of the loss at matched depths, which is added to that of the vectors.
+        seed: seed of all draws.
     """
 
     steps: int
@@ -168,7 +169,7 @@ class Schedule:
     seed: int = 0
 
     def optimizer(self, parameters: Sequence[nn.Parameter]) -> torch.optim.Optimizer:
-        """AdamW on the trainable parameters; those without a gradient in a step do not move."""
+        """Create AdamW for the trainable parameters; those without a gradient in a step stay."""
         trained = [each for each in parameters if each.requires_grad]
         return torch.optim.AdamW(trained, lr=self.rate, weight_decay=0.01)
 
@@ -188,14 +189,14 @@ def distil(
 ) -> list[Affine]:
     """Train one auxiliary alone, with a map from the ancestor's states to each of its blocks.
 
-    The maps are trained too, which one version of the paper's code forgot.
+    The maps are trained too, which one version of the paper's code forgets.
 
     Args:
         pool: its ``narrow`` or ``wide`` part is changed in place.
         which: ``narrow`` or ``wide``.
-        lessons: at least one.
-        space: see there.
-        schedule: see there.
+        lessons: batches to train on, at least one.
+        space: space of the targets.
+        schedule: length and rates.
 
     Returns:
         The maps, one for each block.
@@ -233,17 +234,17 @@ def train_paths(
 
     Args:
         pool: changed in place.
-        paths: which are drawn.
-        lessons: at least one.
-        space: see there.
-        schedule: see there.
-        chances: of the paths; None for all alike.
+        paths: paths to draw from.
+        lessons: batches to train on, at least one.
+        space: space of the targets.
+        schedule: length and rates.
+        chances: probability of each path; None for equal ones.
 
     Returns:
         The paths that were drawn, in order.
     """
     encoders = {path: pool.encoder(path).train() for path in paths}
-    # Each once: paths share their weights.
+    # Each weight once, since paths share them.
     held = {id(each): each for one in encoders.values() for each in one.parameters()}
     optimizer = schedule.optimizer(list(held.values()))
     random = Random(schedule.seed)

@@ -1,4 +1,4 @@
-"""Whether a ranking is the true one: Kendall's tau with an interval, and regret."""
+"""How well a ranking agrees with the true one: Kendall's tau with an interval, and regret."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DRAWS = 1000
 
 
 def tau(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
-    """Kendall's tau-b: 1 for the same order, -1 for the opposite, 0 where one knows no order.
+    """Kendall's tau-b: 1 for the same order, -1 for the opposite, 0 if all values of one tie.
 
     >>> import numpy as np
     >>> tau(np.array([1, 2, 3.0]), np.array([1, 3, 2.0]))
@@ -28,20 +28,20 @@ def tau(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
 def _taus(
     first: NDArray[np.floating], second: NDArray[np.floating], counts: NDArray[np.floating]
 ) -> NDArray[np.float64]:
-    """Tau of many samples of the same pairs of figures.
+    """Tau of many samples of the same pairs of values.
 
     Args:
         first: ``(n,)``.
         second: ``(n,)``.
-        counts: ``(samples, n)``: how often each sample holds each. What it holds twice ties with
-            itself.
+        counts: ``(samples, n)``: how often each sample contains each pair. A repeated pair ties
+            with itself.
 
     Returns:
         ``(samples,)``.
     """
     import numpy as np
 
-    # Compared and not subtracted: what nobody knows is -inf, and less itself it is no number.
+    # Compared, not subtracted: unknown values are -inf, and -inf minus -inf is NaN.
     a, b = ((x[:, None] > x).astype(np.float64) - (x[:, None] < x) for x in (first, second))
     # Sums over all pairs of a sample, each pair in both directions; whole numbers, so exact.
     agreed, ordered, others = (
@@ -62,15 +62,15 @@ def interval(
 ) -> tuple[float, float, float]:
     """Mean tau of several runs of one method, with a bootstrap interval.
 
-    Architectures and runs are both drawn with replacement: other architectures of the kind, other
-    seeds of the search. With ten architectures it is wide, and says so.
+    Architectures and runs are both drawn with replacement, so the interval covers other
+    architectures of the kind and other seeds of the search. With ten architectures it is wide.
 
     Args:
-        truth: ``(architectures,)``, or ``(runs, architectures)`` where each run has its own.
-        rankings: ``(runs, architectures)``: what each run gives each architecture.
-        level: share of draws inside.
-        draws: how many.
-        seed: of the draws.
+        truth: ``(architectures,)``, or ``(runs, architectures)`` if each run has its own.
+        rankings: ``(runs, architectures)``: the score that each run gives each architecture.
+        level: share of draws inside the interval.
+        draws: number of bootstrap draws.
+        seed: seed of the draws.
 
     Returns:
         Mean, lower and upper end.
@@ -92,14 +92,14 @@ def gap(
 
     Args:
         truth: ``(architectures,)``.
-        rankings: ``(runs, architectures)`` of the one.
-        others: the same of the other.
+        rankings: ``(runs, architectures)`` of the first method.
+        others: the same for the second method.
         level: see ``interval``.
         draws: see ``interval``; both methods are measured on the same architectures and runs.
         seed: see ``interval``.
 
     Returns:
-        Mean, lower and upper end, and the smallest true difference that is found in 80 of 100
+        Mean, lower and upper end, and the smallest true difference that is detected in 80 of 100
         repetitions at two-sided 5 %: 2.80 standard errors.
     """
     mean, drawn = _drawn(truth, rankings, draws, seed)
@@ -117,7 +117,7 @@ def _ends(drawn: NDArray[np.float64], level: float) -> tuple[float, float]:
 def _drawn(
     truth: NDArray[np.floating], rankings: NDArray[np.floating], draws: int, seed: int
 ) -> tuple[float, NDArray[np.float64]]:
-    """The mean tau of the runs, and of each draw; one seed always draws the same."""
+    """Mean tau of the runs, and of each draw; equal seeds give equal draws."""
     import numpy as np
 
     rng = np.random.default_rng(seed)
@@ -134,5 +134,5 @@ def _drawn(
 
 
 def regret(truth: NDArray[np.floating], pick: int, allowed: Sequence[int]) -> float:
-    """What a pick loses against the best that was allowed."""
+    """Accuracy that a pick loses against the best allowed one."""
     return float(max(truth[each] for each in allowed) - truth[pick])

@@ -1,4 +1,4 @@
-"""Architectures: where to halve, and what each halving makes of a pair."""
+"""Architectures: where to halve, and how each halving joins a pair."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Architecture:
 
     Attributes:
         placement: layers at each resolution.
-        joins: of each halving, in order; none where any will do.
+        joins: the join of each halving, in order; empty if any will do.
     """
 
     placement: Placement
@@ -23,13 +23,13 @@ class Architecture:
 
 
 def architectures(placements: Sequence[Placement], joins: Sequence[str]) -> list[Architecture]:
-    """Every placement with every join at each of its halvings.
+    """Combine every placement with every join at each of its halvings.
 
     >>> [each.joins for each in architectures([(1, 2)], ("mean", "max"))]
     [('mean',), ('max',)]
 
     Returns:
-        ``placements · joins^halvings``; with one join, the placements in their order.
+        ``placements · joins^halvings`` architectures; with one join, in the placements' order.
     """
     return [
         Architecture(placement, how)

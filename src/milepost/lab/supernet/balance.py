@@ -1,8 +1,9 @@
-"""The net that trains an architecture: shares that follow scores and load all nets equally.
+"""Shares of architectures in nets, which follow scores and load all nets equally.
 
-``softmax(T · score)`` over nets is scaled in turns (Sinkhorn) until every net has the same load. A
-net keeps the architectures that it trains relatively better, and no net takes everything. All is
-computed in logarithms: in float32, as published, a column can become 0 and the rest NaN.
+``softmax(T · score)`` over nets is scaled by rows and columns in turn (Sinkhorn) until every net
+has the same load. A net keeps the architectures that it trains relatively better, and no net takes
+everything. Logarithms are used throughout: in float32, as published, a column can become 0 and the
+rest NaN.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ def unevenness(logs: NDArray[np.float64]) -> float:
 def balanced(
     logs: NDArray[np.float64], *, uneven: float = UNEVEN, rounds: int = ROUNDS
 ) -> tuple[NDArray[np.float64], int]:
-    """Shares scaled until every net has the same load.
+    """Scale shares until every net has the same load.
 
     Args:
         logs: logarithms of shares, ``(architectures, nets)``; each row's shares sum to 1.
-        uneven: see ``unevenness``; the scaling ends at or below it.
+        uneven: the ``unevenness`` at or below which scaling stops.
         rounds: maximum number of rounds.
 
     Returns:
@@ -55,7 +56,7 @@ def balanced(
 
 
 def warming(step: int, steps: int, first: float, last: float) -> float:
-    """The temperature of a step on a line from ``first`` to ``last``.
+    """Temperature of a step on a line from ``first`` to ``last``.
 
     >>> [warming(e, 100, 1, 100) for e in (0, 50, 100)]
     [1.0, 50.5, 100.0]

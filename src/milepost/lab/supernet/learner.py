@@ -1,4 +1,4 @@
-"""A net in training, which takes steps with any architecture."""
+"""Training of a net, one step at a time, with any architecture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Learner:
 
     Args:
         task: the data and the net.
-        seed: of its weights and of its batches.
+        seed: seed of its weights and its batches.
     """
 
     def __init__(self, task: Task, seed: int) -> None:
@@ -33,9 +33,9 @@ class Learner:
         """Learn from one batch.
 
         Args:
-            architecture: of this step.
-            done: share of all steps, of all nets together, that are taken; the rate falls along
-                half a cosine over them.
+            architecture: architecture of this step.
+            done: share of all steps, of all nets together, that are done; the rate falls along half
+                a cosine.
         """
         inputs, classes = self._rows(self.task.train, BATCH)
         loss = F.cross_entropy(self.net(inputs, architecture), classes)
@@ -43,7 +43,7 @@ class Learner:
 
     @torch.no_grad()
     def accuracy(self, architecture: Architecture, part: Part, rows: int | None = None) -> float:
-        """Accuracy on a part (0-1), or on that many of its rows, drawn anew each time."""
+        """Accuracy (0-1) on a part, or on ``rows`` of its rows, drawn anew each time."""
         inputs, classes = part if rows is None else self._rows(part, rows)
         right = self.net(inputs, architecture).argmax(1) == classes
         return float(right.float().mean())
@@ -54,7 +54,7 @@ class Learner:
 
 
 def alone(task: Task, architecture: Architecture, seed: int, steps: int) -> Learner:
-    """A net trained with a single architecture."""
+    """Train a net with a single architecture."""
     learner = Learner(task, seed)
     for step in range(steps):
         learner.step(architecture, step / steps)

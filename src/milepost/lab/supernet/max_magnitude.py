@@ -1,10 +1,10 @@
 """Texts whose class depends on the position of a max-magnitude pair: halving must keep a maximum.
 
-A block reads states at unit mean square, so the output of the first block does not depend on the
-magnitude of a token. Two pairs of a text have the same symbol: in the max-magnitude pair one token
-is large and one small, in the other pair both are equal, with the same sum. The class says which
-comes first. With one block before a halving by the mean, both pairs have the same state whatever
-the weights, so the class cannot be told. A maximum keeps the large token.
+A block scales states to unit mean square, so what the first block adds to a state does not depend
+on the magnitudes of tokens. Two pairs of a text have the same symbol: in the max-magnitude pair one
+token is large and one small, in the other pair both are equal, with the same sum. The class is
+which of them comes first. With one block before a halving by the mean, both pairs have the same
+state whatever the weights, so the class cannot be predicted. A maximum keeps the large token.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ LARGE, SMALL = 1.8, 0.2
 """Magnitudes of the tokens of a max-magnitude pair, in either order; in an even pair both are 1."""
 PAIRS = ((0, True), (0, False), (1, True), (1, False))
 """Symbol of each pair, and whether it is uneven. The first two decide the class; the others have
-another symbol, so that magnitude alone does not tell the class."""
+another symbol, so that magnitude alone does not reveal the class."""
 
 
 def max_magnitude_pairs(
     count: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Rows of symbols with four pairs; class 1 if the uneven pair of symbol 0 comes first.
+    """Draw rows of symbols with four pairs; class 1 if the uneven pair of symbol 0 comes first.
 
-    Pairs start at even places, as the pairs of a first halving do. Both tokens of a pair have the
-    same noise, scaled like them: a token is its magnitude times a state.
+    Pairs start at even positions, as the pairs of a first halving do. Both tokens of a pair have
+    the same noise, scaled as they are: a token is its magnitude times a state.
 
     Returns:
         ``(count, LENGTH, WIDTH)`` float32, channels of the symbols and empty channels; and

@@ -1,9 +1,9 @@
 """A mixture of supernets: several sets of weights, each trained with some of the architectures.
 
-A step: draw an architecture; draw a net by its share of it; train that net with it; measure the net
-with it on a slice of validation; shares follow what was measured. No gradient reaches the shares.
-After *Balanced Mixture of SuperNets* (arXiv 2306.11982); docs/pooling/supernets.md says what is
-done otherwise, and why.
+Each step draws an architecture, draws a net by its share of that architecture, trains the net with
+it, and measures both on a slice of the validation rows; shares follow these measurements. No
+gradient reaches the shares. After *Balanced Mixture of SuperNets* (arXiv 2306.11982);
+docs/pooling/supernets.md lists the differences, with reasons.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
     from milepost.lab.supernet.tasks import Task
 
 Assignment = Literal["learnt", "unbalanced", "fixed", "cost"]
-"""``learnt``: by scores, nets loaded alike. ``unbalanced``: by scores only. ``fixed``: evenly, by
-lot. ``cost``: the cheapest architectures to the first net, and so on."""
+"""``learnt``: by scores, with equal load on the nets. ``unbalanced``: by scores alone. ``fixed``:
+evenly, at random. ``cost``: the cheapest architectures to the first net, and so on."""
 ASSIGNMENTS: tuple[Assignment, ...] = ("learnt", "unbalanced", "fixed", "cost")
 
 FIRST, LAST = 1.0, 100.0
-"""Temperatures of the beginning and the end."""
+"""Temperatures at the beginning and at the end."""
 SLICE = 128
-"""Rows of validation that a step is measured on."""
+"""Validation rows that a step is measured on."""
 LEAST = 5
-"""Steps that a net must have taken with an architecture to be heard about it."""
+"""Steps that a net must have taken with an architecture before its score for it counts."""
 DRIFT = 0.95
-"""Of the running mean that scores are compared with: nets get better all the time, and none
-may look bad for having been measured early."""
+"""Decay of the running mean that scores are compared with: nets improve all the time, and an
+early measurement must not look bad for that."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found.
+    """Result of a search.
 
     Attributes:
-        ranking: each architecture's accuracy on the part for choosing, through the net that is best
-            with it; NaN where no net has taken ``LEAST`` steps with it.
-        nets: that net.
-        steps: of training each net with each architecture, ``(architectures, nets)``.
+        ranking: accuracy of each architecture on the choice part, by the net that is best with it;
+            NaN if no net has taken ``LEAST`` steps with it.
+        nets: the best net of each architecture.
+        steps: training steps of each net with each architecture, ``(architectures, nets)``.
     """
 
     ranking: NDArray[np.float64]
@@ -60,10 +60,10 @@ def search(
 
     Args:
         task: see ``milepost.lab.supernet.tasks``.
-        nets: sets of weights.
-        steps: in all, shared by the nets.
+        nets: number of nets, each a set of weights.
+        steps: total number of steps, shared by the nets.
         assignment: see ``Assignment``.
-        seed: of everything that is drawn.
+        seed: seed of all draws.
     """
     import numpy as np
 
@@ -89,7 +89,7 @@ def search(
 def _given(
     task: Task, nets: int, assignment: Assignment, rng: np.random.Generator
 ) -> NDArray[np.int64] | None:
-    """The net of each architecture where it is settled beforehand."""
+    """Net of each architecture if it is fixed beforehand, else None."""
     import numpy as np
 
     count = len(task.architectures)
@@ -103,10 +103,10 @@ def _given(
 
 
 def _followed(scores: Scores, usual: Scores, done: float, *, even: bool) -> NDArray[np.float64]:
-    """Logarithms of the shares now: a cell without measurements counts as usual.
+    """Logarithms of the current shares; a cell without measurements counts as average.
 
     The temperature is capped by the noise of a running mean in its steady state, the same for all
-    cells; one of few measurements is noisier than that.
+    cells; a mean of few measurements is noisier.
     """
     import numpy as np
 
@@ -118,7 +118,7 @@ def _followed(scores: Scores, usual: Scores, done: float, *, even: bool) -> NDAr
 
 
 def _heard(task: Task, learners: list[Learner], scores: Scores) -> Found:
-    """Measure every net with every architecture it knows, on rows that no share has followed."""
+    """Measure every net with every architecture it knows, on rows that no share depends on."""
     import numpy as np
 
     table = np.full(scores.counts.shape, np.nan)

@@ -1,4 +1,4 @@
-"""Nets whose weights serve every architecture: the text hierarchy, convolutions on images."""
+"""Nets whose weights serve every architecture: the text hierarchy, and convolutions on images."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class TextNet(nn.Module):
     """The operator ``hierarchy`` and a linear layer.
 
     Args:
-        width: of the states.
+        width: width of the states.
         channels: inner width of a block.
-        blocks: how many.
-        halvings: how many.
-        classes: of texts.
+        blocks: number of blocks.
+        halvings: number of halvings.
+        classes: number of classes.
     """
 
     def __init__(self, width: int, channels: int, blocks: int, halvings: int, classes: int) -> None:
         super().__init__()
         row = operator("hierarchy")
-        # Of attention, so that it has scores; the other joins have no weights.
+        # Join by attention, so that there are scores; the other joins have no weights.
         settings = row.settings(
             {
                 "placement": (*(1,) * halvings, blocks - halvings),
@@ -37,12 +37,12 @@ class TextNet(nn.Module):
         seed = int(torch.randint(2**31, ()))
         self.pooling = Hierarchy(row, settings, width, seed=seed)
         with torch.no_grad():
-            # Not 0, as where a trained encoder stands below: nothing here is known before.
+            # The initial 0 suits states of a trained encoder; here nothing is trained yet.
             self.pooling.weight("outward").normal_(std=channels**-0.5)
         self.classes = nn.Linear(width, classes)
 
     def forward(self, states: Tensor, architecture: Architecture) -> Tensor:
-        """``(b, n, width)`` to ``(b, classes)``."""
+        """Map states ``(b, n, width)`` to logits ``(b, classes)``."""
         mask = torch.ones(states.shape[:2], dtype=torch.bool)
         placement, joins = architecture.placement, architecture.joins
         result: Tensor = self.classes(self.pooling.placed(states, mask, placement, joins))
@@ -50,16 +50,16 @@ class TextNet(nn.Module):
 
 
 class ImageNet(nn.Module):
-    """3x3 convolutions, 2x2 pools between them (as published: max), the mean of what is left.
+    """3x3 convolutions with 2x2 pools between them (max as published), and a mean at the end.
 
-    Each layer is normed over all of one image, not over a batch: no score depends on which images
-    were scored together. Pools round up.
+    Each layer is normalized over one whole image, not over a batch: no score depends on which
+    images were scored together. Pools round up.
 
     Args:
-        channels: of all layers; they do not change where a pool stands.
-        layers: how many.
-        halvings: how many.
-        classes: of images.
+        channels: channels of all layers; a pool does not change their number.
+        layers: number of layers.
+        halvings: number of halvings.
+        classes: number of classes.
     """
 
     def __init__(self, channels: int, layers: int, halvings: int, classes: int) -> None:
@@ -73,7 +73,7 @@ class ImageNet(nn.Module):
         self.score = nn.Parameter(torch.zeros(halvings, channels))
 
     def forward(self, x: Tensor, architecture: Architecture) -> Tensor:
-        """``(b, 1, h, w)`` to ``(b, classes)``."""
+        """Map images ``(b, 1, h, w)`` to logits ``(b, classes)``."""
         number = 0
         for level, layers in enumerate(architecture.placement):
             if level:
@@ -87,12 +87,12 @@ class ImageNet(nn.Module):
 
 
 def pooled(x: Tensor, join: str, score: Tensor) -> Tensor:
-    """Squares of 2x2 made one; what hangs over an odd edge is joined of what there is.
+    """Join each 2x2 square; at an odd edge, a square joins the values that exist.
 
     Args:
         x: ``(b, channels, h, w)``.
         join: ``mean``, ``max`` or ``attention``.
-        score: ``(channels,)``, for ``attention``, as the text hierarchy's.
+        score: ``(channels,)``, for ``attention``, as in the text hierarchy.
 
     Returns:
         ``(b, channels, ceil(h/2), ceil(w/2))``.

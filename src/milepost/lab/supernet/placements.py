@@ -10,7 +10,7 @@ Placement = tuple[int, ...]
 
 
 def placements(layers: int, poolings: int) -> list[Placement]:
-    """Every way of putting poolings into the gaps between layers, in lexicographic order.
+    """List every way of putting poolings into the gaps between layers, in lexicographic order.
 
     >>> placements(4, 2)
     [(1, 1, 2), (1, 2, 1), (2, 1, 1)]
@@ -26,7 +26,7 @@ def placements(layers: int, poolings: int) -> list[Placement]:
 
 
 def even(layers: int, poolings: int) -> Placement:
-    """The usual placement: equally many layers everywhere, the remainder at the first resolutions.
+    """The usual placement: as many layers at each resolution, the remainder at the first ones.
 
     >>> even(10, 2)
     (4, 3, 3)
@@ -36,7 +36,7 @@ def even(layers: int, poolings: int) -> Placement:
 
 
 def macs(placement: Placement, layer: Sequence[int], shrink: int) -> int:
-    """Multiplications of all layers.
+    """Count the multiplications of all layers.
 
     Args:
         placement: see ``Placement``.
@@ -57,7 +57,7 @@ def resolution(placement: Placement, shrink: int) -> float:
 
 
 def pareto(costs: Sequence[float], values: Sequence[float]) -> list[bool]:
-    """Which are Pareto-optimal: nothing of at most their cost has a value at least as good.
+    """Mark what is Pareto-optimal: no other with at most its cost has a value at least as good.
 
     >>> pareto([1, 2, 3, 3], [5, 4, 6, 7])
     [True, False, False, True]

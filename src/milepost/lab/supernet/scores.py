@@ -19,9 +19,9 @@ class Scores:
     """Running means, each corrected for its start at 0.
 
     Args:
-        architectures: rows.
-        nets: columns.
-        decay: of a running mean: ``s ← decay · s + (1 - decay) · new``.
+        architectures: number of rows.
+        nets: number of columns.
+        decay: decay of a running mean: ``s ← decay · s + (1 - decay) · new``.
     """
 
     def __init__(self, architectures: int, nets: int, decay: float = DECAY) -> None:

@@ -1,4 +1,4 @@
-"""All search methods compared with training every architecture alone."""
+"""Compare all search methods with training every architecture alone."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class ArchitectureRow:
 
     Attributes:
         placement: layers at each resolution.
-        joins: of each halving.
+        joins: join of each halving.
         macs: multiplications for one example.
-        accuracy: on the test part, mean over seeds, 0-1.
+        accuracy: accuracy on the test part, mean over seeds, 0-1.
         spread: standard deviation over seeds; 0 for a single seed.
         worth: whether it is Pareto-optimal in cost and accuracy.
     """
@@ -44,16 +44,16 @@ class ArchitectureRow:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A search method.
+    """Results of a search method.
 
     Attributes:
-        name: of the method.
+        name: name of the method.
         steps: training steps of one run.
         tau: Kendall's tau with the accuracies of architectures trained alone, mean over runs; None
             for a method that does not rank all of them.
-        low, high: of its interval.
+        low, high: ends of the interval of tau.
         regret: accuracy that its pick loses, mean over runs and over ties for the first place.
-        regret_at_cost: the same among architectures that cost at most the even placement.
+        regret_at_cost: the same among architectures that cost no more than the even placement.
         picks: the choice of each run; without joins if the method does not distinguish them.
     """
 
@@ -72,9 +72,9 @@ class Gap:
     """Tau of a search with several nets less that of one net.
 
     Attributes:
-        name: of the search.
-        tau: mean of the differences of runs with the same seed.
-        low, high: of its interval, over architectures and runs.
+        name: name of the search.
+        tau: mean difference of runs with the same seed.
+        low, high: ends of its interval, over architectures and runs.
         detectable: see ``agreement.gap``.
     """
 
@@ -91,7 +91,7 @@ class Part:
 
     Attributes:
         name: ``2 1 2``, or ``halving 1: max``.
-        mean, best: of their accuracies.
+        mean, best: mean and best of their accuracies.
     """
 
     name: str
@@ -104,7 +104,7 @@ class Study:
     """All results; ``--json`` prints ``as_json``.
 
     Attributes:
-        task: its name.
+        task: name of the task.
         rows: one for each architecture.
         parts: one for each placement, then for each join of a halving; empty with a single join.
         methods: one for each search method.
@@ -118,7 +118,7 @@ class Study:
     gaps: list[Gap]
 
     def as_json(self) -> dict[str, Any]:
-        """Plain lists and numbers."""
+        """Return plain lists and numbers."""
         return asdict(self)
 
 
@@ -136,15 +136,15 @@ def study(
     """Search with every method, and compare it with training every architecture alone.
 
     Args:
-        name: of a task.
-        supernets: numbers of nets.
-        assignments: of architectures to nets, for several nets.
+        name: name of a task.
+        supernets: numbers of nets to compare.
+        assignments: ways to assign architectures to nets, for several nets.
         seeds: number of runs.
-        steps: of training one architecture alone.
-        budget: steps of a search as a multiple of ``steps``; brute force takes
-            ``architectures · seeds``.
+        steps: training steps of one architecture alone.
+        budget: steps of a search as a multiple of ``steps``; one run of brute force takes as many
+            multiples as there are architectures.
         joins: operations that a halving may use; by default those of the task.
-        progress: called with the name of the stage, the steps done and their number.
+        progress: called with the name of the stage, the steps done and their total number.
 
     Raises:
         InputError: an unknown task or join, or a number of nets that is out of range.
@@ -207,7 +207,7 @@ def study(
 
 
 def parts(rows: Sequence[ArchitectureRow]) -> list[Part]:
-    """Mean and best accuracy by placement and by the join of each halving.
+    """Compute mean and best accuracy by placement and by the join of each halving.
 
     Returns:
         Placements in their order, then the joins of the first halving, of the second, and so on;
@@ -228,7 +228,7 @@ def parts(rows: Sequence[ArchitectureRow]) -> list[Part]:
 def _alone(
     chosen: Task, seeds: int, steps: int, progress: Callable[[int], None]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Every architecture trained alone: accuracies on the test part and on the choice part."""
+    """Train every architecture alone: accuracies on the test part and on the choice part."""
     import numpy as np
 
     tested = np.zeros((seeds, len(chosen.architectures)))
@@ -243,7 +243,7 @@ def _alone(
 
 
 def _known(rankings: Any) -> NDArray[np.float64]:
-    """``(runs, architectures)``; what has no score comes last."""
+    """Rankings ``(runs, architectures)``; architectures without a score come last."""
     import numpy as np
 
     return np.nan_to_num(np.asarray(rankings, np.float64), nan=float("-inf"))
@@ -269,13 +269,13 @@ class _Judge:
         rankings: NDArray[np.floating],
         truths: NDArray[np.float64] | None = None,
     ) -> Method:
-        """A method that scores every architecture.
+        """Judge a method that scores every architecture.
 
         Args:
-            name: of the method.
-            steps: of one run.
+            name: name of the method.
+            steps: training steps of one run.
             rankings: ``(runs, architectures)``, without NaN.
-            truths: of the same shape, for runs with their own truth.
+            truths: accuracies of the same shape, if each run has its own.
         """
         import numpy as np
 
@@ -292,7 +292,7 @@ class _Judge:
         return Method(name, steps, tau, low, high, everywhere, cheap, picks)
 
     def _pick(self, ranking: NDArray[np.floating]) -> Architecture:
-        """The best one; without joins if another with the same placement is as good."""
+        """The best architecture; without joins if another with the same placement is as good."""
         best = ranking.max()
         first = [self.task.architectures[at] for at in self.all if ranking[at] == best]
         if sum(each.placement == first[0].placement for each in first) > 1:
@@ -300,7 +300,7 @@ class _Judge:
         return first[0]
 
     def free(self, draws: int, steps: int, validated: NDArray[np.float64]) -> list[Method]:
-        """What needs no search: proxies, the even placement, chance, the best of some drawn."""
+        """Judge methods without a search: proxies, the even placement and random choices."""
         import numpy as np
 
         macs = np.array([self.task.macs], np.float64)
@@ -327,7 +327,7 @@ class _Judge:
         return proxies + ways
 
     def _chance(self, name: str, steps: int, draws: int, validated: NDArray[np.float64]) -> Method:
-        """The best on validation of some drawn ones, each trained alone: its mean regret."""
+        """Judge the best on validation of some random architectures, each trained alone."""
         import numpy as np
 
         rng = np.random.default_rng(0)

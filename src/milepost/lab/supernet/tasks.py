@@ -1,7 +1,7 @@
 """Tasks with a clear best architecture: max-magnitude pairs, ordered motifs, textured discs.
 
-Each needs two things at once: one that a first halving can lose, and one that few layers at full
-length cannot see.
+Each needs two kinds of information at once: one that a first halving can lose, and one that a few
+layers at full length cannot see.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Task:
     Attributes:
         name: see ``TASKS``.
         architectures: the search space.
-        macs: of each, for one example.
-        resolution: of each, see ``placements.resolution``.
+        macs: multiplications of each, for one example.
+        resolution: resolution of each, see ``placements.resolution``.
         train: examples that nets learn from.
         search: examples for the assignment of architectures to nets; they give no gradients.
         choice: examples for the choice of an architecture.
         test: examples for the measured accuracy.
-        net: makes a net whose weights serve every architecture, from torch's random numbers; called
-            with inputs and an architecture it gives logits.
+        net: makes a net whose weights serve every architecture, drawn from torch's generator; the
+            net maps inputs and an architecture to logits.
         rate: initial learning rate.
     """
 
@@ -61,26 +61,26 @@ class Task:
 
 LAYERS, POOLINGS = 6, 2
 PAIR_LAYERS = 5
-"""Of the task with all joins: six placements times nine ways to join, each trained alone."""
+"""Layers of the task with all joins: six placements times nine ways to join, each trained alone."""
 SIZES = {"train": 8192, "search": 1024, "choice": 1024, "test": 1024}
 """Examples of each part."""
 
 LENGTH, WIDTH, CHANNELS = 32, 8, 16
 SYMBOLS = 4
 MOTIFS = ((0, 2, 2, 2, 1), (1, 2, 2, 2, 0))
-"""They differ in order alone; averages of pairs keep the symbols and lose their order."""
+"""They differ in order alone: averages of pairs keep the symbols and lose their order."""
 DECOYS = ((0, 2, 1), (1, 2, 0))
-"""They stand among the motifs in any order, so that end symbols do not tell the class."""
+"""They are mixed with the motifs in any order, so that end symbols do not reveal the class."""
 
 SIDE = 16
 IMAGE_CHANNELS = 8
 
 
 def motifs(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Rows of symbols that hold both motifs: class 1 if the second comes first.
+    """Draw rows of symbols that contain both motifs: class 1 if the second comes first.
 
     Returns:
-        ``(count, LENGTH, WIDTH)`` float32, the symbols' channels and room beside them, with noise;
+        ``(count, LENGTH, WIDTH)`` float32, channels of the symbols and empty channels, with noise;
         and ``(count,)`` classes.
     """
     import numpy as np
@@ -104,7 +104,7 @@ def motifs(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32], N
 
 
 def textures(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Images of two discs, side by side or one above the other, filled with checks or stripes.
+    """Draw images of two discs, side by side or one above the other, filled with checks or stripes.
 
     Returns:
         ``(count, 1, SIDE, SIDE)`` float32 and ``(count,)`` classes, ``2 · above + stripes``.
@@ -127,11 +127,11 @@ def textures(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32],
 
 
 def max_magnitude(seed: int = 0, joins: Sequence[str] = JOINS) -> Task:
-    """Ordered pairs that differ in magnitude alone, for the text hierarchy.
+    """Make the task of pairs that differ in magnitude alone, for the text hierarchy.
 
-    The right join follows from what a block cannot read, see ``max_magnitude.py``. The right
-    placement: one block at full length is too few before a mean, and comparing positions
-    needs blocks with a long range, as those after the last halving have.
+    The right join follows from what a block cannot see, see ``max_magnitude.py``. As for the right
+    placement, one block at full length is too few before a mean, and comparing positions needs
+    blocks with a long range, as those after the last halving have.
     """
     layer = [pairs.LENGTH * pairs.WIDTH * (3 + 2 * CHANNELS)] * PAIR_LAYERS
     return _task(
@@ -147,10 +147,10 @@ def max_magnitude(seed: int = 0, joins: Sequence[str] = JOINS) -> Task:
 
 
 def planted(seed: int = 0, joins: Sequence[str] = ("mean",)) -> Task:
-    """Motifs in order, for the text hierarchy.
+    """Make the task of motifs in order, for the text hierarchy.
 
-    The motifs must be told apart before the first halving: the one block at full length, which
-    every placement has, can distinguish their ends. Comparing their positions needs blocks with a
+    The motifs must be distinguished before the first halving: the one block at full length that
+    every placement has can distinguish their ends. Comparing their positions needs blocks with a
     long range, as those after the last halving have.
     """
     layer = [LENGTH * WIDTH * (3 + 2 * CHANNELS)] * LAYERS
@@ -167,7 +167,7 @@ def planted(seed: int = 0, joins: Sequence[str] = ("mean",)) -> Task:
 
 
 def shapes(seed: int = 0, joins: Sequence[str] = ("max",)) -> Task:
-    """Textured discs, for the published form: convolutions and 2x2 max pools."""
+    """Make the task of textured discs, for the published form: convolutions and 2x2 max pools."""
     layer = [SIDE**2 * 9 * IMAGE_CHANNELS] + [SIDE**2 * 9 * IMAGE_CHANNELS**2] * (LAYERS - 1)
     return _task(
         "shapes",
@@ -186,15 +186,15 @@ TASKS: dict[str, Callable[..., Task]] = {
     "planted": planted,
     "shapes": shapes,
 }
-"""Every task by its name; called with a seed and joins, or with neither."""
+"""Functions that make each task, by name; called with a seed and, optionally, joins."""
 
 
 def task(name: str, seed: int = 0, joins: Sequence[str] = ()) -> Task:
-    """A task by its name.
+    """Make a task by its name.
 
     Args:
         name: see ``TASKS``.
-        seed: of its examples.
+        seed: seed of its examples.
         joins: operations that a halving may use; by default those of the task.
 
     Raises:
