@@ -79,6 +79,14 @@ def test_saved_and_loaded_it_computes_the_same(name, tmp_path):
     np.testing.assert_array_equal(pool(states, LENGTHS, **given), again(states, LENGTHS, **given))
 
 
+def test_a_pool_saved_before_its_first_call_keeps_its_seed(name, tmp_path):
+    states, given = inputs(name, np.random.default_rng(7), LENGTHS)
+    pool = pooling.get(name, seed=3)
+    pool.save(tmp_path / "pooling.npz")
+    again = pooling.load(tmp_path / "pooling.npz")
+    np.testing.assert_array_equal(pool(states, LENGTHS, **given), again(states, LENGTHS, **given))
+
+
 def test_the_caller_s_arrays_are_left_alone(name):
     states, given = inputs(name, np.random.default_rng(8), LENGTHS)
     before = states.copy()
@@ -117,6 +125,8 @@ def test_what_cannot_be_pooled_is_named(name):
     refused(name, "text 1 has 0 tokens", states, [4, 0, 10], **without)
     refused(name, "one row of whole numbers", states, [4.0, 10.0], **without)
     refused(name, "not floating-point", states.astype(int), LENGTHS, **given)
+    if "segments" in given:
+        refused(name, "segment 1 has 0 tokens", states, LENGTHS, **{**given, "segments": [14, 0]})
     hurt = states.copy()
     hurt[5] = np.nan
     refused(name, "token 5 holds NaN", hurt, LENGTHS, **given)

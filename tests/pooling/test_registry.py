@@ -1,6 +1,7 @@
 """Poolings of others: registered, offered by a package, checked before they see data."""
 
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -271,6 +272,7 @@ def test_the_trial_leaves_no_trace():
         ("mine", lambda: None, "does not take the width"),
         ("mine", lambda width, hidden: None, "its argument hidden has no default"),
         ("mine", lambda width, how=None: None, "its argument how has no default"),
+        ("mine", lambda width, seed=0: None, "its argument seed has the name of an argument"),
     ],
 )
 def test_what_cannot_be_registered(name, make, said):
@@ -278,6 +280,11 @@ def test_what_cannot_be_registered(name, make, said):
         pooling.register(name, make)
     with pytest.raises(InputError, match="mine needs 'tokens'"):
         pooling.register("mine", Gated, needs={"tokens"})
+
+
+def test_a_partial_has_the_title_of_its_class():
+    registry.register("mine", partial(Gated, hidden=32))
+    assert pooling.names()["mine"].title == Gated.__doc__
 
 
 def test_what_makes_no_module_is_named():

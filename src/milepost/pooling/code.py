@@ -28,7 +28,7 @@ def run_code(file: Path) -> None:
         spec.loader.exec_module(module)
     except MilepostError:
         raise
-    except Exception as error:  # user code may raise anything
+    except (Exception, SystemExit) as error:  # user code may raise anything, or parse arguments
         raise InputError(
             f"{file} fails: {type(error).__name__}: {first_line(error)}", f"python {file}"
         ) from error

@@ -297,12 +297,14 @@ class Pool:
         return Pool(self.operator, settings, self.weights, self.seed)
 
     def save(self, file: Path) -> None:
-        """Write name, settings and weights into one ``.npz`` file."""
+        """Write name, settings, seed and weights into one ``.npz`` file."""
         import json
 
         import numpy as np
 
-        head = json.dumps({"operator": self.operator.name, "settings": self.settings})
+        head = json.dumps(
+            {"operator": self.operator.name, "settings": self.settings, "seed": self.seed}
+        )
         arrays: dict[str, Any] = {
             f"weight:{name}": value for name, value in (self.weights or {}).items()
         }

@@ -19,8 +19,17 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+_ROWS = {"segments": "segment", "query_lengths": "query"}
+"""What an argument has the lengths of, where it is not texts."""
+
+
 def checked_lengths(lengths: ArrayLike, tokens: int, what: str = "lengths") -> NDArray[np.int64]:
     """Check lengths, and return them as ``(texts,)`` int64.
+
+    Args:
+        lengths: the number of tokens of each text, or of each segment.
+        tokens: their sum.
+        what: name of the argument.
 
     Raises:
         InputError: they are not one row of positive integers, or do not add up to ``tokens``.
@@ -31,18 +40,18 @@ def checked_lengths(lengths: ArrayLike, tokens: int, what: str = "lengths") -> N
     if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
         raise InputError(
             f"{what} must be one row of whole numbers, not {given.dtype} of shape {given.shape}",
-            "the number of tokens of each text",
+            f"the number of tokens of each {_ROWS.get(what, 'text')}",
         )
     if given.size and int(given.min()) < 1:
-        number = int(np.argmin(given))
+        number, row = int(np.argmin(given)), _ROWS.get(what, "text")
         raise InputError(
-            f"text {number} has {int(given[number])} tokens: an empty text has no vector",
+            f"{row} {number} has {int(given[number])} tokens: an empty {row} has no vector",
             "leave it out",
         )
     if int(given.sum()) != tokens:
         raise InputError(
             f"{what} add up to {int(given.sum())}, but there are {tokens} tokens",
-            "the number of tokens of each text, without padding",
+            f"the number of tokens of each {_ROWS.get(what, 'text')}, without padding",
         )
     return given.astype(np.int64)
 

@@ -47,6 +47,8 @@ _TORCH = "milepost.model.pooling.outside"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _GIVEN = ("query_width", "layers")
 """Arguments of ``make`` that are not settings, because the inputs decide them."""
+_OF_GET = ("weights", "seed")
+"""Arguments of ``pooling.get``, which settings may not be named like."""
 
 _REGISTERED: dict[str, Operator] = {}
 # Hashed when registered: a file may be edited while a comparison runs on its former code.
@@ -202,6 +204,8 @@ def _told(value: object) -> str:
 
 def _title(make: Callable[..., Any]) -> str:
     """The first line of its own docstring, not that of ``nn.Module``; otherwise its full name."""
+    while isinstance(make, partial):
+        make = make.func
     own = make.__dict__.get("__doc__") if inspect.isclass(make) else make.__doc__
     place = f"{make.__module__}.{getattr(make, '__qualname__', type(make).__name__)}"
     return (own or "").strip().partition("\n")[0] or place
@@ -228,6 +232,11 @@ def _parameters(name: str, make: Callable[..., Any]) -> dict[str, Parameter]:
             inspect.Parameter.VAR_KEYWORD,
         ):
             continue
+        if argument.name in _OF_GET:
+            raise InputError(
+                f"{name}: its argument {argument.name} has the name of an argument of pooling.get",
+                "another name",
+            )
         default = argument.default
         whole = isinstance(default, tuple) and all(isinstance(each, int) for each in default)
         if not isinstance(default, int | float | bool | str) and not whole:

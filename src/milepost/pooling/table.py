@@ -109,12 +109,12 @@ def load(file: Path | str) -> Pool:
         ModelError: the file is missing, damaged or not a pooling.
         InputError: it names an operator that this version does not have.
     """
-    name, settings, weights = _read(Path(file))
-    return get(name, weights=weights, **settings)
+    name, settings, seed, weights = _read(Path(file))
+    return get(name, weights=weights, seed=seed, **settings)
 
 
-def _read(file: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[np.float32]] | None]:
-    """Read name, settings and weights from a file that ``Pool.save`` wrote.
+def _read(file: Path) -> tuple[str, dict[str, Any], int, dict[str, NDArray[np.float32]] | None]:
+    """Read name, settings, seed and weights from a file that ``Pool.save`` wrote.
 
     Raises:
         ModelError: the file is missing, damaged or not a pooling.
@@ -131,8 +131,9 @@ def _read(file: Path) -> tuple[str, dict[str, Any], dict[str, NDArray[np.float32
             weights = {n[len(prefix) :]: arrays[n] for n in arrays.files if n.startswith(prefix)}
             trained = bool(arrays["trained"])
             name, settings = str(head["operator"]), dict(head["settings"])
+            seed = int(head.get("seed", 0))  # older files have none
     except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise ModelError(
             f"{file} is not a pooling ({error})", "write it again with Pool.save"
         ) from None
-    return name, settings, weights if trained else None
+    return name, settings, seed, weights if trained else None

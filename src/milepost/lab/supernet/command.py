@@ -93,12 +93,12 @@ def command(
         try:
             made = study(
                 task,
-                supernets=supernets,
+                supernets=tuple(dict.fromkeys(supernets)),  # each one once
                 assignments=[each for each in ASSIGNMENTS if each in assignments],
                 seeds=seeds,
                 steps=steps,
                 budget=budget,
-                joins=joins,
+                joins=tuple(dict.fromkeys(joins)),
                 progress=counter.steps_of("steps"),
             )
         except KeyboardInterrupt:
