@@ -76,9 +76,9 @@ def main() -> None:
 
 
 CARD = {
-    "front": ((ALL, "front-2"), (THIRD, "front-2")),
-    "alone": ((ALL, "alone"), (THIRD, "alone")),
-    "steps_gain": ((ALL, "front-2"), (THIRD * len(ALL), "front-2")),
+    f"{metric}_{control}": ((ALL, metric), (order, metric))
+    for metric in ("alone", "front-2")
+    for control, order in (("once", THIRD), ("thrice", THIRD * len(ALL)))
 }
 """Effects that the card of the claim names."""
 
@@ -98,8 +98,13 @@ def judged(gain: Figure) -> str:
         return "`contradicted`: the interval excludes the paper's 2.2 points"
     if gain.low > 0:
         return "`not decided`: the sign is the paper's, the set-up is not"
-    both = f" and the paper's {100 * CLAIMED:.1f} points alike" if gain.high >= CLAIMED else ""
-    return f"`not decided`: the interval contains 0{both}"
+    paper = f"the paper's {100 * CLAIMED:.1f} points"
+    if gain.high < CLAIMED:
+        return (
+            f"`not decided`: the interval contains 0 and excludes {paper}, but the run could not "
+            "find half of them"
+        )
+    return f"`not decided`: the interval contains 0 and {paper} alike"
 
 
 def head(facts: Mapping[str, Any], found: Found) -> str:
@@ -118,7 +123,7 @@ def head(facts: Mapping[str, Any], found: Found) -> str:
         asked=len({(task, document) for task, document, *_ in questions}),
         seeds=", ".join(map(str, settings["seeds"])),
         minutes=f"{found.minutes:.0f}",
-        verdict=judged(effects["front"]) if "front" in effects else "`not tested`",
+        verdict=judged(effects["alone_once"]) if "alone_once" in effects else "`not tested`",
         **{name: effects.get(name, "not measured") for name in CARD},
         **{
             f"{name}_detectable": f"{100 * effects[name].detectable:.1f}"
@@ -192,7 +197,7 @@ class Found:
         for run in runs:
             figures = {_renamed(name): values for name, values in run["figures"].items()}
             self._runs.setdefault(tuple(run["order"]), {})[run["seed"]] = figures
-        self.orders = list(self._runs)
+        self.orders = sorted(self._runs, key=lambda order: (len(order), order))
         self.plain = [order for order in self.orders if order == ALL or order not in WEIGHTS]
         self.tally = Tally()
         for order, seeds in self._runs.items():
