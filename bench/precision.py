@@ -198,7 +198,7 @@ def main() -> None:
         print(line, flush=True)
         lines.append(line)
 
-    listed = ", ".join(cpu.features()) or platform.machine()
+    listed = ", ".join(cpu.features() or []) or platform.machine()
     said = {True: "yes", False: "no", None: "not known"}[cpu.has_int8_dot_product()]
     load = f"load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     say(f"{today()}, commit {commit()}, {machine()}, {usable_cpus()} usable; {load}")

@@ -121,7 +121,7 @@ def main() -> None:
                     run(feed)
                 if number:
                     spent[name].append(time.process_time() - begun)
-        print(f"{today()}, commit {commit()}, {machine()}; {', '.join(cpu.features())}")
+        print(f"{today()}, commit {commit()}, {machine()}; {', '.join(cpu.features() or [])}")
         print(f"{tokens} tokens in {len(feeds)} batches, {options.threads} threads, CPU time")
         print("| | thousand tokens a CPU second | ratio | mean cosine | least |")
         for name, run in runs.items():

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -20,6 +25,44 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@contextmanager
+def hub(folder: Path, commit: str) -> Iterator[str]:
+    """Serve a folder as every model of a hub, at one commit."""
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    tree = [
+        {"type": "file", "path": name, "size": len(data), "oid": name}
+        for name, data in files.items()
+    ]
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            _, what, *_, last = self.path.partition("?")[0].split("/")
+            if what == "api":
+                files["info"] = json.dumps({"id": "m", "sha": commit}).encode()
+                files["tree"] = json.dumps(tree).encode()
+                last = "tree" if "/tree/" in self.path else "info"
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(files[last])))
+            self.send_header("ETag", f'"{last}"')
+            self.send_header("X-Repo-Commit", commit)
+            self.end_headers()
+            if self.command == "GET":
+                self.wfile.write(files[last])
+
+        do_HEAD = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 def test_a_cached_hub_model_asks_nobody(cache: Path) -> None:
     """A model in the hub's cache is found there, though the hub cannot be reached."""
     snapshot = cache / "models--somebody--small" / "snapshots" / "0123abc"
@@ -30,6 +73,27 @@ def test_a_cached_hub_model_asks_nobody(cache: Path) -> None:
     found = find_model("somebody/small")
     assert found.path == snapshot
     assert found.manifest.name == "small"
+
+
+def test_files_of_another_program_are_not_the_model(
+    cache: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cache that holds only ``config.json`` does not keep the model from being fetched."""
+    from huggingface_hub import constants
+
+    commit = "0123abc" + "0" * 33
+    cached = cache / "models--somebody--small"
+    (cached / "snapshots" / commit).mkdir(parents=True)
+    (cached / "snapshots" / commit / "config.json").write_text("{}")
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text(commit)
+    given = tmp_path_factory.mktemp("hub")
+    Manifest(name="small", fingerprint="00ff", dimensions=8).write(given)
+    with hub(given, commit) as url:
+        monkeypatch.setattr(constants, "ENDPOINT", url)
+        template = url + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        assert find_model("somebody/small").manifest.name == "small"
 
 
 def test_a_hub_that_cannot_be_reached(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

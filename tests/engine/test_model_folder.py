@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from milepost.engine import Manifest, ModelFolder, find_model, shipped_models
-from milepost.engine.folder import cache_folder
+from milepost.engine.folder import PACKAGES, cache_folder
 from milepost.engine.manifest import SCHEMA, read_manifest
 from milepost.engine.openvino import OpenVinoEngine
 from milepost.engine.tokenizer import Tokenizer
@@ -160,6 +160,14 @@ def test_a_path_of_dots_is_the_callers_folder(
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / "below")
     assert find_model("..").manifest.name == "here"
+
+
+def test_a_path_names_a_packaged_model_as_a_string_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that is not installed is named for both."""
+    monkeypatch.setitem(PACKAGES, "landmark-gone", "milepost_gone")
+    for name in ("landmark-gone", Path("landmark-gone")):
+        with pytest.raises(ModelError, match="in the package milepost-gone"):
+            find_model(name)
 
 
 @pytest.mark.parametrize("threads", [0, -1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from typing import Any
 
@@ -116,4 +117,28 @@ def test_a_damaged_checkpoint_is_named(tmp_path: Any) -> None:
         load_checkpoint(folder)
     (folder / "config.json").write_text('{"model_type": "gpt-two"}')
     with pytest.raises(ModelError, match=r"unknown architecture 'gpt-two'.*gpt"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value", "said"),
+    [
+        ("bert", "hidden_size", 64, r"safetensors does not match .* \(200, 32\), not \(200, 64\)"),
+        ("bert", "hidden_size", None, r"config\.json has no hidden_size"),
+        ("bert", "hidden_act", "gelu_new", r"hidden_act is 'gelu_new'.*transformers = true"),
+        ("modernbert", "hidden_activation", "silu", r"hidden_activation is 'silu'.*rs = true"),
+    ],
+)
+def test_a_config_that_cannot_be_used_is_named(
+    tmp_path: Any, kind: str, field: str, value: object, said: str
+) -> None:
+    """Sizes of other weights, a field that is missing, an activation that is not ours."""
+    from milepost.errors import ModelError
+    from milepost.model import load_checkpoint
+
+    folder = write_checkpoint(tmp_path / "m", kind)
+    config = {**CONFIGS[kind], field: value}
+    kept = {name: each for name, each in config.items() if each is not None}
+    (folder / "config.json").write_text(json.dumps(kept))
+    with pytest.raises(ModelError, match=said):
         load_checkpoint(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -46,11 +47,13 @@ def test_what_the_record_cannot_say(tmp_path: Path) -> None:
     whole = record_of(done.checkpoint)
     assert whole is not None
     with (run / "log.jsonl").open("a") as file:
-        file.write('{"step": 12, "che')
+        file.write('{"check": {"task": 0.5}}\n7\n{"step": 12, "che')
     assert record_of(done.checkpoint) == whole
     assert record_of(run) is None
-    (run / "run.json").write_text('{"settings": {"init": "x"}}')
-    assert record_of(done.checkpoint) is None
+    said = json.loads((run / "run.json").read_text("utf-8"))
+    for record in ({**said, "settings": None}, {"settings": {"init": "x"}}):
+        (run / "run.json").write_text(json.dumps(record))
+        assert record_of(done.checkpoint) is None
 
 
 def test_names_of_bases_and_kinds_of_models(tmp_path: Path) -> None:

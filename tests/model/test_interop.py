@@ -214,7 +214,7 @@ def test_damaged_folders(tmp_path: Path) -> None:
         read_folder(folder)
     pooling = folder / "1_Pooling" / "config.json"
     encoder(folder)
-    for wrong, said in (("[]", "no JSON object"), ("{", "cannot be read")):
+    for wrong, said in (("[]", "not a JSON object"), ("{", "cannot be read")):
         pooling.write_text(wrong)
         with pytest.raises(ModelError, match=said):
             read_folder(folder)

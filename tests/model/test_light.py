@@ -141,7 +141,7 @@ def test_rounding() -> None:
 
 
 def test_only_a_light_model_has_a_table_to_round() -> None:
-    with pytest.raises(TypeError, match="bert has no table"):
+    with pytest.raises(ModelError, match="'bert' has no table"):
         with_rounded_table(random_model("bert"))
 
 

@@ -114,6 +114,7 @@ def test_folders_that_cannot_be_opened(tmp_path: Path) -> None:
         ('{"schema": 2, "landmrak": "</s>"}', "unknown fields: landmrak"),
         ('{"opening": "<s>", "landmark": "</s>"}', "schema 1, this version reads schema 2.*--out"),
         ('{"schema": 3, "bos_token": "<s>"}', "schema 3, this version reads schema 2.*pip install"),
+        ('{"schema": 2, "bos_token": "", "landmark": "a", "window": "256"}', "no usable window"),
         ("[]", "cannot be read"),
     ):
         (folder / "landmark.json").write_text(text)
@@ -133,6 +134,14 @@ def test_folders_that_cannot_be_opened(tmp_path: Path) -> None:
         open_checkpoint(folder)
 
 
+def test_a_precision_of_weights_that_is_unknown(tmp_path: Path) -> None:
+    """It is refused instead of read as 4 bits."""
+    from milepost.model import open_checkpoint
+
+    with pytest.raises(ModelError, match="unknown precision '8bit' of weights; try: float32"):
+        open_checkpoint(tiny_folder(tmp_path / "m", "llama"), weights="8bit")
+
+
 def test_window_sizes_fit_the_network(tmp_path: Path) -> None:
     """Windows are as long as the network's positions, halo behind only where it is seen."""
     from milepost.model import open_checkpoint
@@ -145,6 +154,9 @@ def test_window_sizes_fit_the_network(tmp_path: Path) -> None:
         window_sizes(xlm, 255)
     with pytest.raises(InputError, match="too little"):
         window_sizes(xlm, 40, 15, 10)
+    with pytest.raises(InputError, match=r"2 tokens has no room .*try: a window of 3 to 254"):
+        window_sizes(xlm, 2)
+    assert window_sizes(xlm, 3)["longest"] == 1
     llama = open_checkpoint(tiny_folder(tmp_path / "l", "llama", max_position_embeddings=4096))
     assert window_sizes(llama) == {"window": 512, "left": 128, "right": 0, "longest": 128}
     assert window_sizes(llama, 4096)["left"] == 1024

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +174,24 @@ def test_parity_does_not_pass_nan() -> None:
     assert not Parity("f32", 3, float("nan"), 1.0, 0.9999, 0.99999).holds
     assert not Parity("f32", 3, 1.0, float("nan"), 0.9999, 0.99999).holds
     assert Parity("f32", 3, 0.99995, 0.99999, 0.9999, 0.99999).holds
+
+
+def test_calibration_reads_all_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With more batches than are kept, those kept are spread from the first text to the last."""
+    from milepost.model import open_checkpoint
+
+    release = import_module("milepost.model.release")
+    monkeypatch.setattr(release, "_BATCHES", 2)
+    folder = tiny_folder(tmp_path / "hf", "bert")
+    opened = open_checkpoint(folder)
+    sizes = release.window_sizes(opened)
+    texts = ["The ship left.", "Ice kept it from the coast.", "Who had paid for the voyage?"]
+    settings = {"bos_token": "[CLS]", "landmark": "[SEP]", **sizes}
+    found = release._feeds(opened, folder / "tokenizer.json", settings, texts)
+    every = [release._feeds(opened, folder / "tokenizer.json", settings, [text]) for text in texts]
+    assert [feed["ids"].tolist() for feed in found] == [
+        every[number][0]["ids"].tolist() for number in (0, 2)
+    ]
 
 
 def test_orders_that_cannot_be_followed(tmp_path: Path) -> None:

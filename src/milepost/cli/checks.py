@@ -109,7 +109,9 @@ def _processor() -> Finding:
     from milepost.engine.cpu import features, has_int8_dot_product
     from milepost.engine.openvino import usable_cpus
 
-    detail = f"{usable_cpus()} usable CPUs; {', '.join(features()) or 'features unknown'}"
+    listed = features()
+    named = "features unknown" if listed is None else ", ".join(listed) or "neither AVX2 nor NEON"
+    detail = f"{usable_cpus()} usable CPUs; {named}"
     if has_int8_dot_product() is False:
         return Finding("CPU", "note", f"{detail}; encoding is slower without int8 instructions")
     return Finding("CPU", "ok", detail)

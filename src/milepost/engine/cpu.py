@@ -34,8 +34,8 @@ _CPUINFO = Path("/proc/cpuinfo")
 _SYSCTL = "/usr/sbin/sysctl"
 
 
-def features() -> list[str]:
-    """List the CPU features that matter to the engine; empty if none is known."""
+def features() -> list[str] | None:
+    """List the CPU features that matter to the engine; None if the system lists none at all."""
     try:
         with _CPUINFO.open(encoding="utf-8", errors="replace") as lines:
             for line in lines:  # read only the first core: a server lists hundreds
@@ -47,13 +47,13 @@ def features() -> list[str]:
         pass
     if platform.system() == "Darwin" and platform.machine() == "arm64":
         return ["neon", "neon dot product"]
-    return []
+    return None
 
 
 def has_int8_dot_product() -> bool | None:
     """Whether the CPU has an instruction for dot products of 8-bit integers; None if unknown."""
     listed = features()
-    if listed:
+    if listed is not None:
         return not _INT8.isdisjoint(listed)
     return has_vnni(_identity())
 

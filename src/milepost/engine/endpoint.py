@@ -59,8 +59,14 @@ class Remote:
         url, _, rest = name.partition("#")
         model, _, options = rest.partition("&")
         prefixes = parse_qs(options, keep_blank_values=True)
-        if not model or set(prefixes) - {"query", "document"}:
-            raise InputError(f"{url} needs the name of an embedding model, and nothing else", _HINT)
+        if not model:
+            raise InputError(f"{url} needs the name of an embedding model", _HINT)
+        unknown = sorted(set(prefixes) - {"query", "document"})
+        if unknown:
+            raise InputError(
+                f"unknown option {unknown[0]!r} in the address of {model}",
+                f"{_HINT}&query=PREFIX&document=PREFIX",
+            )
         of = {key: values[-1] for key, values in prefixes.items()}
         return Remote(url.rstrip("/"), model, of.get("query", ""), of.get("document", ""))
 

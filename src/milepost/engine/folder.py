@@ -153,31 +153,31 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
         InputError: the address of an endpoint is invalid.
         MilepostError: the endpoint cannot be reached.
     """
-    if name is None:
-        name = DEFAULT
-    if is_endpoint(os.fspath(name)):
-        place = endpoint_folder(os.fspath(name), endpoint_folders(), SHIPPED / DEFAULT / TOKENIZER)
+    name = DEFAULT if name is None else os.fspath(name)
+    if is_endpoint(name):
+        place = endpoint_folder(name, endpoint_folders(), SHIPPED / DEFAULT / TOKENIZER)
         return ModelFolder(place, read_manifest(place))
-    own = packaged(os.fspath(name))
+    own = packaged(name)
     if own is not None:
         return ModelFolder(own, _of_package(own))
     if name in PACKAGES and not Path(name).is_dir():
-        package = PACKAGES[os.fspath(name)].replace("_", "-")
+        package = PACKAGES[name].replace("_", "-")
         raise ModelError(
             f"the model {name} is in the package {package}, which is not installed",
-            f"{install_command(os.fspath(name))} in a clone of Milepost",
+            f"{install_command(name)} in a clone of Milepost",
         )
-    shipped = SHIPPED / os.fspath(name)
+    shipped = SHIPPED / name
     # "." and ".." also exist below SHIPPED, but mean the caller's folders.
     folder = local(
         shipped if (shipped / MANIFEST).is_file() else name,
         "give a folder or a shipped name; see: milepost models",
+        needed=MANIFEST,
         only=[MANIFEST, TOKENIZER, "openvino_*", "pooling.*", "*.npz", f"{RERANKER}/*"],
     )
     if folder is None:
         known = ", ".join(model.manifest.name for model in shipped_models())
         raise ModelError(
-            f"no model named {os.fspath(name)!r} and no such folder",
+            f"no model named {name!r} and no such folder",
             f"milepost models (shipped: {known or 'none'})",
         )
     return ModelFolder(folder, read_manifest(folder))

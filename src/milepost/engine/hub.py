@@ -20,18 +20,21 @@ def local(
     source: str | os.PathLike[str],
     hint: str,
     *,
+    needed: str | None = None,
     only: Sequence[str] | None = None,
     leave: Sequence[str] | None = None,
 ) -> Path | None:
     """Return a local folder, or the cached folder of a hub model; None if it is neither.
 
-    A model that is cached causes no network request.
+    A model that is cached causes no network request, unless the cache lacks ``needed``.
 
     Args:
         source: a folder, or ``owner/name``.
         hint: hint of the error that is raised if fetching fails.
-        only: patterns of the files that are needed; None for all.
-        leave: patterns of the files that are not needed.
+        needed: pattern of a file that every such model has; the cache may hold other files only,
+            which another program fetched. None to use whatever is cached.
+        only: patterns of the files to fetch; None for all.
+        leave: patterns of the files not to fetch.
 
     Raises:
         ModelError: the hub does not provide the model, or cannot be reached.
@@ -54,7 +57,9 @@ def local(
         )
 
     try:
-        return snapshot(cached=True)
+        found = snapshot(cached=True)
+        if needed is None or any(found.glob(needed)):
+            return found
     except LocalEntryNotFoundError:
         pass
     try:

@@ -18,6 +18,9 @@ SENTENCES: Literal["sentences"] = "sentences"
 Granularity = int | Literal["sentences"]
 """What a landmark closes: a number of tokens, or a sentence."""
 
+LEAST = {"dimensions": 1, "longest": 1, "window": 3, "left": 0, "right": 0}
+"""Fields that are sizes, and the minimum of each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
@@ -112,7 +115,7 @@ def read_manifest(folder: Path) -> Manifest:
         manifest = Manifest(**fields)
     except TypeError as error:
         raise ModelError(f"{path} is incomplete: {error}", hint) from error
-    wrong = [name for name, least in _LEAST.items() if not _is_size(fields.get(name, least), least)]
+    wrong = [name for name, least in LEAST.items() if not is_size(fields.get(name, least), least)]
     if not wrong and manifest.window < manifest.longest + 2:
         wrong = ["window"]  # the BOS token, the longest sentence, its landmark
     if not wrong and not _fits(manifest.granularity, manifest.window):
@@ -130,12 +133,12 @@ def _fits(granularity: Granularity, window: int) -> bool:
     """Whether a window has room for the BOS token, a landmark, and what it closes."""
     if granularity == SENTENCES:
         return True
-    return _is_size(granularity, 1) and isinstance(granularity, int) and granularity + 2 <= window
+    return is_size(granularity, 1) and isinstance(granularity, int) and granularity + 2 <= window
 
 
-def _is_size(value: object, least: int) -> bool:
+def is_size(value: object, least: int) -> bool:
+    """Whether a value is an integer, and not below ``least``."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
-_LEAST = {"dimensions": 1, "longest": 1, "window": 3, "left": 0, "right": 0}
 _EXPORT = "milepost export CHECKPOINT --out FOLDER"

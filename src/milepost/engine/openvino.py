@@ -169,8 +169,8 @@ def _compile(graph: Any, settings: Mapping[str, Any] | None) -> Any:
 
 
 def _damaged(graph: Path, error: Exception) -> ModelError:
-    first = str(error).strip().splitlines()[-1]
-    return ModelError(f"{graph} cannot be compiled: {first}", "reinstall the model")
+    last = (str(error).strip() or type(error).__name__).splitlines()[-1]
+    return ModelError(f"{graph} cannot be compiled: {last}", "reinstall the model")
 
 
 @lru_cache(maxsize=1)

@@ -30,7 +30,11 @@ class BertLayer(nn.Module):
         width, inner = config["hidden_size"], config["intermediate_size"]
         eps = config.get("layer_norm_eps", 1e-12)
         self.heads = config["num_attention_heads"]
-        self.activation: Callable[[Tensor], Tensor] = _ACTIVATIONS[config.get("hidden_act", "gelu")]
+        activation = config.get("hidden_act", "gelu")
+        if activation not in _ACTIVATIONS:
+            known = ", ".join(_ACTIVATIONS)
+            raise ValueError(f"hidden_act is {activation!r}; only {known} are supported")
+        self.activation = _ACTIVATIONS[activation]
 
         def joined(size: int) -> nn.ModuleDict:
             return nn.ModuleDict(

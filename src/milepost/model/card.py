@@ -62,16 +62,19 @@ def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
         log = (folder.parent / "log.jsonl").read_text("utf-8").splitlines()
     except (OSError, ValueError):
         return None
-    whole = isinstance(record, dict) and record.keys() >= _NEEDED and "stages" in record["settings"]
     kept = _FOLDER.fullmatch(folder.name)
-    if kept is None or not whole:
+    if kept is None or not isinstance(record, dict) or not record.keys() >= _NEEDED:
+        return None
+    settings = record["settings"]
+    if not isinstance(settings, dict) or "stages" not in settings:
         return None
     step = int(kept[1]) if kept[1] else None
     last: dict[str, Any] = {}
     for line in log:
         with suppress(ValueError):  # the last line of a run that was killed
             read = json.loads(line)
-            last = read if "check" in read and step in (None, read["step"]) else last
+            whole = isinstance(read, dict) and read.keys() >= {"check", "step"}
+            last = read if whole and step in (None, read["step"]) else last
     return {**record, "last": last}
 
 

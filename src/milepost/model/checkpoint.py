@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
+from torch import Tensor, nn
 
 from milepost.errors import ModelError, first_line
 from milepost.model.fetch import ADAPTER, base_of, local, read_config
@@ -228,18 +230,44 @@ def _ours(folder: Path, config: dict[str, Any], own_sentence: bool) -> LandmarkE
         raise ModelError(f"{folder} cannot be read: {error}", _HINT) from error
     try:
         model = LandmarkEncoder(config, own_sentence=own_sentence)
-    except (KeyError, ValueError) as error:
-        raise ModelError(f"{folder / 'config.json'}: {error}", _HINT) from error
-    own = model.backbone.state_dict()
+    except KeyError as error:
+        raise ModelError(f"{folder / 'config.json'} has no {error.args[0]}", _HINT) from error
+    except ValueError as error:
+        raise ModelError(
+            f"{folder / 'config.json'}: {error}",
+            "transformers = true in the configuration of milepost train",
+        ) from error
     kind = config["model_type"]
     # Heads save the backbone under a prefix ("bert.", "model.").
-    named = {_bare(name, kind): weight.float() for name, weight in weights.items()}
-    missing = sorted(set(own) - set(named))
-    if missing:
-        raise ModelError(f"{folder / 'model.safetensors'} lacks {missing[0]}", _HINT)
-    model.backbone.load_state_dict({name: named[name] for name in own})
+    named = {_bare(name, kind): weight for name, weight in weights.items()}
+    load_weights(model.backbone, named, folder / "model.safetensors", _HINT)
     model.eval()
     return model
+
+
+def load_weights(module: nn.Module, named: Mapping[str, Tensor], path: Path, hint: str) -> None:
+    """Load the weights of a file into a module of float32; other weights are ignored.
+
+    Args:
+        module: made by the configuration beside the file.
+        named: the weights of the file, by their names in the module.
+        path: the file.
+        hint: hint of the error.
+
+    Raises:
+        ModelError: a weight is missing, or has another shape than in the module.
+    """
+    own = module.state_dict()
+    for name, weight in own.items():
+        if name not in named:
+            raise ModelError(f"{path} lacks {name}", hint)
+        if named[name].shape != weight.shape:
+            raise ModelError(
+                f"{path} does not match its configuration: {name} has the shape "
+                f"{tuple(named[name].shape)}, not {tuple(weight.shape)}",
+                hint,
+            )
+    module.load_state_dict({name: named[name].float() for name in own})
 
 
 def _bare(name: str, kind: str) -> str:

@@ -33,6 +33,7 @@ from milepost.model.tracing import traced
 
 Feed = dict[str, NDArray[np.int32]]
 NAMES = ("ids", "sentences", "marks")
+SUMS = "SHA256SUMS"
 _SMALL = 1024  # constants with fewer numbers are not worth halving
 
 
@@ -196,19 +197,27 @@ def describe(
         }
     )
     manifest.write(folder)
-    _write_sums(folder, [TOKENIZER, *files])
+    (folder / SUMS).unlink(missing_ok=True)
+    add_sums(folder, [TOKENIZER, *files])
     return manifest
 
 
-def _write_sums(folder: Path, names: Sequence[str]) -> None:
-    """Write ``SHA256SUMS`` of the large files, which ``milepost doctor`` checks.
+def add_sums(folder: Path, names: Sequence[str]) -> None:
+    """Add the sums of files to ``SHA256SUMS``, or renew them; ``milepost doctor`` checks them.
 
     The manifest is left out, because it may be edited (fusion weights).
+
+    Args:
+        folder: the model folder.
+        names: names of its large files.
     """
-    lines = [
-        f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names
+    path = folder / SUMS
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    lines = [line for line in lines if line.partition("  ")[2] not in names]
+    lines += [
+        f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}" for name in names
     ]
-    (folder / "SHA256SUMS").write_text("".join(lines), encoding="utf-8")
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> str:

@@ -13,8 +13,10 @@ from milepost.errors import ModelError, nearest
 from milepost.model.landmark_encoder import BACKBONES
 
 ADAPTER = "adapter_config.json"
+_WEIGHTS = "**/*.safetensors"
 _FILES = ("*.json", "*.safetensors", "*.model", "*.txt")
 _HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
+_AGAIN = "fetch the folder again"
 
 
 def local(source: str | Path) -> Path:
@@ -23,7 +25,7 @@ def local(source: str | Path) -> Path:
     Raises:
         ModelError: the folder does not exist, and the hub does not provide such a model.
     """
-    folder = hub.local(source, "give a folder with a checkpoint", only=_FILES)
+    folder = hub.local(source, "give a folder with a checkpoint", needed=_WEIGHTS, only=_FILES)
     if folder is None:
         raise ModelError(f"{os.fspath(source)!r} is not a folder", _HINT)
     return folder
@@ -78,10 +80,19 @@ def read_object(path: Path) -> dict[str, Any]:
     Raises:
         ModelError: the file cannot be read, or holds another JSON type.
     """
-    try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path} cannot be read: {error}", _HINT) from error
+    fields = parsed(path)
     if not isinstance(fields, dict):
-        raise ModelError(f"{path} is not a JSON object", _HINT)
+        raise ModelError(f"{path} is not a JSON object", _AGAIN)
     return fields
+
+
+def parsed(path: Path) -> Any:
+    """Read the JSON value in a file.
+
+    Raises:
+        ModelError: the file cannot be read.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path} cannot be read: {error}", _AGAIN) from error

@@ -18,6 +18,7 @@ from typing import Any
 from milepost._optional import require
 from milepost.engine.manifest import Granularity
 from milepost.errors import ModelError, first_line
+from milepost.model.fetch import ADAPTER, read_object
 from milepost.model.landmark_transformer import LandmarkTransformer
 from milepost.model.layouts import (
     LANDMARK_MODULE,
@@ -29,7 +30,6 @@ from milepost.model.layouts import (
     network_of,
     poolings_of,
     prompts_of,
-    read_json,
     settings_of,
     template_of,
 )
@@ -77,13 +77,13 @@ def starting_weights(folder: Path) -> StartingWeights:
             f"{folder} starts with a {LANDMARK_MODULE}: it was trained with LMK pooling",
             "read_folder(), or milepost train --init",
         )
-    config = read_json(root / "config.json")
+    config = read_object(root / "config.json")
     found = sorted(root.glob("sentence_*_config.json"))
-    settings = read_json(found[0]) if found else {}
+    settings = read_object(found[0]) if found else {}
     tokenizer = root / "tokenizer_config.json"
     limits = (
         settings.get("max_seq_length"),
-        read_json(tokenizer).get("model_max_length") if tokenizer.is_file() else None,
+        read_object(tokenizer).get("model_max_length") if tokenizer.is_file() else None,
         config.get("max_position_embeddings"),
     )
     # Tokenizers without a limit write 10^30.
@@ -94,7 +94,7 @@ def starting_weights(folder: Path) -> StartingWeights:
         folder=root,
         model_type=config.get("model_type", ""),
         max_tokens=min(known, default=None),
-        pooling=poolings_of(read_json(folder / pooling[0]["path"] / "config.json"))
+        pooling=poolings_of(read_object(folder / pooling[0]["path"] / "config.json"))
         if pooling
         else (),
         normalized=any(kind_of(m) == "Normalize" for m in modules),
@@ -131,7 +131,7 @@ def read_folder(
         InteropWarning: settings were guessed, or other programs read the folder differently.
     """
     transformers = require("transformers", extra="train")
-    if (folder / "adapter_config.json").is_file():
+    if (folder / ADAPTER).is_file():
         raise ModelError(
             f"{folder} is an adapter of a decoder, whose landmarks precede each chunk",
             "only encoders with landmarks behind each chunk are read",

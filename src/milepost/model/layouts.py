@@ -6,7 +6,6 @@ settings but their names. No code from a folder is run. ``docs/interop.md`` has 
 
 from __future__ import annotations
 
-import json
 import re
 import warnings
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from typing import Any
 
 from milepost.engine.manifest import SENTENCES, Granularity
 from milepost.errors import ModelError
+from milepost.model.fetch import parsed, read_object
 from milepost.model.landmark_transformer import CONFIG, from_json
 from milepost.model.lmk import Rule
 from milepost.model.lmk_model import LmkSettings
@@ -85,7 +85,7 @@ def settings_of(
     modules = modules_of(folder)
     if modules and modules[0]["type"].startswith("milepost."):
         path = folder / modules[0]["path"] / CONFIG
-        settings = from_json(read_json(path), str(path))
+        settings = from_json(read_object(path), str(path))
     elif modules and kind_of(modules[0]) == LANDMARK_MODULE:
         settings = of_pull_request(folder, modules, tokenizer, granularity, limit)
     else:
@@ -113,8 +113,8 @@ def of_pull_request(
         raise ModelError(
             f"{folder / MODULES} lists {other or 'no pooling'}", "a folder with LMK pooling"
         )
-    config = read_json(folder / modules[0]["path"] / CONFIG)
-    head = read_json(folder / pooling[0]["path"] / "config.json")
+    config = read_object(folder / modules[0]["path"] / CONFIG)
+    head = read_object(folder / pooling[0]["path"] / "config.json")
     if poolings_of(head) != ("lmk",):
         raise ModelError(f"{folder} pools {poolings_of(head)}", "a folder with only LMK pooling")
     if head.get("include_prompt") is False and any(prompts_of(folder)):
@@ -251,7 +251,7 @@ def poolings_of(config: dict[str, Any]) -> tuple[str, ...]:
 def prompts_of(folder: Path) -> tuple[str, str]:
     """Return the prompts of queries and documents; documents have three possible names."""
     path = folder / PROMPTS
-    prompts = (read_json(path).get("prompts") or {}) if path.is_file() else {}
+    prompts = (read_object(path).get("prompts") or {}) if path.is_file() else {}
     documents = (prompts.get(name) for name in ("document", "passage", "corpus"))
     return prompts.get("query") or "", next((each for each in documents if each), "")
 
@@ -259,7 +259,7 @@ def prompts_of(folder: Path) -> tuple[str, str]:
 def modules_of(folder: Path) -> list[dict[str, Any]]:
     """Read ``modules.json``; empty for a folder without it."""
     path = folder / MODULES
-    modules = _parsed(path) if path.is_file() else []
+    modules = parsed(path) if path.is_file() else []
     well = isinstance(modules, list) and all(
         isinstance(m, dict) and isinstance(m.get("type"), str) and isinstance(m.get("path"), str)
         for m in modules
@@ -272,21 +272,6 @@ def modules_of(folder: Path) -> list[dict[str, Any]]:
 def kind_of(module: dict[str, Any]) -> str:
     """Return the class name of a module, without its import path."""
     return str(module["type"]).rpartition(".")[2]
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Read the JSON object in a file."""
-    found = _parsed(path)
-    if not isinstance(found, dict):
-        raise ModelError(f"{path} holds no JSON object", "fetch the folder again")
-    return found
-
-
-def _parsed(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path} cannot be read: {error}", "fetch the folder again") from error
 
 
 def _warn(message: str) -> None:

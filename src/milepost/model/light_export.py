@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost.engine.manifest import Manifest
+from milepost.errors import ModelError
 from milepost.model.export import export
 from milepost.model.landmark_encoder import LandmarkEncoder
 from milepost.model.light import Light, RoundedLight
@@ -21,10 +22,12 @@ def with_rounded_table(model: LandmarkEncoder) -> LandmarkEncoder:
     """Copy a model with the table rounded as in the export, to compare both.
 
     Raises:
-        TypeError: the backbone is not light.
+        ModelError: the backbone is not light.
     """
     if not isinstance(model.backbone, Light):
-        raise TypeError(f"{model.config.get('model_type')} has no table of static vectors")
+        raise ModelError(
+            f"{model.config.get('model_type')!r} has no table of static vectors", "a light model"
+        )
     small = copy.deepcopy(model)
     small.backbone = RoundedLight(model.backbone, model.config)
     small.eval()
@@ -49,7 +52,7 @@ def export_light(
         settings: fields of ``Manifest`` that differ from its defaults.
 
     Raises:
-        TypeError: the backbone is not light.
+        ModelError: the backbone is not light.
     """
     return export(
         with_rounded_table(model),

@@ -42,10 +42,7 @@ def reading_of(folder: Path) -> Reading | None:
     ids = [*settings.bos_ids, settings.landmark]
     names = tokenizer.convert_ids_to_tokens(ids)
     if None in names:
-        raise ModelError(
-            f"the tokenizer of {folder} has no token {ids[names.index(None)]}",
-            "fetch the folder again",
-        )
+        raise ModelError(f"the tokenizer of {folder} has no token {ids[names.index(None)]}", _HINT)
     if len(settings.bos_ids) > 1:
         raise ModelError(
             f"{folder} starts rows with {len(settings.bos_ids)} tokens, a window with one", _READ

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from milepost.model.attention import attend, attend_near, bias_of, gather_rows, split_heads
+from milepost.model.bert import through
 
 
 def rotate(states: Tensor, positions: Tensor, theta: float) -> Tensor:
@@ -130,6 +131,9 @@ class ModernBert(nn.Module):
 
     def __init__(self, config: dict[str, Any]) -> None:
         super().__init__()
+        activation = config.get("hidden_activation", "gelu")
+        if activation != "gelu":
+            raise ValueError(f"hidden_activation is {activation!r}; only gelu is supported")
         width = config["hidden_size"]
         eps, bias = config.get("norm_eps", 1e-5), config.get("norm_bias", False)
         self.embeddings = nn.ModuleDict(
@@ -149,9 +153,5 @@ class ModernBert(nn.Module):
         """Compute states at the marks, ``(b, m, d)``; see ``Bert.forward``."""
         table: Any = self.embeddings
         states = table["norm"](table["tok_embeddings"](ids))
-        everything = valid[:, None, None, :]
-        *body, last = self.layers
-        for layer in body:
-            states = layer(states, everything)
-        result: Tensor = self.final_norm(last(states, everything if own is None else own, marks))
+        result: Tensor = self.final_norm(through(self.layers, states, valid, marks, own))
         return result

@@ -10,7 +10,7 @@ import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from milepost.engine.manifest import SENTENCES, Granularity
+from milepost.engine.manifest import LEAST, SENTENCES, Granularity, is_size
 from milepost.engine.schema import check_schema
 from milepost.errors import ModelError
 
@@ -63,7 +63,8 @@ def read_reading(folder: Path) -> Reading | None:
     """Read ``landmark.json``; None if the folder has no such file.
 
     Raises:
-        ModelError: the file is damaged, of another schema, or holds unknown fields.
+        ModelError: the file is damaged, of another schema, or holds unknown fields or sizes that
+            cannot be used.
     """
     path = folder / READING
     if not path.is_file():
@@ -80,6 +81,10 @@ def read_reading(folder: Path) -> Reading | None:
             raise ModelError(
                 f"{path}: {every!r} is not a granularity", f'a number of tokens, or "{SENTENCES}"'
             )
+        sizes = {name: settings[name] for name in LEAST if settings.get(name) is not None}
+        wrong = [name for name, size in sizes.items() if not is_size(size, LEAST[name])]
+        if wrong:
+            raise ModelError(f"{path} has no usable {', '.join(wrong)}", hint)
         return Reading(**settings)
     except (AttributeError, OSError, ValueError, TypeError) as error:
         raise ModelError(f"{path} cannot be read: {error}", hint) from error

@@ -239,6 +239,10 @@ def window_sizes(
             f"a window of {size:,} tokens is longer than the network reads ({most:,})",
             f"--window {most}",
         )
+    if size < 3:
+        raise InputError(
+            f"a window of {size} tokens has no room for a sentence", f"a window of 3 to {most:,}"
+        )
     before = _first(left, reading.left, size // 4)
     after = _first(right, reading.right, 0 if model.causal else size // 8)
     if model.causal and after:
@@ -251,11 +255,11 @@ def window_sizes(
             + (f", or a longer window (up to {most:,})" if size < most else ""),
         )
     longest = min(_first(reading.longest, 128), size - 2)
-    if size < 3 or min(before, after) < 0 or before + after > size // 2:
+    if min(before, after) < 0 or before + after > size // 2:
         raise InputError(
             f"a window of {size} tokens with {before} before and {after} after leaves too little "
             "for its own sentences",
-            f"let both together be at most {max(size, 3) // 2}",
+            f"let both together be at most {size // 2}",
         )
     return {"window": size, "left": before, "right": after, "longest": longest}
 
@@ -291,5 +295,5 @@ def _feeds(
     encoder = Encoder(ModelFolder(tokenizer.parent, manifest), recorder)
     for text in texts:
         encoder.encode(text[: 10 * _LETTERS])
-    step = max(1, len(recorder.feeds) // _BATCHES)
-    return recorder.feeds[::step][:_BATCHES]
+    step = -(-len(recorder.feeds) // _BATCHES) or 1
+    return recorder.feeds[::step]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from milepost._optional import require
+from milepost.errors import ModelError
 
 
 def loading(weights: str, device: str) -> dict[str, Any]:
@@ -19,6 +20,7 @@ def loading(weights: str, device: str) -> dict[str, Any]:
         device: device on which 4-bit weights are made; other weights are moved later.
 
     Raises:
+        ModelError: ``weights`` is another word.
         MissingExtra: ``weights`` is ``4bit`` and bitsandbytes is not installed.
     """
     import torch
@@ -27,6 +29,8 @@ def loading(weights: str, device: str) -> dict[str, Any]:
         return {"dtype": torch.float32}
     if weights == "bfloat16":
         return {"dtype": torch.bfloat16}
+    if weights != "4bit":
+        raise ModelError(f"unknown precision {weights!r} of weights", "float32, bfloat16 or 4bit")
     require("bitsandbytes", extra="qlora")
     from transformers import BitsAndBytesConfig
 

@@ -101,6 +101,15 @@ def test_a_causal_stack_does_not_look_ahead():
     assert not torch.allclose(before[0, 5], behind[0, 5])
 
 
+def test_a_source_without_a_mask_is_read_whole():
+    stack = Stack(StackShape(8, 16, 2, 4), 2, causal=True, crossed=True)
+    states, source = torch.randn(2, 1, 6, 8, generator=torch.Generator().manual_seed(0))
+    mask = torch.ones(1, 6, dtype=torch.bool)
+    with torch.no_grad():
+        wanted = stack(states, mask, source, mask)
+        torch.testing.assert_close(stack(states, mask, source), wanted)
+
+
 def test_sizes_that_make_no_stack_are_refused():
     with pytest.raises(InputError, match="at least 1"):
         StackShape(0, 1, 1, 1)

@@ -10,7 +10,8 @@ torch = pytest.importorskip("torch", reason="needs the train extra")
 
 import milepost  # noqa: E402
 from milepost import pooling  # noqa: E402
-from milepost.engine.folder import SHIPPED  # noqa: E402
+from milepost.cli.checks import _model  # noqa: E402
+from milepost.engine.folder import SHIPPED, find_model  # noqa: E402
 from milepost.errors import InputError, ModelError  # noqa: E402
 from milepost.model.pooling.export import install  # noqa: E402
 
@@ -123,6 +124,19 @@ def test_weights_beyond_single_precision_are_named_and_no_document_has_nan(folde
     model = milepost.load(folder, cache=False)
     with pytest.raises(ModelError, match=r"pooling\.xml gives no finite vector"):
         model.encode(TEXT)
+
+
+def test_a_damaged_pooling_is_found_by_doctor(folder):
+    """Its files are checked like the graph's, also if it replaced another."""
+    install(trained(folder, "max")[1], folder)
+    install(trained(folder)[1], folder)
+    model = find_model(folder)
+    assert _model(model).detail.endswith("checksums match")
+    for name in ("pooling.xml", "pooling.bin", "pooling.npz"):
+        kept = (folder / name).read_bytes()
+        (folder / name).write_bytes(kept + b" ")
+        assert _model(model).detail.endswith(f"{name} has changed")
+        (folder / name).write_bytes(kept)
 
 
 def test_a_folder_that_lost_its_pooling_says_so(folder):

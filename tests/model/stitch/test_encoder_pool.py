@@ -153,7 +153,14 @@ def test_one_folder_holds_every_size(tmp_path):
     weights = sum(each.numel() for each in pool.parameters())
     assert (tmp_path / WEIGHTS).stat().st_size < 4 * weights + 20000
     (tmp_path / CONFIG).write_text(json.dumps({**said, "schema": 2}))
-    with pytest.raises(ModelError, match="does not have the schema"):
+    with pytest.raises(ModelError, match="has schema 2, this version reads schema 1"):
+        load_pool(tmp_path)
+    (tmp_path / CONFIG).write_text("[1]")
+    with pytest.raises(ModelError, match=r"no schema number.*milepost lab stitch"):
+        load_pool(tmp_path)
+    wider = {**WIDE, "intermediate_size": 80}
+    (tmp_path / CONFIG).write_text(json.dumps({**said, "wide": wider}))
+    with pytest.raises(ModelError, match=r"pool\.safetensors does not match .*: wide\."):
         load_pool(tmp_path)
     (tmp_path / CONFIG).write_text(json.dumps({**said, "wide": {}}))
     with pytest.raises(ModelError, match="damaged"):

@@ -171,12 +171,14 @@ class Stack(nn.Module):
             states: embedded ids or vectors of words.
             mask: ``(b, n)`` bool: False for padding, which is not attended to.
             source: ``(b, m, d)``, for a crossed stack.
-            source_mask: ``(b, m)`` bool.
+            source_mask: ``(b, m)`` bool; None if all of the source is attended to.
         """
         bias = self.positions(states.shape[1], states.device) + bias_of(
             self._allowed(mask), states.dtype
         )
-        seen = bias if source_mask is None else bias_of(source_mask[:, None, None], states.dtype)
+        seen = states.new_zeros(1, 1, 1, 1)
+        if source_mask is not None:
+            seen = bias_of(source_mask[:, None, None], states.dtype)
         for layer in self.layers:
             states = layer(states, bias, source, seen)
         result: Tensor = self.norm(states)

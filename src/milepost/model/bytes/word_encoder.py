@@ -143,7 +143,6 @@ class WordReader(nn.Module):
     Args:
         shape: sizes of the encoder over words.
         layers: layers of the encoder over words.
-        word_layers: layers of the word encoder.
         cap: maximum bytes of a word.
         window: maximum words of a page.
     """
@@ -153,13 +152,12 @@ class WordReader(nn.Module):
         shape: StackShape,
         *,
         layers: int = 2,
-        word_layers: int = 1,
         cap: int = CAP,
         window: int = 256,
     ) -> None:
         super().__init__()
         self.cap, self.window = cap, window
-        self.words = WordEncoder(shape.width, heads=shape.heads, layers=word_layers, cap=cap)
+        self.words = WordEncoder(shape.width, heads=shape.heads, cap=cap)
         self.landmark = nn.Parameter(torch.randn(1, shape.width))
         self.stack = Stack(shape, layers)
 

@@ -25,8 +25,6 @@ class WordModel(nn.Module):
     Args:
         shape: sizes of the stack over units and of the decoder.
         layers: layers of the stack over units.
-        word_layers: layers of the word encoder.
-        decoder_layers: layers of the word decoder.
         prefixes: vectors per unit, p.
         cap: maximum bytes of a unit.
         pooling: see ``WordEncoder``.
@@ -38,8 +36,6 @@ class WordModel(nn.Module):
         shape: StackShape,
         *,
         layers: int = 2,
-        word_layers: int = 1,
-        decoder_layers: int = 1,
         prefixes: int = 1,
         cap: int = CAP,
         pooling: str = "wordpool",
@@ -51,14 +47,13 @@ class WordModel(nn.Module):
             shape.width,
             prefixes=prefixes,
             heads=shape.heads,
-            layers=word_layers,
             cap=cap,
             pooling=pooling,
             published_mask=published_mask,
         )
         self.begin = nn.Parameter(torch.randn(prefixes, shape.width))
         self.stack = Stack(shape, layers, causal=True)
-        self.decoder = Stack(shape, decoder_layers, causal=True)
+        self.decoder = Stack(shape, 1, causal=True)
         self.head = nn.Linear(shape.width, VOCABULARY, bias=False)
         nn.init.normal_(self.head.weight, 0.0, shape.width**-0.5)
 

@@ -23,6 +23,7 @@ from milepost._silence import no_telemetry
 from milepost.engine.folder import POOLING, POOLING_GRAPH
 from milepost.engine.manifest import Manifest, read_manifest
 from milepost.errors import InputError
+from milepost.model.export import SUMS, add_sums
 from milepost.model.pooling.module import PoolModule
 from milepost.model.pooling.table import module as make
 from milepost.model.tracing import traced
@@ -151,6 +152,8 @@ def install(file: Path, folder: Path) -> Manifest:
     module = make(pool.operator.name, manifest.dimensions, **settings)
     module.load_state_dict({n: torch.from_numpy(w) for n, w in (pool.weights or {}).items()})
     write(module, folder)
+    if (folder / SUMS).is_file():
+        add_sums(folder, [POOLING_GRAPH, f"{Path(POOLING_GRAPH).stem}.bin", POOLING])
     digest = hashlib.sha256(manifest.fingerprint.encode() + (folder / POOLING).read_bytes())
     made = replace(manifest, pooling=pool.operator.name, fingerprint=digest.hexdigest()[:16])
     made.write(folder)

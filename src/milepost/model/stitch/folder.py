@@ -9,7 +9,9 @@ from typing import Any
 import torch
 from safetensors.torch import load_file, save_file
 
+from milepost.engine.schema import check_schema
 from milepost.errors import InputError, ModelError
+from milepost.model.checkpoint import load_weights
 from milepost.model.stitch.pool import EncoderPool
 
 CONFIG, WEIGHTS = "pool.json", "pool.safetensors"
@@ -45,24 +47,20 @@ def load_pool(folder: Path) -> EncoderPool:
         ModelError: a file is missing or damaged, or of another schema.
     """
     try:
-        said: dict[str, Any] = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        said: Any = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         weights = load_file(folder / WEIGHTS)
     except FileNotFoundError as error:
         raise ModelError(f"{folder} is not a pool of encoders: {error}", _HINT) from error
     except Exception as error:  # safetensors raises its own
         raise ModelError(f"{folder} cannot be read: {error}", _HINT) from error
-    if said.get("schema") != SCHEMA:
-        raise ModelError(f"{folder / CONFIG} does not have the schema {SCHEMA}", "update milepost")
+    schema = said.get("schema") if isinstance(said, dict) else None
+    check_schema(folder / CONFIG, schema, SCHEMA, "milepost lab stitch --out FOLDER")
     try:
         pool = EncoderPool(
             said["narrow"], said["wide"], kernel=said["kernel"], own_sentence=said["own_sentence"]
         )
     except (InputError, KeyError, TypeError, ValueError) as error:
         raise ModelError(f"{folder / CONFIG} is damaged: {error}", "write it again") from error
-    own = pool.state_dict()
-    missing = sorted(name for name in own if name not in weights)
-    if missing:
-        raise ModelError(f"{folder / WEIGHTS} lacks {missing[0]}", _HINT)
-    pool.load_state_dict({name: weights[name].float() for name in own})
+    load_weights(pool, weights, folder / WEIGHTS, _HINT)
     pool.eval()
     return pool
