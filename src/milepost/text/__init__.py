@@ -1,10 +1,11 @@
 """Read files into text, and split text into sentences.
 
-In:      a path, bytes, or a string.
-Out:     ``Document`` (types.py) and sentence spans, in code points of ``Document.text``.
-Refuses: to know of tokens, windows, models or indexes.
-Read:    ``sentences.py`` (split), then ``lines.py``, ``breaks.py`` and ``cuts.py`` under it;
-         ``readers/`` (one file a format), ``encoding.py``; ``folders.py`` (which files).
+Input:  a path, bytes, or a string.
+Output: a ``Document`` (types.py) and sentence spans, in code points of ``Document.text``. This
+package does not depend on tokens, windows, models or indexes.
+
+Read in this order: ``sentences.py`` (splitting), then ``lines.py``, ``breaks.py`` and ``cuts.py``,
+which it uses; ``readers/`` (one file per format), ``encoding.py``; ``folders.py`` (which files).
 """
 
 from milepost.text.again import locator, stored_bytes

@@ -1,7 +1,7 @@
-"""Words whose full stop does not end a sentence, by what follows them. Data only.
+"""Words whose full stop does not end a sentence, grouped by what follows them. Data only.
 
-The trained splitter knows most English abbreviations. These are the ones it misses, and those of
-languages it was not trained on. All are in lower case, without the last full stop.
+The trained splitter knows most English abbreviations. These lists add the ones it misses, and those
+of languages it was not trained on. All words are in lower case, without the last full stop.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ TITLES = _words(
     гр г-н г-жа св ул пер пл пр-т им
     """
 )
-"""Before a name; never a sentence end, whatever follows."""
+"""Titles before a name; never a sentence end, whatever follows."""
 
 LEADING = _words(
     """
     e.g i.e eg ie cf viz vs ca approx z.b d.h bzw vgl sog т.е напр ср p.ex par.ex c.-à-d p.ej
     """
 )
-"""Always inside a sentence by their meaning; never a sentence end."""
+"""Words that by their meaning always continue the sentence; never a sentence end."""
 
 NUMBERED = _words(
     """
@@ -35,7 +35,7 @@ NUMBERED = _words(
     табл стр с ст п пп гл т тт см ср д кв вып разд
     """
 )
-"""Before a number or a bracket."""
+"""Abbreviations that do not end a sentence before a number or a bracket."""
 
 INNER = _words(
     """
@@ -46,7 +46,7 @@ INNER = _words(
     mins sec secs ft in oz lb lbs
     """
 )
-"""Before a word in lower case."""
+"""Abbreviations that do not end a sentence before a number or a word in lower case."""
 
 ORDINAL_FOLLOWERS = _words(
     """
@@ -55,7 +55,7 @@ ORDINAL_FOLLOWERS = _words(
     februari maj juni juli augusti
     """
 )
-"""After a number with a full stop: an ordinal ("19. Jahrhundert"), not a sentence end."""
+"""Words before which a number with a full stop is an ordinal ("19. Jahrhundert")."""
 
 OPENERS = _words(
     """
@@ -75,4 +75,4 @@ EXCLAIMED = _words(
     so ah oh ok okay um uh mm yep yeah yes thanks
     """
 )
-"""Interjections, which a model trained on legal text takes for abbreviations."""
+"""Interjections, which a model trained on legal text mistakes for abbreviations."""

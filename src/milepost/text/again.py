@@ -1,4 +1,4 @@
-"""Page boxes of a stored document: its file is opened when boxes are requested."""
+"""Find page boxes of a stored document; its file is opened when they are requested."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from milepost.types import Box, Document, ReadOptions
 
 
 def locator(document: Document, options: ReadOptions) -> Callable[[int, int], list[Box]] | None:
-    """Make the ``Document.locator`` of a document that was stored; None if it has no pages.
+    """Make the ``Document.locator`` of a stored document; None if it has no page boxes.
 
-    The file of a PDF is opened and read as it was for the index. Where pages were read from
-    pictures, the boxes are those that were stored.
-
-    Only the pages of the span are read, and the whole file where their lines do not fit the text.
-    The callable raises InputError if the file is missing or has changed since it was indexed.
+    The locator reads the pages of a span from the PDF, with the options of the index, and the whole
+    file if the lines of these pages do not match the text. For documents with recognised pages, it
+    returns the stored boxes. It raises InputError if the file is missing or has changed since it
+    was indexed.
     """
     source = document.source
     lines = line_boxes.locator(document.text, document.marks)
@@ -54,10 +53,10 @@ def locator(document: Document, options: ReadOptions) -> Callable[[int, int], li
 
 
 def stored_bytes(document: Document) -> bytes:
-    """The bytes of a stored document's file, which are those that were indexed.
+    """Read the file of a stored document, and check that it is the one that was indexed.
 
     Raises:
-        InputError: there is no file, it cannot be read, or it has changed.
+        InputError: the document has no file, or the file cannot be read or has changed.
     """
     source = document.source
     if source is None:

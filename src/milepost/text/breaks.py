@@ -1,8 +1,8 @@
 """Find sentence ends inside a paragraph, by its words and punctuation.
 
-Scripts with full stops and spaces go through nupunkt, whose trained model knows abbreviations, and
-then through the rules here. Scripts with their own marks (。 । ؟ ።) need the marks alone. Thai,
-Lao, Khmer and Burmese separate clauses by spaces.
+For scripts with full stops and spaces, nupunkt, whose trained model knows abbreviations, proposes
+sentence ends and the rules here decide. In scripts with their own marks (。 । ؟ ።) the marks decide
+alone. Thai, Lao, Khmer and Burmese separate clauses by spaces.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _CLOSERS = "\"'”’»›)]}」』）〉》】〕〗］｝"
 _CLOSING = f"[{re.escape(_CLOSERS)}]*"
 _CITED = r"(?:[ \u200a]?\[\d{1,4}(?:[,–-]\s?\d{1,4})*\](?::\s?\d{1,5}(?:[–-]\d{1,5})?)?)*"
 _SPACED = re.compile(rf"[.!?…؟۔]{_CLOSING}{_CITED}(\s+)(?=\S)")
-"""A mark that ends a sentence if white space follows, after closing marks and citations."""
+"""A sentence end mark with any closing marks and citations, followed by white space."""
 
 _OWN = late(
     rf"[。！？｡．]+{_CLOSING}\s*"  # Chinese, Japanese
@@ -41,10 +41,10 @@ _OWN = late(
 _GOES_ON = re.compile(r"[\u3041-\u309f、，]")
 _BY_SPACES = re.compile(r"(?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\s+(?=\S)")
 _BEYOND = late("[^\x00-\u0588\u2000-\u2fff\U00010000-\U0010ffff]")
-"""A text without these cannot match ``_OWN`` or ``_BY_SPACES``; thirteen times faster to find."""
+"""A text without these cannot match ``_OWN`` or ``_BY_SPACES``; this test is 13 times faster."""
 
 _MIN_BY_SPACES = 60
-"""Characters before a space can end a Thai sentence: spaces also separate clauses."""
+"""Minimum length of a Thai sentence that ends at a space, because spaces also separate clauses."""
 
 _WORD = re.compile(r"[^\W_]+")
 _OPENING = "\"'“‘«„([{¿¡–—- "
@@ -65,7 +65,7 @@ class Breaker:
         beyond = bool(_BEYOND.search(text))
         self._own = beyond and bool(_OWN.search(text))
         self._by_spaces = beyond and bool(_BY_SPACES.search(text))
-        # In a text that is all lower case, a small letter is no evidence against a sentence end.
+        # In a text without capitals, a lower-case letter is no evidence against a sentence end.
         sample = text[:20_000]
         self._cased = sum(map(str.isupper, sample)) * 200 > sum(map(str.islower, sample))
 
@@ -90,7 +90,7 @@ class Breaker:
             place = match.end()
             depth += text.count("(", seen, place) - text.count(")", seen, place)
             depth, seen = max(0, depth), place
-            # nupunkt may begin a sentence with a closing mark or citation; this splitter does not.
+            # nupunkt may begin a sentence at a closing mark or citation; this splitter does not.
             after = bisect_right(trained, match.start() - start)
             agreed = after < len(trained) and trained[after] <= place - start
             if self._ends(match, last, agreed) and not (depth and self._held(last, place, end)):
@@ -146,7 +146,7 @@ class Breaker:
     def _before_capital(self, mark: int, before: list[str], follower: str, agreed: bool) -> bool:
         """Whether a full stop before a capital letter ends a sentence.
 
-        ``before`` are the words up to it, ``follower`` is the next word in lower case.
+        ``before`` are the words before it, ``follower`` is the next word in lower case.
         """
         word = before[-1].lstrip(_OPENING).rstrip(_CLOSERS)
         bare = word.lower()
@@ -173,7 +173,7 @@ class Breaker:
             place = match.end()
             if place >= end:
                 return
-            # 「…。」と言った: the sentence goes on after the quotation.
+            # 「…。」と言った: the sentence continues after the quotation.
             if match[0][-1] in _CLOSERS and _GOES_ON.match(text, place):
                 continue
             yield place
@@ -191,13 +191,13 @@ class Breaker:
 
 
 def _trained(piece: str) -> list[int]:
-    """Offsets where nupunkt begins sentences in ``piece``, ascending, 0 first."""
+    """Return the offsets at which nupunkt begins sentences in ``piece``, ascending, 0 first."""
     return [start for _, (start, _) in _model().tokenize_with_spans(piece)]
 
 
 @cache
 def _model() -> Any:
-    """A private instance: other callers can change the one that nupunkt shares."""
+    """Load a private instance, because other callers can change the one that nupunkt shares."""
     from nupunkt.models import load_default_model
 
     return load_default_model()

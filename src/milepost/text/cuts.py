@@ -1,4 +1,4 @@
-"""Cut text that has no sentence end within the limit: at clauses, else spaces, else anywhere."""
+"""Cut text without a sentence end within the limit: at clauses, else at spaces, else anywhere."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import unicodedata
 from collections.abc import Iterator
 
 LIMIT = 600
-"""Maximum characters of a sentence without the white space after it. Windows hold sentences of at
-most 128 tokens, about 600 characters of English; longer ones are cut again there."""
+"""Maximum characters of a sentence, not counting white space at its edges. Windows hold sentences
+of at most 128 tokens, about 600 characters of English, and cut longer ones again."""
 
 _WHERE = (
     re.compile(r"[.!?…;:][\"'”’»)\]]*\s+|[。！？｡；：।॥؟؛][」』）”’]*\s*"),
@@ -26,7 +26,7 @@ _JOINER = "\u200d"
 def pieces(text: str, start: int, end: int, limit: int = LIMIT) -> Iterator[tuple[int, int]]:
     """Tile ``text[start:end]`` with spans of at most ``limit`` characters.
 
-    White space at their edges is not counted.
+    White space at the edges of a span does not count.
     """
     stop = start + len(text[start:end].rstrip())
     while stop - _skip_space(text, start, stop) > limit:
@@ -45,7 +45,7 @@ def _skip_space(text: str, start: int, stop: int) -> int:
 
 
 def _cut(text: str, start: int, stop: int, limit: int) -> int:
-    """End of the first piece of ``text[start:stop]``, which is too long."""
+    """Find the end of the first piece of ``text[start:stop]``, which is too long for one."""
     length = stop - start
     aim = start + -(-length // -(-length // limit))  # pieces of about equal length
     low, high = start + limit // 4, start + limit
@@ -57,7 +57,7 @@ def _cut(text: str, start: int, stop: int, limit: int) -> int:
 
 
 def _whole(text: str, offset: int, low: int) -> int:
-    """Find the last offset at or before ``offset`` that does not split a visible character."""
+    """Find the last offset in ``low + 1 … offset`` that does not split a visible character."""
     for place in range(offset, low, -1):
         if divides(text, place):
             return place
@@ -71,7 +71,7 @@ def divides(text: str, offset: int) -> bool:
         return (before, after) != ("\r", "\n")
     if unicodedata.category(after)[0] == "M" or _JOINER in (before, after):
         return False
-    if unicodedata.combining(before) == 9:  # a virama binds the next consonant
+    if unicodedata.combining(before) == 9:  # a virama joins the next consonant
         return False
     if "\ud800" <= before <= "\udbff" and "\udc00" <= after <= "\udfff":
         return False

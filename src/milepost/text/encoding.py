@@ -25,7 +25,7 @@ _MEANT = {
     "iso8859-9": "cp1254",
     "tis-620": "cp874",
 }
-"""Superset that browsers use instead of the declared encoding."""
+"""Supersets that browsers use instead of the declared encoding."""
 
 _CONTROL = bytes(sorted({*range(32), 127} - {8, 9, 10, 11, 12, 13, 27}))
 _DROPPED = re.compile("[\0\ufeff\ud800-\udfff]")
@@ -33,8 +33,8 @@ _NEWLINES = re.compile("\r\n|\r")
 _WESTERN = frozenset(
     "àâäáãåæçèéêëìíîïñòóôöõøœùúûüÿßÀÂÄÁÃÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÖÕØŒÙÚÛÜŸ¡¿«»“”„‘’–—…°€£§©®·ªº\xa0"
 )
-"""Letters and marks of Western Europe, without those that are other letters in a similar code page
-(the codes of ž š ý þ ð ³ ¹ are other letters in Czech, Turkish and Polish)."""
+"""Letters and marks of Western Europe, without those whose codes are common letters in a similar
+code page (the codes of ž š ý þ ð ³ ¹ are other letters in Czech, Turkish and Polish)."""
 
 _NEIGHBOURS = frozenset(
     [
@@ -43,7 +43,7 @@ _NEIGHBOURS = frozenset(
     ]
 )
 _SAMPLE = 1 << 20
-"""Bytes used to guess the encoding; the whole file is then decoded with it."""
+"""Number of bytes used to guess the encoding of a file."""
 
 
 def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tuple[str, ...]]:
@@ -84,20 +84,20 @@ def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tu
 
 
 def _known(declared: str | None) -> str | None:
-    """Find the codec for a declared name; None if Python has none."""
+    """Find the codec of a declared encoding; None if Python has none, or for UTF-16 and UTF-32."""
     if not declared:
         return None
     try:
-        "".encode(declared.strip())  # refuses hex, zip and other codecs that do not encode text
+        "".encode(declared.strip())  # rejects hex, zip and other codecs that do not encode text
     except (LookupError, ValueError):
         return None
     codec = codecs.lookup(declared.strip()).name
-    # A file whose declaration can be read as ASCII is neither UTF-16 nor UTF-32.
+    # A file whose declaration is readable as ASCII is neither UTF-16 nor UTF-32.
     return None if codec.startswith(("utf-16", "utf-32")) else _MEANT.get(codec, codec)
 
 
 def _utf16(data: bytes) -> str | None:
-    """Detect UTF-16 without a byte order mark: every space and Latin letter has one NUL byte."""
+    """Detect UTF-16 without a byte order mark: each space or Latin letter contains one NUL byte."""
     sample = data[: min(len(data), 65_536) & ~1]
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
     for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
@@ -110,7 +110,7 @@ def _utf16(data: bytes) -> str | None:
 
 
 def _refuse_binary(data: bytes, name: str) -> None:
-    """Raise if the bytes are not text in any encoding without NULs."""
+    """Raise an error if the bytes are not text in an encoding without NULs."""
     sample = data[:65_536]
     strange = len(sample) - len(sample.translate(None, _CONTROL))
     if strange > 0.02 * len(sample) or sample.count(0) > 0.001 * len(sample) + 1:
@@ -130,7 +130,7 @@ def _tolerant(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _damaged(data: bytes, declared: str | None) -> tuple[str, tuple[str, ...]] | None:
-    """Decode as UTF-8 or the declared encoding if few bytes are broken; None if many are."""
+    """Decode as UTF-8 or as declared if few bytes are invalid; None if many are."""
     text, notes = _tolerant(data, "utf-8")
     lost = text.count("\ufffd")
     foreign = len(text) - len(text.encode("ascii", "ignore")) - lost
@@ -157,7 +157,7 @@ def _guess(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _is_western(data: bytes) -> bool:
-    """Whether the bytes make sense as Windows-1252; guesses among similar code pages are weak."""
+    """Whether the bytes are plausible Windows-1252; guesses among similar code pages are weak."""
     letters = set(data.decode("cp1252", "replace")) - set(map(chr, range(128)))
     hungarian, romanian = {"õ"} == letters & {"õ", "ã"}, letters >= {"ã", "î"}
     return letters <= _WESTERN and not hungarian and not romanian

@@ -1,4 +1,4 @@
-"""Choose the files of a folder to read, in sorted order; hidden and binary files are skipped."""
+"""List the files to read in a folder, in sorted order; hidden and binary files are skipped."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 IGNORE_FILES = (".gitignore", ".milepostignore")
-"""Files with patterns of names to skip, in git's syntax; they apply to their folder."""
+"""Files with patterns of names to skip, in git's syntax; they apply to the folder they are in."""
 
 INDEX_FILE = "milepost.sqlite"
-"""A folder with this file is an index of Milepost and is skipped."""
+"""A folder with this file is a Milepost index and is skipped."""
 
 JUNK = frozenset(
     """
     node_modules __pycache__ bower_components venv env site-packages __MACOSX dist-info
     """.split()  # noqa: SIM905 - one name a line would hide the list
 )
-"""Names of folders that are skipped unless the user names them."""
+"""Names of folders that are skipped unless the user passes them."""
 
 BINARY = frozenset(
     """
@@ -38,21 +38,21 @@ BINARY = frozenset(
     wmv woff woff2 xz zip zst
     """.split()  # noqa: SIM905 - one name a line would hide the list
 )
-"""Suffixes that are skipped silently in folders; a file that the user names is always tried."""
+"""Suffixes that are skipped in folders; a file that the user passes is always tried."""
 
 
 PICTURES = frozenset("png jpg jpeg tif tiff gif".split())  # noqa: SIM905 - as above
-"""Those of them that text recognition can read."""
+"""The suffixes in ``BINARY`` that text recognition can read."""
 
 
 OnSkip = Callable[[Path, str], None]
-"""Called with a file or folder that is skipped in a folder, and why."""
+"""Called with each file or folder that is skipped in a folder, and the reason."""
 
 _PICTURE_HINT = "--ocr auto reads it"
 
 
 def skipped(*, pictures: bool) -> frozenset[str]:
-    """Suffixes that are skipped in folders; those of pictures are not if their text is read."""
+    """Return the suffixes that are skipped in folders, without images if ``pictures`` is set."""
     return BINARY - PICTURES if pictures else BINARY
 
 
@@ -62,18 +62,19 @@ def files(
     picture: Callable[[Path], bool] = lambda _: False,
     on_skip: OnSkip = lambda path, why: None,
 ) -> Iterator[Path]:
-    """Yield the files of ``paths``: a file as it is, a folder by walking it.
+    """Yield the files in ``paths``: each file itself, and the files of each folder.
 
-    A folder is walked in sorted order. Hidden names, names that match its ignore files, indexes
-    of Milepost, sidecars and binary suffixes are skipped. A data folder of Zotero stands for the
-    files of its library, wherever they are. No file is yielded twice; a sidecar that is given
-    stands for its file.
+    Folders are walked in sorted order. Hidden names, names that match an ignore file, Milepost
+    indexes, sidecars and binary suffixes are skipped. For a Zotero data folder, the files of its
+    library are yielded, wherever they are. For a sidecar among ``paths``, its file is yielded. No
+    file is yielded twice.
 
     Args:
         paths: files and folders.
-        failed: receives the folders below a path that cannot be listed, with the reason.
-        picture: whether a picture file in a folder is wanted.
-        on_skip: called with what is skipped; of a folder that is skipped, with nothing in it.
+        failed: receives the subfolders that cannot be listed, with the reason.
+        picture: whether an image file in a folder is wanted.
+        on_skip: called with each path that is skipped, but not with the contents of a skipped
+            folder.
 
     Raises:
         UnreadableFile: a path does not exist, or cannot be reached or listed.
@@ -97,7 +98,7 @@ def _is_folder(path: Path) -> bool:
     """Whether a path is a folder.
 
     Raises:
-        UnreadableFile: it does not exist, or a folder above it cannot be entered.
+        UnreadableFile: the path does not exist, or a folder above it cannot be entered.
     """
     try:
         return stat.S_ISDIR(path.stat().st_mode)
@@ -111,7 +112,7 @@ def _is_folder(path: Path) -> bool:
 
 def _listed(folder: Path) -> list[str]:
     names = sorted(os.listdir(folder), reverse=True)  # noqa: PTH208 - names are all we need
-    if not os.access(folder, os.X_OK):  # the names could be listed, the files not opened
+    if not os.access(folder, os.X_OK):  # the names can be listed, but the files cannot be opened
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
     return names
 
@@ -119,7 +120,7 @@ def _listed(folder: Path) -> list[str]:
 def _walk(
     root: Path, failed: dict[str, str], picture: Callable[[Path], bool], on_skip: OnSkip
 ) -> Iterator[Path]:
-    """Yield files under ``root``; a link to a folder is followed once, so loops end."""
+    """Yield the files under ``root``; each folder is visited once, so cycles of links end."""
     visited: set[tuple[int, int]] = set()
     waiting: list[tuple[Path, tuple[tuple[Path, GitIgnoreSpec], ...]]] = [(root, ())]
     while waiting:
@@ -165,7 +166,7 @@ def _walk(
 def _attached(
     folder: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...], on_skip: OnSkip
 ) -> Iterator[Path]:
-    """Yield the files of Zotero's library; the rest of its folder is its own."""
+    """Yield the files of a Zotero library; the rest of its data folder is internal to Zotero."""
     for each in zotero.attachments(folder):
         path = each.path
         if path is None:
@@ -179,7 +180,7 @@ def _attached(
 
 
 def _specs(folder: Path, names: list[str]) -> Iterator[tuple[Path, GitIgnoreSpec]]:
-    """The ignore files of a folder, and what each says."""
+    """Yield the ignore files of a folder with their patterns."""
     for name in IGNORE_FILES:
         if name in names:
             try:
@@ -190,7 +191,7 @@ def _specs(folder: Path, names: list[str]) -> Iterator[tuple[Path, GitIgnoreSpec
 
 
 def ignore_spec(data: bytes) -> GitIgnoreSpec:
-    """The patterns in the bytes of an ignore file; lines that are none are passed over."""
+    """Parse the bytes of an ignore file; invalid lines are skipped."""
     from pathspec import GitIgnoreSpec
 
     lines = data.decode("utf-8", "replace").splitlines()
@@ -211,13 +212,13 @@ def _is_pattern(line: str) -> bool:
 def _why_skipped(
     path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...], picture: Callable[[Path], bool]
 ) -> str | None:
-    """Why a name in a folder is skipped, in words; None for one that is wanted."""
+    """Explain why a path in a folder is skipped; None if it is wanted."""
     name = path.name
     if name.startswith("."):
         return "hidden"
-    if name.startswith("~$"):  # "~$plan.docx" says that Word has plan.docx open
+    if name.startswith("~$"):  # "~$plan.docx" means that Word has plan.docx open
         return "a lock of another program"
-    # os.path returns False where Path would raise: in a folder that cannot be entered.
+    # In a folder that cannot be entered, os.path returns False and Path would raise.
     folder = os.path.isdir(path)  # noqa: PTH112
     if folder and (name in JUNK or os.path.exists(path / "pyvenv.cfg")):  # noqa: PTH110
         return "a folder of installed or cached files"
@@ -234,7 +235,7 @@ def _why_skipped(
 def _ignored(
     path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...], *, folder: bool
 ) -> str | None:
-    """Which ignore file leaves a path out, in words; None where none does."""
+    """Name the ignore file that excludes a path, in words; None if none does."""
     ignored = None
     for file, spec in specs:  # the innermost ignore file decides, as in git
         inside = path.relative_to(file.parent).as_posix() + ("/" if folder else "")

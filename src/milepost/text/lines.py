@@ -1,8 +1,8 @@
-"""Find the lines of a text at which a sentence must start, whatever the words say.
+"""Find the lines of a text at which a sentence must start, regardless of their words.
 
 A newline may end a paragraph, or only a line of a hard-wrapped paragraph. The test: a wrapped line
-has no room for the first word of the next line. Everything here works on one *run* (the lines
-between two blank lines) at a time.
+has no room for the first word of the next line. All functions work on one *run* at a time: the
+lines between two blank lines.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import NamedTuple
 from milepost._patterns import late
 
 NARROW, WIDE = 40, 130
-"""Range of widths, in columns, of hard-wrapped text; outside it every newline ends a unit."""
+"""Range of widths, in columns, of hard-wrapped text; outside it, every newline ends a unit."""
 
 ROOM = 0.88
-"""A line is full if it and the next word reach this share of the widest line: hard-wrapped books
-miss the width by a few columns."""
+"""A line is full if it and the next word reach this share of the widest line; below 1, because
+lines of hard-wrapped books end a few columns early."""
 
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _ALNUM = re.compile(r"[^\W_]")
@@ -52,13 +52,13 @@ _CONTINUES = re.compile(r".*[\w,\-‐–—’']$", re.DOTALL)
 
 
 _HEAD_CHARS = 400
-"""Characters of a line that the patterns see, so that long lines stay cheap."""
+"""Number of characters of a line that the patterns are applied to, to keep long lines cheap."""
 
 
 class _Line(NamedTuple):
-    """One line that is not blank.
+    """A line that is not blank.
 
-    Fields: offset of its first word, indent, width in columns, first and last characters, and
+    Fields: offset of its first word, indent, width in columns, its beginning and its end, and
     whether it is inside a code fence.
     """
 
@@ -71,14 +71,14 @@ class _Line(NamedTuple):
 
 
 def starts(text: str) -> list[int]:
-    """Find the offsets, ascending, of the first character of each line that begins a unit."""
+    """Find the offsets of the lines that begin a unit, ascending."""
     runs = list(_runs(text))
     usual = _usual_width(runs)
     return [start for run in runs for start in _run_starts(run, usual)]
 
 
 def _runs(text: str) -> Iterator[list[_Line]]:
-    """Yield the lines that are not blank, in groups between blank lines."""
+    """Yield the runs: lists of the lines between blank lines."""
     run: list[_Line] = []
     offset, fence = 0, ""
     for line in text.splitlines(keepends=True):
@@ -107,7 +107,7 @@ def _runs(text: str) -> Iterator[list[_Line]]:
 
 
 def _usual_width(runs: list[list[_Line]]) -> float:
-    """Width at which the text is wrapped, 0 if no run looks wrapped."""
+    """Estimate the width at which the text is wrapped; 0 if no run looks wrapped."""
     widths = [max(line.columns for line in run) for run in runs if len(run) > 2]
     return median([w for w in widths if NARROW <= w <= WIDE] or [0])
 
@@ -132,10 +132,7 @@ def _run_starts(run: list[_Line], usual: float) -> Iterator[int]:
 
 
 def _full_lines(run: list[_Line], usual: float) -> list[bool] | None:
-    """For each line but the last, whether the next word would not have fitted.
-
-    None if the run is not wrapped at all.
-    """
+    """For each line but the last, whether the next word did not fit; None if not wrapped."""
     widest = max(line.columns for line in run)
     if not NARROW <= widest <= WIDE or any(line.fenced for line in run):
         return None
@@ -167,13 +164,13 @@ def _begins(before: _Line, line: _Line, full: list[bool] | None, number: int, it
         return True
     flows = full is not None and full[number - 1] and not _ENDS.match(before.tail)
     if _BULLET.match(line.head) or _NUMBER.match(line.head):
-        # "…he was born in / 5. The" is prose; the same after a full stop or in a list is not.
+        # "…he was born in / 5. The" is prose; after a full stop or in a list, "5." begins an item.
         return items or not flows
     if _SPEAKER.match(line.head):
         return not flows
     if flows or (full is not None and full[number - 1] and line.indent <= before.indent + 1):
         return False
-    # A short line that stops in the middle of a phrase.
+    # False for a short line that stops in the middle of a phrase.
     return not (
         line.head[0].islower()
         and (full is not None or before.columns >= NARROW)

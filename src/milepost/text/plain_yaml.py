@@ -1,7 +1,7 @@
-"""YAML for properties: mappings, lists, strings, numbers, true and false, without surprises.
+"""Parse YAML properties: mappings, lists, strings, numbers, booleans and nulls.
 
-``no`` and ``on`` are strings, as are dates and ``12:30``. Anchors and aliases are refused, since a
-few of them can unpack to any size; so is what is long or nested deeply.
+``no``, ``on``, dates and ``12:30`` are strings. Aliases are refused, because a few of them can
+expand to any size; so are long and deeply nested documents.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 MAX_CHARACTERS = 64_000
-"""Characters of a text that is parsed."""
+"""Maximum number of characters of a YAML document."""
 
 _PLAIN = (
     ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
@@ -19,14 +19,14 @@ _PLAIN = (
     ("int", r"[-+]?(?:0|[1-9][0-9]{0,17})", "-+0123456789"),
     ("float", r"[-+]?[0-9]{1,18}\.[0-9]{0,18}(?:[eE][-+]?[0-9]{1,2})?", "-+0123456789"),
 )
-"""Type, form and first characters of the scalars that are no strings."""
+"""Type, pattern and first characters of the scalars that are not strings."""
 
 
 def load(text: str) -> Any:
     """Parse one YAML document.
 
     Raises:
-        ValueError: it is not YAML, or too long, or has aliases; the message is one line.
+        ValueError: it is not YAML, is too long or has aliases; the message is one line.
     """
     import yaml
 

@@ -1,4 +1,4 @@
-"""Choose the objects of a prefix to read, by the rules for folders."""
+"""List the objects to read below a prefix, by the rules for folders."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 def objects(
     address: ObjectAddress, picture: Callable[[ObjectFile], bool] = lambda _: False
 ) -> list[ObjectFile]:
-    """The objects to read at an address: one as it is, those below a prefix as in a folder.
+    """List the objects to read at an address: one object itself, or those below a prefix.
 
-    Hidden names, indexes of Milepost, sidecars and binary suffixes are skipped, and what the
-    ignore files directly below the address name. It may be empty: no storage tells a prefix that
-    is not there from one that holds nothing.
+    Below a prefix, hidden names, Milepost indexes, sidecars and binary suffixes are skipped, and
+    names that match an ignore file directly below the address. The list may be empty, because
+    object storage does not distinguish a missing prefix from an empty one.
 
     Args:
         address: of an object or a prefix.
-        picture: whether an object that is a picture is wanted.
+        picture: whether an object that is an image is wanted.
 
     Raises:
         InputError: the bucket cannot be listed.
@@ -77,10 +77,10 @@ def read_object(
     options: ReadOptions,
     on_page: OnPage | None = None,
 ) -> Document:
-    """Read an object from its bytes, and its properties from those of its sidecar.
+    """Read an object from its bytes, and further properties from the bytes of its sidecar.
 
     Raises:
-        UnreadableFile: the bytes are empty, binary, encrypted, damaged …, or its sidecar is.
+        UnreadableFile: the object is empty, binary, encrypted, damaged …, or its sidecar is.
     """
     document = read_bytes(data, str(file), str(file), options, on_page)
     if beside is None:
@@ -92,10 +92,10 @@ def read_object(
 def read_address(
     source: str | os.PathLike[str], options: ReadOptions, on_page: OnPage | None = None
 ) -> Document:
-    """Read the object at an address; its name and source are the address.
+    """Read the object at an address; the document's name and source are the address.
 
     Raises:
-        InputError: there is none, or it cannot be read.
+        InputError: there is no such object, or it cannot be read.
         MissingExtra: the extra ``objects`` is not installed.
     """
     address = ObjectAddress.parse(source)
@@ -108,7 +108,7 @@ def read_address(
 
 
 def _beside(room: Bucket, address: ObjectAddress) -> ObjectFile | None:
-    """The sidecar of an object, or None."""
+    """Find the sidecar of an object, or None."""
     found = (room.file(replace(address, key=address.key + suffix)) for suffix in SUFFIXES)
     return next(filter(None, found), None)
 

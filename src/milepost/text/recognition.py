@@ -1,6 +1,6 @@
-"""Read the text of a picture (OCR): grey values in, lines with their boxes out.
+"""Recognise the text of an image (OCR): grey values in, lines with their boxes out.
 
-The models (PP-OCRv6, Apache-2.0) come in the wheel of ``rapidocr`` and run on OpenVINO; nothing is
+The models (PP-OCRv6, Apache-2.0) are part of the ``rapidocr`` wheel and run on OpenVINO; nothing is
 downloaded.
 """
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DPI = 200
-"""Dots an inch at which a page is drawn to be read."""
+"""Resolution, in dots per inch, at which a page is rendered for recognition."""
 
 SECONDS_A_PAGE = 6
-"""Roughly what a page of prose costs on two cores; see docs/formats.md."""
+"""Approximate time for a page of prose on two cores; see docs/formats.md."""
 
-_DETECTED = 1280  # pixels of the longer side in which lines are looked for; they are read in all
-_LARGEST = 4000  # pixels of the longer side: larger pictures are made smaller
+_DETECTED = 1280  # pixels of the longer side for detecting lines; they are read at full size
+_LARGEST = 4000  # maximum pixels of the longer side; larger images are scaled down
 _LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class PictureLine:
-    """A line of text in a picture: its words, and its box in pixels from the top left corner."""
+    """A line of text in an image: its words, and its box in pixels from the top left corner."""
 
     text: str
     left: float
@@ -43,7 +43,7 @@ class PictureLine:
 
 
 def cost(pages: int) -> str:
-    """Say roughly how long pages take.
+    """Format the approximate time that a number of pages takes.
 
     >>> cost(3), cost(75)
     ('18 s', '8 min')
@@ -53,7 +53,7 @@ def cost(pages: int) -> str:
 
 
 def check_installed() -> None:
-    """Find out, without a slow import, whether text can be recognised.
+    """Check, without a slow import, that text recognition is installed.
 
     Raises:
         MissingExtra: the extra ``ocr`` is not installed.
@@ -63,7 +63,7 @@ def check_installed() -> None:
 
 
 def recognise(picture: NDArray[np.uint8]) -> list[PictureLine]:
-    """Read the lines of a picture from top to bottom; one call at a time in a process.
+    """Recognise the lines of an image, from top to bottom; a process runs one call at a time.
 
     Args:
         picture: ``(height, width)`` grey values.
@@ -91,7 +91,7 @@ def recognise(picture: NDArray[np.uint8]) -> list[PictureLine]:
 @lru_cache(maxsize=1)
 def _engine() -> Any:
     rapidocr = require("rapidocr", extra="ocr")
-    with no_telemetry():  # rapidocr would import it at its first picture
+    with no_telemetry():  # rapidocr would otherwise import openvino at its first image
         require("openvino", extra="ocr")
     engine = rapidocr.EngineType.OPENVINO
     models = Path(str(rapidocr.__file__)).parent / "models"

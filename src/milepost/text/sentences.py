@@ -1,7 +1,7 @@
 """Split a text into sentences that tile it.
 
-Three layers, each of which only adds boundaries: blocks from the reader and lines (``lines.py``),
-the words (``breaks.py``), the maximum length (``cuts.py``).
+There are three layers, each of which only adds boundaries: blocks from the reader and lines
+(``lines.py``), words and punctuation (``breaks.py``), and the maximum length (``cuts.py``).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _INK = re.compile(r"\S")
 def split(text: str, blocks: Sequence[int] = ()) -> list[tuple[int, int]]:
     """Split ``text`` into sentences.
 
-    The spans tile the text: the first starts at 0, each starts where the last ended, the last
-    ends at ``len(text)``. White space belongs to the sentence before it, leading white space to the
-    first one. No sentence is longer than ``LIMIT``, not counting white space at its edges.
+    The spans tile the text: the first starts at 0, each starts where the previous one ended, the
+    last ends at ``len(text)``. White space belongs to the sentence before it, leading white space
+    to the first one. No sentence is longer than ``LIMIT``, not counting white space at its edges.
 
     Args:
         text: any string; offsets are its code points.
         blocks: offsets at which a sentence must start. An offset in white space moves to the next
-            character; 0, and offsets that no character follows, have no effect.
+            visible character; 0, and offsets that only white space follows, have no effect.
 
     >>> split("Dr. Who came. He left.")
     [(0, 14), (14, 22)]
@@ -50,7 +50,7 @@ def split(text: str, blocks: Sequence[int] = ()) -> list[tuple[int, int]]:
 
 
 def _boundaries(text: str, blocks: Sequence[int]) -> list[int]:
-    """Offsets inside the text, ascending, where a sentence starts whatever its words are."""
+    """Find the offsets, ascending, at which a sentence starts regardless of its words."""
     first = _INK.search(text)
     if first is None:
         return []

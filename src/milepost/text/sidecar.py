@@ -1,6 +1,6 @@
-"""Sidecars: a file of properties beside a file, ``report.pdf.meta.json`` for ``report.pdf``.
+"""Sidecars: files of properties beside a file, ``report.pdf.meta.json`` for ``report.pdf``.
 
-A sidecar is not a document of its own; what it says wins over what the file says of itself.
+A sidecar is not a document of its own; its properties override those in the file.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from milepost.text import plain_yaml
 from milepost.types import Document
 
 SUFFIXES = (".meta.json", ".meta.yaml")
-"""Where both are there, the first one counts."""
+"""Suffixes of sidecars; if a file has both, the first one is used."""
 
 
 def sidecar(path: str | os.PathLike[str]) -> Path | None:
-    """The sidecar of a file, or None."""
+    """Find the sidecar of a file, or None."""
     name = os.fspath(path)
-    # Strings and os.path: this is asked for every file of a folder.
+    # Strings and os.path for speed: this runs for every file of a folder.
     found = (name + suffix for suffix in SUFFIXES if os.path.isfile(name + suffix))  # noqa: PTH113
     return next(map(Path, found), None)
 
 
 def described(path: str | os.PathLike[str]) -> Path | None:
-    """The file whose sidecar ``path`` is, or None where it is an ordinary file."""
+    """Find the file that a sidecar describes; None if ``path`` is not a sidecar."""
     name = os.fspath(path)
     for suffix in SUFFIXES:
         if name.endswith(suffix) and os.path.isfile(name[: -len(suffix)]):  # noqa: PTH113
@@ -38,7 +38,7 @@ def described(path: str | os.PathLike[str]) -> Path | None:
 
 
 def with_sidecar(document: Document, path: str | os.PathLike[str]) -> Document:
-    """The document of a file with the properties of its sidecar, if there is one.
+    """Add the properties of a file's sidecar, if there is one, to its document.
 
     Raises:
         UnreadableFile: the sidecar cannot be read.
@@ -50,10 +50,11 @@ def with_sidecar(document: Document, path: str | os.PathLike[str]) -> Document:
 
 
 def read_sidecar(path: Path) -> Properties:
-    """The properties that a sidecar holds; what is null is left out.
+    """Read the properties in a sidecar; nulls are left out.
 
     Raises:
-        UnreadableFile: it cannot be read, is neither JSON nor YAML, or a property is not one.
+        UnreadableFile: the file cannot be read, is neither JSON nor YAML, or has an invalid
+            property.
     """
     try:
         data = path.read_bytes()
@@ -63,14 +64,14 @@ def read_sidecar(path: Path) -> Properties:
 
 
 def parse_sidecar(data: bytes, name: str) -> Properties:
-    """The properties in the bytes of a sidecar; what is null is left out.
+    """Parse the properties in the bytes of a sidecar; nulls are left out.
 
     Args:
         data: the bytes.
         name: path or address of the sidecar.
 
     Raises:
-        UnreadableFile: it is neither JSON nor YAML, or a property is not one.
+        UnreadableFile: the bytes are neither JSON nor YAML, or a property is invalid.
     """
     try:
         values = _parsed(data.decode("utf-8-sig"), name)

@@ -1,4 +1,4 @@
-"""Vaults of Obsidian: folders of Markdown notes that link to each other."""
+"""Obsidian vaults: folders of Markdown notes that link to each other."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 _SETTINGS = ".obsidian"
-"""A folder that has this one is a vault."""
+"""A folder that contains this folder is a vault."""
 
 _LINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\\?\|([^\[\]\n]*))?\]\]")
 _CODE = re.compile(
@@ -22,7 +22,7 @@ _BLOCK = re.compile(r"[ \t]\^[A-Za-z0-9-]+$", re.MULTILINE)
 
 
 def vault_of(source: str) -> Path | None:
-    """The vault that a note is in, or None."""
+    """Find the vault that contains a note, or None."""
     return _vault(os.path.dirname(os.path.abspath(source)))  # noqa: PTH100, PTH120 - keeps links
 
 
@@ -30,15 +30,15 @@ def vault_of(source: str) -> Path | None:
 def _vault(folder: str) -> Path | None:
     path = Path(folder)
     for each in (path, *path.parents):
-        if os.path.isdir(each / _SETTINGS):  # noqa: PTH112 - False where it cannot be asked
+        if os.path.isdir(each / _SETTINGS):  # noqa: PTH112 - False if access is denied
             return each
     return None
 
 
 def readable(text: str) -> str:
-    """A note with links as their words, and without comments and names of blocks.
+    """Replace a note's links by their words, and remove comments and block names.
 
-    Front matter and code stay as they are, and so do tags.
+    Front matter, code and tags are not changed.
 
     >>> readable("See [[Bees#Cells|their cells]] and ![[map.png]]. #bees ^a1")
     'See their cells and map.png. #bees'
@@ -60,7 +60,7 @@ def _plain(text: str) -> str:
 
 def _words(link: re.Match[str]) -> str:
     target, alias = link.groups()
-    # In an embedded picture, what is behind the bar may be its size.
+    # In an embedded image, the text after the bar may be the image's size.
     if alias and alias.strip() and not re.fullmatch(r"\d+(x\d+)?", alias.strip()):
         return alias.strip()
     parts = [part.strip(" ^") for part in target.split("#")]

@@ -1,7 +1,7 @@
-"""Zotero's data folder: which files its library has, and what it knows of them.
+"""Read a Zotero data folder: the files of its library and their metadata.
 
-Zotero keeps a database, ``zotero.sqlite``, and a folder of files, ``storage/KEY/name.pdf``. The
-database is read as it is on the disk, whether or not Zotero runs; nothing is ever written.
+Zotero has a database, ``zotero.sqlite``, and a folder of files, ``storage/KEY/name.pdf``. The
+database is read as it is on disk, whether or not Zotero is running; nothing is ever written.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ if TYPE_CHECKING:
     import sqlite3
 
 DATABASE, STORAGE = "zotero.sqlite", "storage"
-"""Names in a folder that is a data folder of Zotero."""
+"""Names by which a Zotero data folder is recognised."""
 
 _TYPES = ("application/pdf", "application/epub+zip", "text/html", "application/xhtml+xml")
-"""Attachments that are read."""
+"""Content types of the attachments that are read."""
 
 _TITLES = ("title", "caseName", "nameOfAct", "subject")
 _DATES = ("date", "dateDecided", "dateEnacted", "issueDate")
-"""Fields for title and date; a kind of item has one of each."""
+"""Fields for the title and the date; each item type uses one of each."""
 
 _CREATORS = ("author", "inventor", "presenter", "editor")
-"""Whom to name: the first of these kinds that an item has."""
+"""Creator types in order of preference; the authors are those of the first type that an item has.
+"""
 
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:$| )|(\d{4})$")
 _KEY = re.compile(r"[A-Z0-9]{8}")
@@ -60,12 +61,12 @@ _PEOPLE = """
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What Zotero knows of a document.
+    """The metadata that Zotero has for a document.
 
     Attributes:
-        title: of the work; empty where Zotero has none.
-        authors: family and given name of each; the latter is empty for an institution.
-        date: YYYY, YYYY-MM or YYYY-MM-DD; None where it has none.
+        title: title of the work, or empty.
+        authors: family and given name of each author; an institution has no given name.
+        date: YYYY, YYYY-MM or YYYY-MM-DD, or None.
     """
 
     title: str = ""
@@ -74,7 +75,7 @@ class Reference:
 
     @property
     def properties(self) -> Properties:
-        """What filters can ask of the document.
+        """Title, author and date as properties for filters.
 
         >>> Reference("On Bees", (("Lee", "Ada"),), "1859-11").properties
         {'title': 'On Bees', 'author': 'Ada Lee', 'date': '1859-11'}
@@ -101,10 +102,10 @@ class Attachment:
     """A file of the library.
 
     Attributes:
-        path: the file; None for one whose place the database does not tell.
-        address: of the attachment in Zotero's links: ``library/items/KEY``.
-        reference: of the item that it belongs to.
-        written: the path as Zotero keeps it.
+        path: the file; None if the database does not contain its location.
+        address: the attachment in Zotero's links: ``library/items/KEY``.
+        reference: metadata of the item that the file belongs to.
+        written: the path as it is in the database.
     """
 
     path: Path | None
@@ -114,7 +115,7 @@ class Attachment:
 
 
 def attachments(folder: Path) -> list[Attachment]:
-    """The PDF, EPUB and HTML files of a library that are not in its trash.
+    """List the PDF, EPUB and HTML files of a library that are not in its trash.
 
     Args:
         folder: the data folder.
@@ -133,9 +134,9 @@ def attachments(folder: Path) -> list[Attachment]:
 
 
 def attachment_of(source: str) -> Attachment | None:
-    """What Zotero knows of a file in Zotero's storage; None for any other file.
+    """Look up a file of Zotero's storage; None for any other file.
 
-    Best effort: None, too, where the database cannot be read now.
+    Also returns None if the database cannot be read.
     """
     path = Path(source)
     if path.parent.parent.name != STORAGE or not _KEY.fullmatch(path.parent.name):
@@ -149,7 +150,7 @@ def attachment_of(source: str) -> Attachment | None:
 
 
 def described(source: str) -> Properties:
-    """The properties that Zotero gives a file in its storage; none of any other file."""
+    """Return the properties that Zotero has for a file in its storage; empty for other files."""
     known = attachment_of(source)
     return EMPTY if known is None else known.reference.properties
 
@@ -164,7 +165,7 @@ def _by_path(folder: Path, size: int, changed: int) -> dict[Path, Attachment]:
 def _attachments(folder: Path, _size: int, _changed: int) -> tuple[Attachment, ...]:
     import sqlite3
 
-    # Immutable: Zotero holds a lock for as long as it runs.
+    # Immutable, because Zotero holds a lock for as long as it runs.
     address = f"file:{quote(str(folder / DATABASE))}?mode=ro&immutable=1"
     try:
         with closing(sqlite3.connect(address, uri=True)) as database:
@@ -187,7 +188,7 @@ def _attachments(folder: Path, _size: int, _changed: int) -> tuple[Attachment, .
 def _place(folder: Path, key: str, written: str) -> Path | None:
     kind, _, name = written.partition(":")
     if kind == STORAGE:
-        # A name, never a path: the database may have come from elsewhere.
+        # Only a file name, never a path, because the database may be untrusted.
         return folder / STORAGE / key / name if _is_name(name) and _KEY.fullmatch(key) else None
     path = Path(written)
     return path if path.is_absolute() else None
@@ -221,7 +222,7 @@ def _named(people: dict[str, list[tuple[str, str]]]) -> Iterator[tuple[str, str]
 
 
 def _dated(written: str) -> str | None:
-    """The date of Zotero's form, which has 00 for what is unknown and the words as typed behind it.
+    """Parse a Zotero date, which has 00 for unknown parts and may end with the text as typed.
 
     >>> _dated("1859-11-00 November 1859"), _dated("1859"), _dated("in spring")
     ('1859-11', '1859', None)
