@@ -18,7 +18,7 @@ TITLES = _words(
     гр г-н г-жа св ул пер пл пр-т им
     """
 )
-"""Titles before a name; never a sentence end, whatever follows."""
+"""Titles; not a sentence end before a capitalised word, even one of ``OPENERS``."""
 
 LEADING = _words(
     """

@@ -57,7 +57,7 @@ def _cut(text: str, start: int, stop: int, limit: int) -> int:
 
 
 def _whole(text: str, offset: int, low: int) -> int:
-    """Find the last offset in ``low + 1 … offset`` that does not split a visible character."""
+    """Find the last offset in ``low + 1 … offset`` between visible characters, else ``offset``."""
     for place in range(offset, low, -1):
         if divides(text, place):
             return place

@@ -132,7 +132,7 @@ def _run_starts(run: list[_Line], usual: float) -> Iterator[int]:
 
 
 def _full_lines(run: list[_Line], usual: float) -> list[bool] | None:
-    """For each line but the last, whether the next word did not fit; None if not wrapped."""
+    """For each line but the last, whether the next word did not fit; None if nothing is wrapped."""
     widest = max(line.columns for line in run)
     if not NARROW <= widest <= WIDE or any(line.fenced for line in run):
         return None

@@ -32,8 +32,7 @@ _DATES = ("date", "dateDecided", "dateEnacted", "issueDate")
 """Fields for the title and the date; each item type uses one of each."""
 
 _CREATORS = ("author", "inventor", "presenter", "editor")
-"""Creator types in order of preference; the authors are those of the first type that an item has.
-"""
+"""Creator types that count as authors: the first of these that an item has, else its first one."""
 
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:$| )|(\d{4})$")
 _KEY = re.compile(r"[A-Z0-9]{8}")

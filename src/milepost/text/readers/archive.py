@@ -1,4 +1,4 @@
-"""Open zip containers (docx, epub …); damaged and encrypted ones and zip bombs are refused."""
+"""Open zip containers (docx, epub …); refuse damaged and encrypted ones and zip bombs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from milepost.errors import UnreadableFile
 _ENTITY = re.compile(rb"<!ENTITY", re.I)
 
 MAX_BYTES = 1 << 30
-"""Unpacked size above which an archive counts as a zip bomb."""
+"""Maximum unpacked size of an archive; larger ones are refused as zip bombs."""
 
 
 class Archive:
@@ -35,7 +35,7 @@ class Archive:
             )
 
     def read(self, part: str) -> bytes:
-        """Return the bytes of one part.
+        """Read the bytes of one part.
 
         Raises:
             UnreadableFile: the part is missing, damaged or encrypted.
@@ -65,11 +65,11 @@ class Archive:
             return action()
         except KeyError as error:
             raise self._broken(f"its part {part} is missing") from error
-        except RuntimeError as error:  # zipfile raises this if a password is needed
+        except RuntimeError as error:  # raised by zipfile if a password is needed
             raise UnreadableFile(
                 f"{self._name} is encrypted", "save it without a password"
             ) from error
-        except Exception as error:  # a damaged stream raises zlib.error, EOFError, BadZipFile …
+        except Exception as error:  # damaged streams raise zlib.error, EOFError, BadZipFile …
             raise self._broken(f"its part {part} is damaged") from error
 
     def _broken(self, why: str) -> UnreadableFile:
@@ -77,20 +77,20 @@ class Archive:
 
 
 def local(node: ElementTree.Element) -> str:
-    """Name of an element without its namespace, which differs between versions of a format."""
+    """Return an element's name without its namespace, which differs between format versions."""
     return node.tag.rpartition("}")[2]
 
 
 def attribute(node: ElementTree.Element, name: str) -> str | None:
-    """Value of an attribute that has a namespace, whatever that is."""
+    """Return the value of an attribute in any namespace."""
     return next((value for key, value in node.items() if key.endswith("}" + name)), None)
 
 
 def every(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:
-    """All elements of a local name, in document order."""
+    """List all elements with a local name, in document order."""
     return [node for node in root.iter() if local(node) == name]
 
 
 def path_in(folder: str, link: str) -> str:
-    """Path of the part that a link in a part of ``folder`` names."""
+    """Resolve a link in a part of ``folder`` to the path of its target."""
     return posixpath.normpath(posixpath.join(folder, unquote(link.partition("#")[0])))

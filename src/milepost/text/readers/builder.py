@@ -1,4 +1,4 @@
-"""Build the text of a document: paragraphs, with their boundaries, headings and places."""
+"""Build the text of a document: paragraphs with their boundaries, headings and places."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from milepost.types import Document, Mark, MarkKind, Value
 
 
 class TextBuilder:
-    """Collects units of text; each starts a block, and headings and places leave marks."""
+    """Collects units of text; each unit starts a block, and headings and places become marks."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._length = 0
         self._blocks: list[int] = []
         self._marks: list[Mark] = []
-        self._places: dict[MarkKind, str] = {}  # they begin with the next unit
+        self._places: dict[MarkKind, str] = {}  # places that begin at the next unit
 
     @property
     def text(self) -> str:
-        """Everything added so far."""
+        """The text added so far."""
         return "".join(self._parts)
 
     @property
@@ -31,13 +31,13 @@ class TextBuilder:
 
     @property
     def blocks(self) -> tuple[int, ...]:
-        """Where each unit starts, ascending."""
+        """Start offset of each unit, ascending."""
         return tuple(self._blocks)
 
     def place(self, kind: MarkKind, value: str) -> None:
-        """Say that the next unit begins this page, slide, sheet …; outer places come first.
+        """Begin a page, slide, sheet … at the next unit; outer places must be added first.
 
-        A place without text leaves no mark.
+        A place without text gets no mark.
         """
         self._places.pop(kind, None)
         self._places[kind] = " ".join(value.split())
@@ -46,8 +46,8 @@ class TextBuilder:
         """Add one unit: a paragraph, a list item, a row, a line of code.
 
         Args:
-            unit: its text; blank units are skipped.
-            close: separate it from the unit before by a newline instead of a blank line.
+            unit: the text; blank units are skipped.
+            close: separate it from the previous unit by a newline instead of a blank line.
             level: 1-6 for a heading, 0 for other units.
         """
         if not unit.strip():
@@ -59,7 +59,7 @@ class TextBuilder:
         self._put(unit)
 
     def include(self, document: Document) -> None:
-        """Add the text of another document, with its blocks and marks; boxes are left out."""
+        """Add the text, blocks and marks of another document, without line boxes."""
         if not document.text.strip():
             return
         self._open(close=False)
@@ -79,7 +79,7 @@ class TextBuilder:
         notes: tuple[str, ...] = (),
         properties: Mapping[str, Value] = EMPTY,
     ) -> Document:
-        """Make the document of what was added; a note says if that is nothing."""
+        """Make the document; a note is added if it has no text."""
         notes = notes if self._parts else (*notes, "no text in it")
         return Document(
             name,

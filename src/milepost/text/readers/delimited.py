@@ -1,4 +1,4 @@
-"""Read CSV and TSV files: a line for each row, each cell after the name of its column."""
+"""Read CSV and TSV files: one line per row, each cell after the name of its column."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from milepost.text.readers.table import Row, write_rows
 from milepost.types import Document
 
 _DELIMITERS = ",;\t|"
-_SAMPLE = 50  # rows from which the delimiter is found
+_SAMPLE = 50  # rows used to find the delimiter
 
 
 def read_delimited(data: bytes, name: str, source: str | None) -> Document:
@@ -23,7 +23,7 @@ def read_delimited(data: bytes, name: str, source: str | None) -> Document:
     delimiter = _delimiter(text)
     try:
         rows = _rows(text, delimiter) if delimiter else []
-    except csv.Error:  # one cell of more than 128 KiB: a quotation mark that is never closed
+    except csv.Error:  # a cell of more than 128 KiB: a quotation mark that is never closed
         rows = []
     if not rows:
         return read_rows(data, name, source)
@@ -42,7 +42,7 @@ def _rows(text: str, delimiter: str, count: int | None = None) -> list[Row]:
 
 
 def _delimiter(text: str) -> str:
-    """The delimiter that gives most rows the same number of cells; empty if none does."""
+    """Find the delimiter that gives most rows the same number of cells; empty if none does."""
     best, most = "", (0.5, 1)
     for delimiter in _DELIMITERS:
         try:

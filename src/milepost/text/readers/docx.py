@@ -1,7 +1,7 @@
 """Read Word files: the text with all tracked changes accepted.
 
-python-docx opens the package and its styles. Its ``paragraph.text`` omits insertions, so the text
-is collected from the XML here, in document order.
+python-docx opens the package and its styles. Its ``paragraph.text`` omits insertions, so this
+module collects the text from the XML, in document order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NOTES = re.compile(r"/(footnotes|endnotes)$")
 
 
 def read_docx(data: bytes, name: str, source: str | None) -> Document:
-    """Read a Word file: body, tables and text boxes in order, foot- and endnotes at the end.
+    """Read a Word file: body, tables and text boxes in order, footnotes and endnotes at the end.
 
     Raises:
         UnreadableFile: the package is damaged.
@@ -46,7 +46,7 @@ def read_docx(data: bytes, name: str, source: str | None) -> Document:
         reader.blocks(body)
         for part in _note_parts(package.part):
             reader.notes(part)
-    except Exception as error:  # lxml, zipfile and python-docx each raise their own
+    except Exception as error:  # lxml, zipfile and python-docx raise different errors
         why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
         raise UnreadableFile(f"{name} is damaged: {why}", "open and save it again") from error
     built = reader.text
@@ -71,7 +71,7 @@ def _note_parts(part: Any) -> Iterator[Any]:
 
 
 def _styles(styles: Any) -> dict[str, tuple[int, bool]]:
-    """Map style ids to (heading level or 0, is a list); styles inherit from their ancestors."""
+    """Map style ids to (heading level or 0, is a list), with inheritance between styles."""
     known = {style.get(_W + "styleId"): style for style in styles.iter(_W + "style")}
     kinds: dict[str, tuple[int, bool]] = {}
     for key in known:
@@ -99,7 +99,7 @@ def _style_level(style: Any) -> int:
 
 
 def _outline(properties: Any) -> int:
-    """Heading level set by the paragraph properties themselves, 0 for none."""
+    """Return the heading level that the paragraph properties set themselves, 0 for none."""
     node = properties.find(_W + "outlineLvl") if properties is not None else None
     level = int(node.get(_W + "val", "9")) if node is not None else 9
     return level + 1 if level < 6 else 0
@@ -111,12 +111,10 @@ class _Reader:
     def __init__(self, styles: dict[str, tuple[int, bool]]) -> None:
         self.text = TextBuilder()
         self._styles = styles
-        self._carried = (
-            ""  # words of a paragraph whose end was deleted: they join the next paragraph
-        )
+        self._carried = ""  # text of a paragraph whose end was deleted: it joins the next paragraph
 
     def blocks(self, parent: Any) -> None:
-        """Add the paragraphs and tables under ``parent``, also those in containers."""
+        """Add the paragraphs and tables under ``parent``, including those in containers."""
         for node in parent:
             if node.tag == _W + "p":
                 self._paragraph(node)
@@ -126,7 +124,7 @@ class _Reader:
                 self.blocks(node)
 
     def notes(self, part: Any) -> None:
-        """Add the foot- or endnotes, without their separator lines."""
+        """Add the footnotes or endnotes, without their separator lines."""
         for note in part:
             if note.get(_W + "type") in (None, "normal"):
                 self.blocks(note)
@@ -146,7 +144,7 @@ class _Reader:
             self.blocks(box)
 
     def _kind(self, properties: Any) -> tuple[int, bool]:
-        """Heading level (0 for none) and whether it is a list item."""
+        """Return a paragraph's heading level (0 for none) and whether it is a list item."""
         if properties is None:
             return 0, False
         style = properties.find(_W + "pStyle")
@@ -176,7 +174,7 @@ class _Reader:
 
 
 def _rows(table: Any) -> Iterator[Any]:
-    """Yield the rows that no tracked change deleted."""
+    """Yield the rows of a table, without those deleted by a tracked change."""
     for node in table:
         if node.tag == _W + "tr":
             if node.find(f"{_W}trPr/{_W}del") is None:
@@ -186,7 +184,7 @@ def _rows(table: Any) -> Iterator[Any]:
 
 
 def _cells(row: Any) -> Iterator[Any]:
-    """Yield the cells of a row; one that continues a cell above is empty and is skipped."""
+    """Yield the cells of a row, without the empty ones that continue a cell above."""
     for node in row:
         if node.tag == _W + "tc":
             merged = node.find(f"{_W}tcPr/{_W}vMerge")
@@ -217,7 +215,7 @@ def _visible(node: Any) -> Iterator[str]:
 
 
 def _boxes(node: Any) -> Iterator[Any]:
-    """Yield the text boxes anchored in a paragraph, each once."""
+    """Yield the text boxes anchored in a paragraph, each one once."""
     for child in node:
         if child.tag == _W + "txbxContent":
             yield child

@@ -1,4 +1,4 @@
-"""Read EPUB books: the chapters in reading order, each a page of XHTML."""
+"""Read EPUB books: the chapters in reading order, each an XHTML page."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+
 
 
 def read_epub(data: bytes, name: str, source: str | None) -> Document:
-    """Read a book; the notes name chapters that are missing or damaged.
+    """Read a book; the notes name chapters that are missing, damaged or locked.
 
     Raises:
-        UnreadableFile: the book is damaged as a whole, or its text is locked (DRM).
+        UnreadableFile: no chapter can be read, or all are locked (DRM).
     """
     archive = Archive(data, name)
     package, folder = _package(archive, name)
@@ -55,7 +55,7 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _package(archive: Archive, name: str) -> tuple[Element, str]:
-    """The list of what a book is made of, and the folder of its paths."""
+    """Parse the package document, and return it with the folder that its paths start from."""
     container = archive.xml(_CONTAINER)
     root = next((node.get("full-path") for node in every(container, "rootfile")), None)
     if not root:
@@ -64,7 +64,7 @@ def _package(archive: Archive, name: str) -> tuple[Element, str]:
 
 
 def _spine(book: Element, folder: str) -> list[str]:
-    """Paths of the chapters inside the archive, in reading order."""
+    """List the paths of the chapters inside the archive, in reading order."""
     pages: dict[str, str] = {}
     for item in every(book, "item"):
         contents = "nav" in (item.get("properties") or "").split()
@@ -75,7 +75,7 @@ def _spine(book: Element, folder: str) -> list[str]:
 
 
 def _locked(archive: Archive) -> frozenset[str]:
-    """Parts that only a licensed reader can open; obfuscated fonts count too, which is harmless."""
+    """Return the encrypted parts; obfuscated fonts are among them, which is harmless."""
     if _ENCRYPTION not in archive.parts:
         return frozenset()
     references = every(archive.xml(_ENCRYPTION), "CipherReference")

@@ -1,4 +1,4 @@
-"""Choose the reader of a file by its first bytes, then by its suffix."""
+"""Choose the reader of a file by its first bytes, or else by its suffix."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ SUFFIXES: dict[str, str] = {
     ".srt": "rows",
     ".vtt": "rows",
 }
-"""Suffix to format; every other file is plain text, if it is text at all."""
+"""Format of each suffix; files with other suffixes are plain text, if they are text."""
 
 _READERS = {
     "plain": ("plain", "read_plain"),
@@ -85,7 +85,7 @@ _READERS = {
     "picture": ("picture", "read_picture"),
     "pdf": ("pdf.read", "read_pdf"),
 }
-"""Format to module and function of its reader."""
+"""Module and function of the reader of each format."""
 
 _WITH_OPTIONS = {"pdf", "eml", "mbox", "msg"}
 """Formats whose readers take ``ReadOptions``: PDF, and mail, which may have a PDF attached."""
@@ -94,7 +94,7 @@ _WITH_PAGES = {"pdf", "picture"}
 """Formats whose readers may recognise text, page by page, and report it to ``OnPage``."""
 
 _AGAIN = "open and save it again"
-_LONGEST = 200  # characters of what a library says: it may be the file itself
+_LONGEST = 200  # characters of a library's message, which may quote the whole file
 
 _Reader = Callable[..., Document]
 
@@ -123,7 +123,7 @@ _HINTS = {
     "a DjVu scan": "convert it to PDF",
 }
 _CONTAINERS = {"pdf", "docx", "epub", "slides", "opendocument", "sheets", "msg", "picture"}
-"""Formats that are known by their bytes; a suffix alone does not make them."""
+"""Formats that are recognised only by their bytes, not by the suffix."""
 
 _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html[\s>])",
@@ -137,22 +137,23 @@ def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop", ocr: Ocr = "n
 
     Args:
         path: the file, or the address of an object (``s3://BUCKET/KEY``, ``gs://``, ``az://``).
-        hidden: text in PDFs that a reader of the page cannot see (invisible, white on white, off
-            the page, smaller than a point): ``"drop"`` leaves it out, ``"keep"`` keeps it. The
-            notes of the document say how much there is.
-        ocr: pages of PDFs that are read from their pictures: ``"auto"`` those with a picture and
-            hardly any text, ``"never"`` none, ``"always"`` all. Picture files are read unless it
-            is ``"never"``. Needs the extra ``ocr``, and seconds a page.
+        hidden: ``"drop"`` leaves out and ``"keep"`` keeps text in PDFs that is not visible on the
+            page (invisible, white on white, off the page, smaller than a point). The notes of the
+            document say how much there is.
+        ocr: the PDF pages that are read by text recognition: ``"auto"`` those with an image and
+            hardly any text, ``"never"`` none, ``"always"`` all. Image files are read unless it is
+            ``"never"``. Text recognition needs the extra ``ocr`` and takes seconds per page.
 
     Returns:
-        The document; its name and source are the absolute path, or the address. Its properties are
-        what the file says of itself, what Zotero says of a file in its storage, and what its
-        sidecar, ``NAME.meta.json`` or ``NAME.meta.yaml``, says; the last one wins.
+        The document; its name and source are the absolute path, or the address. Its properties
+        come from the file, from Zotero for a file in its storage, and from the sidecar,
+        ``NAME.meta.json`` or ``NAME.meta.yaml``; later sources override earlier ones.
 
     Raises:
         UnreadableFile: the file is missing, empty, binary, encrypted, damaged …, or its sidecar is.
-        MissingExtra: text is to be recognised, and the extra ``ocr`` is not installed.
-        InputError: ``hidden`` or ``ocr`` is another word.
+        MissingExtra: text recognition is requested and the extra ``ocr`` is not installed, or an
+            address is given and the extra ``objects`` is not.
+        InputError: ``hidden`` or ``ocr`` has an unknown value.
     """
     return read_file(path, ReadOptions(hidden, ocr))
 
@@ -160,21 +161,21 @@ def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop", ocr: Ocr = "n
 def read_file(
     path: str | os.PathLike[str], options: ReadOptions, on_page: OnPage | None = None
 ) -> Document:
-    """Read one file as the options say.
+    """Read one file with the given options.
 
     Args:
         path: the file, or the address of an object.
         options: how it is read.
-        on_page: called before the text of a page is recognised.
+        on_page: called before text recognition of each page.
 
     Raises:
         UnreadableFile: the file is missing, empty, binary, encrypted, damaged …
     """
     if is_address(path):
-        from milepost.text.prefixes import read_address  # which reads by read_bytes
+        from milepost.text.prefixes import read_address  # imports this module
 
         return read_address(path, options, on_page)
-    # abspath, not resolve: a link keeps its own name.
+    # abspath, not resolve, so that a link keeps its own name.
     absolute = os.path.abspath(path)  # noqa: PTH100
     try:
         if Path(absolute).is_char_device() or Path(absolute).is_block_device():
@@ -203,7 +204,7 @@ def read_bytes(
     options: ReadOptions = READ_DEFAULTS,
     on_page: OnPage | None = None,
 ) -> Document:
-    """Read a file from its bytes; ``name`` gives the suffix and identifies the document.
+    """Read a file from its bytes; ``name`` names the document and has the suffix.
 
     Raises:
         UnreadableFile: the bytes are empty, binary, encrypted, damaged …
@@ -224,17 +225,17 @@ def read_bytes(
         ) from error
     except (MilepostError, OSError, MemoryError, ImportError):
         raise
-    except Exception as error:  # whatever a library raises on a damaged file: others are read
+    except Exception as error:  # any error of a library, so that the other files are read
         said = one_line(f"{type(error).__name__}: {error}")[:_LONGEST]
         raise UnreadableFile(f"{name} is damaged: its reader failed ({said})", _AGAIN) from error
     return dataclasses.replace(harmless(document), hash=hashlib.sha256(data).hexdigest())
 
 
 def format_of(data: bytes, name: str, options: ReadOptions) -> str:
-    """Detect the format of a file, by its content first.
+    """Detect the format of a file by its content, or else by its suffix.
 
     Raises:
-        UnreadableFile: the format is known, and Milepost cannot read it.
+        UnreadableFile: the format is not supported, or does not match the suffix.
     """
     if b"%PDF-" in data[:1024]:
         return "pdf"
@@ -285,6 +286,6 @@ def _zipped(data: bytes, name: str) -> str:
 
 
 def _reader(format_name: str) -> _Reader:
-    """Import the reader of a format, and with it its library."""
+    """Import the reader of a format, which imports its library."""
     module, function = _READERS[format_name]
     return cast(_Reader, getattr(import_module(f"milepost.text.readers.{module}"), function))

@@ -1,4 +1,4 @@
-"""What can be known of a file without reading it whole: that it cannot be read, and its pages."""
+"""Check whether a file can be read, and estimate its pages, without reading all of it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from milepost.text.readers.formats import format_of
 from milepost.types import ReadOptions
 
 _HEAD = 65_536
-"""Bytes that are read of a file."""
+"""Number of bytes read from the beginning of a file."""
 
 _PAGE = 3_000
-"""Bytes of plain text that make about one printed page."""
+"""Bytes of plain text in about one printed page."""
 
 _TEXTS = {"plain", "rows", "underlined", "markdown", "delimited"}
-"""Formats whose size is about that of their text."""
+"""Formats whose files are about as large as their text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """What a glance at a file says.
+    """The result of ``glance``.
 
     Attributes:
-        pages: how many it has; None where only reading would say.
-        exact: whether they were counted, not estimated.
+        pages: number of pages; None if only reading the file can tell.
+        exact: whether the pages were counted, not estimated.
     """
 
     pages: int | None = None
@@ -35,15 +35,15 @@ class Glance:
 
 
 def glance(path: Path, options: ReadOptions) -> Glance:
-    """Look at the beginning of a file; of a PDF, count the pages.
+    """Check the beginning of a file, and count the pages of a PDF.
 
     Args:
         path: the file.
         options: how it would be read.
 
     Raises:
-        UnreadableFile: it is certain that the file cannot be read. One that passes may prove to be
-            damaged later.
+        UnreadableFile: the file certainly cannot be read. A file that passes may still turn out to
+            be damaged.
     """
     try:
         if path.is_char_device() or path.is_block_device() or path.is_fifo():
@@ -58,7 +58,7 @@ def glance(path: Path, options: ReadOptions) -> Glance:
     if not head:
         raise UnreadableFile(f"{path} is empty (0 bytes)", "save or download it again")
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06", ole.MAGIC)):
-        return Glance()  # the list of what is in it is at its end
+        return Glance()  # the directory of a container may be anywhere in the file
     kind = format_of(head, str(path), options)
     if kind == "pdf":
         from milepost.text.readers.pdf.file import count_pages

@@ -1,4 +1,4 @@
-"""Names and notes that a terminal or a page can show: one line, no control characters."""
+"""Make names and notes safe to show in a terminal or page: one line, no control characters."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import replace
 from milepost.types import Document
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""What ends a line, moves the cursor of a terminal or turns the direction of what follows."""
+"""Characters that end a line, control a terminal or change the direction of the writing."""
 
 
 def one_line(words: str) -> str:
-    r"""Words in one line, without control characters.
+    r"""Put words in one line, without control characters.
 
     >>> one_line("plan\x1b[2J.pdf")
     'plan [2J.pdf'
@@ -21,9 +21,9 @@ def one_line(words: str) -> str:
 
 
 def harmless(document: Document) -> Document:
-    """The document with headings, places and notes in one line; its text stays as it is.
+    """Put headings, places and notes of a document in one line; its text is not changed.
 
-    Others print them beside their own words: a name in a mail must not act on their terminal.
+    Callers print them in messages, where a name in a mail must not control the terminal.
     """
     notes = tuple(map(one_line, document.notes))
     marks = document.marks

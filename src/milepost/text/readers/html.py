@@ -46,7 +46,7 @@ _DATE = (
     "article:published_time",
 )  # fmt: skip
 _MAIN_SHARE = 0.5
-"""Minimum share of the text in ``main`` or ``article`` for menus to be dropped."""
+"""Minimum share of the text in ``main`` or ``article`` elements for menus to be dropped."""
 
 
 def read_html(data: bytes, name: str, source: str | None) -> Document:
@@ -67,7 +67,7 @@ def read_html(data: bytes, name: str, source: str | None) -> Document:
 
 
 def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    """Decode a page by its XML declaration or meta tag; return text and notes as ``decode``."""
+    """Decode a page by its XML declaration or meta tag; returns text and notes as ``decode``."""
     declared = _META.search(data[:4096])
     return decode(data, name, declared[1].decode("ascii") if declared else None)
 
@@ -81,7 +81,7 @@ def _parsed(page: str) -> Any:
     from selectolax.lexbor import LexborHTMLParser
 
     if _XHTML.match(page):
-        # The HTML parser takes <script/> for an open tag and would drop the text after it.
+        # The HTML parser treats <script/> as an open tag and would drop the text after it.
         page = _SELF_CLOSED.sub(r"<\1\2></\1>", page)
     return LexborHTMLParser(page)
 
@@ -92,7 +92,7 @@ def _write(tree: Any, text: TextBuilder) -> None:
 
 
 def _properties(tree: Any) -> Properties:
-    """What the head of a page says of it."""
+    """Read the properties in the head of a page."""
     said: dict[str, list[str]] = {}
     for node in tree.css("meta[content]"):
         attributes = node.attributes
@@ -112,7 +112,7 @@ def _properties(tree: Any) -> Properties:
 
 
 def _furniture(tree: Any) -> set[int]:
-    """Ids of menus, footers and asides, if a main part holds most of the text."""
+    """Return the ids of menus, footers and asides, if the main part has most of the text."""
     body = tree.body
     mains = tree.css("main, [role=main]") or tree.css("article")
     held = sum(len(main.text(deep=True)) for main in mains)
@@ -123,7 +123,7 @@ def _furniture(tree: Any) -> set[int]:
 
 
 class _Walk:
-    """One pass over a page, in document order, without recursion: pages nest deeply."""
+    """One pass over a page in document order, without recursion, because pages nest deeply."""
 
     def __init__(self, text: TextBuilder, unread: set[int]) -> None:
         self._text = text
@@ -135,7 +135,7 @@ class _Walk:
         self._bullet = ""
 
     def walk(self, body: Any) -> None:
-        """Read ``body`` and everything in it."""
+        """Read ``body`` and its descendants."""
         node, depth = body, 0
         while node is not None:
             child = None
@@ -194,7 +194,7 @@ class _Walk:
             self._text.add(" | ".join(cells), close=len(cells) > 1)
 
     def _flush(self, level: int = 0) -> None:
-        """Add the words collected since the last block boundary."""
+        """Add the text collected since the last block boundary."""
         raw = "".join(self._words)
         self._words.clear()
         if self._pre and not self._cells:
@@ -216,5 +216,5 @@ class _Walk:
 
 
 def _is_data(row: Any) -> bool:
-    """Whether a table row holds cells of data, not the layout of a page."""
+    """Whether a table row contains cells of data, not the layout of a page."""
     return row.css_first("table, h1, h2, h3, h4, pre, p + p + p") is None

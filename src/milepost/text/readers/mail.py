@@ -20,7 +20,7 @@ from milepost.text.readers.builder import TextBuilder
 from milepost.types import Document, ReadOptions
 
 _SHOWN = ("From", "To", "Cc", "Date")
-_MAX_PARTS = 500  # parts inside parts: the parser's time grows with their square
+_MAX_PARTS = 500  # nested parts, because the parser takes quadratic time
 _MAX_NAMED = 5  # attachments that a note names
 _BORDER = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\d\r?\n(?=[\w-]+:)")
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
@@ -28,14 +28,14 @@ _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 @dataclass(slots=True)
 class Letter:
-    """One mail, in whatever form it was kept.
+    """One mail, independent of its file format.
 
     Attributes:
-        subject: its subject, decoded.
+        subject: the decoded subject.
         date: when it was sent, or None.
-        headers: names and values that are shown.
-        bodies: texts in order; HTML where ``True``.
-        attachments: names and contents; None where the content is not in the file.
+        headers: names and values of the headers to show.
+        bodies: texts in order, and whether each is HTML.
+        attachments: names and contents; None if the content is not in the file.
     """
 
     subject: str = ""
@@ -58,7 +58,7 @@ def read_eml(data: bytes, name: str, source: str | None, options: ReadOptions) -
 
 
 def about(letter: Letter) -> Properties:
-    """The properties of one mail."""
+    """Return the properties of one mail."""
     headers = dict(letter.headers)
     return metadata.properties(
         title=letter.subject,
@@ -69,7 +69,7 @@ def about(letter: Letter) -> Properties:
 
 
 def read_mbox(data: bytes, name: str, source: str | None, options: ReadOptions) -> Document:
-    """Read a mailbox, every mail in the order of the file."""
+    """Read all mails of a mailbox in the order of the file."""
     starts = [(match.start(), match.end()) for match in _BORDER.finditer(data)]
     if not starts:
         raise UnreadableFile(f"{name} is not a mailbox: no line begins a mail", "save it as txt")
@@ -82,7 +82,7 @@ def read_mbox(data: bytes, name: str, source: str | None, options: ReadOptions) 
 def written(
     letters: Iterable[Letter | None], name: str, source: str | None, options: ReadOptions
 ) -> Document:
-    """Write mails as a document; None is one that is damaged."""
+    """Write mails as a document; None stands for a damaged mail."""
     text = TextBuilder()
     unread: list[str] = []
     notes: list[str] = []
@@ -115,7 +115,7 @@ def written(
 def _attach(
     label: str, content: bytes | None, text: TextBuilder, notes: list[str], options: ReadOptions
 ) -> None:
-    """Add an attachment as a section, with its name in any case."""
+    """Add an attachment as a section; its name is added even if the content cannot be read."""
     from milepost.text.readers.formats import read_bytes
 
     text.place("attachment", label)
@@ -126,10 +126,10 @@ def _attach(
 
 
 def _letter(data: bytes) -> Letter | None:
-    """Parse a mail; None if its structure is beyond repair."""
+    """Parse a mail; None if it has too many parts or its structure cannot be parsed."""
     if data.count(b"boundary=") > _MAX_PARTS:
         return None
-    # The newer rules decode more and fail, by their own bugs, on some malformed mails.
+    # The newer policy decodes more, but its bugs make it fail on some malformed mails.
     for rules in (policy.default, policy.compat32):
         with suppress(Exception):
             message = message_from_bytes(data, policy=rules)
@@ -142,7 +142,7 @@ def _letter(data: bytes) -> Letter | None:
 
 
 def _header(message: Message, label: str) -> str:
-    """A header, decoded, in one line."""
+    """Decode a header into one line."""
     value = message[label]
     if value is not None and message.policy is policy.compat32:
         value = make_header(decode_header(str(value)))
@@ -157,7 +157,7 @@ def _date(message: Message) -> datetime | None:
 
 
 def _collect(part: Message, letter: Letter) -> None:
-    """Add the texts and attachments of a part, in order."""
+    """Add the texts and attachments of a part to a letter, in order."""
     kind = part.get_content_maintype()
     if part.get_content_type() == "message/rfc822":
         inner = part.get_payload()
@@ -177,7 +177,7 @@ def _collect(part: Message, letter: Letter) -> None:
 
 
 def _chosen(parts: list[Message]) -> list[Message]:
-    """Of several forms of one text: the plain one if it has words, else the richest."""
+    """Choose among alternatives of one text: the plain one unless it is empty, else the richest."""
     for part in parts:
         if part.get_content_type() == "text/plain" and _text(part).strip():
             return [part]
@@ -185,7 +185,7 @@ def _chosen(parts: list[Message]) -> list[Message]:
 
 
 def _text(part: Message) -> str:
-    """The text of a part in the encoding that it declares, or that it has."""
+    """Decode the text of a part by its declared or detected encoding."""
     content = part.get_payload(decode=True)
     if not isinstance(content, bytes) or not content:
         return ""
@@ -194,11 +194,11 @@ def _text(part: Message) -> str:
         if part.get_content_subtype() == "html" and not charset:
             return html.decode_page(content, "a part")[0]
         return decode(content, "a part", charset)[0]
-    except UnreadableFile:  # bytes that are no text
+    except UnreadableFile:  # the bytes are not text
         return ""
 
 
 def _file_name(part: Message) -> str:
-    """Name of an attachment; empty for a picture inside the text."""
+    """Return the name of an attachment; empty for an image inside the text."""
     label = " ".join((part.get_filename() or "").encode("utf-8", "replace").decode().split())
     return label or ("attachment" if part.get_content_disposition() == "attachment" else "")

@@ -1,4 +1,4 @@
-"""Read Markdown: the source as it is, with the blocks and headings that the parser finds."""
+"""Read Markdown: the unchanged source, with the blocks and headings that the parser finds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LINES = frozenset(("fence", "code_block"))
 
 
 def read_markdown(data: bytes, name: str, source: str | None) -> Document:
-    """Read a Markdown file; its text is not changed, but for links in notes of Obsidian."""
+    """Read a Markdown file; its text is not changed, except in Obsidian notes (``readable``)."""
     text, notes = decode(data, name)
     if source is not None and vault_of(source) is not None:
         text = readable(text)
@@ -36,9 +36,9 @@ def read_markdown(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _front_matter(text: str) -> tuple[Properties, tuple[str, ...]]:
-    """Properties that the front matter gives, and a note where it looks like some and is none."""
+    """Parse the properties in the front matter; a note says if it is not valid YAML."""
     front = _FRONT.match(text)
-    if front is None or ":" not in front[1]:  # a text between two lines
+    if front is None or ":" not in front[1]:  # text between two rules
         return EMPTY, ()
     try:
         values = plain_yaml.load(front[1])
@@ -50,7 +50,7 @@ def _front_matter(text: str) -> tuple[Properties, tuple[str, ...]]:
 def _structure(text: str) -> tuple[tuple[Mark, ...], tuple[int, ...]]:
     from markdown_it import MarkdownIt
 
-    # Inline markup is not needed here, and parsing it takes most of the time.
+    # Inline markup is not needed here, and takes most of the parsing time.
     parser = MarkdownIt("commonmark").enable("table").disable(["inline", "text_join"])
     front = _FRONT.match(text)
     skipped = text[: front.end()].count("\n") if front else 0
@@ -78,5 +78,5 @@ def _structure(text: str) -> tuple[tuple[Mark, ...], tuple[int, ...]]:
 
 
 def _plain(words: str) -> str:
-    """Return the words of a heading without markup."""
+    """Remove the markup from the words of a heading."""
     return " ".join(_EMPHASIS.sub("", _LINK.sub(r"\1", words)).split())

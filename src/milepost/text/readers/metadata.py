@@ -1,6 +1,6 @@
-"""The properties that files give: title, author, date, language, keywords, and their own.
+"""Read the properties of files: title, author, date, language, keywords, and custom ones.
 
-Metadata is a bonus: where it is damaged or missing, the document is read without it.
+Damaged or missing metadata is not an error: the document is then read without it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def properties(
     description: Any = None,
     own: Mapping[str, Any] | None = None,
 ) -> Properties:
-    """Properties of a document; what is empty or no such value is left out.
+    """Make the properties of a document; empty and invalid values are left out.
 
     Args:
-        title: of the document.
-        author: one name, names with semicolons between, or several.
-        date: in ISO 8601, or as PDF or mail writes it; another form stays as it is.
-        language: its code, such as ``en-GB``.
-        keywords: with commas or semicolons between, or several.
+        title: title of the document.
+        author: a name, a string of names separated by semicolons, or a list of names.
+        date: a date in ISO 8601, PDF or mail format; other formats are not changed.
+        language: a language code, such as ``en-GB``.
+        keywords: a string with commas or semicolons, or a list.
         description: a summary.
         own: further keys and values.
     """
@@ -60,10 +60,10 @@ def properties(
 
 
 def front_matter(values: Mapping[Any, Any]) -> Properties:
-    """Properties from the head of a Markdown file or the metadata of a notebook.
+    """Make properties from the front matter of a Markdown file or the metadata of a notebook.
 
-    ``authors`` and ``lang`` mean ``author`` and ``language``; a person may be a mapping with a
-    ``name``. Other keys are kept.
+    ``authors`` and ``lang`` mean ``author`` and ``language``; an author may be a mapping with a
+    ``name``. Other keys are kept, unless their value is a mapping.
     """
     own = {str(key): value for key, value in values.items()}
     lowered = {key.lower(): value for key, value in own.items()}
@@ -91,7 +91,7 @@ _STANDARD = frozenset(
 
 
 def of_office(archive: Archive) -> Properties:
-    """Properties of a Word, PowerPoint or Excel file, those that a user added among them."""
+    """Read the properties of a Word, PowerPoint or Excel file, including custom ones."""
     core = _texts(_root(archive, _CORE))
     custom = {
         node.get("name", ""): next((_typed(child) for child in node if child.text), None)
@@ -109,7 +109,7 @@ def of_office(archive: Archive) -> Properties:
 
 
 def of_opendocument(archive: Archive) -> Properties:
-    """Properties of an OpenDocument file, those that a user added among them."""
+    """Read the properties of an OpenDocument file, including custom ones."""
     root = _root(archive, _OPENDOCUMENT)
     said = _texts(root)
     own = {attribute(node, "name") or "": node.text for node in every(root, "user-defined")}
@@ -125,7 +125,7 @@ def of_opendocument(archive: Archive) -> Properties:
 
 
 def of_book(book: Element) -> Properties:
-    """Properties of an EPUB, from its package."""
+    """Read the properties of an EPUB from its package document."""
     head = next(iter(every(book, "metadata")), None)
     said = _texts(head) if head is not None else {}
     authors = said.get("creator", [])
@@ -140,7 +140,7 @@ def of_book(book: Element) -> Properties:
 
 
 def _typed(node: Element) -> str | float | bool:
-    """The value of an own property of an Office file; its element says of which type it is."""
+    """Convert the value of a custom Office property by the type that its element names."""
     text, kind = node.text or "", local(node)
     if kind == "bool":
         return text.strip().lower() in ("true", "1")
@@ -153,7 +153,7 @@ def _typed(node: Element) -> str | float | bool:
 
 
 def _root(archive: Archive, part: str) -> Element:
-    """A part of a file; empty where it is missing or damaged."""
+    """Parse a part of a file; a missing or damaged part is empty."""
     if part not in archive.parts:
         return Element("none")
     try:
@@ -163,7 +163,7 @@ def _root(archive: Archive, part: str) -> Element:
 
 
 def _texts(root: Element) -> dict[str, list[str]]:
-    """Texts of the elements by their names without namespaces."""
+    """Map the names of elements, without namespaces, to their texts."""
     found: dict[str, list[str]] = {}
     for node in root.iter():
         if isinstance(node.tag, str) and node.text and node.text.strip():

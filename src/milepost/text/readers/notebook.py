@@ -1,4 +1,4 @@
-"""Read Jupyter notebooks: Markdown cells, code line by line, and what the code printed."""
+"""Read Jupyter notebooks: Markdown cells, code line by line, and its printed output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 def read_notebook(data: bytes, name: str, source: str | None) -> Document:
-    """Read the cells in order; pictures that the code drew are left out.
+    """Read the cells in order; images in the output are left out.
 
     Raises:
         UnreadableFile: the file is not a notebook.
@@ -53,12 +53,12 @@ def read_notebook(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _about(head: dict[str, Any]) -> dict[str, Any]:
-    """What the metadata of a notebook say of the text, not of the program that ran it."""
+    """Select the metadata of the text, without those of the kernel."""
     return {key: head[key] for key in _ABOUT if key in head}
 
 
 def _cells(notebook: Any) -> Iterator[dict[str, Any]]:
-    """Cells of a notebook; old ones (version 3) keep them in sheets."""
+    """Yield the cells of a notebook; version 3 has them in worksheets."""
     if "cells" not in notebook and "worksheets" not in notebook:
         raise KeyError("cells")
     for sheet in notebook.get("worksheets", [notebook]):
@@ -68,7 +68,7 @@ def _cells(notebook: Any) -> Iterator[dict[str, Any]]:
 
 
 def _printed(output: dict[str, Any]) -> str:
-    """Text of an output: what was printed, the value of the cell, or an error."""
+    """Return the text of an output: printed text, the value of the cell, or an error."""
     if output.get("output_type") in ("error", "pyerr"):
         return f"{output.get('ename', '')}: {output.get('evalue', '')}"
     data = output.get("data")
@@ -78,13 +78,13 @@ def _printed(output: dict[str, Any]) -> str:
 
 
 def _joined(source: Any) -> str:
-    """The words of a source, which is a string or a list of lines."""
+    """Join a source, which is a string or a list of lines."""
     if isinstance(source, list):
         return "".join(line for line in source if isinstance(line, str))
     return source if isinstance(source, str) else ""
 
 
 def _add_lines(words: str, text: TextBuilder) -> None:
-    """Add lines of code or output, blocks apart from each other."""
+    """Add lines of code or output, each as a block."""
     for number, line in enumerate(words.strip("\n").split("\n")):
         text.add(line.rstrip(), close=number > 0)

@@ -1,4 +1,4 @@
-"""Tell what an old Office container (OLE) holds, by the names of its parts."""
+"""Detect the format inside an old Office container (OLE) by the names of its parts."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 def format_of(data: bytes, name: str) -> str:
-    """Name the format; Office uses this container for encrypted documents of all kinds.
+    """Detect the format; Office uses this container for encrypted documents of all kinds.
 
     Raises:
-        UnreadableFile: the container is damaged, encrypted, or holds what cannot be read.
+        UnreadableFile: the container is damaged or encrypted, or its format is not supported.
     """
     import olefile
 
     try:
         parts = {path[0] for path in olefile.OleFileIO(io.BytesIO(data)).listdir(storages=True)}
-    except Exception as error:  # a damaged container raises OSError, struct.error, IndexError …
+    except Exception as error:  # damaged containers raise OSError, struct.error, IndexError …
         if "EncryptedPackage".encode("utf-16-le") in data:
             raise _locked(name) from error
         raise UnreadableFile(

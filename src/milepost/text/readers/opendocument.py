@@ -19,11 +19,11 @@ _UNREAD = frozenset(
     date-time-decl object-ole event-listeners desc title meta scripts settings
     """.split()  # noqa: SIM905 - one name a line would hide the list
 )
-"""Elements whose text is no part of the document: comments, deletions, furniture."""
+"""Elements whose text is not part of the document: comments, deletions, headers, footers."""
 
 
 def read_opendocument(data: bytes, name: str, source: str | None) -> Document:
-    """Read the body; tracked changes are accepted, footnotes follow their paragraph.
+    """Read the body; tracked changes are accepted, and footnotes follow their paragraph.
 
     Raises:
         UnreadableFile: the file is damaged or protected by a password.
@@ -46,7 +46,7 @@ class _Reader:
         self._slide = 0
 
     def blocks(self, parent: Element) -> None:
-        """Add everything under ``parent`` that holds text."""
+        """Add all text under ``parent``."""
         for node in parent:
             tag = local(node)
             if tag in _UNREAD:
@@ -66,7 +66,7 @@ class _Reader:
                 self.blocks(node)
 
     def _page(self, page: Element) -> None:
-        """Add a slide: its title first, then its shapes, then the speaker's notes."""
+        """Add a slide: its title, then its other shapes, then the speaker's notes."""
         self._slide += 1
         self.text.place("slide", str(self._slide))
         frames = [node for node in page if local(node) != "notes"]
@@ -109,7 +109,7 @@ class _Reader:
 
 
 def _holding(node: Element) -> Element:
-    """An element that holds only ``node``, so that its own tag is looked at, too."""
+    """Wrap ``node`` in an element, so that ``blocks`` handles its tag, too."""
     holder = Element("holder")
     holder.append(node)
     return holder
@@ -130,7 +130,7 @@ def _cell(cell: Element) -> str:
 
 
 def _inner(paragraph: Element) -> Iterator[Element]:
-    """Footnotes and text boxes anchored in a paragraph."""
+    """Yield the footnotes and text boxes anchored in a paragraph."""
     for node in paragraph:
         tag = local(node)
         if tag in ("note", "text-box"):
@@ -140,7 +140,7 @@ def _inner(paragraph: Element) -> Iterator[Element]:
 
 
 def _words(paragraph: Element) -> str:
-    """Text of a paragraph with single spaces; lines are kept apart where it breaks them."""
+    """Return the text of a paragraph with single spaces; its line breaks are kept."""
     lines = "".join(_visible(paragraph)).split("\n")
     return "\n".join(words for line in lines if (words := " ".join(line.split())))
 

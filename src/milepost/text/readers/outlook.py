@@ -1,4 +1,4 @@
-"""Read Outlook messages (msg), as ``mail.py`` reads other mail."""
+"""Read Outlook messages (msg) in the same way as other mail, by ``mail.py``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_msg(data: bytes, name: str, source: str | None, options: ReadOptions) -
     try:
         message = Message.load(io.BytesIO(data))
         letter = _letter(message)
-    except Exception as error:  # olefile, struct and codecs each raise their own
+    except Exception as error:  # olefile, struct and codecs raise different errors
         why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
         raise UnreadableFile(f"{name} is damaged: {why}", "save it again from Outlook") from error
     return replace(written([letter], name, source, options), properties=about(letter))

@@ -1,4 +1,4 @@
-"""Read picture files (png, jpg, tiff, gif) by text recognition, if the user asks for it."""
+"""Read image files (png, jpg, tiff, gif) by text recognition, if the user requests it."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_PIXELS = 100_000_000
-"""Pixels of a picture that is read; larger ones are refused before they are unpacked."""
+"""Maximum pixels of an image; larger images are refused before they are decompressed."""
 
-_LARGEST = 4000  # pixels of the longer side: larger pictures are made smaller
+_LARGEST = 4000  # maximum pixels of the longer side; larger images are scaled down
 
 
 def read_picture(
     data: bytes, name: str, source: str | None, on_page: OnPage | None = None
 ) -> Document:
-    """Read a picture; the frames of a TIFF are pages. Boxes are in pixels.
+    """Read an image; the frames of a TIFF are pages. Boxes are in pixels.
 
     Args:
         data: the whole file.
         name: name of the document, used in messages.
-        source: the file.
+        source: path of the file, or None.
         on_page: called before each page.
 
     Raises:
@@ -72,11 +72,11 @@ def read_picture(
 def _frames(
     data: bytes, name: str, on_page: OnPage | None
 ) -> Iterator[tuple[NDArray[np.uint8], float]]:
-    """Yield the grey values of each page, upright, and by how much it was made smaller."""
+    """Yield the upright grey values of each page, and the factor by which it was scaled."""
     pillow = require("PIL.Image", extra="ocr")
     require("PIL.ImageOps", extra="ocr")
     image = _tried(lambda: pillow.open(io.BytesIO(data)), name)
-    # The frames of other formats are a film, or the same picture in another size.
+    # In other formats, frames are an animation or other sizes of the same image.
     count = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
     for number in range(count):
         if on_page is not None:
@@ -91,18 +91,18 @@ def _frames(
 
 
 def _tried(action: Callable[[], Any], name: str) -> Any:
-    """Call the picture library; what it says of a damaged file becomes an error of ours."""
+    """Call the image library, and convert its errors into ``UnreadableFile``."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of its own limits, and of odd metadata
+            warnings.simplefilter("ignore")  # about large images and invalid metadata
             return action()
-    except Exception as error:  # each format raises its own
+    except Exception as error:  # each format raises different errors
         why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
         raise UnreadableFile(f"{name} is damaged: {why}", "save it again") from error
 
 
 def _grey(image: Any, scale: float) -> NDArray[np.uint8]:
-    """Grey values, turned as the camera says, on white where the picture is transparent."""
+    """Return the grey values, rotated by the EXIF orientation, on white where transparent."""
     import numpy as np
     from PIL import Image, ImageOps
 

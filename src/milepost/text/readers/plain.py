@@ -1,4 +1,4 @@
-"""Read plain text: source code, reStructuredText, CSV, logs and any other text file."""
+"""Read plain text: source code, reStructuredText, logs and any other text file."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _UNDERLINED = re.compile(
 )
 
 _MAX_HEADING = 110
-"""Maximum characters of a heading: longer lines in capitals are notices."""
+"""Maximum characters of a heading; longer lines in capitals are notices."""
 
 _MIN_CAPITALS = 4
-"""Minimum letters of a heading in capitals; initials and page numbers have fewer."""
+"""Minimum letters of a heading in capitals; initials have fewer."""
 
 _NUMBERED = re.compile(
     r"(?:chapter|part|book|section|appendix|act|scene)\s+(?:[ivxlcdm]+|\d+)\b", re.IGNORECASE
@@ -26,13 +26,13 @@ _ROW = re.compile(r"^(?=[^\n]*\S)", re.MULTILINE)
 
 
 def read_plain(data: bytes, name: str, source: str | None) -> Document:
-    """Read a text file; headings are single lines that are numbered or in capitals."""
+    """Read a text file; numbered or capitalised lines between blank lines are headings."""
     text, notes = decode(data, name)
     return Document(name, text, tuple(_headings(text)), source, notes=notes)
 
 
 def _headings(text: str) -> Iterator[Mark]:
-    """Yield lines between blank lines: "Chapter 3 …" (level 1) or in capitals (level 2)."""
+    """Yield single lines between blank lines: "Chapter 3 …" (level 1), or capitals (level 2)."""
     blank = True
     offset = 0
     lines = text.split("\n")
@@ -49,7 +49,7 @@ def _headings(text: str) -> Iterator[Mark]:
 
 
 def read_rows(data: bytes, name: str, source: str | None) -> Document:
-    """Read a text in which every line is a record (CSV, logs, subtitles)."""
+    """Read a text in which every line is a record (JSON lines, logs, subtitles)."""
     text, notes = decode(data, name)
     blocks = tuple(match.start() for match in _ROW.finditer(text))
     return Document(name, text, source=source, notes=notes, blocks=blocks)
@@ -58,7 +58,7 @@ def read_rows(data: bytes, name: str, source: str | None) -> Document:
 def read_underlined(data: bytes, name: str, source: str | None) -> Document:
     """Read a text whose headings are underlined (reStructuredText).
 
-    The level of a heading is the order in which its kind of underline first appears.
+    The level of a heading is the rank of its underline character, in order of first appearance.
     """
     text, notes = decode(data, name)
     marks: list[Mark] = []

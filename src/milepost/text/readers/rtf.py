@@ -1,4 +1,4 @@
-"""Read rich text (RTF): paragraphs, and table rows with their cells."""
+"""Read rich text (RTF): paragraphs and table rows."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def read_rtf(data: bytes, name: str, source: str | None) -> Document:
     """
     from striprtf.striprtf import rtf_to_text
 
-    # The library looks for links and fonts with patterns that take hours on a hostile file. Fields
-    # of another name are read without them, and a short table of fonts is read at once.
+    # The library finds links and fonts with patterns that take hours on a hostile file. Renamed
+    # fields are read without these patterns, and a short font table takes no time.
     raw = _short_fonts(data.decode("latin-1").replace("\0", "").replace(r"\field", r"\fieldx "))
     try:
         words = rtf_to_text(raw, encoding="cp1252", errors="replace")
     except (ValueError, LookupError, TypeError, OverflowError) as error:
         raise UnreadableFile(f"{name} is damaged: {error}", "save it as docx or txt") from error
-    # Characters beyond the first plane are written as two halves.
+    # Characters beyond the first plane are written as surrogate pairs.
     words = words.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     text = TextBuilder()
     for line in words.replace("\xad", "").split("\n"):
@@ -41,7 +41,7 @@ def read_rtf(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _short_fonts(raw: str) -> str:
-    """Leave of each font in the table its number and its character set."""
+    """Reduce each font in the font table to its number and character set."""
     begins = _FONTS.search(raw)
     if begins is None:
         return raw

@@ -1,10 +1,10 @@
-"""Print the cells of a spreadsheet as JSON: a program of its own, run by ``sheets.py``.
+"""Print the cells of a spreadsheet as JSON: a separate program that ``sheets.py`` runs.
 
-A damaged or hostile spreadsheet of a kilobyte can make the library ask for any amount of memory,
-and then it ends its process. This is that process. It imports nothing of Milepost.
+A damaged or hostile spreadsheet of a kilobyte can make the library request any amount of memory,
+which ends the process. It therefore runs in this process, which imports nothing from Milepost.
 
-In: the bytes of the file on stdin. Out: one line for each sheet with its name, then one line for
-each row with cells: its number and the cells.
+Input: the bytes of the file on stdin. Output: for each sheet one line with its name, then one line
+for each row with cells: its number and the cells.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ import json
 import sys
 
 MEMORY = 4 << 30
-"""Bytes of address space; what needs more is refused."""
+"""Maximum bytes of address space; spreadsheets that need more are refused."""
 
 SECONDS = 600
-"""Seconds of the processor: nobody else ends this process if the one that started it was killed."""
+"""Maximum CPU time, because nothing else ends this process if the parent process is killed."""
 
 REPEATS = 100
-"""Equal rows that are printed one after another: a file of a kilobyte may say that a row comes a
-million times."""
+"""Maximum number of equal rows printed in succession, because a file of a kilobyte may repeat a row
+a million times."""
 
 
 def limit_resources() -> None:
-    """Limit the memory and the time of this process, where the system can."""
+    """Limit the memory and CPU time of this process if the system supports it."""
     try:
         import resource
     except ImportError:  # Windows
@@ -39,7 +39,7 @@ def limit_resources() -> None:
 
 
 def written(cell: object) -> str:
-    """Write a cell; dates as YYYY-MM-DD, numbers without digits that are rounding alone.
+    """Format a cell: dates as YYYY-MM-DD, numbers without rounding errors.
 
     >>> written(3.0), written(0.1 + 0.2), written(datetime.datetime(2026, 3, 1))
     ('3', '0.3', '2026-03-01')
@@ -55,7 +55,7 @@ def written(cell: object) -> str:
 
 
 def main() -> None:
-    """Read stdin and print the sheets."""
+    """Read a spreadsheet from stdin and print its sheets."""
     import io
 
     from python_calamine import CalamineWorkbook, PasswordError, SheetTypeEnum

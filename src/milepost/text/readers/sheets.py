@@ -1,4 +1,4 @@
-"""Read spreadsheets (xlsx, xlsm, xlsb, xls, ods): a heading for each sheet, a line for each row."""
+"""Read spreadsheets (xlsx, xlsm, xlsb, xls, ods): one heading per sheet, one line per row."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from milepost.text.readers.table import Row, write_rows
 from milepost.types import Document
 
 SECONDS = 600
-"""Seconds after which reading a spreadsheet is given up."""
+"""Time limit for reading a spreadsheet, in seconds."""
 
 
 def read_sheets(data: bytes, name: str, source: str | None) -> Document:
-    """Read all sheets, hidden ones included, by a process of its own (see ``sheet_cells.py``).
+    """Read all sheets, including hidden ones, in a separate process (see ``sheet_cells.py``).
 
     Raises:
         UnreadableFile: the file is damaged, protected by a password, or too large.
@@ -46,9 +46,9 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _cells(data: bytes, name: str) -> list[bytes]:
-    """Lines that the process printed."""
+    """Run ``sheet_cells.py`` and return the lines that it prints."""
     program = Path(__file__).with_name("sheet_cells.py")
-    # -S saves the start of site; -P keeps this folder, which has an html.py, off the path.
+    # -S saves importing site; -P keeps this folder, which has an html.py, off the path.
     command = [sys.executable, "-S", "-P", "-X", "utf8", str(program)]
     paths = os.pathsep.join(path for path in sys.path if path)
     environment = {**os.environ, "PYTHONPATH": paths, "RUST_BACKTRACE": "0"}
@@ -89,7 +89,7 @@ def _refusal(name: str, done: subprocess.CompletedProcess[bytes]) -> UnreadableF
 
 
 def _sheets(lines: list[bytes]) -> Iterator[tuple[str, list[Row], int]]:
-    """Name and rows of each sheet, and how many rows were left out."""
+    """Yield the name and rows of each sheet, and how many rows were left out."""
     sheet: str | None = None
     rows: list[Row] = []
     left_out = 0

@@ -1,6 +1,6 @@
 """Read PowerPoint files: titles as headings, text, tables, charts and notes, slide by slide.
 
-Names are compared without their namespaces, which differ between the two forms of the standard.
+Names are compared without namespaces, which differ between the two variants of the standard.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from milepost.types import Document
 
 _DECK = "ppt/presentation.xml"
 _TITLES = {"ctrTitle": 1, "title": 2}
-"""Placeholders that are headings, and their levels: the title of the deck, that of a slide."""
+"""Heading level of each title placeholder: of the deck, of a slide."""
 
 _FURNITURE = frozenset(("dt", "ftr", "hdr", "sldNum", "sldImg"))
-"""Placeholders that repeat on every slide."""
+"""Placeholders that are skipped: date, footer, header, slide number, picture of the slide."""
 
 
 def read_slides(data: bytes, name: str, source: str | None) -> Document:
-    """Read a deck in the order in which it is shown, hidden slides included.
+    """Read a deck in presentation order, including hidden slides.
 
     Raises:
         UnreadableFile: the package or its list of slides is damaged, or no slide can be read.
@@ -48,14 +48,14 @@ def read_slides(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _slides(archive: Archive) -> list[str]:
-    """Parts of the slides in the order of the deck."""
+    """List the parts of the slides in the order of the deck."""
     links = _links(archive, _DECK)
     order = (attribute(node, "id") for node in every(archive.xml(_DECK), "sldId"))
     return [links[key][1] for key in order if key in links]
 
 
 def _links(archive: Archive, part: str) -> dict[str, tuple[str, str]]:
-    """What a part refers to inside the package: id → kind and path."""
+    """Map the relationship ids of a part to the type and path of each target in the package."""
     folder, base = posixpath.split(part)
     listed = f"{folder}/_rels/{base}.rels"
     if listed not in archive.parts:
@@ -71,7 +71,7 @@ def _links(archive: Archive, part: str) -> dict[str, tuple[str, str]]:
 
 
 class _Slide:
-    """One slide on its way to text: the title first, then the shapes in the file's order."""
+    """Adds one slide to a text: its title, then the other shapes in the order of the file."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class _Slide:
         self._archive, self._links, self._text, self._notes = archive, links, text, notes
 
     def read(self, slide: Element) -> None:
-        """Add the slide, and the notes of its speaker."""
+        """Add the slide and the speaker's notes."""
         shapes = list(_shapes(slide))
         shapes.sort(key=lambda shape: _placeholder(shape) not in _TITLES)  # stable
         for shape in shapes:
@@ -94,7 +94,7 @@ class _Slide:
                     self._shape(shape)
 
     def _part(self, part: str) -> Element:
-        """Parse a part of the slide; one that is damaged is reported and counts as empty."""
+        """Parse a part of the slide; a damaged part is reported and treated as empty."""
         try:
             return self._archive.xml(part)
         except UnreadableFile as error:
@@ -130,7 +130,7 @@ class _Slide:
                     self._text.add(_words(point), close=True)
 
     def _chart(self, chart: Element) -> None:
-        """Add the titles of a chart, and its values: a row for each series."""
+        """Add the titles of a chart, and its values, one row per series."""
         for title in every(chart, "title"):
             self._text.add(" ".join(map(_words, every(title, "p"))))
         for series in every(chart, "ser"):
@@ -143,7 +143,7 @@ class _Slide:
 
 
 def _shapes(slide: Element) -> Iterator[Element]:
-    """Shapes of a slide; groups are opened, and of alternatives the first is taken."""
+    """Yield the shapes of a slide, with those in groups, and the first of each alternative."""
     for node in slide:
         tag = local(node)
         if tag in ("sp", "graphicFrame", "cxnSp"):
@@ -155,13 +155,13 @@ def _shapes(slide: Element) -> Iterator[Element]:
 
 
 def _placeholder(shape: Element) -> str | None:
-    """What a shape holds by the layout of its slide; None if it is not part of a layout."""
+    """Return the placeholder type of a shape; None if it is not a placeholder of the layout."""
     found = every(shape, "ph")
     return found[0].get("type", "body") if found else None
 
 
 def _words(paragraph: Element) -> str:
-    """Text of a paragraph, its line breaks as spaces; slide numbers and dates are left out."""
+    """Return a paragraph's text in one line, without fields such as slide number and date."""
     parts: list[str] = []
     for node in paragraph:
         tag = local(node)

@@ -1,8 +1,8 @@
 """Write the rows of a sheet or a CSV file as text, each cell after the name of its column.
 
 Measured on four real tables of airports, cars, people and bacteria (136 questions such as "Which
-city is NAME airport in?", the shipped model): the row was the first hit for 134 questions where
-its cells had the names of their columns, and for 111 where the names were in the first row alone.
+city is NAME airport in?", the shipped model): the row was the first hit for 134 questions with
+column names in each cell, and for 111 with column names only in the first row.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from itertools import zip_longest
 from milepost.text.readers.builder import TextBuilder
 
 Cells = list[str]
-"""Cells of a row; empty ones are empty strings."""
+"""Cells of a row; empty cells are empty strings."""
 
 Row = tuple[int, Cells]
-"""The number of a row, as people count, and its cells, of which one has text."""
+"""The number of a row, from 1, and its cells, at least one of which has text."""
 
 MAX_UNIT = 500
-"""Characters of a unit: a longer row is written as several, before the sentence splitter cuts it
-anywhere. Each begins with the row's first cell, which says what the row is about."""
+"""Characters of a unit: a longer row is written as several, so that the sentence splitter does not
+cut it inside a cell. Each unit begins with the row's first cell, which names its subject."""
 
 _MAX_KEY = 80
 _MAX_LABEL = 60
-_SAMPLE = 50  # rows below a row that are looked at to say whether it names the columns
+_SAMPLE = 50  # rows below a row that decide whether it names the columns
 _MAX_FIGURE = 40
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _NO_LABEL = re.compile(r"[.!?]$|@|://")
 
 
 def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
-    """Add rows to a text, in ascending order, with a mark for each; empty rows are left out."""
+    """Add rows, which ascend by number and are not empty, to a text, with a mark for each."""
     labels: Cells = []
-    begins = True  # a table begins with the first row of several cells, under its title if any
+    begins = True  # a table begins at the first row of several cells, below its title if any
     last = 0
     for index, (number, row) in enumerate(rows):
         filled = sum(map(bool, row))
@@ -51,7 +51,7 @@ def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
 
 
 def _units(row: Cells, labels: Cells) -> list[str]:
-    """One line for a row, or several for a long one."""
+    """Format a row as one line, or a long row as several."""
     named = [*labels, *[""] * len(row)]
     pairs = [
         f"{label}: {cell}" if label else cell
@@ -71,8 +71,8 @@ def _units(row: Cells, labels: Cells) -> list[str]:
 def _names_columns(rows: Sequence[Row], index: int, *, second: bool) -> bool:
     """Whether a row holds the names of the columns below it.
 
-    Its cells must be different labels, none may come again in its column, and the rows below may
-    fill few other columns. The second such row of a sheet must stand above figures.
+    Its cells must be distinct labels, none may recur in its column, and the rows below may fill few
+    other columns. Any further such row of a sheet must be above figures.
     """
     last, row = rows[index]
     cells = [cell for cell in row if cell]
