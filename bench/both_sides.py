@@ -2,6 +2,11 @@
 
     python bench/both_sides.py [--shared ../shared/data] [--steps N] [--quick]
 
+or in two processes, one per core; the last to finish prints the report:
+
+    OMP_NUM_THREADS=1 taskset -c 0 python bench/both_sides.py --kind encoder &
+    OMP_NUM_THREADS=1 taskset -c 1 python bench/both_sides.py --kind decoder
+
 The paper (Landmark Embedding, arXiv 2402.11573) puts landmarks into a decoder, LLaMA-2-7B with
 LoRA; Milepost reads both sides. Here one network, four layers of LLaMA, is pre-trained twice on the
 same rows in the same order from the same weights: to guess masked words while it sees both sides,
@@ -23,6 +28,7 @@ import os
 import shutil
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -45,7 +51,7 @@ from milepost.train.data_settings import DataSettings
 from milepost.train.fit_steps import take_step
 from milepost.train.journal import Journal
 from milepost.train.material import load_material
-from milepost.train.objectives import Objective, build
+from milepost.train.objectives import build
 from milepost.train.run import opened
 from milepost.train.schedule import warmed
 from milepost.train.stages import MarkedStage
@@ -134,7 +140,9 @@ def pretrain(kind: str, folder: Path, settings: Settings, shared: Path) -> Path:
     texts = training_texts(shared, settings.texts)
     words = folder / "tokenizer.json"
     if not words.is_file():
-        vocabulary(texts, plain.vocabulary).save(str(words))
+        draft = folder / f"{kind}-tokenizer.part"  # another process may be making the same file
+        vocabulary(texts, plain.vocabulary).save(str(draft))
+        draft.replace(words)
     rows = rows_of(Words(words).ids(texts), plain.row)
     network = llama(plain)
     reader = HuggingFace(network, bidirectional=kind == "encoder")
@@ -173,6 +181,7 @@ def main() -> None:
     parser.add_argument("--shared", type=Path, default=Path("../shared/data"))
     parser.add_argument("--out", type=Path, default=Path("scratch/both-sides"))
     parser.add_argument("--steps", type=int, help="optimizer steps of stage III")
+    parser.add_argument("--kind", choices=KINDS, help="do the work of this network alone")
     parser.add_argument("--quick", action="store_true", help="a rehearsal of a minute or two")
     options = parser.parse_args()
     settings = QUICK if options.quick else Settings()
@@ -181,17 +190,28 @@ def main() -> None:
     key = hashlib.sha256(json.dumps([asdict(settings.network), settings.texts]).encode())
     base = options.out / key.hexdigest()[:8]
     base.mkdir(parents=True, exist_ok=True)
-    networks = {kind: pretrain(kind, base, settings, options.shared) for kind in KINDS}
+    folder = base / f"{settings.steps}-steps"
+    folder.mkdir(exist_ok=True)
+    for kind in [options.kind] if options.kind else KINDS:
+        train_and_ask(kind, base, folder, settings, options.shared)
+    made = [folder / f"{kind}.jsonl.run" for kind in KINDS]
+    if all(len(finished(file)) == len(WAYS) * len(settings.seeds) for file in made):
+        print(conclude(base, folder, settings))
+
+
+def train_and_ask(kind: str, base: Path, folder: Path, settings: Settings, shared: Path) -> None:
+    """Pre-train one network, train it in both ways with each seed, and ask its landmarks."""
+    network = pretrain(kind, base, settings, shared)
     marked = MarkedStage(
         documents=4, questions=4, hard=0, windows=(settings.window,), distil=0.0, open_tasks=OPEN
     )
     data = DataSettings(
-        tasks=tuple(options.shared / "tasks" / name for name in TASKS), hold_out=settings.hold_out
+        tasks=tuple(shared / "tasks" / name for name in TASKS), hold_out=settings.hold_out
     )
     configs = {
-        (kind, way): Config(
+        way: Config(
             file=base / "both-sides.toml",  # no such file: it is all here
-            init=str(networks[kind]),
+            init=str(network),
             out=base,
             stages=(Stage((Part("marked", marked),), settings.steps, rate=rate, warm_up=20),),
             data=data,
@@ -202,52 +222,57 @@ def main() -> None:
             dtype=settings.dtype,
             log_every=max(1, settings.steps // 4),
         )
-        for kind in KINDS
         for way, rate in zip(WAYS, settings.rates, strict=True)
     }
-    known = {kind: opened(configs[kind, "full"]) for kind in KINDS}
+    checkpoint = opened(configs["full"])
+    causal = checkpoint.model.causal
+    if causal != (kind == "decoder"):
+        raise SystemExit(f"{kind}: causal is {causal}")
     asked = development(
-        options.shared,
-        known["encoder"],
-        documents=settings.documents,
-        questions=settings.questions,
+        shared, checkpoint, documents=settings.documents, questions=settings.questions
     )
-    objectives: dict[str, Objective] = {}
-    for kind, checkpoint in known.items():
-        own = Tokenizer.from_str(checkpoint.tokenizer.to_str())
-        causal = checkpoint.model.causal
-        if causal != (kind == "decoder"):
-            raise SystemExit(f"{kind}: causal is {causal}")
-        material = load_material(data, own, checkpoint.reading, causal=causal)
-        objectives[kind] = build(marked, material)
-    losses = {
-        kind: fmean(json.loads((place / "losses.json").read_text())[-50:])
-        for kind, place in networks.items()
-    }
+    own = Tokenizer.from_str(checkpoint.tokenizer.to_str())
+    objective = build(marked, load_material(data, own, checkpoint.reading, causal=causal))
     facts = {
         "settings": asdict(settings),
-        "losses": losses,
         "questions": [
             (each.task, each.text.name, q.name, q.kind) for each in asked for q in each.questions
         ],
     }
-    folder = base / f"{settings.steps}-steps"
-    folder.mkdir(exist_ok=True)
-    with Journal(folder / "results.jsonl", facts) as journal:
-        for seed in settings.seeds:
-            for (kind, way), config in configs.items():
-                piece = f"{kind}-{way}-{seed}"
-                if piece not in journal.done:
-                    seeded = replace(config, seed=100 + seed)
-                    named = {"kind": kind, "way": way, "seed": seed}
-                    weights = partial(trained, seeded, objectives[kind], folder / piece)
-                    asking = replace(seeded, lora=None)
-                    measured(journal, piece, named, weights, asking, asked, settings.budget)
-        found = list(journal.rows())
+    with Journal(folder / f"{kind}.jsonl", facts) as journal:
+        for seed, (way, config) in product(settings.seeds, configs.items()):
+            piece = f"{kind}-{way}-{seed}"
+            if piece not in journal.done:
+                seeded = replace(config, seed=100 + seed)
+                named = {"kind": kind, "way": way, "seed": seed}
+                weights = partial(trained, seeded, objective, folder / piece)
+                asking = replace(seeded, lora=None)
+                measured(journal, piece, named, weights, asking, asked, settings.budget)
+
+
+def finished(record: Path) -> list[str]:
+    """Lines of a journal's record, one for each finished training."""
+    return record.read_text("utf-8").splitlines()[1:] if record.is_file() else []
+
+
+def conclude(base: Path, folder: Path, settings: Settings) -> str:
+    """Write everything that was measured into one file, and make the report."""
+    losses = {
+        kind: fmean(json.loads((base / kind / "losses.json").read_text())[-50:]) for kind in KINDS
+    }
+    known = {(folder / f"{kind}.jsonl.run").read_text().splitlines()[0] for kind in KINDS}
+    if len(known) > 1:
+        raise SystemExit("the two networks were asked different questions")
+    facts = {**json.loads(known.pop()), "losses": losses}
+    found = [
+        json.loads(line)
+        for kind in KINDS
+        for line in (folder / f"{kind}.jsonl").read_text().splitlines()
+    ]
     made = f"{today()}, commit `{commit()}`, {machine()}"
     lines = [json.dumps(line) for line in ({"made": made, **facts}, *found)]
     (folder / "both-sides.jsonl.xz").write_bytes(lzma.compress("\n".join(lines).encode()))
-    print(report(facts, found))
+    return report(facts, found)
 
 
 def report(facts: dict[str, Any], found: list[dict[str, Any]]) -> str:
