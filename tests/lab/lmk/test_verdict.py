@@ -178,6 +178,17 @@ def test_the_page_has_every_table() -> None:
     assert "first quarter" in page
 
 
+def test_controls_are_compared_with_the_first_seed() -> None:
+    result = made({"mean": LEVEL, "cls": LEVEL})
+    assert "controls" not in report(result, 50)
+    first = next(run for run in result["runs"] if run["pooling"] == "lmk")
+    found = [{**one, "ndcg": [ndcg - 0.05 for ndcg in one["ndcg"]]} for one in first["found"]]
+    result["runs"].append({**first, "pooling": "every", "found": found})
+    result["rates"]["every"] = result["gate"]["every"] = 1.0
+    page = report(result, 50)
+    assert "| every 32nd token | +5.0 (+5.0 to +5.0) |" in page.partition("its controls\n")[2]
+
+
 LEVEL, GROWS = [0.0] * 4, [0.0, 0.0, 0.04, 0.08]
 
 

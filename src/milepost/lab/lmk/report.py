@@ -8,6 +8,7 @@ from typing import Any
 
 from milepost.lab.lmk.advice import advice
 from milepost.lab.lmk.verdict import (
+    CLAIMED,
     DRAWS,
     FLOOR,
     GATE,
@@ -32,6 +33,7 @@ def report(result: Mapping[str, Any], draws: int = DRAWS) -> str:
     sections = [
         *_verdict(judged, advice(result, draws)),
         *_lengths(figures, result, draws),
+        *_controls(figures, draws),
         *_depths(figures),
         *_probes(figures),
         *_attribution(result),
@@ -94,6 +96,30 @@ def _lengths(figures: Figures, result: Mapping[str, Any], draws: int) -> Iterato
             rows.append([*cells, str(seeds or "–")])
         yield from _table(["pooling", *(f"{n:,}" for n in figures.lengths), "seeds"], rows)
         yield ""
+
+
+def _controls(figures: Figures, draws: int) -> Iterator[str]:
+    """LMK less each control: with the first seed, as controls have no other."""
+    controls = [name for name in figures.poolings if name not in (*CLAIMED, "bm25")]
+    if not controls:
+        return
+    material = figures.judged
+    yield "## LMK less its controls\n"
+    documents = {"natural": "Natural documents", "needles": "Documents with passages put in"}
+    yield (
+        f"{documents[material]}, the first seed alone: points of nDCG@10 with 95 % intervals over\n"
+        "documents, not corrected. No hypothesis is about them.\n"
+    )
+    rows = []
+    for control in controls:
+        cells = [NAMES[control]]
+        for length in figures.lengths:
+            lead = figures.lead(control, length, material, seeds=1)
+            one = effect("", lead, figures.documents(material, lead.shape[1]), draws=draws)
+            cells.append(f"{one.mean:+.1f} ({one.low:+.1f} to {one.high:+.1f})")
+        rows.append(cells)
+    yield from _table(["LMK less", *(f"{n:,}" for n in figures.lengths)], rows)
+    yield ""
 
 
 def _depths(figures: Figures) -> Iterator[str]:

@@ -143,9 +143,9 @@ class Figures:
         """The material that H1 to H3 are about: natural documents if there are any."""
         return "natural" if self.natural else "needles"
 
-    def lead(self, over: str, length: int, material: str) -> Floats:
-        """LMK less another pooling, seed by seed."""
-        return self.of("lmk", material, length) - self.of(over, material, length)
+    def lead(self, over: str, length: int, material: str, seeds: int | None = None) -> Floats:
+        """LMK less another pooling, seed by seed, for the first ``seeds`` of them or all."""
+        return self.of("lmk", material, length)[:seeds] - self.of(over, material, length)[:seeds]
 
     def documents(self, material: str, count: int) -> list[str]:
         """The document of each question; questions about one document are not independent."""
