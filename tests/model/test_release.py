@@ -12,6 +12,7 @@ import pytest
 
 import milepost
 from milepost.errors import InputError, ModelError
+from support.small_models import write_checkpoint
 from support.tiny_transformers import CAUSAL, TEXT, tiny_folder
 
 pytestmark = pytest.mark.torch
@@ -137,6 +138,28 @@ def test_the_fingerprint_knows_the_network(tmp_path: Path) -> None:
     assert len(set(prints)) == 3
     folder = folder.rename(tmp_path / "elsewhere")
     assert print_of(open_checkpoint(folder)) == prints[2]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"local_attention": 4}, {"num_attention_heads": 1}, {"global_rope_theta": 500.0}]
+)
+def test_the_fingerprint_knows_the_layers_of_modernbert(
+    tmp_path: Path, changed: dict[str, Any]
+) -> None:
+    """Windows, heads and frequencies change vectors, and no weight shows them."""
+    from milepost.engine import Manifest
+    from milepost.model import open_checkpoint
+    from milepost.model.export import fingerprint
+
+    folder = write_checkpoint(tmp_path / "network", "modernbert")
+    config = json.loads((folder / "config.json").read_text())
+    prints = []
+    for said in ({}, {}, changed):
+        (folder / "config.json").write_text(json.dumps({**config, **said}))
+        model = open_checkpoint(folder).model
+        manifest = Manifest("m", "", model.dimensions)
+        prints.append(fingerprint(model, folder / "tokenizer.json", manifest))
+    assert prints[0] == prints[1] != prints[2]
 
 
 def test_an_adapter_is_merged(tmp_path: Path) -> None:

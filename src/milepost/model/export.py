@@ -29,6 +29,7 @@ from milepost.engine.folder import GRAPHS, TOKENIZER
 from milepost.engine.manifest import SENTENCES, Manifest
 from milepost.model.huggingface import HuggingFace, quiet
 from milepost.model.landmark_encoder import LandmarkEncoder
+from milepost.model.modernbert import ModernBert
 from milepost.model.tracing import traced
 
 Feed = dict[str, NDArray[np.int32]]
@@ -240,4 +241,6 @@ def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> 
         # The weights do not determine these networks: rotary frequencies, sliding windows …
         said = {**model.backbone.identity, "causal": manifest.causal}
         digest.update(json.dumps(said, sort_keys=True, default=str).encode())
+    elif isinstance(model.backbone, ModernBert):
+        digest.update(json.dumps(model.backbone.identity).encode())
     return digest.hexdigest()[:16]

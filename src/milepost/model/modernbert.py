@@ -149,6 +149,11 @@ class ModernBert(nn.Module):
         self.max_tokens: int = config["max_position_embeddings"]
         self.width: int = width
 
+    @property
+    def identity(self) -> list[Any]:
+        """Settings of each layer that change vectors and that the weights do not determine."""
+        return [(layer.heads, layer.theta, layer.reach) for layer in self.layers]
+
     def forward(self, ids: Tensor, valid: Tensor, marks: Tensor, own: Tensor | None) -> Tensor:
         """Compute states at the marks, ``(b, m, d)``; see ``Bert.forward``."""
         table: Any = self.embeddings

@@ -292,6 +292,8 @@ def test_what_is_refused(given_, tmp_path):
         with pytest.raises(InputError, match=words):
             Plan(**changes)
     with pytest.raises(InputError, match="a text of 600"):
-        run(*given_, Plan(windows=100))
+        run(*given_, Plan(wide=32, windows=100))
+    with pytest.raises(InputError, match="has 32 channels, fewer than the 48 of the wide encoder"):
+        run(*given_, Plan(wide=48))
     with pytest.raises(InputError, match=r"is not a \.svg or \.png"):
         check(tmp_path / "stitch.txt")

@@ -98,9 +98,16 @@ def material(ancestor: Path, text: Path, plan: Plan) -> Material:
     Raises:
         ModelError: the folder is not a checkpoint.
         UnreadableFile: the text cannot be read.
-        InputError: the text is too short, or the ancestor is not a BERT.
+        InputError: the text is too short, or the ancestor is not a BERT or narrower than the wide
+            encoder.
     """
     opened = open_checkpoint(ancestor)
+    if opened.model.backbone.width < plan.wide:
+        raise InputError(
+            f"{ancestor} has {opened.model.backbone.width} channels, fewer than the {plan.wide} of "
+            "the wide encoder",
+            "--ancestor FOLDER of a wider model, or --tiny",
+        )
     reading = opened.reading
     tokenizer = Tokenizer(opened.tokenizer, reading.bos_token, reading.landmark)
     held_text = _beginning(tokenizer, read(text).text, 6 * plan.windows)
