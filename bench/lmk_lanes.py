@@ -21,6 +21,7 @@ from pathlib import Path
 
 import torch
 
+from milepost.evaluate.embedders.choose import minilm_folder
 from milepost.lab.lmk.study import SIZES, Study
 from milepost.train.device import chosen_device, chosen_dtype
 
@@ -31,15 +32,18 @@ def main() -> None:
     parser.add_argument("--size", choices=sorted(SIZES), default="small")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--seeds", type=int)
+    parser.add_argument("--minilm", action="store_true", help="the control with absolute positions")
     options = parser.parse_args()
     settings = SIZES[options.size]
     if options.seeds:
         settings = replace(settings, seeds=tuple(range(options.seeds)))
     device = chosen_device("cpu")
     dtype = getattr(torch, chosen_dtype("auto", device))
-    folder, taken = options.out / options.size, options.out / "taken"
+    folder = options.out / (f"{options.size}-minilm" if options.minilm else options.size)
+    taken = options.out / "taken" / folder.name
     taken.mkdir(parents=True, exist_ok=True)
-    study = Study(folder, options.data, settings, device, dtype, said())
+    minilm = minilm_folder() if options.minilm else None
+    study = Study(folder, options.data, settings, device, dtype, said(), minilm)
     jobs = [*study.jobs()]
     for name, do in jobs:
         if (folder / f"{name}.json").is_file() or not take(taken / name):
