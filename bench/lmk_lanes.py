@@ -4,8 +4,8 @@
     OMP_NUM_THREADS=1 taskset -c 1 python bench/lmk_lanes.py --out bench/lmk
 
 With jemalloc the trainings of 2026-11-23 took 1.3 seconds a step in place of 2.2: set
-``LD_PRELOAD=libjemalloc.so.2 MALLOC_CONF=dirty_decay_ms:-1,muzzy_decay_ms:-1``. A process then never
-returns memory (2 GB here); without ``MALLOC_CONF`` it does.
+``LD_PRELOAD=libjemalloc.so.2 MALLOC_CONF=dirty_decay_ms:-1,muzzy_decay_ms:-1``. A process then
+never returns memory (2 GB here); without ``MALLOC_CONF`` it does.
 
 Each takes the next piece that is neither there nor taken. Files in ``OUT/taken`` say what is taken:
 remove the folder after a kill. In the end ``milepost lab lmk --out OUT`` makes the result of them.
