@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -57,6 +60,36 @@ class Flat:
     curve: tuple[tuple[int, float], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Where a training goes on after it was stopped.
+
+    Attributes:
+        file: gets the state at each validation; the caller removes it once it has the outcome.
+        key: of all that the training depends on; a state with another key is not used.
+        skip: called for each step that was made before, from 0, so that batches are drawn on.
+    """
+
+    file: Path
+    key: str
+    skip: Callable[[int], object]
+
+    def load(self) -> dict[str, Any] | None:
+        """The state, or None if there is none that can be used."""
+        try:
+            state: dict[str, Any] = torch.load(self.file, map_location="cpu", weights_only=True)
+        except (OSError, RuntimeError, EOFError, UnpicklingError):
+            return None
+        return state if state.get("key") == self.key else None
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Replace the state."""
+        draft = self.file.with_suffix(".part")
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        torch.save({**state, "key": self.key}, draft)
+        draft.replace(self.file)
+
+
 def fit_until_flat(
     optimizer: torch.optim.Optimizer,
     loss: Callable[[int], Tensor],
@@ -65,6 +98,7 @@ def fit_until_flat(
     *,
     clipped: Sequence[Tensor] = (),
     on_step: Callable[[int, float], None] = lambda step, loss: None,
+    resume: Resume | None = None,
 ) -> Flat:
     """Train until the validation loss is flat, then restore the weights with the lowest.
 
@@ -77,12 +111,28 @@ def fit_until_flat(
         validated: the loss on held-out rows, by the weights as they are; 0 or more.
         patience: when to end.
         clipped: weights whose gradients are scaled down together to norm 1; none by default.
-        on_step: called after each step with its number, from 0, and its loss.
+        on_step: called after each step with its number, from 0, and its loss; also for the steps
+            of a training that is resumed.
+        resume: where the state is stored and found; None stores none.
     """
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
-    lowest = mark = _validated(validated)
-    kept, best, since, steps = _copies(weights), 0, 0, 0
-    curve = [(0, lowest)]
+    state = resume.load() if resume is not None else None
+    losses: list[float] = []
+    if resume is not None and state is not None:
+        _restore(weights, state["weights"])
+        optimizer.load_state_dict(state["optimizer"])
+        torch.set_rng_state(state["random"])
+        lowest, mark, kept = state["lowest"], state["mark"], state["kept"]
+        best, since, curve = state["best"], state["since"], [*map(tuple, state["curve"])]
+        for step, told in enumerate(state["losses"]):
+            resume.skip(step)
+            losses.append(told)
+            on_step(step, told)
+    else:
+        lowest = mark = _validated(validated)
+        kept, best, since = _copies(weights), 0, 0
+        curve = [(0, lowest)]
+    steps = len(losses)
     while steps < patience.most and since < patience.checks:
         value = loss(steps)
         told = value.item()
@@ -90,6 +140,7 @@ def fit_until_flat(
             since = patience.checks
             break
         take_step(optimizer, value, min(1.0, (steps + 1) / patience.every), clipped)
+        losses.append(told)
         on_step(steps, told)
         steps += 1
         if steps % patience.every and steps < patience.most:
@@ -103,9 +154,22 @@ def fit_until_flat(
             mark, since = now, 0
         else:
             since += 1
-    with torch.no_grad():
-        for weight, value in zip(weights, kept, strict=True):
-            weight.copy_(value)
+        if resume is not None:
+            resume.save(
+                {
+                    "weights": _copies(weights),
+                    "optimizer": optimizer.state_dict(),
+                    "random": torch.get_rng_state(),
+                    "kept": kept,
+                    "lowest": lowest,
+                    "mark": mark,
+                    "best": best,
+                    "since": since,
+                    "curve": curve,
+                    "losses": losses,
+                }
+            )
+    _restore(weights, kept)
     return Flat(steps, best, lowest, since >= patience.checks, tuple(curve))
 
 
@@ -113,6 +177,12 @@ def fit_until_flat(
 def _validated(validated: Callable[[], float]) -> float:
     value = validated()
     return value if isfinite(value) else inf
+
+
+@torch.no_grad()
+def _restore(weights: Sequence[Tensor], values: Sequence[Tensor]) -> None:
+    for weight, value in zip(weights, values, strict=True):
+        weight.copy_(value)
 
 
 def _copies(weights: Sequence[Tensor]) -> list[Tensor]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -22,6 +23,7 @@ from milepost.lab.lmk.measuring import attribution, ranks_of  # noqa: E402
 from milepost.lab.lmk.pairs import Pair  # noqa: E402
 from milepost.lab.lmk.reader import Reader  # noqa: E402
 from milepost.lab.lmk.training import Recipe, train, train_until_flat  # noqa: E402
+from milepost.train import until_flat  # noqa: E402
 from milepost.train.until_flat import Patience  # noqa: E402
 
 RECIPE = Recipe(steps=40, batch=8, passage=(10, 20), temperature=0.1, granularities=(2, 3, 5))
@@ -87,6 +89,42 @@ def test_training_ends_when_the_held_out_loss_is_flat() -> None:
     assert not cut.flat
     for name, value in again.network.state_dict().items():
         assert torch.equal(value, subject.network.state_dict()[name])
+
+
+def test_a_stopped_training_resumes_as_if_it_had_not_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has the losses, curve and weights of one that ran through, and repeats three steps."""
+    held, patience = pairs(24)[16:], Patience(every=3, checks=2, most=12)
+    whole, stopped, again = (reader("lmk") for _ in range(3))
+    given = (pairs(), held, RECIPE, patience, 1e-3, 0)
+    expected = train_until_flat(whole, *given)
+
+    def kill(step: int, loss: float) -> None:
+        if step == 7:
+            raise KeyboardInterrupt
+
+    state = tmp_path / "lmk-0.state"
+    with pytest.raises(KeyboardInterrupt):
+        train_until_flat(stopped, *given, kill, (state, "key"))
+    trained: list[int] = []
+    take = until_flat.take_step
+    monkeypatch.setattr(until_flat, "take_step", lambda *each: trained.append(take(*each) or 1))
+    assert train_until_flat(again, *given, stored=(state, "key")) == expected
+    assert len(trained) == expected[1].steps - 6
+    for name, value in again.network.state_dict().items():
+        assert torch.equal(value, whole.network.state_dict()[name])
+
+
+@pytest.mark.parametrize("spoiled", ["another key", "cut short"])
+def test_a_state_that_cannot_be_used_is_made_again(spoiled: str, tmp_path: Path) -> None:
+    state, patience = tmp_path / "mean-0.state", Patience(every=2, checks=2, most=4)
+    given = (pairs(), pairs(24)[16:], RECIPE, patience, 1e-3, 0)
+    expected = train_until_flat(reader("mean"), *given, stored=(state, "key"))
+    if spoiled == "cut short":
+        state.write_bytes(state.read_bytes()[:500])
+    key = "other" if spoiled == "another key" else "key"
+    assert train_until_flat(reader("mean"), *given, stored=(state, key)) == expected
 
 
 def test_all_poolings_see_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

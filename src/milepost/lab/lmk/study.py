@@ -342,7 +342,12 @@ class Study:
         return repr((*recipe, self.settings.patience) if self.minilm else recipe)
 
     def _train(
-        self, reader: Reader, steps: int, rate: float, seed: int
+        self,
+        reader: Reader,
+        steps: int,
+        rate: float,
+        seed: int,
+        stored: tuple[Path, str] | None = None,
     ) -> tuple[list[float], dict[str, Any] | None]:
         """Train a network; return its losses and, if it trained until flat, how that ended."""
         recipe, given = self.settings.recipe, self.material
@@ -356,7 +361,7 @@ class Study:
             return train(reader, given.training, some, rate, seed, say), None
         patience = replace(self.settings.patience, most=steps)
         losses, ended = train_until_flat(
-            reader, given.training, given.tuning, recipe, patience, rate, seed, say
+            reader, given.training, given.tuning, recipe, patience, rate, seed, say, stored
         )
         loss = round(min(ended.loss, 1e9), 4)  # JSON has no infinity
         kept = {"flat": ended.flat, "steps": ended.steps, "best": ended.best, "loss": loss}
@@ -384,10 +389,12 @@ class Study:
             pass  # nothing readable is stored, so train
         settings = self.settings
         steps = settings.patience.most if self.minilm else settings.recipe.steps
-        losses, ended = self._train(reader, steps, rate, seed)
+        state = weights.with_suffix(".state")
+        losses, ended = self._train(reader, steps, rate, seed, (state, key))
         self.folder.mkdir(parents=True, exist_ok=True)
         draft = weights.with_suffix(".part")
         save_file({name: value.cpu() for name, value in reader.network.state_dict().items()}, draft)
         draft.replace(weights)
         write_text(note, json.dumps({"key": key, "losses": losses, "ended": ended}))
+        state.unlink(missing_ok=True)
         return reader, losses, ended

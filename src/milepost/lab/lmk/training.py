@@ -11,17 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 
 import torch
 from torch import Tensor
 
 from milepost.lab.lmk.pairs import Drawing, Pair, same_answers
-from milepost.lab.lmk.reader import Reader
+from milepost.lab.lmk.reader import Reader, Text
 from milepost.train.fit_steps import fit_steps
 from milepost.train.losses import info_nce
 from milepost.train.schedule import order_of, rate_share
-from milepost.train.until_flat import Flat, Patience, fit_until_flat
+from milepost.train.until_flat import Flat, Patience, Resume, fit_until_flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ def train(
     """
     weights = list(reader.network.parameters())
     batches = order_of(len(pairs), recipe.batch, recipe.steps, seed)
-    loss_of = _loss(reader, pairs, recipe, seed)
+    loss_of = _Loss(reader, pairs, recipe, seed)
     reader.network.train()
     adam = torch.optim.AdamW(weights, lr=rate, weight_decay=0.01)
     losses = fit_steps(
@@ -91,6 +92,7 @@ def train_until_flat(
     rate: float,
     seed: int,
     say: Callable[[int, float], None] = lambda step, loss: None,
+    stored: tuple[Path, str] | None = None,
 ) -> tuple[list[float], Flat]:
     """Train the reader's network in place until the loss on held-out pairs is flat.
 
@@ -106,6 +108,7 @@ def train_until_flat(
         rate: learning rate, constant after a warm-up over ``patience.every`` steps.
         seed: see ``train``.
         say: called with step and loss.
+        stored: file that a stopped training resumes from, and a key of all that it depends on.
 
     Returns:
         The loss of each step, nats, and how the training ended.
@@ -113,14 +116,14 @@ def train_until_flat(
     network = reader.network
     weights = list(network.parameters())
     batches = order_of(len(pairs), recipe.batch, patience.most, seed)
-    loss_of = _loss(reader, pairs, recipe, seed)
+    loss_of = _Loss(reader, pairs, recipe, seed)
     every = range(len(held_out))
     parts = [every[at : at + recipe.batch] for at in every[:: recipe.batch]]
     losses: list[float] = []
 
     def validated() -> float:
         network.eval()
-        same = _loss(reader, held_out, recipe, 0)  # draws the same each time
+        same = _Loss(reader, held_out, recipe, 0)  # draws the same each time
         total = sum(float(same(part)) * len(part) for part in parts)
         network.train()
         return total / len(held_out)
@@ -138,25 +141,33 @@ def train_until_flat(
         patience,
         clipped=weights,
         on_step=on_step,
+        resume=Resume(*stored, lambda _: loss_of.draw(next(batches))) if stored else None,
     )
     network.eval()
     return losses, found
 
 
-def _loss(
-    reader: Reader, pairs: Sequence[Pair], recipe: Recipe, seed: int
-) -> Callable[[Sequence[int]], Tensor]:
-    """Make the InfoNCE loss of pairs by number; every call draws anew the parts that are read."""
-    drawing, drawn = Drawing(pairs, recipe.passage, seed), Random(f"{seed}/granularities")
-    same = same_answers(pairs)
+class _Loss:
+    """The InfoNCE loss of pairs by number; every call draws anew the parts that are read."""
 
-    def loss(numbers: Sequence[int]) -> Tensor:
-        sides = []
-        for texts in ([pairs[n].query for n in numbers], drawing.passages(numbers)):
-            granularities = drawn.choices(recipe.granularities, k=len(texts))
-            sides.append(reader.train_vectors(texts, granularities))
-        answers = [same[pairs[n].words.casefold()] for n in numbers]
+    def __init__(self, reader: Reader, pairs: Sequence[Pair], recipe: Recipe, seed: int) -> None:
+        self._reader, self._pairs, self._recipe = reader, pairs, recipe
+        self._drawing = Drawing(pairs, recipe.passage, seed)
+        self._random = Random(f"{seed}/granularities")
+        self._same = same_answers(pairs)
+
+    def draw(self, numbers: Sequence[int]) -> list[tuple[list[Text], list[int]]]:
+        """Draw the texts of both sides and their granularities."""
+        queries, passages = [self._pairs[n].query for n in numbers], self._drawing.passages(numbers)
+        return [
+            (texts, self._random.choices(self._recipe.granularities, k=len(texts)))
+            for texts in (queries, passages)
+        ]
+
+    def __call__(self, numbers: Sequence[int]) -> Tensor:
+        queries, passages = (self._reader.train_vectors(*each) for each in self.draw(numbers))
+        answers = [self._same[self._pairs[n].words.casefold()] for n in numbers]
         ignored = torch.tensor([[n in each for n in numbers] for each in answers])
-        return info_nce(sides[0], sides[1], recipe.temperature, ignored=ignored.to(sides[0].device))
-
-    return loss
+        return info_nce(
+            queries, passages, self._recipe.temperature, ignored=ignored.to(queries.device)
+        )
