@@ -256,8 +256,8 @@ class Pool:
             lengths: ``(texts,)``: the tokens of each text, at least 1.
             mask: ``(texts, longest)``, 1 at tokens and 0 at padding, in place of ``lengths``.
             queries: ``(texts, d_q)``, for operators that need them.
-            segments: tokens of each segment, for operators that need them; a segment never
-                crosses the end of a text.
+            segments: tokens of each segment, for operators that need them; others ignore them. A
+                segment never crosses the end of a text.
 
         Returns:
             ``(texts, d_out)`` float32, finite, not normalized to unit length; ``(texts, k, d_out)``

@@ -101,6 +101,17 @@ def test_the_unbiased_alignment_of_noise_is_about_zero():
     assert math.isnan(cka(np.ones((5, 2)), a[:5]))
 
 
+def test_rare_labels_have_a_place_in_the_sample():
+    """Of 2,600 texts 2,000 are compared, among them all of two labels with three texts each."""
+    labels = np.zeros(2600, np.int64)
+    labels[:3], labels[-3:] = 1, 2
+    vectors = np.random.default_rng(0).standard_normal((2600, 4)) + 5 * np.eye(4)[labels]
+    for seed in range(5):
+        found = drift(vectors, vectors, labels, draws=2, seed=seed)
+        assert found.ratio[0] == 1
+        assert found.separation[0] > 0
+
+
 def test_what_cannot_be_compared_is_named():
     with pytest.raises(InputError, match="120 vectors before and 100 after"):
         drift(VECTORS, VECTORS[:100])

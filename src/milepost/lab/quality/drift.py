@@ -68,6 +68,8 @@ def drift(
 ) -> Drift:
     """Compare two models' vectors of the same texts, of a sample of 2,000 if there are more.
 
+    Texts of rare labels have a place in the sample.
+
     Args:
         before: ``(n, d)``, one row per text.
         after: ``(n, d')``, the same texts.
@@ -94,7 +96,7 @@ def drift(
             f"{number} texts are too few for {neighbours} neighbours of each",
             f"{max(4, neighbours + 2)} texts or more, or fewer neighbours",
         )
-    some = np.sort(np.random.default_rng(seed).permutation(number)[:PAIRS])
+    some = _sample(number, labels, seed)
     both = [unit(vectors[some]) for vectors in (before, after)]
     labels = None if labels is None else labels[some]
     number = len(some)
@@ -118,6 +120,24 @@ def drift(
         if one.verdict == "worse"
     ]
     return Drift(own, cka(*both), separation, ratio, accuracy, tuple(alarms), baselines)
+
+
+def _sample(number: int, labels: NDArray[np.int64] | None, seed: int) -> NDArray[np.int64]:
+    """Numbers of the texts to compare, drawn at random.
+
+    The first ``FOLDS`` texts of each label come first, in rounds, or rare labels would be lost;
+    two of each are taken in any case.
+    """
+    order = np.random.default_rng(seed).permutation(number)
+    size = PAIRS
+    if labels is not None:
+        by_label = np.argsort(labels[order], kind="stable")
+        first = np.searchsorted(labels[order][by_label], labels[order][by_label])
+        rank = np.empty(number, np.int64)
+        rank[by_label] = np.arange(number) - first
+        size = max(PAIRS, int((rank < 2).sum()))
+        order = order[np.argsort(np.minimum(rank, probes.FOLDS), kind="stable")]
+    return np.sort(order[:size])
 
 
 def _separations(

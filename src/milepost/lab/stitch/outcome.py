@@ -86,6 +86,8 @@ class Outcome:
 def mean_over_seeds(outcome: Outcome, arms: Sequence[str]) -> Iterator[tuple[Descendant, float]]:
     """Yield the descendants of some arms as means over seeds, with the deviation of the recall.
 
+    It is that of a sample, 0 for one seed.
+
     Args:
         outcome: result of ``run``.
         arms: arms, in the order to yield.
@@ -104,7 +106,7 @@ def mean_over_seeds(outcome: Outcome, arms: Sequence[str]) -> Iterator[tuple[Des
                 agreement=statistics.fmean(agreements) if agreements else None,
                 recall=statistics.fmean(recalls),
             )
-            yield mean, statistics.pstdev(recalls)
+            yield mean, statistics.stdev(recalls) if len(recalls) > 1 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
