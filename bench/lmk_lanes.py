@@ -23,7 +23,8 @@ from pathlib import Path
 import torch
 
 from milepost.evaluate.embedders.choose import minilm_folder
-from milepost.lab.lmk.study import SIZES, Study
+from milepost.lab.lmk.settings import SIZES, of_minilm
+from milepost.lab.lmk.study import Study
 from milepost.train.device import chosen_device, chosen_dtype
 
 
@@ -34,12 +35,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--minilm", action="store_true", help="the control with absolute positions")
+    parser.add_argument("--dtype", choices=["auto", "bfloat16", "float32"], default="auto")
     options = parser.parse_args()
-    settings = SIZES[options.size]
+    settings = of_minilm(SIZES[options.size]) if options.minilm else SIZES[options.size]
     if options.seeds:
         settings = replace(settings, seeds=tuple(range(options.seeds)))
     device = chosen_device("cpu")
-    dtype = getattr(torch, chosen_dtype("auto", device))
+    dtype = getattr(torch, chosen_dtype(options.dtype, device))
     folder = options.out / (f"{options.size}-minilm" if options.minilm else options.size)
     taken = options.out / "taken" / folder.name
     taken.mkdir(parents=True, exist_ok=True)

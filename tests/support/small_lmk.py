@@ -12,7 +12,7 @@ from milepost.lab.data.long_documents import TASKS
 from milepost.lab.lmk.base import BaseSettings
 from milepost.lab.lmk.material import Amounts
 from milepost.lab.lmk.pairs import SETS
-from milepost.lab.lmk.study import LmkSettings
+from milepost.lab.lmk.settings import LmkSettings
 from milepost.lab.lmk.training import Recipe
 from milepost.train.until_flat import Patience
 

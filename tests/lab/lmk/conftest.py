@@ -25,15 +25,15 @@ def commanded(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
     ``result.json.xz`` is the file of ``--result``, ``runs/quick`` the study's folder.
     """
     from milepost.console.options import Settings
-    from milepost.lab.lmk import study
     from milepost.lab.lmk.command import command
+    from milepost.lab.lmk.settings import SIZES
     from support.small_lmk import SMALL
 
     folder = tmp_path_factory.mktemp("commanded")
     given = ["--size", "quick", "--data", data, "--out", folder / "runs", "--device", "cpu"]
     found = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(study.SIZES, "quick", replace(SMALL, rates=(1e-3,)))
+        patch.setitem(SIZES, "quick", replace(SMALL, rates=(1e-3,)))
         for more in (["--base-only"], ["--result", folder / "result.json.xz", "--seeds", 1]):
             done = CliRunner().invoke(
                 command,

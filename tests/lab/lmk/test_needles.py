@@ -14,7 +14,7 @@ pytest.importorskip("torch", reason="needs the train extra: pip install 'milepos
 from milepost.errors import InputError  # noqa: E402
 from milepost.lab.lmk.needles import NEEDLE, QUARTERS, Host, with_needles  # noqa: E402
 from milepost.lab.lmk.pairs import Pair  # noqa: E402
-from milepost.lab.lmk.study import SIZES  # noqa: E402
+from milepost.lab.lmk.settings import SIZES  # noqa: E402
 
 
 def pair(number: int, source: str = "law-headings") -> Pair:

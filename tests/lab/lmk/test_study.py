@@ -21,10 +21,10 @@ torch = pytest.importorskip("torch", reason="needs the train extra: pip install 
 from milepost.console.options import Settings  # noqa: E402
 from milepost.errors import InputError  # noqa: E402
 from milepost.evaluate.embedders import choose  # noqa: E402
-from milepost.lab.lmk import study as module  # noqa: E402
 from milepost.lab.lmk.arms import POOLINGS  # noqa: E402
 from milepost.lab.lmk.command import command  # noqa: E402
-from milepost.lab.lmk.study import CONTROLS, LmkSettings, Study  # noqa: E402
+from milepost.lab.lmk.settings import CONTROLS, SIZES, LmkSettings, of_minilm  # noqa: E402
+from milepost.lab.lmk.study import Study  # noqa: E402
 from support.small_lmk import SMALL, write_minilm  # noqa: E402
 
 
@@ -124,9 +124,20 @@ def test_other_settings_are_refused_and_what_is_done_stays(
     assert {file: file.read_bytes() for file in kept} == kept
 
 
+def test_the_control_has_short_passages_and_one_rate() -> None:
+    for size, settings in SIZES.items():
+        control = of_minilm(settings)
+        assert control.recipe.passage == (
+            settings.recipe.passage[0],
+            128 if size == "quick" else 256,
+        )
+        assert control.rates == (1e-4,)
+        assert control.amounts == settings.amounts
+
+
 def test_other_data_is_refused(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the command, also where the encoder is not pre-trained on it."""
-    monkeypatch.setitem(module.SIZES, "quick", replace(SMALL, rates=(1e-3,), attributed=0))
+    monkeypatch.setitem(SIZES, "quick", replace(SMALL, rates=(1e-3,), attributed=0))
     write_minilm(tmp_path / "minilm")
     monkeypatch.setattr(choose, "minilm_folder", lambda: tmp_path / "minilm")
     other = tmp_path / "data"

@@ -99,7 +99,8 @@ def command(
     from milepost.evaluate.embedders.choose import minilm_folder
     from milepost.evaluate.writing import check_output, write_bytes
     from milepost.lab.lmk.report import report
-    from milepost.lab.lmk.study import RESULT, SIZES, Study
+    from milepost.lab.lmk.settings import SIZES, of_minilm
+    from milepost.lab.lmk.study import RESULT, Study
     from milepost.train.choices import Dtype
     from milepost.train.device import chosen_device, chosen_dtype
 
@@ -110,6 +111,8 @@ def command(
     if result is not None:
         check_output(result)
     chosen = replace(SIZES[size], controls=controls)
+    if minilm:
+        chosen = of_minilm(chosen)
     if seeds:
         chosen = replace(chosen, seeds=tuple(range(seeds)))
     place = chosen_device(device)
