@@ -20,9 +20,10 @@ from milepost.train import loop as loops  # noqa: E402
 from milepost.train.config import Part, Stage, read_config  # noqa: E402
 from milepost.train.loop import Event, memory  # noqa: E402
 from milepost.train.run import train  # noqa: E402
-from milepost.train.run_folder import Halted, RunFolder  # noqa: E402
+from milepost.train.run_folder import RunFolder  # noqa: E402
 from milepost.train.schedule import Average, adam_of, rate_at  # noqa: E402
 from milepost.train.stages import PairsStage  # noqa: E402
+from milepost.train.whole_files import Halted  # noqa: E402
 from support.tiny_runs import CHECK, write_run  # noqa: E402
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-3\nwarm_up = 0\nsteps = {}\n'

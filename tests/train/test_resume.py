@@ -26,7 +26,8 @@ from milepost.train.config import read_config  # noqa: E402
 from milepost.train.loop import Event  # noqa: E402
 from milepost.train.record import SCHEMA  # noqa: E402
 from milepost.train.run import train  # noqa: E402
-from milepost.train.run_folder import Halted, RunFolder  # noqa: E402
+from milepost.train.run_folder import RunFolder  # noqa: E402
+from milepost.train.whole_files import Halted  # noqa: E402
 from support.tiny_runs import CHECK, write_run  # noqa: E402
 
 ALL = 11  # steps of the tiny run

@@ -86,7 +86,8 @@ def train(
     require("torch", extra="train")
     from milepost.train.processes import number_of
     from milepost.train.run import train as trained
-    from milepost.train.run_folder import STATE, Halted
+    from milepost.train.run_folder import STATE
+    from milepost.train.whole_files import Halted
 
     first = number_of() == 0  # of several processes, of which one reports
     settings = settings if first else replace(settings, quiet=True)

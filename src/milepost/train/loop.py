@@ -28,8 +28,9 @@ from milepost.train.curves import draw
 from milepost.train.document_check import DocumentCheck
 from milepost.train.objectives.base import Objective
 from milepost.train.processes import Processes
-from milepost.train.run_folder import Halted, RunFolder
+from milepost.train.run_folder import RunFolder
 from milepost.train.schedule import Average, adam_of, rate_at
+from milepost.train.whole_files import Halted
 
 # The last two are all that oneDNN says of it.
 _MEMORY = (

@@ -27,18 +27,14 @@ from typing import IO, Any
 import torch
 
 from milepost.engine.schema import check_schema
-from milepost.errors import InputError, MilepostError, first_line
+from milepost.errors import InputError, first_line
 from milepost.model.card import CARD, card, record_of
 from milepost.train.lock import held
 from milepost.train.record import SCHEMA
+from milepost.train.whole_files import PART, make_safe, put, writing
 
 CHECKPOINT, STATE, LOG, LOCK = "checkpoint", "state.pt", "log.jsonl", "lock"
-_PART = ".part"
 _RESTART = "milepost train CONFIG --out ANOTHER_FOLDER"
-
-
-class Halted(MilepostError):
-    """A run that stopped and can be resumed once the cause is removed."""
 
 
 class RunFolder:
@@ -72,7 +68,7 @@ class RunFolder:
                 f"{path} holds {'a run' if ours else 'other files'} already",
                 "--resume to continue it, or another --out" if ours else "another --out",
             )
-        with self._writing(path):
+        with writing(path):
             path.mkdir(parents=True, exist_ok=True)
 
     @contextmanager
@@ -86,7 +82,7 @@ class RunFolder:
         if not self.writes:
             yield
             return
-        with self._writing(self.path / LOCK) as path:
+        with writing(self.path / LOCK) as path:
             file = path.open("a+b", buffering=0)
         with file, held(file.fileno()) as ours:
             if not ours:
@@ -95,7 +91,7 @@ class RunFolder:
                     f"{self.path} is being trained by process {file.read().decode() or 'unknown'}",
                     "another --out, or wait until that process has ended",
                 )
-            with self._writing(path):
+            with writing(path):
                 file.truncate(0)
                 file.write(str(os.getpid()).encode())
             yield
@@ -136,7 +132,7 @@ class RunFolder:
         """Add a line to the log."""
         if not self.writes:
             return
-        with self._writing(self.path / LOG) as path, path.open("ab") as file:
+        with writing(self.path / LOG) as path, path.open("ab") as file:
             file.write((json.dumps(line, ensure_ascii=False) + "\n").encode())
 
     def lines(self) -> Iterator[dict[str, Any]]:
@@ -156,8 +152,8 @@ class RunFolder:
             return
         log, length = self.path / LOG, 0
         if log.exists():
-            with self._writing(log):
-                _make_safe(log)
+            with writing(log):
+                make_safe(log)
             length = log.stat().st_size
         self._put(STATE, lambda file: torch.save({**state, "log": length}, file))
 
@@ -194,70 +190,21 @@ class RunFolder:
         target = self.path / name
         if not self.writes:
             return target
-        draft = self.path / (name + _PART)
-        with self._writing(target):
+        draft = self.path / (name + PART)
+        with writing(target):
             shutil.rmtree(draft, ignore_errors=True)
             draft.mkdir()
             target.mkdir(exist_ok=True)
             try:
                 save(draft)
                 for file in sorted(draft.iterdir()):
-                    _make_safe(file)
+                    make_safe(file)
                     file.replace(target / file.name)
             finally:
                 shutil.rmtree(draft, ignore_errors=True)
-            _make_safe(target)
+            make_safe(target)
         return target
 
     def _put(self, name: str, write: Callable[[IO[bytes]], Any]) -> None:
-        if not self.writes:
-            return
-        path = self.path / name
-        draft = self.path / (name + _PART)
-        with self._writing(path):
-            try:
-                with draft.open("wb") as file:
-                    write(file)
-                    file.flush()
-                    os.fsync(file.fileno())
-                draft.replace(path)
-            except BaseException:
-                draft.unlink(missing_ok=True)  # it may be what fills the disk
-                raise
-            _make_safe(self.path)
-
-    @contextmanager
-    def _writing(self, path: Path) -> Iterator[Path]:
-        """Turn what a full disk or a lost right raises into one line."""
-        try:
-            yield path
-        except Exception as error:
-            reason = _of_the_system(error)
-            if reason is None:
-                raise
-            raise Halted(
-                f"{path} cannot be written: {reason}",
-                "make room for it, or correct its permissions; nothing that was there is lost",
-            ) from error
-
-
-def _make_safe(path: Path) -> None:
-    """Have the system write a file, or a folder's names, to the disk itself."""
-    if path.is_dir() and os.name == "nt":
-        return  # folders cannot be opened there
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _of_the_system(error: BaseException | None) -> str | None:
-    """What the system said, if it is behind the error; torch and safetensors raise their own."""
-    while error is not None:
-        if isinstance(error, OSError):
-            return error.strerror or str(error)
-        if "(os error " in str(error):
-            return str(error).rpartition(": ")[2].partition(" (os error ")[0]
-        error = error.__cause__ or error.__context__
-    return None
+        if self.writes:
+            put(self.path / name, write)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
+from operator import itemgetter
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -18,6 +19,7 @@ import torch
 from torch import Tensor
 
 from milepost.train.fit_steps import take_step
+from milepost.train.whole_files import put, writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Flat:
         loss: of these on the held-out rows; infinite where none was finite.
         flat: whether the loss had become flat; False where the cap ended the training.
         curve: steps and validation loss of every validation, the first before any step.
+        losses: of every step, nats.
     """
 
     steps: int
@@ -58,6 +61,7 @@ class Flat:
     loss: float
     flat: bool
     curve: tuple[tuple[int, float], ...]
+    losses: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +71,12 @@ class Resume:
     Attributes:
         file: gets the state at each validation; the caller removes it once it has the outcome.
         key: of all that the training depends on; a state with another key is not used.
-        skip: called for each step that was made before, from 0, so that batches are drawn on.
+        skip: called once for each step that was made before; it draws the batch of the step.
     """
 
     file: Path
     key: str
-    skip: Callable[[int], object]
+    skip: Callable[[], object]
 
     def load(self) -> dict[str, Any] | None:
         """The state, or None if there is none that can be used."""
@@ -83,11 +87,14 @@ class Resume:
         return state if state.get("key") == self.key else None
 
     def save(self, state: dict[str, Any]) -> None:
-        """Replace the state."""
-        draft = self.file.with_suffix(".part")
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        torch.save({**state, "key": self.key}, draft)
-        draft.replace(self.file)
+        """Replace the state.
+
+        Raises:
+            Halted: it cannot be written; the last state is whole.
+        """
+        with writing(self.file):
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+        put(self.file, lambda file: torch.save({**state, "key": self.key}, file))
 
 
 def fit_until_flat(
@@ -111,27 +118,27 @@ def fit_until_flat(
         validated: the loss on held-out rows, by the weights as they are; 0 or more.
         patience: when to end.
         clipped: weights whose gradients are scaled down together to norm 1; none by default.
-        on_step: called after each step with its number, from 0, and its loss; also for the steps
-            of a training that is resumed.
+        on_step: called after each step with its number, from 0, and its loss.
         resume: where the state is stored and found; None stores none.
+
+    Raises:
+        Halted: the state cannot be written.
     """
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     state = resume.load() if resume is not None else None
-    losses: list[float] = []
     if resume is not None and state is not None:
         _restore(weights, state["weights"])
         optimizer.load_state_dict(state["optimizer"])
         torch.set_rng_state(state["random"])
-        lowest, mark, kept = state["lowest"], state["mark"], state["kept"]
-        best, since, curve = state["best"], state["since"], [*map(tuple, state["curve"])]
-        for step, told in enumerate(state["losses"]):
-            resume.skip(step)
-            losses.append(told)
-            on_step(step, told)
+        kept, mark, since = state["kept"], state["mark"], state["since"]
+        curve, losses = state["curve"], state["losses"]
+        for _ in losses:
+            resume.skip()
     else:
-        lowest = mark = _validated(validated)
-        kept, best, since = _copies(weights), 0, 0
-        curve = [(0, lowest)]
+        mark = _validated(validated)
+        kept, since = _copies(weights), 0
+        curve, losses = [(0, mark)], []
+    best, lowest = min(curve, key=itemgetter(1))
     steps = len(losses)
     while steps < patience.most and since < patience.checks:
         value = loss(steps)
@@ -157,20 +164,18 @@ def fit_until_flat(
         if resume is not None:
             resume.save(
                 {
-                    "weights": _copies(weights),
+                    "weights": [weight.detach() for weight in weights],
                     "optimizer": optimizer.state_dict(),
                     "random": torch.get_rng_state(),
                     "kept": kept,
-                    "lowest": lowest,
                     "mark": mark,
-                    "best": best,
                     "since": since,
                     "curve": curve,
                     "losses": losses,
                 }
             )
     _restore(weights, kept)
-    return Flat(steps, best, lowest, since >= patience.checks, tuple(curve))
+    return Flat(steps, best, lowest, since >= patience.checks, tuple(curve), tuple(losses))
 
 
 @torch.no_grad()

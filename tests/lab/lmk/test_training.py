@@ -25,6 +25,7 @@ from milepost.lab.lmk.reader import Reader  # noqa: E402
 from milepost.lab.lmk.training import Recipe, train, train_until_flat  # noqa: E402
 from milepost.train import until_flat  # noqa: E402
 from milepost.train.until_flat import Patience  # noqa: E402
+from milepost.train.whole_files import Halted  # noqa: E402
 
 RECIPE = Recipe(steps=40, batch=8, passage=(10, 20), temperature=0.1, granularities=(2, 3, 5))
 
@@ -125,6 +126,14 @@ def test_a_state_that_cannot_be_used_is_made_again(spoiled: str, tmp_path: Path)
         state.write_bytes(state.read_bytes()[:500])
     key = "other" if spoiled == "another key" else "key"
     assert train_until_flat(reader("mean"), *given, stored=(state, key)) == expected
+
+
+def test_a_state_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file where the folder should be")
+    state = tmp_path / "runs" / "mean-0.state"
+    given = (pairs(), pairs(24)[16:], RECIPE, Patience(every=1, checks=1, most=2), 1e-3, 0)
+    with pytest.raises(Halted, match=r"mean-0\.state cannot be written: [^\n]+$"):
+        train_until_flat(reader("mean"), *given, stored=(state, "key"))
 
 
 def test_all_poolings_see_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

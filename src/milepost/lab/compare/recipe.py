@@ -176,8 +176,7 @@ def train_until_flat(
     pooled.train()
     optimizer = _optimizer(pooled, recipe, network)
     if optimizer is None:
-        return [], Flat(0, 0, 0.0, True, ())
-    losses: list[float] = []
+        return [], Flat(0, 0, 0.0, True, (), ())
     batches = [held[at : at + recipe.batch] for at in range(0, len(held), recipe.batch)]
 
     def validated() -> float:
@@ -186,10 +185,6 @@ def train_until_flat(
         pooled.train()
         return sum(found) / len(held)
 
-    def done(step: int, value: float) -> None:
-        losses.append(value)
-        say(step)
-
     with _named(pooled):
         found = fit_until_flat(
             optimizer,
@@ -197,9 +192,9 @@ def train_until_flat(
             validated,
             Patience(most=recipe.steps),
             clipped=_weights(optimizer),
-            on_step=done,
+            on_step=lambda step, _: say(step),
         )
-    return losses, found
+    return list(found.losses), found
 
 
 @contextmanager

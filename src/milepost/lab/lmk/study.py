@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 
 from milepost.evaluate.where import commit, machine, today
 from milepost.evaluate.writing import write_text
@@ -43,6 +43,7 @@ from milepost.lab.lmk.settings import CONTROLS, LmkSettings
 from milepost.lab.lmk.training import train, train_until_flat
 from milepost.lab.lmk.verdict import CLAIMED
 from milepost.lab.pieces import Pieces, fingerprint, made_otherwise
+from milepost.train.whole_files import put
 
 RESULT = "result.json.xz"
 """File of all figures of a finished study, in its folder."""
@@ -316,9 +317,8 @@ class Study:
         state = weights.with_suffix(".state")
         losses, ended = self._train(reader, steps, rate, seed, (state, key))
         self.folder.mkdir(parents=True, exist_ok=True)
-        draft = weights.with_suffix(".part")
-        save_file({name: value.cpu() for name, value in reader.network.state_dict().items()}, draft)
-        draft.replace(weights)
+        trained = {name: value.cpu() for name, value in reader.network.state_dict().items()}
+        put(weights, lambda file: file.write(save(trained)))
         write_text(note, json.dumps({"key": key, "losses": losses, "ended": ended}))
         state.unlink(missing_ok=True)
         return reader, losses, ended

@@ -119,7 +119,6 @@ def train_until_flat(
     loss_of = _Loss(reader, pairs, recipe, seed)
     every = range(len(held_out))
     parts = [every[at : at + recipe.batch] for at in every[:: recipe.batch]]
-    losses: list[float] = []
 
     def validated() -> float:
         network.eval()
@@ -127,10 +126,6 @@ def train_until_flat(
         total = sum(float(same(part)) * len(part) for part in parts)
         network.train()
         return total / len(held_out)
-
-    def on_step(step: int, loss: float) -> None:
-        losses.append(loss)
-        say(step, loss)
 
     network.train()
     adam = torch.optim.AdamW(weights, lr=rate, weight_decay=0.01)
@@ -140,11 +135,11 @@ def train_until_flat(
         validated,
         patience,
         clipped=weights,
-        on_step=on_step,
-        resume=Resume(*stored, lambda _: loss_of.draw(next(batches))) if stored else None,
+        on_step=say,
+        resume=Resume(*stored, lambda: loss_of.draw(next(batches))) if stored else None,
     )
     network.eval()
-    return losses, found
+    return list(found.losses), found
 
 
 class _Loss:

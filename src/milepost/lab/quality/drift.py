@@ -131,8 +131,9 @@ def _sample(number: int, labels: NDArray[np.int64] | None, seed: int) -> NDArray
     order = np.random.default_rng(seed).permutation(number)
     size = PAIRS
     if labels is not None:
-        by_label = np.argsort(labels[order], kind="stable")
-        first = np.searchsorted(labels[order][by_label], labels[order][by_label])
+        drawn = labels[order]
+        by_label = np.argsort(drawn, kind="stable")
+        first = np.searchsorted(drawn, drawn[by_label], sorter=by_label)
         rank = np.empty(number, np.int64)
         rank[by_label] = np.arange(number) - first
         size = max(PAIRS, int((rank < 2).sum()))
