@@ -90,7 +90,7 @@ SIZES = {
 
 
 def of_minilm(settings: LmkSettings) -> LmkSettings:
-    """The settings of the control with absolute positions, a third of the work.
+    """The settings of the control with absolute positions, whose networks train until flat.
 
     Passages have at most 256 tokens, as those that all-MiniLM-L6-v2 was made with. The rate is the
     one that was best for LMK, mean and CLS alike in trials of 150 steps with passages of up to 512
