@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -26,6 +26,7 @@ from milepost.bulk.cluster import connect, index_files
 def say(*said):
     print("\x1e" + json.dumps(said), flush=True)
 connect(None, num_cpus=2, object_store_memory=1 << 28)
+say()
 for line in sys.stdin:
     files, place, model = json.loads(line)
     files = [Path(file) for file in files]
@@ -49,7 +50,7 @@ def finished(command: Sequence[str], **environ: str) -> subprocess.CompletedProc
 
 
 class RayDriver:
-    """A process with a Ray of two workers, which indexes what it is asked to."""
+    """A process with a Ray of two workers, which runs once this is made; it indexes files."""
 
     def __init__(self) -> None:
         self._process = self._started()
@@ -81,12 +82,7 @@ class RayDriver:
                 stdin.flush()
             except BrokenPipeError:
                 pass  # it ended while Ray started
-            for line in self._pipe(self._process.stdout):
-                _, ours, told = line.partition("\x1e")
-                if not ours:
-                    print(line, end="")  # Ray's own, for who reads why a test failed
-                    continue
-                said = json.loads(told)
+            for said in self._said(self._process):
                 if len(said) == 1:
                     return said[0]
                 progress(*said)
@@ -97,15 +93,31 @@ class RayDriver:
                 break
         raise AssertionError(f"the driver ended with {ended}")
 
-    @staticmethod
-    def _started() -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-c", _SERVE],
-            env=environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            encoding="utf-8",
-        )
+    @classmethod
+    def _started(cls) -> subprocess.Popen[str]:
+        """A process whose Ray runs: others can connect to it."""
+        for _ in range(_TRIES):
+            process = subprocess.Popen(
+                [sys.executable, "-c", _SERVE],
+                env=environment(),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                encoding="utf-8",
+            )
+            if next(cls._said(process), None) is not None:
+                return process
+            process.communicate()
+        raise AssertionError(f"Ray did not start: {process.returncode}")
+
+    @classmethod
+    def _said(cls, process: subprocess.Popen[str]) -> Iterator[list[Any]]:
+        """What the process says, until it ends; what Ray prints is for the reader of a failure."""
+        for line in cls._pipe(process.stdout):
+            _, ours, said = line.partition("\x1e")
+            if ours:
+                yield json.loads(said)
+            else:
+                print(line, end="")
 
     @staticmethod
     def _pipe(pipe: IO[str] | None) -> IO[str]:
