@@ -17,13 +17,12 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import torch
 
 from milepost.evaluate.embedders.choose import minilm_folder
-from milepost.lab.lmk.settings import SIZES, of_minilm
+from milepost.lab.lmk.settings import SIZES, chosen_settings
 from milepost.lab.lmk.study import Study
 from milepost.train.device import chosen_device, chosen_dtype
 
@@ -36,17 +35,26 @@ def main() -> None:
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--minilm", action="store_true", help="the control with absolute positions")
     parser.add_argument("--dtype", choices=["auto", "bfloat16", "float32"], default="auto")
+    parser.add_argument("--no-controls", action="store_true")
+    parser.add_argument("--steps", type=int)
+    parser.add_argument("--rate", type=float)
     options = parser.parse_args()
-    settings = of_minilm(SIZES[options.size]) if options.minilm else SIZES[options.size]
-    if options.seeds:
-        settings = replace(settings, seeds=tuple(range(options.seeds)))
+    study_name, settings = chosen_settings(
+        options.size,
+        minilm=options.minilm,
+        seeds=options.seeds,
+        controls=not options.no_controls,
+        steps=options.steps,
+        rate=options.rate,
+    )
     device = chosen_device("cpu")
     dtype = getattr(torch, chosen_dtype(options.dtype, device))
-    folder = options.out / (f"{options.size}-minilm" if options.minilm else options.size)
-    taken = options.out / "taken" / folder.name
+    folder = options.out / study_name
+    taken = options.out / "taken" / study_name
     taken.mkdir(parents=True, exist_ok=True)
     minilm = minilm_folder() if options.minilm else None
-    study = Study(folder, options.data, settings, device, dtype, said(), minilm)
+    encoder = options.out / options.size / "base"
+    study = Study(folder, options.data, settings, device, dtype, said(), minilm, encoder)
     jobs = [*study.jobs()]
     for name, do in jobs:
         if (folder / f"{name}.json").is_file() or not take(taken / name):

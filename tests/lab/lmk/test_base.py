@@ -26,6 +26,7 @@ from milepost.lab.lmk.base import (  # noqa: E402
     pretrained,
     vocabulary,
 )
+from milepost.train.run_folder import RunFolder  # noqa: E402
 
 SETTINGS = BaseSettings(
     layers=2, width=32, heads=2, vocabulary=300, row=32, batch=4, steps=60, rate=3e-3
@@ -49,6 +50,8 @@ def test_masked_words_are_learned_and_the_folder_is_enough(tmp_path: Path) -> No
     again = pretrained(
         tmp_path, TEXTS, SETTINGS, CPU, torch.float32, lambda *_: pytest.fail("trained again")
     )
+    with RunFolder(tmp_path, resume=True).alone():
+        made(tmp_path)  # beside another process, as it only reads
     one, other = (each.load().state_dict() for each in (first, again))
     assert all(torch.equal(one[name], other[name]) for name in one)
     assert first.words.ids(["the cat"]) == again.words.ids(["the cat"])

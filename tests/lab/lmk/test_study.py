@@ -23,7 +23,7 @@ from milepost.errors import InputError  # noqa: E402
 from milepost.evaluate.embedders import choose  # noqa: E402
 from milepost.lab.lmk.arms import POOLINGS  # noqa: E402
 from milepost.lab.lmk.command import command  # noqa: E402
-from milepost.lab.lmk.settings import CONTROLS, SIZES, LmkSettings, of_minilm  # noqa: E402
+from milepost.lab.lmk.settings import CONTROLS, SIZES, LmkSettings, chosen_settings  # noqa: E402
 from milepost.lab.lmk.study import Study  # noqa: E402
 from support.small_lmk import SMALL, write_minilm  # noqa: E402
 
@@ -126,7 +126,8 @@ def test_other_settings_are_refused_and_what_is_done_stays(
 
 def test_the_control_has_short_passages_and_one_rate() -> None:
     for size, settings in SIZES.items():
-        control = of_minilm(settings)
+        name, control = chosen_settings(size, minilm=True)
+        assert name == f"{size}-minilm"
         assert control.recipe.passage == (
             settings.recipe.passage[0],
             128 if size == "quick" else 256,
@@ -178,6 +179,41 @@ def test_the_command_prints_the_page_and_writes_the_figures(
     found = json.loads(lzma.decompress(written))
     assert found["settings"]["seeds"] == [0]
     assert len(found["runs"]) == 6
+
+
+def test_longer_training_starts_from_the_same_encoder(
+    data: Path, commanded: tuple[Path, list[Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder of its own, at the rate that was given."""
+    monkeypatch.setitem(SIZES, "quick", replace(SMALL, rates=(1e-3,)))
+    shutil.copytree(commanded[0] / "runs", tmp_path / "runs")
+    encoder = tmp_path / "runs" / "quick" / "base"
+    kept = {file: file.stat().st_mtime_ns for file in encoder.glob("checkpoint/*")}
+    given = ["--size", "quick", "--data", data, "--out", tmp_path / "runs", "--device", "cpu"]
+    longer = ["--steps", 3, "--rate", 1e-2, "--seeds", 1, "--no-controls", "--json"]
+    done = CliRunner().invoke(
+        command,
+        [str(each) for each in (*given, *longer)],
+        obj=Settings(quiet=True),
+        standalone_mode=False,
+    )
+    assert done.exception is None
+    found = json.loads(done.stdout)
+    assert found["settings"]["recipe"]["steps"] == 3
+    assert found["rates"] == dict.fromkeys(("lmk", "mean", "cls"), 1e-2)
+    assert (tmp_path / "runs" / "quick-3-steps" / "lmk-0.json").is_file()
+    assert {file: file.stat().st_mtime_ns for file in encoder.glob("checkpoint/*")} == kept
+    assert not (tmp_path / "runs" / "quick-3-steps" / "base").exists()
+    before = json.loads(lzma.decompress((commanded[0] / "result.json.xz").read_bytes()))
+    assert found["gate"] == before["gate"]
+    assert found["runs"][0]["found"] != before["runs"][0]["found"]
+
+
+def test_steps_are_not_for_networks_that_train_until_flat(tmp_path: Path) -> None:
+    given = ["--minilm", "--steps", "3", "--data", str(tmp_path), "--out", str(tmp_path)]
+    done = CliRunner().invoke(command, given, obj=Settings(quiet=True))
+    assert done.exit_code == 2
+    assert "give --steps or --minilm, which trains until the loss is flat" in done.output
 
 
 @pytest.mark.parametrize("other", ["--minilm", "--result=figures.json.xz"])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -186,7 +186,9 @@ def pretrained(
     """
     facts = {**asdict(settings), "characters": sum(map(len, texts)), "texts": len(texts)}
     run = RunFolder(folder, resume=(folder / "config.toml").is_file(), restart="another --out")
-    with run.alone():
+    done = folder / CHECKPOINT / "tokenizer.json"  # the last file to be written
+    # Several processes may read a finished encoder at once.
+    with nullcontext() if done.is_file() else run.alone():
         known = run.facts()
         if known is None:
             run.begin("# milepost lab lmk\n", {"schema": SCHEMA, **facts})
@@ -197,7 +199,7 @@ def pretrained(
                 f"not {facts[differ[0]]}",
                 "another --out",
             )
-        if not (folder / CHECKPOINT / "tokenizer.json").is_file():  # the last file to be written
+        if not done.is_file():
             _pretrain(run, texts, settings, device, dtype, progress)
     place = folder / CHECKPOINT
 

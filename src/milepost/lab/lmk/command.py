@@ -20,6 +20,7 @@ Examples:
   milepost lab lmk --size quick
   milepost lab lmk --out lmk/ --result lmk.json.xz
   milepost lab lmk --size large --device cuda --out lmk/
+  milepost lab lmk --steps 2000 --rate 3e-4 --seeds 1 --no-controls --out lmk/
 
 \b
 An interrupted study continues with what is in --out; with other settings it is refused.""",
@@ -54,6 +55,20 @@ An interrupted study continues with what is in --out; with other settings it is 
     default=True,
     help="Train every, multi-cls and last, too, with the first seed. A study can add them later.",
 )
+@click.option(
+    "--steps",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Train each network for N steps, from the same encoder, in a folder of its own. "
+    "[default: 500; large: 600]",
+)
+@click.option(
+    "--rate",
+    type=click.FloatRange(0, min_open=True),
+    metavar="R",
+    help="Learning rate of all poolings. [default: each the best of three in trials; with "
+    "--minilm 1e-4]",
+)
 @click.option("--device", default="auto", help="A device of torch.")
 @click.option(
     "--dtype",
@@ -77,6 +92,8 @@ def command(
     result: Path | None,
     seeds: int | None,
     controls: bool,
+    steps: int | None,
+    rate: float | None,
     device: str,
     dtype: str,
     base_only: bool,
@@ -90,7 +107,6 @@ def command(
     """
     import json
     import lzma
-    from dataclasses import replace
     from typing import cast
 
     import torch
@@ -99,7 +115,7 @@ def command(
     from milepost.evaluate.embedders.choose import minilm_folder
     from milepost.evaluate.writing import check_output, write_bytes
     from milepost.lab.lmk.report import report
-    from milepost.lab.lmk.settings import SIZES, of_minilm
+    from milepost.lab.lmk.settings import chosen_settings
     from milepost.lab.lmk.study import RESULT, Study
     from milepost.train.choices import Dtype
     from milepost.train.device import chosen_device, chosen_dtype
@@ -108,17 +124,17 @@ def command(
         raise click.UsageError("give --base-only or --minilm, not both")
     if base_only and result is not None:
         raise click.UsageError("give --base-only or --result, not both")
+    if steps is not None and minilm:
+        raise click.UsageError("give --steps or --minilm, which trains until the loss is flat")
     if result is not None:
         check_output(result)
-    chosen = replace(SIZES[size], controls=controls)
-    if minilm:
-        chosen = of_minilm(chosen)
-    if seeds:
-        chosen = replace(chosen, seeds=tuple(range(seeds)))
+    name, chosen = chosen_settings(
+        size, minilm=minilm, seeds=seeds, controls=controls, steps=steps, rate=rate
+    )
     place = chosen_device(device)
     number_type = getattr(torch, chosen_dtype(cast("Dtype", dtype), place))
-    name = f"{size}-minilm" if minilm else size
-    folder = (out or cache_folder() / "lab" / "lmk") / name
+    home = out or cache_folder() / "lab" / "lmk"
+    folder, encoder = home / name, home / size / "base"
     with Counter(settings) as counter:
         study = Study(
             folder,
@@ -128,6 +144,7 @@ def command(
             number_type,
             counter.steps_of("steps"),
             minilm_folder() if minilm else None,
+            encoder,
         )
         try:
             if base_only:
@@ -139,7 +156,7 @@ def command(
                 "finished runs are stored; run the same command to continue"
             ) from None
     if base_only:
-        print_json(facts) if as_json else click.echo(f"{folder / 'base'}: loss {facts['loss']}")
+        print_json(facts) if as_json else click.echo(f"{encoder}: loss {facts['loss']}")
         return 0
     for file in (folder / RESULT, *([result] if result is not None else [])):
         write_bytes(file, lzma.compress(json.dumps(found).encode()))

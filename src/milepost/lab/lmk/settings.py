@@ -89,13 +89,38 @@ SIZES = {
 """``small`` takes hours on two cores, ``large`` half an hour on an H200."""
 
 
-def of_minilm(settings: LmkSettings) -> LmkSettings:
-    """The settings of the control with absolute positions, whose networks train until flat.
+def chosen_settings(
+    size: str,
+    *,
+    minilm: bool = False,
+    seeds: int | None = None,
+    controls: bool = True,
+    steps: int | None = None,
+    rate: float | None = None,
+) -> tuple[str, LmkSettings]:
+    """The settings of a study and the name of its folder.
 
-    Passages have at most 256 tokens, as those that all-MiniLM-L6-v2 was made with. The rate is the
-    one that was best for LMK, mean and CLS alike in trials of 150 steps with passages of up to 512
-    tokens; see docs/lmk-study.md.
+    Args:
+        size: one of ``SIZES``.
+        minilm: whether this is the control with absolute positions, whose networks train until the
+            loss is flat. Its passages have at most 256 tokens, as those that all-MiniLM-L6-v2 was
+            made with. Its rate was the best for LMK, mean and CLS alike in trials of 150 steps
+            with passages of up to 512 tokens; see docs/lmk-study.md.
+        seeds: number of seeds; None for those of the size.
+        controls: see ``LmkSettings``.
+        steps: steps of each network; None for those of the size. Such a study has its own folder.
+        rate: the only learning rate, so that none has to be chosen by trials.
     """
-    least, most = settings.recipe.passage
-    recipe = replace(settings.recipe, passage=(least, min(most, 256)))
-    return replace(settings, recipe=recipe, rates=(1e-4,))
+    settings, name = replace(SIZES[size], controls=controls), size
+    if minilm:
+        least, most = settings.recipe.passage
+        recipe = replace(settings.recipe, passage=(least, min(most, 256)))
+        settings, name = replace(settings, recipe=recipe, rates=(1e-4,)), f"{size}-minilm"
+    if seeds is not None:
+        settings = replace(settings, seeds=tuple(range(seeds)))
+    if steps is not None:
+        settings = replace(settings, recipe=replace(settings.recipe, steps=steps))
+        name += f"-{steps}-steps"
+    if rate is not None:
+        settings = replace(settings, rates=(rate,))
+    return name, settings

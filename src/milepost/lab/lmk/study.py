@@ -62,6 +62,7 @@ class Study:
         progress: see ``base.Progress``.
         minilm: folder of all-MiniLM-L6-v2, for the control with absolute positions; None for an
             encoder that is pre-trained here.
+        encoder: folder of the encoder that is pre-trained here; None for ``base`` in ``folder``.
     """
 
     folder: Path
@@ -71,6 +72,7 @@ class Study:
     dtype: torch.dtype
     progress: Progress
     minilm: Path | None = None
+    encoder: Path | None = None
 
     @cached_property
     def base(self) -> Base:
@@ -78,7 +80,7 @@ class Study:
         if self.minilm is not None:
             return minilm(self.minilm)
         return pretrained(
-            self.folder / "base",
+            self.encoder or self.folder / "base",
             training_texts(self.data, self.settings.amounts.texts),
             self.settings.base,
             self.device,
