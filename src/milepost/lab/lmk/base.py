@@ -32,6 +32,7 @@ from milepost.train.fit_steps import take_step
 from milepost.train.record import SCHEMA
 from milepost.train.run_folder import CHECKPOINT, RunFolder
 from milepost.train.schedule import warmed
+from milepost.train.whole_files import put
 
 SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
 PAD, CLS, SEP, MASK = range(len(SPECIAL))
@@ -238,8 +239,8 @@ def _pretrain(
 ) -> None:
     words_file = run.path / "tokenizer.json"
     if not words_file.is_file():
-        vocabulary(texts, settings.vocabulary).save(str(words_file) + ".part")
-        Path(str(words_file) + ".part").replace(words_file)
+        learned = vocabulary(texts, settings.vocabulary).to_str(pretty=True)
+        put(words_file, lambda file: file.write(learned.encode()))
     rows = rows_of(Words(words_file).ids(texts), settings.row)
     torch.manual_seed(settings.seed)
     network = RotaryEncoder(settings.config)
