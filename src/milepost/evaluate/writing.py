@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from milepost._replacing import replacing
 from milepost.errors import InputError
 
 _HINT = "check the path and the disk"
@@ -37,17 +37,10 @@ def write_bytes(path: Path, data: bytes, hint: str = _HINT) -> None:
         if draft == path:
             path.write_bytes(data)
             return
-        try:
-            with draft.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
+        with replacing(path.resolve(), draft) as file:
+            file.write(data)
             if path.exists():
                 shutil.copymode(path, draft)
-            draft.replace(path.resolve())
-        except BaseException:
-            draft.unlink(missing_ok=True)  # it may be what fills the disk
-            raise
 
 
 def check_output(path: Path) -> None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from milepost._replacing import replacing
 from milepost.errors import MilepostError
 
 PART = ".part"
@@ -33,15 +34,8 @@ def put(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
     """
     draft = path.with_name(path.name + PART)
     with writing(path):
-        try:
-            with draft.open("wb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-        except BaseException:
-            draft.unlink(missing_ok=True)  # it may be what fills the disk
-            raise
+        with replacing(path, draft) as file:
+            write(file)
         make_safe(path.parent)
 
 

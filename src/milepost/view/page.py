@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from milepost._replacing import replacing
 from milepost.errors import InputError
 from milepost.view import bundle
 from milepost.view.document_sections import add_documents
@@ -163,15 +164,8 @@ def _write(path: Path, data: bytes) -> None:
     """Write a file under another name and give it its own when all of it is on the disk."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        try:
-            with draft.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(path)
-        except BaseException:
-            draft.unlink(missing_ok=True)  # it may be what fills the disk
-            raise
+        with replacing(path, draft) as file:
+            file.write(data)
     except OSError as error:
         raise InputError(
             f"{path} cannot be written: {error.strerror or error}", "check the path and the disk"
