@@ -25,8 +25,8 @@ from milepost.evaluate.where import commit, today
 from milepost.lab.compare.reading import TokenReader, default_cache
 from milepost.lab.compare.states import States
 from milepost.pooling.fixed_encoding import FixedEncoding
-from milepost.pooling.ragged import unit
 from milepost.pooling.token_pooling import pool_tokens
+from milepost.windows.document_vector import unit
 
 PAIRS = Path("src/milepost/lab/compare/packaged/open-questions.jsonl.gz")
 FACTORS = (2, 3, 4, 6)

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import milepost
-from milepost import pooling
 from milepost.errors import InputError, UnreadableFile
 from milepost.testing import fake_encoder
 from milepost.text import split
@@ -123,42 +122,26 @@ def test_vectors_are_the_means_of_the_landmarks(text: str, size: str) -> None:
 LONG = "Bees build cells of wax. The queen lays the eggs. Honey is kept for the winter. " * 5
 
 
-@pytest.mark.parametrize(
-    "name",
-    [n for n, o in pooling.names().items() if not o.needs - {"segments"} and not o.late],
-)
-def test_every_pooling_of_landmarks_gives_unit_vectors(name: str) -> None:
-    """All operators that need no question and no layers."""
-    found = cut(LONG, 120, pooling=name)
+def test_a_function_pools_the_landmarks() -> None:
+    """It gets all landmarks and how many each chunk has; its vectors are normalised."""
+
+    def last(landmarks: np.ndarray, counts: list[int]) -> np.ndarray:
+        return 3 * landmarks[np.cumsum(counts) - 1]
+
+    found = cut(LONG, 120, pooling=last)
+    landmarks = ENCODER.encode(LONG)
+    ends = landmarks.spans[:, 1].tolist()
     assert len(found) > 3
     for chunk in found:
-        assert np.linalg.norm(chunk.vector) == pytest.approx(1, abs=1e-5)
+        expected = landmarks.vectors[ends.index(chunk.end)]
+        np.testing.assert_allclose(chunk.vector, expected, atol=1e-5)
 
 
-def test_a_pooling_with_settings_and_weights_is_used_as_it_is() -> None:
-    """The vectors are those of the pooling itself, normalised."""
-    weights = {"query": np.linspace(-1, 1, 32).astype(np.float32)}
-    pool = pooling.get("attention", weights=weights, temperature=0.1)
-    found = cut(LONG, 120, pooling=pool)
-    landmarks = ENCODER.encode(LONG)
-    first = [row for row, (_, end) in enumerate(landmarks.spans) if end <= found[0].end]
-    expected = pool(landmarks.vectors[first], [len(first)])[0]
-    np.testing.assert_allclose(found[0].vector, expected / np.linalg.norm(expected), atol=1e-5)
-    assert not np.allclose(found[0].vector, cut(LONG, 120)[0].vector, atol=1e-3)
-
-
-@pytest.mark.parametrize("name", ["query-top-k", "layer-mean", "xpool"])
-def test_a_pooling_that_needs_more_is_refused(name: str) -> None:
-    """Landmarks have neither a question nor layers."""
-    with pytest.raises(InputError, match=f"{name} needs (queries|layers)"):
-        cut(LONG, pooling=name)
-
-
-@pytest.mark.parametrize("name", ["tokens", "token-pool", "fixed-encoding"])
-def test_a_pooling_of_late_interaction_is_refused(name: str) -> None:
-    """Its vectors are compared with several of a question, or with another encoding of it."""
-    with pytest.raises(InputError, match=f"{name} is for late interaction"):
-        cut(LONG, pooling=name)
+@pytest.mark.parametrize("rows", [lambda _, counts: np.ones(len(counts)), lambda *_: np.eye(2)])
+def test_a_function_that_gives_something_else_is_refused(rows) -> None:
+    """One vector for each chunk, no fewer and no numbers alone."""
+    with pytest.raises(InputError, match="the pooling gives an array of shape"):
+        cut(LONG, 120, pooling=rows)
 
 
 @pytest.mark.parametrize("size", ["", "0c", "0", "-5", "12x", "c", "1.5c", None])
@@ -177,9 +160,9 @@ def test_errors_of_files_and_poolings() -> None:
 
 
 def test_an_empty_document_has_no_chunks() -> None:
-    """Nothing to cut, with every pooling."""
+    """Nothing to cut, with a function, too."""
     assert cut("") == []
-    assert cut("", pooling="max") == []
+    assert cut("", pooling=lambda *_: pytest.fail("asked for nothing")) == []
 
 
 def test_a_heading_begins_a_chunk() -> None:

@@ -29,8 +29,8 @@ from milepost.lab.stitch.maps import compare, problem
 from milepost.model.bytes.tokenizer import encode
 from milepost.pooling.fixed_encoding import FixedEncoding
 from milepost.pooling.maxsim import maxsim
-from milepost.pooling.ragged import unit
 from milepost.train.losses.coupled import posterior_weights
+from milepost.windows.document_vector import unit
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "pooling" / "pictures"
 

@@ -21,20 +21,22 @@ from milepost.text import read, split
 from milepost.text.cuts import pieces
 from milepost.types import Chunk, Document, Mark, Span
 from milepost.windows import cut
-from milepost.windows.document_vector import document_vector
+from milepost.windows.document_vector import document_vector, unit
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from milepost.engine.tokenizer import Tokenizer
-    from milepost.pooling import Pool
 
 DEFAULT_SIZE = "1600c"
 """About 400 tokens of English: what most embedding models of vector databases read at once."""
 
-_MEAN = frozenset({"lmk", "mean"})
-"""Poolings that equal the normalised mean where every state is a landmark."""
+Pooling = Callable[["NDArray[np.float32]", list[int]], "NDArray[np.float32]"]
+"""Landmarks ``(n, d)`` and how many of them each chunk has → a vector for each chunk."""
+
+_MEAN = ("lmk", "mean")
+"""Names of the normalised mean, which LMK pooling is where every state is a landmark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ def chunks(
     *,
     size: str | int = DEFAULT_SIZE,
     model: Encoder | str | os.PathLike[str] | None = None,
-    pooling: str | Pool = "lmk",
+    pooling: str | Pooling = "lmk",
 ) -> list[Chunk]:
     """Cut a document into chunks of whole sentences, each with a vector and its place.
 
@@ -72,16 +74,16 @@ def chunks(
             not counted, or ``"400t"`` tokens of the model, counted sentence by sentence.
         model: an encoder, a shipped model's name or a model folder; None for the default. Load an
             encoder once where you cut up many documents.
-        pooling: how the landmarks of a chunk become its vector: a name of ``milepost.pooling``
-            (``lmk`` is their mean), or a pooling with settings and weights from
-            ``milepost.pooling.get`` or ``load``; without them an operator that trains has its
-            initial weights. Vectors of ``Encoder.encode_query`` can be compared with those of
-            ``lmk`` and ``mean``.
+        pooling: how the landmarks of a chunk become its vector: ``lmk`` or ``mean`` for their mean,
+            with which vectors of ``Encoder.encode_query`` can be compared; or a function of all
+            landmarks, ``(n, d)``, and how many each chunk has, which returns a vector for each.
+            ``milepost_lab.pooling.of_landmarks`` makes one of each pooling of the lab. The vectors
+            are scaled to unit length.
 
     Raises:
         UnreadableFile: the file cannot be read.
-        InputError: ``size`` is not a length, or the pooling is unknown, needs more than
-            landmarks, or is of late interaction.
+        InputError: ``size`` is not a length, or the pooling is unknown or does not return a vector
+            for each chunk.
         ModelError: the model is missing or damaged.
     """
     limit = parse_length(size, "size")
@@ -172,44 +174,38 @@ def _groups(
         first = last
 
 
-def _pool(pooling: str | Pool) -> Callable[[NDArray[np.float32], list[int]], NDArray[np.float32]]:
-    """What makes unit vectors of landmarks and of how many each chunk has.
+def _pool(pooling: str | Pooling) -> Pooling:
+    """Return the function that makes unit vectors of landmarks.
 
     Raises:
         InputError: see ``chunks``.
     """
     import numpy as np
 
-    if isinstance(pooling, str) and pooling in _MEAN:
+    if isinstance(pooling, str):
+        if pooling not in _MEAN:
+            raise InputError(
+                f"unknown pooling {pooling!r}",
+                f"{' or '.join(map(repr, _MEAN))}, or a function: "
+                f"milepost_lab.pooling.of_landmarks({pooling!r})",
+            )
 
         def mean(landmarks: NDArray[np.float32], counts: list[int]) -> NDArray[np.float32]:
             parts = np.split(landmarks, np.cumsum(counts)[:-1]) if counts else []
             return np.array([document_vector(part) for part in parts], np.float32)
 
         return mean
-    from milepost.pooling import get
-    from milepost.pooling.ragged import unit
-
-    pool = get(pooling) if isinstance(pooling, str) else pooling
-    operator = pool.operator
-    if more := operator.needs - {"segments"}:
-        raise InputError(
-            f"the pooling {operator.name} needs {' and '.join(sorted(more))} beside the landmarks",
-            "pooling='lmk'",
-        )
-
-    if operator.late:
-        raise InputError(
-            f"the pooling {operator.name} is for late interaction: its vectors cannot be compared "
-            "with the vector of a question",
-            "pooling='lmk'",
-        )
 
     def pooled(landmarks: NDArray[np.float32], counts: list[int]) -> NDArray[np.float32]:
         if not counts:
             return np.zeros((0, landmarks.shape[1]), np.float32)
-        segments = np.ones(len(landmarks), np.int64) if "segments" in operator.needs else None
-        return unit(pool(landmarks, counts, segments=segments))
+        vectors = np.asarray(pooling(landmarks, counts))
+        if vectors.ndim != 2 or len(vectors) != len(counts):
+            raise InputError(
+                f"the pooling gives an array of shape {vectors.shape} for {len(counts)} chunks",
+                "one vector for each chunk, or pooling='lmk'",
+            )
+        return unit(vectors)
 
     return pooled
 

@@ -14,7 +14,9 @@
     │   ├── IndexBusy         another process is writing
     │   ├── IndexDamaged      a checksum does not match
     │   └── StorageFull       the disk (or quota) is full; the last commit is intact
-    └── MissingExtra          an optional dependency is not installed
+    ├── MissingExtra          an optional dependency is not installed
+    │   └── MissingPackage    one of Milepost's own packages is not installed
+    └── PackageMismatch       one of them is of another version than Milepost
 
 The text of an error is ``problem; try: hint``. The problem names the file or argument; the hint is
 a command, a value or a short imperative. The command line prints it as one line without a
@@ -108,6 +110,14 @@ class StorageFull(StoreError):
 
 class MissingExtra(MilepostError):
     """A feature needs an optional dependency that is not installed."""
+
+
+class MissingPackage(MissingExtra):
+    """A command or option needs one of Milepost's own packages that is not installed."""
+
+
+class PackageMismatch(MilepostError):
+    """One of Milepost's own packages is of another version than Milepost."""
 
 
 def first_line(error: BaseException) -> str:

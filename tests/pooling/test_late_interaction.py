@@ -8,8 +8,8 @@ import pytest
 from milepost.errors import InputError
 from milepost.pooling.fixed_encoding import FixedEncoding
 from milepost.pooling.maxsim import maxsim
-from milepost.pooling.ragged import unit
 from milepost.pooling.token_pooling import pool_tokens, ward
+from milepost.windows.document_vector import unit
 
 
 def states(*shape, seed=0):

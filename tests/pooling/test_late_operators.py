@@ -7,8 +7,8 @@ from milepost import pooling
 from milepost.lab.show.study import moves
 from milepost.pooling.fixed_encoding import FixedEncoding
 from milepost.pooling.maxsim import maxsim
-from milepost.pooling.ragged import unit
 from milepost.pooling.token_pooling import pool_tokens
+from milepost.windows.document_vector import unit
 
 ROWS = np.array([[7, 7], [1, 0], [0, 2], [3, 0], [0, 4], [5, 6]], "f4")
 

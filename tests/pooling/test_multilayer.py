@@ -12,7 +12,7 @@ from milepost.pooling.layer_norm import layer_norm
 from milepost.pooling.layer_weights import sparsemax, summaries
 from milepost.pooling.multilayer import shapes
 from milepost.pooling.operator import Batch
-from milepost.pooling.ragged import unit
+from milepost.windows.document_vector import unit
 
 LOG3 = math.sqrt(2) * math.log(3)
 PAGE = {"latents": 1, "heads": 1, "normalised": False, "residual": False, "widen": 0}

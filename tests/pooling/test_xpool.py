@@ -7,8 +7,8 @@ import pytest
 
 from milepost import pooling
 from milepost.errors import InputError
-from milepost.pooling.ragged import unit
 from milepost.pooling.xpool import XPool, block_of, pair_scores
+from milepost.windows.document_vector import unit
 
 
 def block(width, kind=XPool, **settings):

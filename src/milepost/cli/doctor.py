@@ -109,14 +109,15 @@ def _compared(
     import shlex
     from contextlib import closing
 
+    from milepost._packages import function
     from milepost.cli.checks import Finding
     from milepost.encoder import load
     from milepost.engine import ModelFolder, find_model
     from milepost.errors import InputError
-    from milepost.evaluate.drift import NEIGHBOURS, index_drift
     from milepost.opening import opened_store
     from milepost.store.address import label
 
+    index_drift = function("index-drift", asked="doctor --against")
     place = chosen_db(db)
     if place is None:
         raise InputError("there is no index here", "--db FOLDER, or milepost index PATH")
@@ -139,9 +140,9 @@ def _compared(
     yield Finding(
         "neighbours",
         "ok" if kept.low > _HARDLY else "note",
-        f"{names[1]} keeps {kept.mean:.0%} ({kept.low:.0%} to {kept.high:.0%}) of the {NEIGHBOURS} "
-        f"sentences nearest to each, {kept.chance:.0%} by chance; CKA {found.cka:.2f}; "
-        f"{found.sentences:,} sentences of {found.documents:,} documents",
+        f"{names[1]} keeps {kept.mean:.0%} ({kept.low:.0%} to {kept.high:.0%}) of the "
+        f"{kept.neighbours} sentences nearest to each, {kept.chance:.0%} by chance; "
+        f"CKA {found.cka:.2f}; {found.sentences:,} sentences of {found.documents:,} documents",
         "" if kept.low > _HARDLY else "milepost eval run with both models, which is better",
     )
     yield Finding("rebuild", "ok", f"about {_duration(found.rebuild_s)}: {rebuild}")

@@ -276,7 +276,7 @@ def tune(
     from milepost.evaluate.session import Session
     from milepost.evaluate.tuned import read_tuned, write_tuned
     from milepost.evaluate.tuning import tune
-    from milepost.evaluate.writing import check_output
+    from milepost.writing import check_output
 
     check_output(file)
     session = Session(

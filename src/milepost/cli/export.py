@@ -130,6 +130,7 @@ def export(
     an error and nothing is written. A LoRA adapter is merged into its base.
     """
     from milepost._optional import require
+    from milepost._packages import function
 
     if private and push is None:
         raise click.UsageError("--private needs --push", click.get_current_context())
@@ -139,11 +140,12 @@ def export(
         check_name(push)
     require("torch", extra="export")
     from milepost.model.release import release
-    from milepost.pooling.code import run_code
     from milepost.text import read
 
-    for file in code:
-        run_code(file)
+    if code:
+        run_code = function("run-pooling-code", asked="export --code")
+        for file in code:
+            run_code(file)
     if not settings.quiet:
         say(f"exporting {checkpoint}")
     released = release(

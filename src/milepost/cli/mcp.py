@@ -161,10 +161,10 @@ def install(
 
     Everything else in the configuration stays as it is.
     """
-    from milepost.evaluate.writing import write_text
     from milepost.mcp.clients import CLIENTS as KNOWN
     from milepost.mcp.clients import with_server
     from milepost.places import local_path
+    from milepost.writing import write_text
 
     chosen = KNOWN[client]
     _check_ocr(ocr, paths)

@@ -11,7 +11,7 @@ import click
 from milepost import __version__
 from milepost.console.group import LazyGroup
 from milepost.console.options import Interrupted, Settings, say
-from milepost.errors import MilepostError
+from milepost.errors import MilepostError, MissingPackage
 
 ERROR, INTERRUPTED = 2, 130
 
@@ -70,7 +70,9 @@ def _fail(error: Exception, settings: Settings) -> int:
         saved = str(error) if isinstance(error, Interrupted) else ""
         say(f"interrupted; {saved}" if saved else "interrupted")
         return INTERRUPTED
-    if isinstance(error, MilepostError):
+    if isinstance(error, MissingPackage):
+        click.echo(f"milepost {error}", err=True)
+    elif isinstance(error, MilepostError):
         say(str(error))
     elif isinstance(error, click.ClickException):
         problem = error.format_message().strip().rstrip(".")

@@ -17,7 +17,7 @@ from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import BadQuestion
 from milepost.types import Document, Landmarks, Span
 from milepost.windows import Window, WindowSize, batches, plan
-from milepost.windows.document_vector import document_vector
+from milepost.windows.document_vector import document_vector, unit
 from milepost.windows.grid import segment_ends, segments, sentence_vectors
 
 if TYPE_CHECKING:
@@ -359,8 +359,6 @@ def _pooling(folder: ModelFolder) -> Callable[[NDArray[np.float32]], NDArray[np.
     """Return the function that pools landmarks into a document's vector."""
     if folder.manifest.pooling == "lmk":
         return document_vector
-    from milepost.pooling.ragged import unit  # only models with their own pooling need it
-
     graph = PoolingGraph(folder.pooling(POOLING_GRAPH))
 
     def pool(landmarks: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -37,12 +37,16 @@ NEIGHBOURS = 10
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Share of neighbours that both models agree on, its 95 % interval, and its value by chance."""
+    """Share of neighbours that both models agree on, its 95 % interval, and its value by chance.
+
+    ``neighbours`` of each row were compared.
+    """
 
     mean: float
     low: float
     high: float
     chance: float
+    neighbours: int = NEIGHBOURS
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,7 @@ def kept(
     """
     shares = agreement(before, after, neighbours)
     low, high = interval(shares.tolist(), owners, draws=draws, seed=seed)
-    return Kept(float(shares.mean()), low, high, neighbours / (len(before) - 1))
+    return Kept(float(shares.mean()), low, high, neighbours / (len(before) - 1), neighbours)
 
 
 def agreement(a: NDArray[np.float64], b: NDArray[np.float64], count: int) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ from typing import Any
 from milepost.errors import InputError
 from milepost.evaluate.metrics import AT_BUDGET, AT_RANK
 from milepost.evaluate.records import Record
-from milepost.evaluate.writing import write_text
+from milepost.writing import write_text
 
 _MAIN = "ndcg@10"
 _META = "model_meta.json"

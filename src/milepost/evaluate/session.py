@@ -23,7 +23,7 @@ from milepost.evaluate.tasks.shared import SPAN_TASKS, TEST_ONLY
 from milepost.evaluate.tuned import SHIPPED, read_tuned
 from milepost.evaluate.types import SETTINGS, Setting, Split, Task
 from milepost.evaluate.vectors import Vectors
-from milepost.evaluate.writing import check_output
+from milepost.writing import check_output
 
 
 @dataclass(frozen=True)

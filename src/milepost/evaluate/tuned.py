@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from milepost.errors import InputError, UnreadableFile
-from milepost.evaluate.writing import write_text
+from milepost.writing import write_text
 
 SCHEMA = "milepost-tuned/1"
 SHIPPED = Path(__file__).parent / "tuned.json"

@@ -17,9 +17,8 @@ from chonkie.chunker import BaseChunker
 from chonkie.pipeline import chunker
 from chonkie.types import Chunk
 
-from milepost.chunking import chunks, cut_up
+from milepost.chunking import Pooling, chunks, cut_up
 from milepost.encoder import Encoder, load
-from milepost.pooling import Pool
 from milepost.search.query import Budget, parse_length
 from milepost.types import Document
 
@@ -46,7 +45,7 @@ class MilepostChunker(BaseChunker):
         self,
         chunk_size: int | str = 400,
         model: Encoder | str | os.PathLike[str] | None = None,
-        pooling: str | Pool | None = "lmk",
+        pooling: str | Pooling | None = "lmk",
     ) -> None:
         self._size = _size(chunk_size)
         self._encoder = model if isinstance(model, Encoder) else load(model)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from milepost.errors import InputError
-from milepost.evaluate.writing import write_text
 from milepost.lab.same_settings import check_same
+from milepost.writing import write_text
 
 SETTINGS = "study.json"
 """Part of the study → name → how to ask for it."""

@@ -9,13 +9,13 @@ from itertools import groupby
 from pathlib import Path
 
 from milepost.errors import InputError
-from milepost.evaluate.writing import write_bytes
 from milepost.index import Index
 from milepost.marking.highlights import Highlight, count_highlights, highlighted, is_signed
 from milepost.marking.update import minimal_update
 from milepost.objects import is_address
 from milepost.text import SUFFIXES, stored_bytes
 from milepost.types import Document, Passage, Span
+from milepost.writing import write_bytes
 
 PROBABLE = 0.2
 """Probability from which a passage is worth marking; the page of ``milepost serve`` has it too."""

@@ -18,11 +18,11 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from milepost.errors import InputError, ModelError
+from milepost.model import stitched
 from milepost.model.bert import Bert, BertLayer
 from milepost.model.huggingface import HuggingFace
 from milepost.model.light import MODEL_TYPE, Light
 from milepost.model.modernbert import ModernBert, ModernBertLayer
-from milepost.model.stitch import stitched
 
 BACKBONES: dict[str, type[Bert] | type[ModernBert] | type[Light] | type[stitched.Stitched]] = {
     "bert": Bert,

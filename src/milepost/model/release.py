@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost._optional import require
+from milepost._packages import function
 from milepost.encoder import Encoder
 from milepost.engine import Manifest, ModelFolder
 from milepost.engine.folder import TOKENIZER, Precision
@@ -27,7 +28,6 @@ from milepost.model.lora import merge_lora
 from milepost.model.onnx_export import GRAPH, export_onnx
 from milepost.model.packed import with_packed_table
 from milepost.model.parity import SAMPLE, Parity, compare
-from milepost.model.pooling.export import install
 from milepost.model.torch_engine import TorchEngine
 
 Format = Literal["openvino", "onnx"]
@@ -108,8 +108,10 @@ def release(
             calibration, or ONNX does not support the request.
         ModelError: the checkpoint cannot be read, a model folder does not support its settings, or
             a graph is not close enough to torch.
-        MissingExtra: OpenVINO's converter, NNCF, onnx or peft is not installed.
+        MissingExtra: OpenVINO's converter, NNCF, onnx or peft is not installed, or for ``pooling``
+            milepost-lab.
     """
+    install = None if pooling is None else function("install-pooling", asked="export --pooling")
     wanted = _known(precisions)
     if format == "onnx":
         _check_onnx(wanted, pooling)
@@ -179,7 +181,7 @@ def release(
                     "leave this precision out"
                     + ("; or calibrate on more text" if found.precision == "int8" else ""),
                 )
-        if pooling is not None:
+        if install is not None:
             manifest = install(pooling, draft)
         if format == "openvino":
             text = card(name, manifest, record)

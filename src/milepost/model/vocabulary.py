@@ -7,10 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from milepost.model import stitched
 from milepost.model.huggingface import HuggingFace
 from milepost.model.landmark_encoder import LandmarkEncoder
 from milepost.model.light import MODEL_TYPE
-from milepost.model.stitch import stitched
 
 _TABLES = {
     "bert": "word_embeddings",

@@ -11,9 +11,20 @@ interaction, which keeps a vector for each token of a text or an encoding of all
 
 from __future__ import annotations
 
+from milepost.pooling.chunk_vectors import of_landmarks
 from milepost.pooling.operator import Operator, Parameter, Pool
 from milepost.pooling.ragged import from_padded
 from milepost.pooling.registry import register
 from milepost.pooling.table import get, load, names
 
-__all__ = ["Operator", "Parameter", "Pool", "from_padded", "get", "load", "names", "register"]
+__all__ = [
+    "Operator",
+    "Parameter",
+    "Pool",
+    "from_padded",
+    "get",
+    "load",
+    "names",
+    "of_landmarks",
+    "register",
+]

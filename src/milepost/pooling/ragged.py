@@ -206,14 +206,3 @@ def softmax(scores: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray
 
     result: NDArray[np.float64] = np.exp(scores - log_sums(scores, lengths)[owners(lengths)])
     return result
-
-
-def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Scale rows to unit length, float32; a row of zeros stays zero."""
-    import numpy as np
-
-    norm = np.linalg.norm(vectors.astype(np.float64), axis=-1, keepdims=True)
-    result: NDArray[np.float32] = (vectors / np.where(norm > 1e-12, norm, np.inf)).astype(
-        np.float32
-    )
-    return result

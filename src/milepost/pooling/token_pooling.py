@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from milepost.errors import InputError
 from milepost.pooling.operator import Batch, Operator, Parameter
-from milepost.pooling.ragged import checked_lengths, checked_states, split, stacked, unit
+from milepost.pooling.ragged import checked_lengths, checked_states, split, stacked
+from milepost.windows.document_vector import unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,8 @@ from milepost.errors import InputError
 from milepost.pooling.attention import checked_heads
 from milepost.pooling.layer_norm import named_norm
 from milepost.pooling.operator import Batch, Need, Operator, Parameter, Pool
-from milepost.pooling.ragged import checked_lengths, checked_states, softmax, split, starts, unit
+from milepost.pooling.ragged import checked_lengths, checked_states, softmax, split, starts
+from milepost.windows.document_vector import unit
 
 if TYPE_CHECKING:
     import numpy as np

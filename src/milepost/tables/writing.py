@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost.errors import InputError
-from milepost.evaluate.writing import write_bytes
 from milepost.naming import known
 from milepost.tables.formats import writer_of
 from milepost.tables.journal import Journal
 from milepost.tables.rows import Per, Row, ask, plan_rows
+from milepost.writing import write_bytes
 
 if TYPE_CHECKING:
     from milepost.index import Index

@@ -20,9 +20,9 @@ from milepost.model.export import fingerprint
 from milepost.model.reading import READING
 from milepost.model.release import window_sizes
 from milepost.model.torch_engine import TorchEngine
-from milepost.pooling.ragged import means, unit
 from milepost.train.data import Text
 from milepost.train.light.material import Reader
+from milepost.windows.document_vector import unit
 
 
 def is_ours(folder: Path) -> bool:
@@ -64,7 +64,9 @@ class LandmarkTeacher:
         starts = [start for start, _ in text.spans]
         owner = np.searchsorted(starts, found.spans[:, 0], side="right") - 1
         pieces = np.bincount(owner, minlength=len(starts))
-        return unit(means(found.vectors, pieces)).astype(np.float16)
+        firsts = np.cumsum(pieces) - pieces
+        sums = np.add.reduceat(found.vectors.astype(np.float64), firsts, axis=0)
+        return unit(sums / pieces[:, None]).astype(np.float16)
 
     def of_passages(self, passages: Sequence[str]) -> NDArray[np.float16]:
         """``(n, d)`` unit vectors of whole passages: the means of their landmarks."""

@@ -24,5 +24,16 @@ def document_vector(landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
         return np.zeros(landmarks.shape[1], np.float32)
     mean = landmarks.mean(axis=0, dtype=np.float64)
     norm = float(np.linalg.norm(mean))
-    unit: NDArray[np.float32] = (mean / (norm if norm > 1e-12 else np.inf)).astype(np.float32)
-    return unit
+    vector: NDArray[np.float32] = (mean / (norm if norm > 1e-12 else np.inf)).astype(np.float32)
+    return vector
+
+
+def unit(vectors: NDArray[np.floating]) -> NDArray[np.float32]:
+    """Scale rows to unit length, float32; a row of zeros stays zero."""
+    import numpy as np
+
+    norm = np.linalg.norm(vectors.astype(np.float64), axis=-1, keepdims=True)
+    result: NDArray[np.float32] = (vectors / np.where(norm > 1e-12, norm, np.inf)).astype(
+        np.float32
+    )
+    return result

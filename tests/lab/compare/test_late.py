@@ -18,8 +18,8 @@ from milepost.lab.compare.rows import CompareRow, read_row  # noqa: E402
 from milepost.lab.compare.scores import scores  # noqa: E402
 from milepost.pooling.fixed_encoding import FixedEncoding  # noqa: E402
 from milepost.pooling.maxsim import maxsim  # noqa: E402
-from milepost.pooling.ragged import unit  # noqa: E402
 from milepost.pooling.token_pooling import pool_tokens  # noqa: E402
+from milepost.windows.document_vector import unit  # noqa: E402
 
 RECIPE = CompareRecipe(steps=4, batch=12, rate=3e-3, width=16)
 ROWS = ("tokens", "token-pool:factor=3", "fixed-encoding:planes=2:repetitions=5")

@@ -17,7 +17,7 @@ from milepost.evaluate.report.plots import Plot, drawn, plots
 from milepost.evaluate.report.table import MEAN, MISSING, of_run
 from milepost.evaluate.report.verdict import comparisons, p_value, paragraphs, signed_interval
 from milepost.evaluate.statistics import Difference
-from milepost.evaluate.writing import write_text
+from milepost.writing import write_text
 
 GLOSSARY = {
     **{f"{name}@B": meaning for name, meaning in AT_BUDGET.items()},

@@ -33,7 +33,7 @@ from milepost.evaluate.report.series import LEAST_DOCUMENTS, Point, by_length, b
 from milepost.evaluate.report.table import MEAN
 from milepost.evaluate.report.verdict import comparisons
 from milepost.evaluate.statistics import Difference
-from milepost.evaluate.writing import write_text
+from milepost.writing import write_text
 
 BANDED = 2
 """Systems whose curves have bands, ours and its best rival: more bands hide each other."""

@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from milepost.evaluate.embedders import Embedder
 from milepost.evaluate.types import Question, Task
 from milepost.evaluate.vectors import Vectors
-from milepost.pooling.ragged import unit
 from milepost.search.lexical import question_terms
 from milepost.text import split
 from milepost.train.collection import Block, Sentences, Statistics, sentences_of
 from milepost.train.made import Source
 from milepost.types import Document, Landmarks, Reader
-from milepost.windows.document_vector import document_vector
+from milepost.windows.document_vector import document_vector, unit
 
 Progress = Callable[[str, int, int], object]
 """Told what is done, how far, of how much."""

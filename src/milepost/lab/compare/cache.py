@@ -11,8 +11,8 @@ from typing import Any
 
 from milepost.errors import InputError
 from milepost.evaluate.types import Split
-from milepost.evaluate.writing import write_bytes
 from milepost.lab.same_settings import check_same
+from milepost.writing import write_bytes
 
 SCHEMA = "milepost-pooling/1"
 

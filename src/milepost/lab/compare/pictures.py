@@ -19,10 +19,10 @@ from milepost.evaluate.report.drawing import (
     settings,
     svg,
 )
-from milepost.evaluate.writing import write_text
 from milepost.lab.compare.found import ALL, Found
 from milepost.lab.compare.material import LENGTHS
 from milepost.lab.compare.tables import curve_of, steps_of
+from milepost.writing import write_text
 
 
 def lengths(found: Found) -> str | None:

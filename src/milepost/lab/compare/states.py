@@ -31,7 +31,8 @@ from torch import Tensor
 from milepost.errors import InputError
 from milepost.model.pooling import padded
 from milepost.pooling import Operator
-from milepost.pooling.ragged import means, starts, unit
+from milepost.pooling.ragged import means, starts
+from milepost.windows.document_vector import unit
 
 Reads = Literal["tokens", "landmarks", "layers", "index"]
 

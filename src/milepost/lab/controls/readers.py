@@ -23,10 +23,9 @@ from milepost.errors import BadQuestion
 from milepost.lab.controls.encoders import ControlEncoder, control_encoder
 from milepost.lab.controls.kinds import KINDS, Kind
 from milepost.model.bytes.tokenizer import as_bytes
-from milepost.pooling.ragged import unit
 from milepost.text import split
 from milepost.types import Document, Landmarks, Span
-from milepost.windows.document_vector import document_vector
+from milepost.windows.document_vector import document_vector, unit
 
 
 class ControlReader:

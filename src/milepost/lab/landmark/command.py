@@ -55,8 +55,8 @@ def command(
     that an experiment was made for.
     """
     from milepost.evaluate.session import Session, check_plots
-    from milepost.evaluate.writing import write_text
     from milepost.lab.landmark import EXPERIMENTS, as_markdown, outcomes, plot
+    from milepost.writing import write_text
 
     if not names:
         widest = max(map(len, EXPERIMENTS))

@@ -113,12 +113,12 @@ def command(
 
     from milepost.engine.folder import cache_folder
     from milepost.evaluate.embedders.choose import minilm_folder
-    from milepost.evaluate.writing import check_output, write_bytes
     from milepost.lab.lmk.report import report
     from milepost.lab.lmk.settings import chosen_settings
     from milepost.lab.lmk.study import RESULT, Study
     from milepost.train.choices import Dtype
     from milepost.train.device import chosen_device, chosen_dtype
+    from milepost.writing import check_output, write_bytes
 
     if base_only and minilm:
         raise click.UsageError("give --base-only or --minilm, not both")

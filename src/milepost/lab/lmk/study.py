@@ -26,7 +26,6 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
 from milepost.evaluate.where import commit, machine, today
-from milepost.evaluate.writing import write_text
 from milepost.lab.lmk.arms import POOLINGS, Pooling
 from milepost.lab.lmk.base import Base, Progress, minilm, pretrained
 from milepost.lab.lmk.material import Material, gathered, training_texts
@@ -44,6 +43,7 @@ from milepost.lab.lmk.training import train, train_until_flat
 from milepost.lab.lmk.verdict import CLAIMED
 from milepost.lab.pieces import Pieces, fingerprint, made_otherwise
 from milepost.train.whole_files import put
+from milepost.writing import write_text
 
 RESULT = "result.json.xz"
 """File of all figures of a finished study, in its folder."""

@@ -112,12 +112,12 @@ def command(
     from milepost.engine.folder import cache_folder
     from milepost.evaluate.report.outcome import as_markdown
     from milepost.evaluate.report.outcome_plot import plot
-    from milepost.evaluate.writing import write_text
     from milepost.lab.power import report as reports
     from milepost.lab.power import sweeps
     from milepost.lab.power.speed import recorded
     from milepost.lab.power.study import FREE, Fleet, study
     from milepost.lab.power.traffic import Traffic
+    from milepost.writing import write_text
 
     if report is not None:
         require("matplotlib", extra="lab")  # not after all runs

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from milepost.errors import InputError, UnreadableFile
 from milepost.evaluate.where import machine, today
-from milepost.evaluate.writing import write_text
+from milepost.writing import write_text
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder

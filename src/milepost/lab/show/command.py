@@ -84,8 +84,8 @@ def command(
     wanted = any(given is not None for given in (text, query, model, weights, out))
     found = _picture(pool, model, text, query, required=wanted)
     if out is not None and found is not None:
-        from milepost.evaluate.writing import write_text
         from milepost.lab.show.study import as_svg
+        from milepost.writing import write_text
 
         write_text(out, as_svg(found, f"{row.name}: {operator.equation}"))
     if as_json:

@@ -24,11 +24,11 @@ from milepost.model.bytes.tokenizer import PAD, as_bytes, clip, encode
 from milepost.model.bytes.word_encoder import Page, WordReader, pages
 from milepost.model.bytes.words import split_words
 from milepost.model.pooling.module import masked_mean
-from milepost.pooling.ragged import unit
 from milepost.text import split
 from milepost.train.fit_steps import fit_steps, linear_share
 from milepost.train.losses import info_nce
 from milepost.types import Span
+from milepost.windows.document_vector import unit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

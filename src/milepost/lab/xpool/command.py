@@ -126,11 +126,11 @@ def command(
     parameters: the best landmark, the three best, a softmax over all.
     """
     from milepost.evaluate.names import Workshop
-    from milepost.evaluate.writing import check_output
     from milepost.lab.controls.readers import control_readers
     from milepost.lab.xpool.study import Asking, study
     from milepost.lab.xpool.table import table
     from milepost.lab.xpool.training import XPoolRecipe
+    from milepost.writing import check_output
 
     if out is not None:
         check_output(out)

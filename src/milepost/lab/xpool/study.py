@@ -27,9 +27,9 @@ from milepost.lab.data.landmarked import Landmarked, read, spliced
 from milepost.lab.xpool.table import FIGURES, RankingRow, by_task, records
 from milepost.lab.xpool.training import XPoolRecipe, train
 from milepost.pooling.operator import Pool
-from milepost.pooling.ragged import unit
 from milepost.pooling.xpool import pair_scores
 from milepost.types import Reader
+from milepost.windows.document_vector import unit
 
 CONTROLLED = "best landmark", "xpool"
 """Second stages that are measured on the landmarks of controls as well."""

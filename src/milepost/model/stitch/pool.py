@@ -12,7 +12,7 @@ from milepost.model.bert import Bert
 from milepost.model.landmark_encoder import LandmarkEncoder
 from milepost.model.stitch import costs
 from milepost.model.stitch.paths import Path, paths
-from milepost.model.stitch.stitched import MODEL_TYPE
+from milepost.model.stitched import MODEL_TYPE
 
 
 class EncoderPool(nn.Module):

@@ -18,7 +18,6 @@ from milepost.engine.folder import ModelFolder
 from milepost.engine.manifest import Manifest
 from milepost.engine.openvino import OpenVinoEngine
 from milepost.engine.tokenizer import Tokenizer
-from milepost.evaluate.writing import write_bytes, write_text
 from milepost.model import Checkpoint, LandmarkEncoder
 from milepost.model.light import MODEL_TYPE, Light
 from milepost.model.light_export import export_light
@@ -33,6 +32,7 @@ from milepost.train.light.training import (
     token_vectors,
 )
 from milepost.train.record import describe
+from milepost.writing import write_bytes, write_text
 
 Say = Callable[[str], None]
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from milepost.errors import InputError
-from milepost.evaluate.writing import check_output, write_bytes, write_text
+from milepost.writing import check_output, write_bytes, write_text
 
 FILE_LIMIT = """
 import resource, signal, sys
 from pathlib import Path
-from milepost.evaluate.writing import write_text
+from milepost.writing import write_text
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))

@@ -1,0 +1,118 @@
+"""What Milepost's other packages bring: commands, and functions that commands of others call.
+
+They are found by entry points, so that no package imports one that may not be installed. Each
+package has the version of Milepost itself.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from typing import Any
+
+from milepost import __version__
+from milepost.errors import MissingPackage, PackageMismatch
+
+COMMAND_GROUP = "milepost.commands"
+"""Entry points: name of a command → the ``click`` command."""
+FUNCTION_GROUP = "milepost.functions"
+"""Entry points: name of a function → the function; see ``function``."""
+
+_ORDER = ("milepost-eval", "milepost-train", "milepost-lab")
+"""Milepost's packages; each depends on those before it."""
+
+COMMANDS = {
+    "eval": ("milepost-eval", "Measure how much marked evidence is returned."),
+    "synthesize": (
+        "milepost-train",
+        "Generate questions from documents, with a language model or by rules.",
+    ),
+    "mine": ("milepost-train", "Find hard negatives for questions."),
+    "train": ("milepost-train", "Train a landmark model."),
+    "fit": ("milepost-train", "Learn a model's ranking and probabilities."),
+    "export": ("milepost-train", "Turn a trained checkpoint into a model folder, and check it."),
+    "lab": ("milepost-lab", "Compare and study poolings."),
+}
+"""Command → the package that brings it, and its line in the help."""
+
+_FUNCTIONS = {
+    "index-drift": "milepost-eval",
+    "install-pooling": "milepost-lab",
+    "run-pooling-code": "milepost-lab",
+}
+"""Function → the package that brings it."""
+
+
+def command_points() -> dict[str, EntryPoint]:
+    """Find the commands of all installed packages by name; none is imported."""
+    return {point.name: point for point in entry_points(group=COMMAND_GROUP)}
+
+
+def command(name: str) -> Any:
+    """Import a command of another package; None if no package is known to bring it.
+
+    Raises:
+        MissingPackage: the package that brings it is not installed.
+        PackageMismatch: the package is of another version.
+    """
+    package, _ = COMMANDS.get(name, ("", ""))
+    return _load(COMMAND_GROUP, name, package, name)
+
+
+def function(name: str, *, asked: str) -> Any:
+    """Import a function of another package.
+
+    Args:
+        name: of the entry point, see ``_FUNCTIONS``.
+        asked: command and option that need it, such as ``doctor --against``.
+
+    Raises:
+        MissingPackage: the package that brings it is not installed.
+        PackageMismatch: the package is of another version.
+    """
+    return _load(FUNCTION_GROUP, name, _FUNCTIONS[name], asked)
+
+
+def _load(group: str, name: str, package: str, asked: str) -> Any:
+    point = next(iter(entry_points(group=group, name=name)), None)
+    if point is None:
+        if not package:
+            return None
+        raise MissingPackage(f"{asked}: install {package} ({install_command(package)} in a clone)")
+    if point.dist is not None and point.dist.name in _ORDER:
+        check_versions(point.dist.name)
+    return point.load()
+
+
+def check_versions(package: str) -> None:
+    """Check that a package and those that it depends on have the version of Milepost.
+
+    Raises:
+        PackageMismatch: one has another version.
+    """
+    for each in _ORDER[: _ORDER.index(package) + 1]:
+        found = _version(each)
+        if found is not None and found != __version__:
+            raise PackageMismatch(
+                f"{each} {found} does not match milepost {__version__}",
+                f"{install_command(package, everything=True)} in a clone",
+            )
+
+
+def install_command(package: str, *, everything: bool = False) -> str:
+    """Return the command that installs a package from a clone, with what is missing below it.
+
+    Args:
+        package: one of ``_ORDER``.
+        everything: name Milepost and all packages below, whether they are installed or not.
+    """
+    below = _ORDER[: _ORDER.index(package)]
+    named = [each for each in below if everything or _version(each) is None]
+    folders = [f"./packages/{each.removeprefix('milepost-')}" for each in (*named, package)]
+    return " ".join(["pip install", *["."] * everything, *folders])
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
