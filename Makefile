@@ -6,7 +6,8 @@ BIN := .venv/bin
 
 install: ## everything that a developer needs, torch included
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install -c constraints.txt -e '.[test,lint,docs,export,eval,fit,rivals,mteb,lab,integrations]'
+	$(BIN)/pip install -c constraints.txt -e '.[test,lint,docs,integrations]' \
+		-e './packages/eval[rivals,mteb]' -e './packages/train[export]' -e ./packages/lab
 
 test:
 	$(BIN)/python -m pytest -n auto

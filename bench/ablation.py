@@ -30,13 +30,13 @@ from tokenizers import Tokenizer as Backend
 
 from milepost.engine.folder import cache_folder
 from milepost.errors import InputError, nearest
-from milepost.evaluate.where import commit, machine, today
-from milepost.train.config import Config, Stage, read_config
-from milepost.train.data_settings import DataSettings
-from milepost.train.journal import Journal
-from milepost.train.material import Material, load_material
-from milepost.train.objectives import build
-from milepost.train.run import opened
+from milepost_eval.where import commit, machine, today
+from milepost_train.config import Config, Stage, read_config
+from milepost_train.data_settings import DataSettings
+from milepost_train.journal import Journal
+from milepost_train.material import Material, load_material
+from milepost_train.objectives import build
+from milepost_train.run import opened
 from short_runs import TASKS, Asked, development, measured, trained
 
 WIDTHS = (384, 192, 128, 64)

@@ -24,11 +24,11 @@ from pathlib import Path
 import numpy as np
 
 import milepost
-from milepost.evaluate.session import Session
 from milepost.library import Library
 from milepost.mcp.tools import Tools
 from milepost.search.lexical import STOP_WORDS, terms
 from milepost.types import Document
+from milepost_eval.session import Session
 
 BUDGETS = (300, 500, 800, 1200, 2000, 3000, 5000)
 CHUNKS = {

@@ -38,23 +38,23 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from milepost.evaluate.report.tally import Tally
-from milepost.evaluate.where import commit, machine, today
-from milepost.lab.data.long_documents import Words
-from milepost.lab.lmk.base import BaseSettings, MaskedHead, guessed, rows_of, vocabulary
-from milepost.lab.lmk.material import training_texts
-from milepost.model import open_checkpoint
-from milepost.model.huggingface import HuggingFace
-from milepost.train.choices import Dtype
-from milepost.train.config import Config, Lora, Part, Stage, Windows
-from milepost.train.data_settings import DataSettings
-from milepost.train.fit_steps import take_step
-from milepost.train.journal import Journal
-from milepost.train.material import load_material
-from milepost.train.objectives import build
-from milepost.train.run import opened
-from milepost.train.schedule import warmed
-from milepost.train.stages import MarkedStage
+from milepost_eval.report.tally import Tally
+from milepost_eval.where import commit, machine, today
+from milepost_lab.data.long_documents import Words
+from milepost_lab.lmk.base import BaseSettings, MaskedHead, guessed, rows_of, vocabulary
+from milepost_lab.lmk.material import training_texts
+from milepost_train.choices import Dtype
+from milepost_train.config import Config, Lora, Part, Stage, Windows
+from milepost_train.data_settings import DataSettings
+from milepost_train.fit_steps import take_step
+from milepost_train.journal import Journal
+from milepost_train.material import load_material
+from milepost_train.model import open_checkpoint
+from milepost_train.model.huggingface import HuggingFace
+from milepost_train.objectives import build
+from milepost_train.run import opened
+from milepost_train.schedule import warmed
+from milepost_train.stages import MarkedStage
 from short_runs import OPEN, TASKS, development, measured, trained
 
 KINDS = ("encoder", "decoder")

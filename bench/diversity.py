@@ -25,14 +25,14 @@ from typing import Any
 import numpy as np
 
 import milepost
-from milepost.evaluate.metrics import BUDGETS
-from milepost.evaluate.tasks import load
-from milepost.evaluate.where import today
 from milepost.search.passages import length_adjusted_score
 from milepost.search.ranking import Ranking
-from milepost.train.ranking.cases import Ask, Case, asks, case
-from milepost.train.ranking.questions import Sample, Sizes, sample, spread
-from milepost.train.ranking.scores import base_scores, within_budgets
+from milepost_eval.metrics import BUDGETS
+from milepost_eval.tasks import load
+from milepost_eval.where import today
+from milepost_train.ranking.cases import Ask, Case, asks, case
+from milepost_train.ranking.questions import Sample, Sizes, sample, spread
+from milepost_train.ranking.scores import base_scores, within_budgets
 
 TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings", "multilingual",
          "policies")  # fmt: skip

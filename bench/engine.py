@@ -27,8 +27,8 @@ import torch
 import milepost
 from milepost.engine.folder import ModelFolder, Precision, find_model
 from milepost.engine.openvino import OpenVinoEngine, usable_cpus
-from milepost.model import load_checkpoint, onnx_export
 from milepost.text import split
+from milepost_train.model import load_checkpoint, onnx_export
 
 
 def float32_folder(checkpoint: Path) -> Path:

@@ -17,14 +17,14 @@ import numpy as np
 
 import milepost
 import milepost.search.passages
-from milepost.evaluate.tasks import load
-from milepost.evaluate.where import today
 from milepost.search.features import FEATURES
 from milepost.search.fusion import Fusion
 from milepost.search.trees import FILE, read_trees
-from milepost.train.ranking.cases import Case, asks, case
-from milepost.train.ranking.questions import Sizes, sample
-from milepost.train.ranking.scores import base_scores, overlap
+from milepost_eval.tasks import load
+from milepost_eval.where import today
+from milepost_train.ranking.cases import Case, asks, case
+from milepost_train.ranking.questions import Sizes, sample
+from milepost_train.ranking.scores import base_scores, overlap
 
 TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings", "multilingual",
          "policies")  # fmt: skip

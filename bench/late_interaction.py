@@ -19,16 +19,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.evaluate.statistics import corrected, difference, interval
-from milepost.evaluate.tasks.reading import objects
-from milepost.evaluate.where import commit, today
-from milepost.lab.compare.reading import TokenReader, default_cache
-from milepost.lab.compare.states import States
-from milepost.pooling.fixed_encoding import FixedEncoding
-from milepost.pooling.token_pooling import pool_tokens
 from milepost.windows.document_vector import unit
+from milepost_eval.statistics import corrected, difference, interval
+from milepost_eval.tasks.reading import objects
+from milepost_eval.where import commit, today
+from milepost_lab.compare.reading import TokenReader, default_cache
+from milepost_lab.compare.states import States
+from milepost_lab.pooling.fixed_encoding import FixedEncoding
+from milepost_lab.pooling.token_pooling import pool_tokens
 
-PAIRS = Path("src/milepost/lab/compare/packaged/open-questions.jsonl.gz")
+PAIRS = Path("packages/lab/src/milepost_lab/compare/packaged/open-questions.jsonl.gz")
 FACTORS = (2, 3, 4, 6)
 REPETITIONS = (10, 20, 40)
 CANDIDATES = 50
@@ -44,7 +44,7 @@ def vectors(states: States) -> Ragged:
 
 
 def maxsim(queries: Ragged, texts: Ragged) -> Floats:
-    """``milepost.pooling.maxsim``, a query at a time to save memory: ``(queries, texts)``."""
+    """``milepost_lab.pooling.maxsim``, a query at a time to save memory: ``(queries, texts)``."""
     starts = np.cumsum(texts[1]) - texts[1]
     each = np.split(queries[0], np.cumsum(queries[1])[:-1])
     return np.stack([_greatest(query @ texts[0].T, starts).sum(axis=0) for query in each])

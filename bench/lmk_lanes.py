@@ -21,10 +21,10 @@ from pathlib import Path
 
 import torch
 
-from milepost.evaluate.embedders.choose import minilm_folder
-from milepost.lab.lmk.settings import SIZES, chosen_settings
-from milepost.lab.lmk.study import Study
-from milepost.train.device import chosen_device, chosen_dtype
+from milepost_eval.embedders.choose import minilm_folder
+from milepost_lab.lmk.settings import SIZES, chosen_settings
+from milepost_lab.lmk.study import Study
+from milepost_train.device import chosen_device, chosen_dtype
 
 
 def main() -> None:

@@ -34,11 +34,11 @@ import milepost
 from engine import onnx, onnx_file
 from milepost.engine import cpu, find_model
 from milepost.engine.openvino import OpenVinoEngine, usable_cpus
-from milepost.evaluate.embedders.choose import minilm_folder
-from milepost.evaluate.where import commit, machine, today
-from milepost.model import load_checkpoint
-from milepost.model.export import convert
 from milepost.text import split
+from milepost_eval.embedders.choose import minilm_folder
+from milepost_eval.where import commit, machine, today
+from milepost_train.model import load_checkpoint
+from milepost_train.model.export import convert
 
 RIVAL = "sentence-transformers, torch float32"
 ATTENTION = "Milepost, int8 with attention in float (not shipped)"

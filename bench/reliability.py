@@ -25,14 +25,14 @@ from pathlib import Path
 import numpy as np
 
 import milepost
-from milepost.evaluate.names import Workshop
-from milepost.evaluate.tasks import load
-from milepost.evaluate.types import Question
-from milepost.evaluate.vectors import Vectors
-from milepost.evaluate.where import commit, machine, today
-from milepost.train.ranking.cases import TOGETHER
-from milepost.train.ranking.questions import Sample, Sizes, sample
 from milepost.types import Document
+from milepost_eval.names import Workshop
+from milepost_eval.tasks import load
+from milepost_eval.types import Question
+from milepost_eval.vectors import Vectors
+from milepost_eval.where import commit, machine, today
+from milepost_train.ranking.cases import TOGETHER
+from milepost_train.ranking.questions import Sample, Sizes, sample
 
 TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings", "policies",
          "multilingual")  # fmt: skip

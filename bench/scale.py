@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 
 import milepost
-from milepost.evaluate.session import Session
 from milepost.text.sentences import split
 from milepost.types import Document
+from milepost_eval.session import Session
 
 MODEL = "landmark-light"
 TASKS = "written,squad_articles,covid_papers,trials,meetings,multilingual,policies"

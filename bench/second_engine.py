@@ -24,11 +24,11 @@ from numpy.typing import NDArray
 from milepost import Encoder
 from milepost.engine import cpu, find_model
 from milepost.engine.openvino import OpenVinoEngine
-from milepost.evaluate.where import commit, machine, today
-from milepost.model import LandmarkEncoder, load_checkpoint
-from milepost.model.export import Feed
-from milepost.model.onnx_export import GRAPH, export_onnx
-from milepost.model.release import Recorder
+from milepost_eval.where import commit, machine, today
+from milepost_train.model import LandmarkEncoder, load_checkpoint
+from milepost_train.model.export import Feed
+from milepost_train.model.onnx_export import GRAPH, export_onnx
+from milepost_train.model.release import Recorder
 
 BOOK = Path(__file__).parents[1] / "examples" / "origin-of-species.txt"
 BASE = "OpenVINO, int8 graph in float"

@@ -21,26 +21,26 @@ from tokenizers import Tokenizer as Backend
 
 from milepost.engine.manifest import prefixed
 from milepost.engine.tokenizer import Tokenizer
-from milepost.evaluate.metrics import evidence_found
-from milepost.evaluate.tasks.names import load
-from milepost.evaluate.tasks.protocol import for_tuning, take
-from milepost.evaluate.types import Question
-from milepost.lab.landmark.surround import EXTRA, WAYS, spent
-from milepost.model import Checkpoint
-from milepost.model.release import window_sizes
-from milepost.train.batches import Batch, queries_of
-from milepost.train.check import landmarks_of, vectors_of
-from milepost.train.choices import Dtype
-from milepost.train.config import Config
-from milepost.train.data import Text, tokenize, touched
-from milepost.train.device import chosen_device, chosen_dtype
-from milepost.train.journal import Journal
-from milepost.train.loop import Event, Loop
-from milepost.train.objectives import Objective
-from milepost.train.processes import Processes
-from milepost.train.run import opened, reproducible
-from milepost.train.run_folder import CHECKPOINT, RunFolder
 from milepost.windows.plan import WindowSize
+from milepost_eval.metrics import evidence_found
+from milepost_eval.tasks.names import load
+from milepost_eval.tasks.protocol import for_tuning, take
+from milepost_eval.types import Question
+from milepost_lab.landmark.surround import EXTRA, WAYS, spent
+from milepost_train.batches import Batch, queries_of
+from milepost_train.check import landmarks_of, vectors_of
+from milepost_train.choices import Dtype
+from milepost_train.config import Config
+from milepost_train.data import Text, tokenize, touched
+from milepost_train.device import chosen_device, chosen_dtype
+from milepost_train.journal import Journal
+from milepost_train.loop import Event, Loop
+from milepost_train.model import Checkpoint
+from milepost_train.model.release import window_sizes
+from milepost_train.objectives import Objective
+from milepost_train.processes import Processes
+from milepost_train.run import opened, reproducible
+from milepost_train.run_folder import CHECKPOINT, RunFolder
 
 TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings")
 OPEN = ("covid_papers", "trials", "meetings")

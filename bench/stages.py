@@ -34,15 +34,15 @@ from typing import Any
 
 from tokenizers import Tokenizer as Backend
 
-from milepost.evaluate.where import commit, machine, today
-from milepost.train.choices import Dtype
-from milepost.train.config import Config, Part, Stage, Windows
-from milepost.train.data_settings import DataSettings
-from milepost.train.journal import Journal
-from milepost.train.material import Material, load_material
-from milepost.train.objectives import Objective, build
-from milepost.train.run import opened
-from milepost.train.stages import MarkedStage, MergedStage, PairsStage
+from milepost_eval.where import commit, machine, today
+from milepost_train.choices import Dtype
+from milepost_train.config import Config, Part, Stage, Windows
+from milepost_train.data_settings import DataSettings
+from milepost_train.journal import Journal
+from milepost_train.material import Material, load_material
+from milepost_train.objectives import Objective, build
+from milepost_train.run import opened
+from milepost_train.stages import MarkedStage, MergedStage, PairsStage
 from short_runs import OPEN, TASKS, Asked, development, measured, trained
 
 ALPHAS = {"III": None, "III-0": 0.0, "III-0.08": 0.08, "III-ln2": math.log(2)}

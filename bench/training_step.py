@@ -24,14 +24,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from milepost.evaluate.where import commit, machine, today
-from milepost.model import LandmarkEncoder
-from milepost.train.batches import Batch
-from milepost.train.check import vectors_of
-from milepost.train.data import Pair, Text
-from milepost.train.material import Material
-from milepost.train.objectives import build
-from milepost.train.stages import MergedStage, PairsStage, StageSettings
+from milepost_eval.where import commit, machine, today
+from milepost_train.batches import Batch
+from milepost_train.check import vectors_of
+from milepost_train.data import Pair, Text
+from milepost_train.material import Material
+from milepost_train.model import LandmarkEncoder
+from milepost_train.objectives import build
+from milepost_train.stages import MergedStage, PairsStage, StageSettings
 
 BOS, LANDMARK, WORDS = 101, 102, 30_522
 NETWORK = Path(__file__).resolve().parents[1] / "checkpoint" / "config.json"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import doctest
-import importlib
 import pkgutil
 import re
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import milepost
+from milepost._optional import folder_of
 
 
 def _source(module: pkgutil.ModuleInfo) -> str:
@@ -22,13 +24,17 @@ def _source(module: pkgutil.ModuleInfo) -> str:
     return Path(found.origin).read_text(encoding="utf-8")
 
 
-TORCH = ("milepost.lab", "milepost.model", "milepost.train")
+PACKAGES = [
+    name
+    for name in ("milepost", "milepost_eval", "milepost_lab.pooling")
+    if find_spec(name.partition(".")[0])
+]
+"""Those that need no torch."""
 MODULES = [
     module.name
-    for module in pkgutil.walk_packages(milepost.__path__, "milepost.")
-    if not module.name.startswith(TORCH)
-    and not module.name.endswith("__main__")
-    and ">>>" in _source(module)
+    for package in PACKAGES
+    for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
+    if not module.name.endswith("__main__") and ">>>" in _source(module)
 ]
 
 
@@ -38,7 +44,7 @@ def test_examples_hold(name: str) -> None:
     if name.startswith("milepost.integrations."):
         module = pytest.importorskip(name, reason="needs its framework", exc_type=ImportError)
     else:
-        module = importlib.import_module(name)
+        module = import_module(name)
     assert doctest.testmod(module).failed == 0
 
 
@@ -46,16 +52,21 @@ def test_there_are_examples() -> None:
     """The examples are found at all: the rooms with worked numbers have some."""
     finder = doctest.DocTestFinder(exclude_empty=True)
     for name in ("windows.plan", "windows.cut", "windows.batches", "search.lexical", "testing"):
-        module = importlib.import_module(f"milepost.{name}")
+        module = import_module(f"milepost.{name}")
         assert any(test.examples for test in finder.find(module)), name
 
 
 def test_files_that_docstrings_name_exist() -> None:
     """Beside the module, beside its package, or in milepost."""
     root = Path(milepost.__file__).parent
+    others = map(folder_of, ("milepost_eval", "milepost_train", "milepost_lab"))
+    roots = [root, *filter(None, others)]
+    above = [each.parent for each in roots]
+    above += root.parents[1].glob("packages/*/src")  # where they are not installed
     named = [
         (file, name)
-        for file in sorted(root.rglob("*.py"))
+        for each in roots
+        for file in sorted(each.rglob("*.py"))
         for name in re.findall(
             r"``(?!bench/)([\w/]+\.py)``",
             ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "",
@@ -63,8 +74,8 @@ def test_files_that_docstrings_name_exist() -> None:
     ]
     assert len(named) > 100
     missing = [
-        f"{file.relative_to(root)}: {name}"
+        f"{file}: {name}"
         for file, name in named
-        if not any((place / name).is_file() for place in (file.parent, file.parents[1], root))
+        if not any((place / name).is_file() for place in (*file.parents[:2], *roots, *above))
     ]
     assert not missing

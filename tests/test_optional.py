@@ -23,10 +23,20 @@ def test_what_is_installed_is_returned() -> None:
 
 def test_what_is_missing_names_its_extra() -> None:
     """The error says how to install it and keeps the real cause."""
-    with pytest.raises(MissingExtra, match=r"pip install 'milepost\[train\]'") as raised:
-        require("no_such_module_here", extra="train")
+    with pytest.raises(MissingExtra, match=r"pip install 'milepost\[serve\]'") as raised:
+        require("no_such_module_here", extra="serve")
     assert "no_such_module_here" in str(raised.value)
     assert isinstance(raised.value.__cause__, ModuleNotFoundError)
+
+
+@pytest.mark.parametrize(
+    ("extra", "package"), [("train", "./packages/train"), ("rivals", "'./packages/eval[rivals]'")]
+)
+def test_what_a_package_of_milepost_brings_is_installed_from_the_clone(extra, package) -> None:
+    """By its folder, with its extra."""
+    with pytest.raises(MissingExtra) as raised:
+        require("no_such_module_here", extra=extra)
+    assert raised.value.hint == f"pip install {package}"
 
 
 def test_what_is_broken_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from milepost.evaluate.compare import Overall, against
-from milepost.evaluate.records import Record
-from milepost.evaluate.report.verdict import signed_interval
+from milepost_eval.compare import Overall, against
+from milepost_eval.records import Record
+from milepost_eval.report.verdict import signed_interval
 
 COMMON = (
     "bm25", "bm25:400", "bm25:tuned", "bm25:langchain", "bm25s:tuned", "sentence@minilm",

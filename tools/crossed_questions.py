@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from milepost.evaluate.tasks.reading import objects
+from milepost_eval.tasks.reading import objects
 
 TASKS = ("multilingual", "squad_articles")
 

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from milepost.evaluate.tasks.reading import objects
-from milepost.train.loading import task_files
+from milepost_eval.tasks.reading import objects
+from milepost_train.loading import task_files
 
 
 def excerpt(

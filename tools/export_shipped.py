@@ -16,11 +16,11 @@ from random import Random
 import numpy as np
 
 from milepost.engine.tokenizer import Tokenizer
-from milepost.evaluate.tasks.reading import objects
-from milepost.model import export, load_checkpoint
 from milepost.text import split
-from milepost.train.batches import assemble
 from milepost.windows import WindowSize, plan
+from milepost_eval.tasks.reading import objects
+from milepost_train.batches import assemble
+from milepost_train.model import export, load_checkpoint
 
 
 def calibration(shared: Path, tokenizer: Tokenizer, batches: int = 60) -> list[dict]:

@@ -14,8 +14,8 @@ import json
 from pathlib import Path
 
 from milepost.errors import MilepostError
-from milepost.evaluate.tasks.reading import objects
 from milepost.text import read
+from milepost_eval.tasks.reading import objects
 
 QUESTIONS = Path(__file__).parents[1] / "data" / "files" / "questions.jsonl"
 REPEATED = ("docx-long-tables.docx", "pdf-rotated-pages.pdf")

@@ -16,8 +16,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from milepost.evaluate.report.outcome import Cell, Figure, Outcome, as_markdown
-from milepost.evaluate.report.tally import Tally
+from milepost_eval.report.outcome import Cell, Figure, Outcome, as_markdown
+from milepost_eval.report.tally import Tally
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "bench" / "results" / "ablation.jsonl.xz"

@@ -19,11 +19,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from milepost.evaluate.tasks.reading import objects
-from milepost.lab.compare.sources import PACKAGED_FILE
-from milepost.lab.data.long_documents import stable
 from milepost.text.sentences import split
 from milepost.types import Span
+from milepost_eval.tasks.reading import objects
+from milepost_lab.compare.sources import PACKAGED_FILE
+from milepost_lab.data.long_documents import stable
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTIONS = ROOT / "data" / "questions" / "questions.jsonl.gz"

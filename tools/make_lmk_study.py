@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from milepost.evaluate.report.outcome import Figure, Outcome, Panel, Series
-from milepost.evaluate.report.outcome_plot import plot
-from milepost.lab.lmk.report import report
-from milepost.lab.lmk.study import RESULT
-from milepost.lab.lmk.verdict import (
+from milepost_eval.report.outcome import Figure, Outcome, Panel, Series
+from milepost_eval.report.outcome_plot import plot
+from milepost_lab.lmk.report import report
+from milepost_lab.lmk.study import RESULT
+from milepost_lab.lmk.verdict import (
     CLAIMED,
     DRAWS,
     NAMES,

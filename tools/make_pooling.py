@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from milepost import pooling
-from milepost.lab.command import STUDIES
-from milepost.pooling import Operator
+from milepost_lab import pooling
+from milepost_lab.command import STUDIES
+from milepost_lab.pooling import Operator
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE = DOCS / "pooling.md"

@@ -17,20 +17,20 @@ from typing import Any
 import numpy as np
 import torch
 
-from milepost import pooling
-from milepost.evaluate.report.drawing import OTHERS, OURS, Axis, Line, draw_lines, figure, settings
 from milepost.govern import PAPER, Controller
 from milepost.govern.controller import SECOND
-from milepost.lab.cet.published import published_weights
-from milepost.lab.compare.reading import TokenReader
-from milepost.lab.quality.separation import centres
-from milepost.lab.show.study import QUERY, TEXT, as_svg, picture
-from milepost.lab.stitch.maps import compare, problem
-from milepost.model.bytes.tokenizer import encode
-from milepost.pooling.fixed_encoding import FixedEncoding
-from milepost.pooling.maxsim import maxsim
-from milepost.train.losses.coupled import posterior_weights
 from milepost.windows.document_vector import unit
+from milepost_eval.report.drawing import OTHERS, OURS, Axis, Line, draw_lines, figure, settings
+from milepost_lab import pooling
+from milepost_lab.cet.published import published_weights
+from milepost_lab.compare.reading import TokenReader
+from milepost_lab.model.bytes.tokenizer import encode
+from milepost_lab.pooling.fixed_encoding import FixedEncoding
+from milepost_lab.pooling.maxsim import maxsim
+from milepost_lab.quality.separation import centres
+from milepost_lab.show.study import QUERY, TEXT, as_svg, picture
+from milepost_lab.stitch.maps import compare, problem
+from milepost_train.losses.coupled import posterior_weights
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "pooling" / "pictures"
 

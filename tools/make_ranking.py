@@ -16,8 +16,8 @@ from statistics import fmean
 from typing import Any
 
 from milepost.engine.manifest import read_manifest
-from milepost.evaluate.report.outcome import Figure, Outcome, Panel, Series
-from milepost.evaluate.report.outcome_plot import plot
+from milepost_eval.report.outcome import Figure, Outcome, Panel, Series
+from milepost_eval.report.outcome_plot import plot
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from best_of_each import COMMON, STRONG, table
-from milepost.evaluate.records import Record, read
-from milepost.evaluate.report import tables, write_plots
-from milepost.evaluate.report.table import percent
-from milepost.evaluate.tuned import Tuned, read_tuned
+from milepost_eval.records import Record, read
+from milepost_eval.report import tables, write_plots
+from milepost_eval.report.table import percent
+from milepost_eval.tuned import Tuned, read_tuned
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
@@ -65,7 +65,7 @@ The rivals' settings, chosen on development questions by one procedure for all, 
 experiments:
 
     milepost eval tune --tasks all --questions 150 --documents 14 --dtype bfloat16 \\
-        --data ../shared/data --out src/milepost/evaluate/tuned.json
+        --data ../shared/data --out packages/eval/src/milepost_eval/tuned.json
     milepost lab landmark all --split dev --documents 14 --questions 150 \\
         --data ../shared/data --report docs/results/experiment.html \\
         > bench/results/experiments-dev.md
@@ -149,7 +149,7 @@ def _tuned(tuned: Tuned) -> str:
     lines = [
         f"Development questions asked ({tuned.date}, commit `{tuned.commit}`): {asked}. The figure "
         "is evidence recall, mean of 800, 1,600 and 3,200 characters, then of tasks; one choice "
-        "for all tasks. All candidates: `src/milepost/evaluate/tuned.json`.\n",
+        "for all tasks. All candidates: `packages/eval/src/milepost_eval/tuned.json`.\n",
         "| name | stands for | figure | next best | worst of all tried |",
         "|---|---|---|---|---|",
     ]

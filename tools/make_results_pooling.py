@@ -12,12 +12,12 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from milepost.evaluate.report.outcome import as_markdown
-from milepost.lab.compare.cache import ResultCache
-from milepost.lab.compare.found import Found
-from milepost.lab.compare.pictures import differences, lengths
-from milepost.lab.compare.recipe import CompareRecipe
-from milepost.lab.compare.tables import tables
+from milepost_eval.report.outcome import as_markdown
+from milepost_lab.compare.cache import ResultCache
+from milepost_lab.compare.found import Found
+from milepost_lab.compare.pictures import differences, lengths
+from milepost_lab.compare.recipe import CompareRecipe
+from milepost_lab.compare.tables import tables
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "bench" / "results" / "pooling.jsonl.xz"

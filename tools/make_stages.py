@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from milepost.evaluate.report.outcome import (
+from milepost_eval.report.outcome import (
     Cell,
     Figure,
     Outcome,
@@ -25,8 +25,8 @@ from milepost.evaluate.report.outcome import (
     Series,
     as_markdown,
 )
-from milepost.evaluate.report.outcome_plot import plot
-from milepost.evaluate.report.tally import Tally
+from milepost_eval.report.outcome_plot import plot
+from milepost_eval.report.tally import Tally
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "bench" / "results" / "stages.jsonl.xz"

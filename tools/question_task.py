@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from milepost.evaluate.tasks.reading import objects
+from milepost_eval.tasks.reading import objects
 
 QUESTIONS = Path(__file__).parents[1] / "data" / "questions" / "questions.jsonl.gz"
 

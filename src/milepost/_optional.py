@@ -9,9 +9,24 @@ from types import ModuleType
 
 from milepost.errors import MissingExtra
 
+_PACKAGES = {
+    "eval": "./packages/eval",
+    "rivals": "'./packages/eval[rivals]'",
+    "mteb": "'./packages/eval[mteb]'",
+    "train": "./packages/train",
+    "qlora": "'./packages/train[qlora]'",
+    "export": "'./packages/train[export]'",
+    "lab": "./packages/lab",
+}
+"""Package, or extra of a package, that a clone installs from a folder → argument of pip."""
+
 
 def require(module: str, *, extra: str) -> ModuleType:
-    """Import a module, or name the extra that installs it.
+    """Import a module, or name the extra or package that installs it.
+
+    Args:
+        module: name of the module.
+        extra: an extra of Milepost, or a name of ``_PACKAGES``.
 
     Raises:
         MissingExtra: the module, or something that it imports, is not installed.
@@ -21,11 +36,11 @@ def require(module: str, *, extra: str) -> ModuleType:
     except ImportError as error:
         raise MissingExtra(
             f"this needs {module}, which cannot be imported ({error})",
-            f"pip install '{_installed()}[{extra}]'",
+            f"pip install {_PACKAGES.get(extra) or _with_extra(extra)}",
         ) from error
 
 
-def _installed() -> str:
+def _with_extra(extra: str) -> str:
     """Return the argument of ``pip install`` that adds an extra to this installation.
 
     If Milepost is installed (from a clone, a wheel or an index), pip keeps it and reads the extra
@@ -39,8 +54,9 @@ def _installed() -> str:
     try:
         distribution("milepost")
     except PackageNotFoundError:
-        return str(sources) if (sources / "pyproject.toml").is_file() else "milepost"
-    return "milepost"
+        if (sources / "pyproject.toml").is_file():
+            return f"'{sources}[{extra}]'"
+    return f"'milepost[{extra}]'"
 
 
 def check_installed(*modules: str, extra: str) -> None:

@@ -6,11 +6,16 @@ package has the version of Milepost itself.
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from milepost import __version__
 from milepost.errors import MissingPackage, PackageMismatch
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+# importlib.metadata is imported where it is needed: most commands do not, and it takes longer than
+# the rest of the start.
 
 COMMAND_GROUP = "milepost.commands"
 """Entry points: name of a command → the ``click`` command."""
@@ -22,14 +27,14 @@ _ORDER = ("milepost-eval", "milepost-train", "milepost-lab")
 
 COMMANDS = {
     "eval": ("milepost-eval", "Measure how much marked evidence is returned."),
+    "train": ("milepost-train", "Train a landmark model."),
+    "fit": ("milepost-train", "Learn a model's ranking and probabilities."),
+    "export": ("milepost-train", "Turn a trained checkpoint into a model folder, and check it."),
     "synthesize": (
         "milepost-train",
         "Generate questions from documents, with a language model or by rules.",
     ),
     "mine": ("milepost-train", "Find hard negatives for questions."),
-    "train": ("milepost-train", "Train a landmark model."),
-    "fit": ("milepost-train", "Learn a model's ranking and probabilities."),
-    "export": ("milepost-train", "Turn a trained checkpoint into a model folder, and check it."),
     "lab": ("milepost-lab", "Compare and study poolings."),
 }
 """Command → the package that brings it, and its line in the help."""
@@ -44,6 +49,8 @@ _FUNCTIONS = {
 
 def command_points() -> dict[str, EntryPoint]:
     """Find the commands of all installed packages by name; none is imported."""
+    from importlib.metadata import entry_points
+
     return {point.name: point for point in entry_points(group=COMMAND_GROUP)}
 
 
@@ -73,6 +80,8 @@ def function(name: str, *, asked: str) -> Any:
 
 
 def _load(group: str, name: str, package: str, asked: str) -> Any:
+    from importlib.metadata import entry_points
+
     point = next(iter(entry_points(group=group, name=name)), None)
     if point is None:
         if not package:
@@ -112,6 +121,8 @@ def install_command(package: str, *, everything: bool = False) -> str:
 
 
 def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:

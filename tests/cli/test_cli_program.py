@@ -8,7 +8,8 @@ import sys
 import pytest
 
 import milepost
-from milepost.cli.program import program
+from milepost._packages import COMMANDS
+from milepost.cli.program import GROUPS, program
 from milepost.errors import MilepostError
 from support.cli_process import environment
 
@@ -155,23 +156,28 @@ def test_a_cached_search_loads_no_reader(model, cli, notes):
     assert not avoided & set(loaded(code))
 
 
-@pytest.mark.parametrize("group", ["program", "lab"])
-def test_the_table_of_commands_says_what_they_say(group):
+def test_the_table_of_commands_says_what_they_say():
     """A command that is listed without being imported has the name and help of the real one."""
-    lazy = program if group == "program" else program.get_command(None, "lab")
-    for name, (_, text) in lazy.table.items():
-        command = lazy.get_command(None, name)
+    told = {name: text for name, (_, text) in [*program.table.items(), *COMMANDS.items()]}
+    for name in program.list_commands(None):
+        command = program.get_command(None, name)
         assert command.name == name
-        assert command.get_short_help_str(200) == text.rstrip(".") + "."
+        assert command.get_short_help_str(200) == told[name].rstrip(".") + "."
+
+
+def test_the_help_lists_each_command_once():
+    """In the section of what it is for."""
+    listed = [name for names in GROUPS.values() for name in names]
+    assert sorted(listed) == sorted(program.table)
 
 
 def test_a_search_imports_no_other_command():
-    """Trainer, lab, evaluation and the pooling operators stay out of a search's process."""
+    """Trainer, lab and evaluation stay out of a search's process, and entry points are not read."""
     code = (
         "import sys; from milepost.cli.program import program; "
         "program.get_command(None, 'search'); import milepost.index, milepost.reranker; "
         "print([m for m in sys.modules if m.startswith("
-        "('milepost.lab', 'milepost.train', 'milepost.evaluate', 'milepost.pooling'))])"
+        "('milepost_lab', 'milepost_train', 'milepost_eval', 'importlib.metadata'))])"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True

@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("termios", reason="needs the terminals of Unix")
 
-from milepost.cli.train import Screen
 from milepost.console.options import Settings
 from milepost.console.progress import Bar
 from milepost.intake import Step
+from milepost_train.cli.train import Screen
 from support.terminal import plain, shown_by
 
 COLOUR = r"\x1b\[[0-9;]*m"

@@ -67,17 +67,19 @@ def test_links_between_pages_lead_somewhere(page: Path):
 
 def test_paths_named_in_docs_exist():
     """A path in code marks that begins like one of ours is a file or folder of the checkout."""
-    ours = re.compile(r"`((?:bench|docs|examples|src|tests|\.ci)/[\w./-]+)`")
+    ours = re.compile(r"`((?:bench|docs|examples|packages|src|tests|\.ci)/[\w./-]+)`")
     inside = re.compile(
-        r"`((?:text|windows|pooling|engine|store|search|model|train|cli)/[\w/.-]+\.py)`"
+        r"`((?:text|windows|engine|store|search|cli|milepost_[a-z]+)/[\w/.-]+\.py)`"
     )
+    roots = [ROOT / "src" / "milepost", *ROOT.glob("packages/*/src")]
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         for path in ours.findall(text):
             assert (ROOT / path).exists(), f"{page.name}: {path}"
         for path in inside.findall(text):
             if "NAME" not in path:
-                assert (ROOT / "src" / "milepost" / path).is_file(), f"{page.name}: {path}"
+                found = any((root / path).is_file() for root in roots)
+                assert found, f"{page.name}: {path}"
 
 
 def test_every_command_is_in_the_docs():

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,23 +22,36 @@ PAGES = [
     *sorted(p for p in (ROOT / "examples").rglob("*") if p.suffix in (".py", ".toml", ".md")),
 ]
 BY_NAME = re.compile(r"\bpip install (?:-[\w-]+ )*['\"]?milepost(?!-)\b")
-OF_CLONE = re.compile(r"\bpip install (?:-\S+ )*'\.\[([a-z,-]+)\]'([^\n`]*)")
+COMMAND = re.compile(r"\bpip install [^\n`]*")
+FOLDER = re.compile(r"(?<=[\s'])\.(?:/packages/([\w-]+))?(?:\[([a-z,-]+)\])?(?=['\s`]|$)")
+"""A folder of the clone in a command: the package, none for Milepost itself, and its extras."""
 CPU = "--extra-index-url https://download.pytorch.org/whl/cpu"
 TORCH = {"torch", "sentence-transformers", "mteb"}
 """What brings torch."""
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+BELOW = {"eval": {""}, "train": {"", "eval"}, "lab": {"", "eval", "train"}}
+"""Package → what must be installed with it; "" is Milepost itself."""
 
 
-def packages(extra: str) -> Iterator[str]:
-    """What an extra installs, with that of the extras it names."""
-    for requirement in EXTRAS[extra]:
+@cache
+def project(package: str) -> dict[str, Any]:
+    """The pyproject.toml of a package; "" for that of Milepost itself."""
+    folder = ROOT / "packages" / package if package else ROOT
+    return tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def brings(package: str, extras: str) -> Iterator[str]:
+    """What a package installs with some of its extras, and the extras that those name."""
+    found = project(package)
+    hook = found["tool"]["hatch"].get("metadata", {}).get("hooks", {}).get("custom", {})
+    requirements = [*found["project"].get("dependencies", ()), *hook.get("dependencies", ())]
+    for extra in filter(None, extras.split(",")):
+        requirements += found["project"]["optional-dependencies"][extra]
+    for requirement in requirements:
         name, others = re.match(r"([\w.-]+)(?:\[([^\]]+)\])?", requirement).groups()  # type: ignore[union-attr]
-        if name != "milepost":
-            yield name
-        for other in (others or "").split(",") if name == "milepost" else ():
-            yield from packages(other)
+        if name == "milepost" and others:
+            yield from brings("", others)
+        yield name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -44,15 +59,23 @@ def test_what_a_page_installs_is_there(page: Path) -> None:
     """Nothing is asked of PyPI, where Milepost is not; extras exist; torch comes without CUDA."""
     text = page.read_text(encoding="utf-8")
     assert not BY_NAME.findall(text)
-    for names, rest in OF_CLONE.findall(text):
-        brought = {package for name in names.split(",") for package in packages(name)}
-        assert not brought & TORCH or CPU in rest, f"'.[{names}]' brings torch"
+    for command in COMMAND.findall(text):
+        named = FOLDER.findall(command)
+        brought = {each for package, extras in named for each in brings(package, extras)}
+        assert not brought & TORCH or CPU in command, f"{command} brings torch"
+        packages = {package for package, _ in named}
+        if page.name != "README.md":
+            for package in packages & BELOW.keys():
+                assert packages >= BELOW[package], command
 
 
 def test_an_install_by_name_would_be_found() -> None:
     """In brackets and without, with options; the packages beside it are others."""
     assert len(BY_NAME.findall("`pip install milepost`, pip install -U 'milepost[eval]'")) == 2
     assert not BY_NAME.findall("pip install milepost-multilingual, pip install . milepost")
-    assert "torch" in set(packages("lab"))
-    assert "torch" not in set(packages("eval"))
-    assert OF_CLONE.findall("pip install -e '.[a,b]' --x y  # z\n") == [("a,b", " --x y  # z")]
+    assert "torch" in set(brings("train", ""))
+    assert "torch" not in set(brings("eval", ""))
+    assert {"sentence-transformers", "scipy"} <= set(brings("eval", "rivals"))
+    found = FOLDER.findall("pip install -e '.[a,b]' ./packages/lab './packages/eval[c]' --x y  # z")
+    assert found == [("", "a,b"), ("lab", ""), ("eval", "c")]
+    assert FOLDER.findall("pip install . ./packages/eval") == [("", ""), ("eval", "")]

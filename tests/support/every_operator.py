@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from milepost import pooling
+from milepost_lab import pooling
 
 WIDTH, LAYERS, ASKED = 8, 3, 8
 NAMES = list(pooling.names())

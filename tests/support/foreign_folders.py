@@ -13,8 +13,8 @@ import numpy as np
 import torch
 import transformers
 
-from milepost.model.lmk import Rule
-from milepost.model.lmk_model import LmkSettings
+from milepost_train.model.lmk import Rule
+from milepost_train.model.lmk_model import LmkSettings
 from support.small_models import CONFIGS, write_tokenizer
 
 CLS, SEP, PAD = 2, 3, 0

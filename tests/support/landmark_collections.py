@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from milepost.lab.data.landmarked import Landmarked
+from milepost_lab.data.landmarked import Landmarked
 
 TEXTS = {
     "bees": "Bees build cells of wax. The queen lays the eggs of the hive. Drones leave early.",

@@ -28,7 +28,7 @@ def write_corpus(folder: Path, words: int = 3000) -> Path:
 
     The article has 900 words more than ``words``, the long trial as many, the short one 700.
     """
-    from milepost.lab.data.long_documents import TASKS
+    from milepost_lab.data.long_documents import TASKS
 
     random = Random(1)
     body = words_of(random, words)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from milepost.search.features import FEATURES
-from milepost.train.ranking.cases import Case
+from milepost_train.ranking.cases import Case
 
 BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt"
 

@@ -23,7 +23,7 @@ def small_pairs(count: int, *, seed: int = 0, sentences: int = 2) -> list[tuple[
 
 def small_task(name: str = "sentences", *, count: int = 20, pairs: int = 48, **changes: Any) -> Any:
     """A task of texts."""
-    from milepost.lab.compare.material import Material
+    from milepost_lab.compare.material import Material
 
     asked = small_pairs(count, seed=9)
     names = [f"query {number}" for number in range(count)]
@@ -42,7 +42,7 @@ def small_task(name: str = "sentences", *, count: int = 20, pairs: int = 48, **c
 
 def write_pairs(folder: Path, count: int = 300) -> Path:
     """All sets of pairs with passages that are short, and some that are long."""
-    from milepost.lab.compare.material import SETS
+    from milepost_lab.compare.material import SETS
 
     random = Random(3)
     folder.mkdir(parents=True, exist_ok=True)
@@ -114,7 +114,7 @@ def made_run(
     **changes: Any,
 ) -> Any:
     """A run with these figures."""
-    from milepost.lab.compare.cache import Run
+    from milepost_lab.compare.cache import Run
 
     fields: dict[str, Any] = {
         "trained": True,
@@ -136,7 +136,7 @@ def made_cache() -> Any:
 
     30 documents of one query each; sentences apart.
     """
-    from milepost.lab.compare.cache import Asked, ResultCache
+    from milepost_lab.compare.cache import Asked, ResultCache
 
     cache = ResultCache()
     asked = tuple(f"q{n}" for n in range(30))

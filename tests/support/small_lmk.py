@@ -8,13 +8,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from milepost.lab.data.long_documents import TASKS
-from milepost.lab.lmk.base import BaseSettings
-from milepost.lab.lmk.material import Amounts
-from milepost.lab.lmk.pairs import SETS
-from milepost.lab.lmk.settings import LmkSettings
-from milepost.lab.lmk.training import Recipe
-from milepost.train.until_flat import Patience
+from milepost_lab.data.long_documents import TASKS
+from milepost_lab.lmk.base import BaseSettings
+from milepost_lab.lmk.material import Amounts
+from milepost_lab.lmk.pairs import SETS
+from milepost_lab.lmk.settings import LmkSettings
+from milepost_lab.lmk.training import Recipe
+from milepost_train.until_flat import Patience
 
 WORDS = [f"{a}{b}" for a in ("cat", "dog", "tree", "river", "bird") for b in ("", "s", "ly", "ing")]
 SMALL = LmkSettings(
@@ -95,7 +95,7 @@ def write_minilm(folder: Path) -> Path:
     import torch
     from safetensors.torch import save_file
 
-    from milepost.model.bert import Bert
+    from milepost_train.model.bert import Bert
     from support.small_models import CONFIGS, write_tokenizer
 
     config = {**CONFIGS["bert"], "num_hidden_layers": 6}

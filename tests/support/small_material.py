@@ -15,7 +15,7 @@ BOS, LANDMARK = 2, 3
 
 def small_text(random: Random, name: str, sentences: int, words: int = 6) -> Any:
     """A text whose words are ``word75`` … ``word184``, one token each, a full stop behind them."""
-    from milepost.train.data import Text
+    from milepost_train.data import Text
 
     parts, starts, spans, told = [], [0], [], ""
     for _ in range(sentences):
@@ -31,7 +31,7 @@ def small_text(random: Random, name: str, sentences: int, words: int = 6) -> Any
 
 def small_teacher(folder: Path, **settings: Any) -> Any:
     """A tiny BERT with its tokenizer, as a teacher of random opinions."""
-    from milepost.train.teacher import MeanTeacher
+    from milepost_train.teacher import MeanTeacher
 
     return MeanTeacher(write_checkpoint(folder, "bert"), **settings)
 
@@ -41,9 +41,9 @@ def small_material(teacher: Any = None, *, seed: int = 7, **changes: Any) -> Any
 
     A question repeats words of its evidence, so that there is something to learn.
     """
-    from milepost.train.data import Pair, Question
-    from milepost.train.material import Material
-    from milepost.train.teacher import Targets
+    from milepost_train.data import Pair, Question
+    from milepost_train.material import Material
+    from milepost_train.teacher import Targets
 
     random = Random(seed)
     texts = [small_text(random, f"text {n}", 12) for n in range(6)]
@@ -88,7 +88,7 @@ class Student:
 
     def __call__(self, batch: Any) -> Any:
         """Vectors of a batch's landmarks."""
-        from milepost.train.check import vectors_of
+        from milepost_train.check import vectors_of
 
         self.seen.append(batch)
         return vectors_of(self.model, batch)

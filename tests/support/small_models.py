@@ -40,7 +40,7 @@ def random_model(kind: str, *, own_sentence: bool = True, seed: int = 5) -> Any:
     """A ``LandmarkEncoder`` whose weights are random but large enough to make states differ."""
     import torch
 
-    from milepost.model import LandmarkEncoder
+    from milepost_train.model import LandmarkEncoder
 
     torch.manual_seed(seed)
     model = LandmarkEncoder(CONFIGS[kind], own_sentence=own_sentence)
@@ -74,7 +74,7 @@ def write_checkpoint(folder: Path, kind: str) -> Path:
     """A checkpoint folder: config, float32 safetensors, tokenizer."""
     import torch
 
-    from milepost.model import save_checkpoint
+    from milepost_train.model import save_checkpoint
 
     model = random_model(kind)
     save_checkpoint(model, folder, torch.float32)

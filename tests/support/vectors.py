@@ -5,7 +5,7 @@ A started process imports it from here: the folder is on its path, however pytes
 
 import numpy as np
 
-from milepost.evaluate.vectors import Vectors
+from milepost_eval.vectors import Vectors
 
 
 def made(calls):

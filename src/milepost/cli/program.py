@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from milepost import __version__
+from milepost import __version__, _packages
 from milepost.console.group import LazyGroup
 from milepost.console.options import Interrupted, Settings, say
 from milepost.errors import MilepostError, MissingPackage
@@ -44,6 +44,42 @@ class Program(LazyGroup):
             _abandon()
             return 0  # the reader of stdout has closed the pipe
         return code
+
+    def list_commands(self, ctx: click.Context | None) -> list[str]:
+        """Names of the commands, those of other installed packages last."""
+        brought = _packages.command_points()
+        known = [name for name in _packages.COMMANDS if name in brought]
+        return [*self.table, *known, *sorted(brought.keys() - set(known) - set(self.table))]
+
+    def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
+        """Import one command, of Milepost or of another package; None for an unknown name.
+
+        Raises:
+            MissingPackage: the package that brings it is not installed.
+            PackageMismatch: the package is of another version than Milepost.
+        """
+        if cmd_name in self.table:
+            return super().get_command(ctx, cmd_name)
+        command: click.Command | None = _packages.command(cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by what they are for, without importing those that are known."""
+        brought = _packages.command_points()
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, self.table[name][1]) for name in names])
+        with formatter.section("Measure and train"):
+            formatter.write_dl(
+                [
+                    (name, text if name in brought else f"{text} [{package} is not installed]")
+                    for name, (package, text) in _packages.COMMANDS.items()
+                ]
+            )
+        others = sorted(brought.keys() - _packages.COMMANDS.keys() - set(self.table))
+        if others:
+            with formatter.section("Other packages"):
+                formatter.write_dl([(name, brought[name].value) for name in others])
 
 
 def _flush() -> None:
@@ -116,13 +152,14 @@ COMMANDS = {
         "milepost.cli.table:table",
         "Ask many questions of many documents; write a table.",
     ),
-    "index": ("milepost.cli.index:index", "Read files and folders into an index."),
-    "serve": ("milepost.cli.serve:serve", "Serve a page and an API over HTTP."),
     "view": (
         "milepost.cli.view:view",
         "Write documents as one HTML file with a search of its own.",
     ),
+    "index": ("milepost.cli.index:index", "Read files and folders into an index."),
+    "serve": ("milepost.cli.serve:serve", "Serve a page and an API over HTTP."),
     "mcp": ("milepost.cli.mcp:mcp", "Give agents tools to search documents (MCP)."),
+    "copy": ("milepost.cli.copy:copy", "Copy an index to a folder or a server."),
     "encode": (
         "milepost.cli.encode:encode",
         "Print the landmarks of a text: one vector per sentence.",
@@ -132,27 +169,20 @@ COMMANDS = {
         "milepost.cli.info:info",
         "Show version, model, cache and the contents of an index.",
     ),
-    "copy": ("milepost.cli.copy:copy", "Copy an index to a folder or a server."),
     "doctor": ("milepost.cli.doctor:doctor", "Check the installation and time the model."),
     "completion": (
         "milepost.cli.completion:completion",
         "Print a completion script for your shell.",
     ),
-    "eval": ("milepost.cli.eval:evaluate", "Measure how much marked evidence is returned."),
-    "synthesize": (
-        "milepost.cli.synthesize:synthesize",
-        "Generate questions from documents, with a language model or by rules.",
-    ),
-    "mine": ("milepost.cli.mine:mine", "Find hard negatives for questions."),
-    "train": ("milepost.cli.train:train", "Train a landmark model."),
-    "fit": ("milepost.cli.fit:fit", "Learn a model's ranking and probabilities."),
-    "export": (
-        "milepost.cli.export:export",
-        "Turn a trained checkpoint into a model folder, and check it.",
-    ),
-    "lab": ("milepost.lab.command:lab", "Compare and study poolings."),
 }
-"""Command → where it is, and its line in the help; the most used first."""
+"""Command → where it is, and its line in the help. Those of other packages are in ``_packages``."""
+
+GROUPS = {
+    "Search": ("search", "check", "annotate", "ask", "table", "view"),
+    "Index and serve": ("index", "serve", "mcp", "copy", "encode"),
+    "This installation": ("models", "info", "doctor", "completion"),
+}
+"""The sections of the help, and their commands."""
 
 
 @click.group(

@@ -36,8 +36,9 @@ class CommandGroup(click.Group):
         Raises:
             InputError: the name is unknown; the hint gives the nearest one.
         """
-        name, names = args[0], self.list_commands(ctx)
-        if name not in names and not name.startswith("-"):
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            names = self.list_commands(ctx)
             raise InputError(
                 f"unknown command {name!r}", f"{nearest(name, names)}{ctx.command_path} --help"
             )

@@ -53,7 +53,7 @@ code_option = click.option(
     "--code",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     multiple=True,
-    help="Python file that registers poolings (milepost.pooling.register); it is run.",
+    help="Python file that registers poolings (milepost_lab.pooling.register); it is run.",
 )
 
 

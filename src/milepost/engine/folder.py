@@ -33,7 +33,7 @@ GRAPHS: dict[Precision, str] = {
 }
 POOLING_GRAPH, POOLING = "pooling.xml", "pooling.npz"
 """Files of a model that does not pool documents by the mean of landmarks: the OpenVINO graph, and
-the file that ``milepost.pooling.load`` reads."""
+the file that ``milepost_lab.pooling.load`` reads."""
 RERANKER = "reranker"
 """Subfolder with the model that reranks the best places."""
 
@@ -95,7 +95,7 @@ class ModelFolder:
         return path
 
 
-_EXPORT = "export the model again (milepost.model.export) or reinstall milepost"
+_EXPORT = "export the model again (milepost_train.model.export) or reinstall milepost"
 
 
 def shipped_models() -> list[ModelFolder]:

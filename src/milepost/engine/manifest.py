@@ -42,8 +42,8 @@ class Manifest:
             number, ``own_sentence`` means that a landmark attends to its own tokens only, and a
             sentence's vector is the mean of the landmarks whose tokens it shares.
         causal: a landmark sees only what precedes it, so there is no right halo.
-        pooling: how landmarks become the document vector: ``lmk`` is their mean; any other operator
-            of ``milepost.pooling`` is stored next to the graph (``pooling.xml``, ``pooling.npz``).
+        pooling: how landmarks become the document vector: ``lmk`` is their mean; any other pooling
+            of ``milepost_lab`` is stored next to the graph (``pooling.xml``, ``pooling.npz``).
         query_prefix: prefix of every question, as in training; see ``prefixed``.
         fusion: learned parameters of the search, see ``search/fusion.py``; empty for its defaults.
         trained: a summary of the training.

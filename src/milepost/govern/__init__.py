@@ -3,7 +3,7 @@
 In:      power or processor time, as a share of a budget, every few seconds.
 Out:     commands to slow down, halt or continue.
 Refuses: everything but the standard library and Milepost's errors: the simulator of
-         ``milepost.lab.power`` and a live server drive the same controller.
+         ``milepost_lab.power`` and a live server drive the same controller.
 Read:    ``policy.py`` (all constants and their sources), ``controller.py`` (the rules, no I/O),
          ``meters.py`` and ``sensor.py`` (measurements), ``governor.py`` (the controller in a
          process).

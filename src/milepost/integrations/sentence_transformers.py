@@ -6,7 +6,7 @@
 
 Needs ``sentence-transformers``: ``pip install 'milepost[sentence-transformers]'``. Milepost's own
 engine computes the vectors, on the CPU; the module has no weights to train. ``milepost train`` and
-``milepost.model.interop`` are for that.
+``milepost_train.model.interop`` are for that.
 """
 
 from __future__ import annotations

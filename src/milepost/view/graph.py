@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_HINT = "landmark-light, or a model that python -m milepost.train.light has made"
+_HINT = "landmark-light, or a model that python -m milepost_train.light has made"
 
 
 class Graph:

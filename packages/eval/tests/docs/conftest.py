@@ -1,0 +1,5 @@
+"""Scripts that write pages."""
+
+from support.page_scripts import made
+
+__all__ = ["made"]

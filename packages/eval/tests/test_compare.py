@@ -1,0 +1,277 @@
+"""Two runs, and one run's systems: what is compared, with what, and what is left over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.errors import InputError
+from milepost_eval.compare import against, compare
+from milepost_eval.pairing import pairs
+from milepost_eval.records import PerQuestion, Record
+from milepost_eval.statistics import corrected, difference, over_tasks, smallest_p, wilcoxon
+
+pytest.importorskip("scipy", reason="needs the eval extra")
+
+
+def record(
+    system: str,
+    task: str,
+    figures: Sequence[float],
+    *,
+    names: Sequence[str] | None = None,
+    setting: str = "document",
+    split: str = "dev",
+    metric: str = "recall@800",
+    owner: str = "d",
+) -> Record:
+    """A result with one metric; two questions a document."""
+    count = len(figures)
+    asked = tuple(names) if names is not None else tuple(f"q{n}" for n in range(count))
+    return Record(
+        system=system,
+        fingerprint="",
+        task=task,
+        setting=setting,
+        split=split,
+        documents=count,
+        questions=count,
+        left_out=0,
+        metrics={metric: sum(figures) / count},
+        intervals={metric: (0.0, 1.0)},
+        open_seconds=0.0,
+        search_seconds=0.0,
+        tokens=0,
+        cached=False,
+        date="",
+        version="",
+        commit="",
+        machine="",
+        per_question=PerQuestion(
+            names=asked,
+            documents=tuple(f"{owner}{int(name[1:]) // 2}" for name in asked),
+            kinds=("",) * count,
+            positions=(0.0,) * count,
+            lengths=(1,) * count,
+            figures={metric: tuple(figures)},
+        ),
+    )
+
+
+HIGH, LOW, MID = (1.0, 0.5, 1.0, 0.75, 1.0, 0.5), (0.5, 0.5, 0.0, 0.25, 0.5, 0.0), (0.6,) * 6
+OWNERS = ["d0", "d0", "d1", "d1", "d2", "d2"]
+
+
+def test_a_comparison_is_what_the_statistics_say() -> None:
+    """Rows, Holm's correction, the mean over tasks and the signed ranks come from statistics.py."""
+    old = [record("old", "trials", LOW), record("old", "meetings", HIGH)]
+    new = [record("new", "trials", HIGH), record("new", "meetings", HIGH[::-1])]
+    found = compare(new, old, "recall@800")
+    first, second = difference(HIGH, LOW, OWNERS), difference(HIGH[::-1], HIGH, OWNERS)
+    adjusted = corrected({"trials": first, "meetings": second})
+    assert [row.difference for row in found.rows] == list(adjusted.values())
+    assert [(row.a, row.b, row.task) for row in found.rows] == [
+        ("new", "old", "trials"),
+        ("new", "old", "meetings"),
+    ]
+    assert [row.adjusted for row in found.rows] == [one.adjusted for one in adjusted.values()]
+    (overall,) = found.overall
+    tasks = {"trials": (HIGH, LOW, OWNERS), "meetings": (HIGH[::-1], HIGH, OWNERS)}
+    assert overall.difference == over_tasks(tasks)
+    assert overall.wilcoxon == wilcoxon([first.mean, second.mean])
+    assert overall.tasks == ("trials", "meetings")
+    assert overall.mean_a - overall.mean_b == pytest.approx(overall.difference.mean)
+    assert (found.alone_a, found.alone_b, found.unmeasured) == ((), (), ())
+
+
+def test_systems_of_larger_files_are_matched_by_name() -> None:
+    """With several systems a name meets its own name, and who has none is listed."""
+    a = [record("bm25", "trials", LOW), record("landmark", "trials", HIGH)]
+    b = [record("landmark", "trials", MID), record("chunk:200", "trials", LOW)]
+    found = compare(a, b, "recall@800")
+    assert [(row.a, row.b) for row in found.rows] == [("landmark", "landmark")]
+    assert found.alone_a == ("bm25 on trials (document, dev)",)
+    assert found.alone_b == ("chunk:200 on trials (document, dev)",)
+
+
+def test_setting_and_split_are_never_mixed() -> None:
+    """The same task in another setting or split is another row and another mean."""
+    places = [("document", "dev"), ("collection", "dev"), ("document", "test")]
+    a = [record("x", "trials", HIGH, setting=setting, split=split) for setting, split in places]
+    b = [record("y", "trials", LOW, setting=setting, split=split) for setting, split in places[:2]]
+    found = compare(a, b, "recall@800")
+    assert [(row.setting, row.split) for row in found.rows] == places[:2]
+    assert [(one.setting, one.tasks) for one in found.overall] == [
+        ("document", ("trials",)),
+        ("collection", ("trials",)),
+    ]
+    assert found.alone_a == ("x on trials (document, test)",)
+
+
+def test_questions_are_matched_by_name() -> None:
+    """In any order, and only those that both asked; the others are counted."""
+    a = record("x", "trials", (0.0, 0.25, 0.5, 1.0), names=("q0", "q1", "q2", "q3"))
+    b = record("y", "trials", (1.0, 0.5, 0.0), names=("q7", "q2", "q1"))
+    (row,) = compare([a], [b], "recall@800").rows
+    assert (row.mean_a, row.mean_b) == (0.375, 0.25)
+    assert (row.difference.questions, row.only_a, row.only_b) == (2, 2, 1)
+    assert row.documents == (4, 3)
+
+
+def test_files_of_other_questions_are_refused() -> None:
+    """Nothing in common: the message names the systems and tasks of both files."""
+    a, b = [record("x", "trials", LOW)], [record("y", "meetings", LOW)]
+    with pytest.raises(InputError) as caught:
+        compare(a, b, "recall@800")
+    assert "the first file has x on trials (document, dev)" in str(caught.value)
+    assert "the second has y on meetings (document, dev)" in str(caught.value)
+    with pytest.raises(InputError, match="they share no question"):
+        pairs(a, [record("y", "trials", (1.0,), names=("q99",))])
+    with pytest.raises(InputError, match="by the same system"):
+        pairs([*a, record("w", "trials", LOW)], [record("y", "trials", LOW)])
+    with pytest.raises(InputError, match="the second has no system on no task"):
+        pairs(a, [])
+
+
+def test_a_result_twice_is_refused() -> None:
+    """Which of two lines counts is for the reader to say."""
+    with pytest.raises(InputError, match=r"second file has y on trials .* twice"):
+        pairs([record("x", "trials", LOW)], [record("y", "trials", LOW)] * 2)
+
+
+def test_a_task_that_changed_is_refused() -> None:
+    """A question that is about another document now is another question."""
+    with pytest.raises(InputError, match=r"question q0 of task trials is about d0 .* new0"):
+        pairs([record("x", "trials", LOW)], [record("x", "trials", LOW, owner="new")])
+
+
+def test_an_unknown_metric_gets_the_nearest() -> None:
+    """A slip of the hand is answered with the name that was meant, anything else with all."""
+    a, b = [record("x", "trials", LOW)], [record("y", "trials", LOW)]
+    with pytest.raises(InputError, match=r"unknown metric .recal@800.*'recall@800'"):
+        compare(a, b, "recal@800")
+    with pytest.raises(InputError, match=r"unknown metric .zzz.*one of recall@800"):
+        against([*a, *b], "x", "zzz")
+
+
+def test_files_of_other_budgets() -> None:
+    """What both files have is compared; where no budget is in both, the budgets are named."""
+    small, middle, large = (
+        record("x", "trials", LOW, metric=f"recall@{budget}") for budget in (400, 800, 1600)
+    )
+
+    def joined(*records: Record) -> Record:
+        figures = {k: v for each in records for k, v in each.per_question.figures.items()}
+        return replace(small, per_question=replace(small.per_question, figures=figures))
+
+    # 800 is the middle of all three, and only the first file has it.
+    found = compare([joined(small, middle)], [joined(small, large)])
+    assert (found.metric, len(found.rows), found.unmeasured) == ("recall@400", 1, ())
+    with pytest.raises(InputError, match=r"metric .recall@800.*one of recall@400.* in both files"):
+        compare([joined(small, middle)], [joined(small, large)], "recall@800")
+    with pytest.raises(InputError, match=r"budgets 400, 800, the second 1600: .*--budgets$"):
+        compare([joined(small, middle)], [large])
+    ranked = record("x", "trials", MID, metric="ndcg@10")
+    with pytest.raises(InputError, match=r"--budgets, or --metric ndcg@10"):
+        compare([joined(small, ranked)], [joined(large, ranked)])
+
+
+def test_a_pair_without_the_metric_is_listed() -> None:
+    """Where only one side has the metric there is no row, and a line that says so."""
+    a = [record("x", "trials", LOW), record("x", "meetings", LOW)]
+    b = [record("y", "trials", HIGH), record("y", "meetings", HIGH, metric="mrr@10")]
+    found = compare(a, b, "recall@800")
+    assert [row.task for row in found.rows] == ["trials"]
+    assert found.unmeasured == ("x on meetings (document, dev)",)
+
+
+FIGURES = st.lists(
+    st.tuples(st.sampled_from((0.0, 0.5, 1.0)), st.sampled_from((0.0, 0.25, 1.0))),
+    min_size=2,
+    max_size=9,
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(FIGURES, min_size=1, max_size=3))
+def test_swapping_the_files_turns_every_sign(tasks: list[list[tuple[float, float]]]) -> None:
+    """``compare(b, a)`` is ``compare(a, b)`` mirrored at zero."""
+    a = [record("x", f"t{n}", [one for one, _ in task]) for n, task in enumerate(tasks)]
+    b = [record("y", f"t{n}", [two for _, two in task]) for n, task in enumerate(tasks)]
+    there, back = compare(a, b, "recall@800"), compare(b, a, "recall@800")
+    for one, two in zip((*there.rows, *there.overall), (*back.rows, *back.overall), strict=True):
+        x, y = one.difference, two.difference
+        assert (y.mean, y.low, y.high) == pytest.approx((-x.mean, -x.high, -x.low))
+        assert (y.p, two.mean_a, two.mean_b) == (x.p, one.mean_b, one.mean_a)
+
+
+@settings(max_examples=20, deadline=None)
+@given(FIGURES)
+def test_a_file_equals_itself(task: list[tuple[float, float]]) -> None:
+    """A run minus itself is zero with a p of 1 everywhere."""
+    run = [record("x", "t", [one for one, _ in task]), record("z", "t", [two for _, two in task])]
+    found = compare(run, run, "recall@800")
+    assert len(found.rows) == len(found.overall) == 2
+    for row in found.rows:
+        assert (row.difference.mean, row.difference.low, row.difference.high) == (0, 0, 0)
+        assert row.difference.p == row.adjusted == 1
+    assert all(one.wilcoxon == 1 for one in found.overall)
+
+
+RUN = [
+    record("ours", "trials", MID),
+    record("ours", "meetings", HIGH),
+    record("bm25", "trials", HIGH),
+    record("bm25", "meetings", LOW),
+    record("chunk:200", "trials", LOW),
+    record("chunk:200", "meetings", MID),
+    record("late", "trials", LOW, setting="collection"),
+    record("other", "policies", LOW),
+]
+
+
+def test_ours_against_every_other() -> None:
+    """One comparison a rival of the setting; one that shares no task has no row and says so."""
+    found = against(RUN, "ours", "recall@800")
+    assert [[row.b for row in one.rows] for one in found] == [["bm25"] * 2, ["chunk:200"] * 2, []]
+    assert found[0].overall[0].difference == over_tasks(
+        {"trials": (MID, HIGH, OWNERS), "meetings": (HIGH, LOW, OWNERS)}
+    )
+    assert found[0].overall[0].wilcoxon >= smallest_p(2)
+    assert found[2].alone_b == ("other on policies (document, dev)",)
+    assert len(found[2].alone_a) == 2
+
+
+def test_rivals_can_be_named() -> None:
+    """Only the rivals asked for, in the order asked for; a comparison is the same either way."""
+    every = against(RUN, "ours", "recall@800")
+    assert against(RUN, "ours", "recall@800", rivals=["chunk:200", "bm25"]) == every[1::-1]
+
+
+def test_kinds_of_questions_are_compared_apart() -> None:
+    """A task that tells kinds apart has a difference for each, corrected over the kinds."""
+    kinds = ("fact", "why", "fact", "why", "fact", "")
+    a, b = record("x", "written", HIGH), record("y", "written", LOW)
+    a = replace(a, per_question=replace(a.per_question, kinds=kinds))
+    (row,) = compare([a], [b], "recall@800").rows
+    wanted = {
+        kind: difference(
+            *([of[n] for n, its in enumerate(kinds) if its == kind] for of in (HIGH, LOW, OWNERS))
+        )
+        for kind in ("fact", "why")
+    }
+    assert row.kinds == corrected(wanted)
+    assert compare([b], [a], "recall@800").rows[0].kinds == {}
+
+
+def test_an_unknown_or_lonely_system_is_refused() -> None:
+    """A name that is not in the run, a setting it was not asked in, a run without rivals."""
+    with pytest.raises(InputError, match=r"no record of system our;.*'ours'"):
+        against(RUN, "our", "recall@800")
+    with pytest.raises(InputError, match="no record of system ours in the setting collection"):
+        against(RUN, "ours", "recall@800", "collection")
+    assert against(RUN[:2], "ours", "recall@800") == []

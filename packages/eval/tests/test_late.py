@@ -1,0 +1,152 @@
+"""Late chunking over units of any size from one reading of the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.errors import InputError
+from milepost.testing import fake_encoder
+from milepost.text import split
+from milepost.types import Document, Span
+from milepost_eval.embedders import LandmarkEmbedder, SentenceTransformerEmbedder, WordLlama
+from milepost_eval.embedders.base import unit
+from milepost_eval.systems.dense import Dense
+from milepost_eval.systems.late import Late, whole_sentences
+from milepost_eval.vectors import Vectors
+from support.tiny_models import TEXT, sentence_transformer
+
+DOCUMENTS = (Document("one", TEXT * 3), Document("blank", "\n"), Document("two", TEXT[:40]))
+
+
+def pairs(text: str) -> list[Span]:
+    """Two sentences at a time, one shared with the next."""
+    sentences = split(text)
+    return [
+        (a, d) for (a, _), (_, d) in zip(sentences, [*sentences[1:], sentences[-1]], strict=True)
+    ]
+
+
+def quarters(text: str) -> list[Span]:
+    """Pieces of 25 characters, wherever they fall."""
+    return [(at, min(at + 25, len(text))) for at in range(0, len(text), 25)]
+
+
+class Counted(SentenceTransformerEmbedder):
+    """A model that counts how often it reads a text."""
+
+    readings = 0
+
+    def within(self, text: str, spans: Sequence[Span]) -> tuple[np.ndarray, np.ndarray, int]:
+        """Count, then read."""
+        self.readings += 1
+        return super().within(text, spans)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small sentence-transformers folder."""
+    pytest.importorskip("sentence_transformers", reason="needs the eval extra")
+    return sentence_transformer(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.mark.parametrize("splitter", [split, pairs, quarters])
+def test_units_are_means_of_their_tokens(tiny: Path, splitter: object) -> None:
+    """Made of sentences or not, a unit's vector is the mean of its tokens in the whole text."""
+    model = SentenceTransformerEmbedder("tiny", tiny)
+    opened = Late("late", model, splitter, Vectors(None)).open(DOCUMENTS)
+    assert opened.tokens == sum(model.within(d.text, [])[2] for d in DOCUMENTS)
+    assert opened.tokens == Dense("d", model, split, Vectors(None)).open(DOCUMENTS).tokens
+    for number, document in enumerate(DOCUMENTS):
+        first, last = opened.units.document_offsets[number : number + 2]
+        spans = [(a, b) for a, b in opened.units.spans[first:last].tolist()]
+        wanted = unit(model.within(document.text, spans)[0])
+        np.testing.assert_allclose(opened.vectors[first:last], wanted, atol=4e-3)
+    asked = model.questions(["the whale"])
+    np.testing.assert_allclose(opened.scores(["the whale"]), asked @ opened.vectors.T, atol=2e-3)
+
+
+def test_one_reading_serves_all_sizes(tiny: Path, tmp_path: Path) -> None:
+    """Units of sentences share one reading of each text; a second run gives the same bytes."""
+    model, vectors = Counted("tiny", tiny), Vectors(tmp_path / "vectors.db")
+    fresh = [Late("x", model, s, Vectors(None)).open(DOCUMENTS) for s in (split, pairs, quarters)]
+    model.readings = 0
+    for splitter, wanted, readings in zip((split, pairs, quarters), fresh, (2, 2, 4), strict=True):
+        for _ in range(2):
+            opened = Late("late", model, splitter, vectors).open(DOCUMENTS)
+            assert opened.vectors.tobytes() == wanted.vectors.tobytes()
+            assert opened.tokens == wanted.tokens
+            assert model.readings == readings
+
+
+class Weights:
+    """Token states by hand: the first sentence has 4,099 tokens, the others one."""
+
+    name = fingerprint = "weights"
+
+    def context(self) -> str:
+        """No windows."""
+        return self.fingerprint
+
+    def texts(self, texts: Sequence[str]) -> tuple[np.ndarray, int]:
+        """Nothing is read alone here."""
+        return np.zeros((len(texts), 2), np.float32), 0
+
+    def questions(self, texts: Sequence[str]) -> np.ndarray:
+        """The first axis."""
+        return np.array([[1, 0]] * len(texts), np.float32)
+
+    def within(self, text: str, spans: Sequence[Span]) -> tuple[np.ndarray, np.ndarray, int]:
+        """The first sentence lies on one axis, the others on the other."""
+        means = np.array([[1, 0] if start == 0 else [0, 1] for start, _ in spans], np.float32)
+        counts = np.array([4099 if start == 0 else 1 for start, _ in spans], np.float32)
+        return means, counts, int(counts.sum())
+
+
+def test_large_counts_are_exact() -> None:
+    """A sentence's tokens weigh exactly, beyond what half a float can count to."""
+    opened = Late("late", Weights(), lambda t: [(0, len(t))], Vectors(None)).open(
+        [Document("d", "A long one. A short one.")]
+    )
+    np.testing.assert_allclose(opened.vectors[0, 1] / opened.vectors[0, 0], 1 / 4099, rtol=1e-5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text("ab. \n", max_size=60), st.data())
+def test_units_of_whole_sentences_are_known(text: str, data: st.DataObject) -> None:
+    """Runs of sentences are told from spans that cut one, white space not counted."""
+    sentences = [(a, b) for a, b in split(text) if text[a:b].strip()]
+    if not sentences:
+        return
+    first = data.draw(st.integers(0, len(sentences) - 1))
+    last = data.draw(st.integers(first + 1, len(sentences)))
+    start, end = sentences[first][0], sentences[last - 1][1]
+    words = text[start:end]
+    start += len(words) - len(words.lstrip())
+    end = start + len(words.strip())
+    found = whole_sentences(text, sentences, np.array([[start, end]]))
+    assert found == ([first], [last])
+    if end - start > 1:
+        assert whole_sentences(text, sentences, np.array([[start, end - 1]])) in (
+            (None, None),
+            ([first], [last - 1]),  # the last sentence is a single letter or full stop
+        )
+
+
+def test_landmark_weights_can_be_chunked_late() -> None:
+    """Milepost's own models give token states, too."""
+    model = LandmarkEmbedder(fake_encoder())
+    opened = Late("late", model, pairs, Vectors(None)).open(DOCUMENTS)
+    (ranking,) = opened.search(["A whale swam far in the sea and sings."])
+    assert "whale" in DOCUMENTS[0].text[ranking.best(1)[0].start : ranking.best(1)[0].end]
+
+
+def test_static_embeddings_have_no_context() -> None:
+    """A model without token states is refused by name."""
+    with pytest.raises(InputError, match="late: wordllama has no token states"):
+        Late("late", WordLlama(), split, Vectors(None))

@@ -1,0 +1,229 @@
+"""Records come back as they were written, and a bad line is named by file and line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import lzma
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.errors import InputError, UnreadableFile
+from milepost_eval.records import (
+    SCHEMA,
+    PerQuestion,
+    Record,
+    read,
+    to_line,
+    usual_metric,
+)
+
+
+def record(**changes: Any) -> Record:
+    """A record of three questions."""
+    made = Record(
+        system="chunk:200@minilm+bm25",
+        fingerprint="f00d",
+        task="trials",
+        setting="document",
+        split="dev",
+        documents=2,
+        questions=3,
+        left_out=1,
+        metrics={"recall@800": 0.5, "mrr@10": 0.25},
+        intervals={"recall@800": (0.25, 0.75), "mrr@10": (0.0, 0.5)},
+        open_seconds=1.5,
+        search_seconds=0.25,
+        tokens=1234,
+        cached=False,
+        date="2026-11-20T15:00:00+00:00",
+        version="0.1.0",
+        commit="",
+        machine="a processor, 2 cores",
+        per_question=PerQuestion(
+            names=("q1", "q2", "q3"),
+            documents=("a", "a", "Ü\u2028\x85\n.txt"),
+            kinds=("", "context", "scattered"),
+            positions=(0.0, 0.5, 0.125),
+            lengths=(100, 100, 7000),
+            figures={"recall@800": (0.0, 0.5, 1.0), "mrr@10": (0.0, 0.25, 0.5)},
+        ),
+    )
+    return replace(made, **changes)
+
+
+PACKING = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
+
+
+def written(path: Path, *records: Record) -> Path:
+    """A file of records as ``milepost eval run --json`` prints them, packed as its name says."""
+    text = "".join(to_line(each) + "\n" for each in records)
+    path.write_bytes(PACKING.get(path.suffix, bytes)(text.encode()))
+    return path
+
+
+@pytest.mark.parametrize("suffix", PACKING)
+def test_round_trip(tmp_path: Path, suffix: str) -> None:
+    """What was written comes back equal, plain or packed, with line ends inside of names."""
+    records = [record(), record(system="bm25", cached=True)]
+    assert read(written(tmp_path / f"run.jsonl{suffix}", *records)) == records
+
+
+def test_a_line_is_ascii_and_tells_its_version() -> None:
+    """One line for any terminal, with the schema first and figures of six digits."""
+    line = to_line(record(open_seconds=1 / 3))
+    assert line.isascii()
+    assert "\n" not in line
+    assert next(iter(json.loads(line).items())) == ("schema", SCHEMA)
+    assert '"open_seconds": 0.333333,' in line
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.text(max_size=8), min_size=1, max_size=5, unique=True),
+    st.floats(0, 1).map(lambda value: round(value, 6)),
+)
+def test_any_name_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, names: list[str], figure: float
+) -> None:
+    """Names of any characters survive the way to disk and back."""
+    count = len(names)
+    given_ = record(
+        questions=count,
+        per_question=PerQuestion(
+            tuple(names),
+            tuple(names),
+            ("",) * count,
+            (figure,) * count,
+            (7,) * count,
+            {"mrr@10": (figure,) * count},
+        ),
+    )
+    path = tmp_path_factory.mktemp("records") / "run.jsonl"
+    written(path, given_)
+    assert read(path) == [given_]
+
+
+def test_empty_lines_and_windows_line_ends_are_nothing(tmp_path: Path) -> None:
+    """A file that an editor or another system's shell has touched is read all the same."""
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(f"\r\n{to_line(record())}\r\n\r\n".encode())
+    assert read(path) == [record()]
+
+
+def test_line_ends_of_unicode_do_not_end_a_line(tmp_path: Path) -> None:
+    """A file that another tool has rewritten with its characters as they are is read the same."""
+    path = tmp_path / "run.jsonl"
+    plain = json.dumps(json.loads(to_line(record())), ensure_ascii=False)
+    assert "\u2028" in plain
+    path.write_text(plain + "\n", encoding="utf-8")
+    assert read(path) == [record()]
+
+
+def changed(change: Callable[[dict[str, Any]], object]) -> str:
+    """The line of a record after a change to its JSON."""
+    parsed = json.loads(to_line(record()))
+    change(parsed)
+    return json.dumps(parsed)
+
+
+BAD = {
+    "not JSON": '{"schema": ',
+    ": not JSON": "[" * 100_000,
+    "not a record of milepost eval": '{"metrics": {}}',
+    "a record of milepost eval": "[1, 2]",
+    "version 'milepost-eval/0'; this Milepost reads": changed(
+        lambda parsed: parsed.update(schema="milepost-eval/0")
+    ),
+    "without metrics, task": changed(
+        lambda parsed: [parsed.pop(name) for name in ("task", "metrics")]
+    ),
+    "damaged: system is 5": changed(lambda parsed: parsed.update(system=5)),
+    "questions is '3'": changed(lambda parsed: parsed.update(questions="3")),
+    "cached is 'no'": changed(lambda parsed: parsed.update(cached="no")),
+    "'high' is not a number": changed(lambda parsed: parsed["metrics"].update(new="high")),
+    "nan is not a number": changed(lambda parsed: parsed["metrics"].update(new=float("nan"))),
+    "list": changed(lambda parsed: parsed.update(metrics=[])),
+    "unpack": changed(lambda parsed: parsed["intervals"].update(new=[1])),
+    "damaged: 'names'": changed(lambda parsed: parsed["per_question"].pop("names")),
+    "not as long as its 3": changed(
+        lambda parsed: parsed["per_question"]["figures"].update(new=[0.5])
+    ),
+    "not as long as its": changed(lambda parsed: parsed["per_question"].update(kinds=[])),
+    "columns not as long": changed(lambda parsed: parsed["per_question"].update(names="abc")),
+    "a question, document or kind that is not a string": changed(
+        lambda parsed: parsed["per_question"].update(kinds=["", [], {}])
+    ),
+    "two questions of the same name": changed(
+        lambda parsed: parsed["per_question"].update(names=["q1", "q2", "q1"])
+    ),
+}
+
+
+@pytest.mark.parametrize(("said", "line"), BAD.items(), ids=list(BAD))
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_a_bad_line_is_named(tmp_path: Path, said: str, line: str, suffix: str) -> None:
+    """Whatever is wrong with the third line, the message says so in one line with the way out."""
+    path = tmp_path / f"run.jsonl{suffix}"
+    data = f"{to_line(record())}\n\n{line}\n".encode()
+    path.write_bytes(gzip.compress(data) if suffix else data)
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert f"{path}, line 3: " in str(caught.value)
+    assert said in str(caught.value)
+    assert "milepost eval run --json" in caught.value.hint
+    assert "\n" not in str(caught.value)
+
+
+PACKED = gzip.compress(b"x" * 1000 + bytes(range(256)) * 9)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\xff\xfe\x00",
+        PACKED[: len(PACKED) // 2],
+        PACKED[:10] + b"\xff" * 20,
+        b"\x1f\x8b is no gzip",
+        lzma.compress(b"x" * 1000)[:40],
+        b"\xfd7zXZ is no xz",
+    ],
+    ids=["no text", "cut off", "a damaged stream", "no stream", "xz cut off", "no xz"],
+)
+def test_a_file_without_text_is_named(tmp_path: Path, data: bytes) -> None:
+    """Binary, cut or damaged files are told by name, not by a traceback."""
+    path = tmp_path / "run.jsonl.gz"
+    path.write_bytes(data)
+    with pytest.raises(UnreadableFile, match=r"run\.jsonl\.gz cannot be read: "):
+        read(path)
+
+
+def test_a_file_that_is_missing_or_a_folder_is_named(tmp_path: Path) -> None:
+    """No such file; a folder in its place."""
+    with pytest.raises(UnreadableFile, match=r"nothing\.jsonl cannot be read: No such file"):
+        read(tmp_path / "nothing.jsonl")
+    with pytest.raises(UnreadableFile, match="cannot be read"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize("data", [b"", b"\n \n"])
+def test_a_file_without_records_is_named(tmp_path: Path, data: bytes) -> None:
+    """An empty file is no run without results."""
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="no records"):
+        read(path)
+
+
+def test_the_usual_metric_is_recall_at_the_middle_budget():
+    """Whatever budgets the records have; nDCG@10 where no evidence is marked."""
+    budgets = record(metrics={f"recall@{n}": 0.5 for n in (3200, 800, 1600)} | {"mrr@10": 1.0})
+    assert usual_metric([*budgets.metrics, *record().metrics]) == "recall@1600"
+    assert usual_metric(["recall@60", "recall@x"]) == "recall@60"
+    assert usual_metric(["ndcg@10", "doc-recall@100"]) == "ndcg@10"

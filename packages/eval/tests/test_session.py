@@ -1,0 +1,159 @@
+"""A session: names to tasks and systems, and every mistake told before anything is measured."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from milepost.errors import InputError, MissingExtra
+from milepost_eval import session as room
+from milepost_eval.session import Session, check_metric, check_plots, data_folder
+from milepost_eval.standard import SETS
+from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY
+
+BEES = "Bees build cells of wax. The queen lays the eggs. " * 4
+LINES = (
+    {"id": "bees", "text": BEES},
+    {"id": "ships", "text": "A ship needs deep water. Tugs pull ships to the quay. " * 4},
+    {"document": "bees", "question": "Who lays the eggs?", "spans": [[25, 49]]},
+    {"document": "bees", "question": "What is built?", "spans": [[0, 24]]},
+    {"document": "ships", "question": "What do tugs do?", "spans": [[25, 53]]},
+    {"document": "ships", "question": "What is deep?", "spans": [[0, 24]], "split": "test"},
+)
+
+
+def own(path: Path, *lines: dict[str, object]) -> str:
+    """A task of one's own; the name for ``tasks``."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines or LINES), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def mine(tmp_path):
+    return own(tmp_path / "mine.jsonl")
+
+
+def test_a_record_for_every_system_setting_and_task(mine, tmp_path):
+    """In this order; what a task has no setting for is not asked."""
+    other = own(tmp_path / "other.jsonl")
+    session = Session((mine, other), ("bm25", "bm25:60"), budgets=(60,), cache=tmp_path / "kept")
+    heard = []
+    records = list(session.records(lambda *step: heard.append(step)))
+    assert [(r.task, r.setting, r.system) for r in records] == [
+        (task, setting, system)
+        for task in ("mine", "other")
+        for setting in ("document", "collection")
+        for system in ("bm25", "bm25:60")
+    ]
+    assert heard[0] == ("bm25", "mine", 0, 3)  # before anything is read
+    assert heard[-1] == ("bm25:60", "other", 3, 3)
+    assert all(record.metrics["recall@60"] > 0 for record in records)
+
+
+def test_sets_are_unfolded_and_each_system_is_asked_once(mine):
+    """A system that is in a set and named beside it stands where it came first."""
+    session = Session((mine,), ("bm25:400", "short", "bm25"))
+    names = session.names()
+    assert names[0] == "bm25:400"
+    assert sorted(names) == sorted(SETS["short"])
+
+
+def test_fewer_questions_and_documents_are_counted(mine):
+    """What ``questions`` leaves out is told, so that a record says of how many it is."""
+    ((task, left_out),) = Session((mine,), questions=2).loaded()
+    assert (len(task.questions), left_out, len(task.documents)) == (2, 1, 2)
+    ((task, left_out),) = Session((mine,), documents=1).loaded()
+    assert len(task.documents) == 1
+    assert len(task.questions) + left_out == 3
+
+
+def test_all_is_the_usual_tasks_that_have_the_split(monkeypatch):
+    """Tasks of test questions only are part of ``all`` when those are asked."""
+    monkeypatch.setattr(room, "load", lambda name, split, data: name)
+    monkeypatch.setattr(room, "take", lambda task, questions, documents: task)
+    asked = {split: Session(split=split)._task_names(SPAN_TASKS) for split in ("dev", "test")}
+    assert asked["test"] == list(SPAN_TASKS)
+    assert set(asked["test"]) - set(asked["dev"]) == TEST_ONLY
+
+
+def test_questions_with_noise(mine):
+    """They are asked in other words, under a name of their own."""
+    ((task, _),) = Session((mine,), noise="capitals").loaded()
+    assert task.name == "mine+capitals"
+    assert "WHAT IS BUILT?" in [question.text for question in task.questions]
+
+
+def test_tasks_together_are_one_collection(mine, tmp_path):
+    """Documents of the same name stay apart; limits are those of each task; types are the tasks."""
+    other = own(tmp_path / "other.jsonl")
+    ((task, left_out),) = Session((mine, other), questions=2, together=True).loaded()
+    assert (task.name, left_out, len(task.questions)) == ("mine+other", 2, 4)
+    names = [document.name for document in task.documents]
+    assert sorted(names) == ["mine/bees", "mine/ships", "other/bees", "other/ships"]
+    assert {question.kind for question in task.questions} == {"mine", "other"}
+    assert all(set(question.relevant) == {question.document} for question in task.questions)
+    session = Session((mine, other), ("bm25",), settings=("collection",), together=True)
+    (record,) = session.records()
+    assert (record.task, record.questions) == ("mine+other", 6)
+
+
+def test_two_tasks_of_one_name_are_refused(mine, tmp_path):
+    """Results tell tasks apart by name, so two of one name would be mixed."""
+    other = own(tmp_path / "folder" / "mine.jsonl")
+    with pytest.raises(InputError, match=r"2 of the tasks are named 'mine'"):
+        Session((mine, other)).loaded()
+    assert len(Session((mine, mine)).loaded()) == 1
+
+
+@pytest.mark.parametrize(
+    ("tasks", "systems", "message"),
+    [
+        (["mine.jsonl"], ["bm25", "bm52"], "unknown system 'bm52'.*'bm25'"),
+        (["mine.jsonl"], ["bm25", "shorts"], "unknown system 'shorts'.*'short'"),
+        (["mine.jsonl", "nothere.jsonl"], ["bm25"], r"nothere\.jsonl cannot be read"),
+        (["mine.jsonl"], ["bm25", "bm25:huge"], "huge"),
+        (["mine.jsonl", "beir:judged"], ["bm25"], "judged.*cannot be asked.*collection"),
+    ],
+)
+def test_nothing_is_measured_before_everything_is_known(
+    tasks, systems, message, mine, tmp_path, monkeypatch
+):
+    """A mistake in the last task or system is told before the first one is asked."""
+    (tmp_path / "judged" / "qrels").mkdir(parents=True)
+    (tmp_path / "judged" / "corpus.jsonl").write_text('{"_id": "d", "text": "Wax."}\n')
+    (tmp_path / "judged" / "queries.jsonl").write_text('{"_id": "q", "text": "What?"}\n')
+    (tmp_path / "judged" / "qrels" / "dev.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(room, "evaluate", lambda *_, **__: pytest.fail("something was measured"))
+    session = Session(tasks, systems, settings=("document",), cache=tmp_path / "kept")
+    with pytest.raises(InputError, match=message):
+        list(session.records())
+
+
+def test_metrics_are_those_that_will_be_measured():
+    """Those at the budgets asked for, and those of documents where documents are searched for."""
+    assert check_metric("recall@60", [60], ["document"]) == "recall@60"
+    assert check_metric("ndcg@10", [60], ["document", "collection"]) == "ndcg@10"
+    with pytest.raises(InputError, match=r"'recall@800'.*'recall@80'"):
+        check_metric("recall@800", [80], ["document"])
+    with pytest.raises(InputError, match=r"ndcg@10.*--setting collection"):
+        check_metric("ndcg@10", [60], ["document"])
+
+
+def test_missing_plots_are_told_early(tmp_path, monkeypatch):
+    """Without the libraries of the page no run is begun that should end in one."""
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
+    with pytest.raises(MissingExtra, match=r"jinja2|matplotlib.*\./packages/eval"):
+        check_plots(tmp_path / "out.html")
+
+
+def test_the_data_folder_is_the_one_given_else_the_environments(monkeypatch, tmp_path):
+    """``--data`` wins over MILEPOST_DATA; neither is no folder."""
+    monkeypatch.delenv("MILEPOST_DATA", raising=False)
+    assert data_folder(None) is None
+    monkeypatch.setenv("MILEPOST_DATA", str(tmp_path))
+    assert data_folder(None) == tmp_path
+    assert data_folder(Path("other")) == Path("other")

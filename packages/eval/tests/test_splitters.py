@@ -1,0 +1,315 @@
+"""Splitters: what a spec means, and offsets that are exact however often a text repeats itself."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.errors import InputError
+from milepost.text import split
+from milepost.types import Document, Span
+from milepost_eval.systems.splitters import PRESETS, packed, splitter, word_pieces
+from milepost_eval.systems.units import Units
+
+CHROMA = ["\n\n", "\n", ".", "?", "!", " ", ""]
+FEW = settings(max_examples=40, deadline=None)
+WORDS = st.sampled_from(
+    [
+        "a",
+        "aa",
+        "word",
+        "Word.",
+        "The end.",
+        "x" * 13,
+        "é",
+        "😀",
+        " ",
+        "  ",
+        "\n",
+        "\n\n",
+        "\t",
+        "。",
+    ]
+)
+REPETITIVE = st.lists(WORDS, max_size=60).map(" ".join) | st.lists(WORDS, max_size=60).map("".join)
+TEXTS = REPETITIVE | st.text(max_size=200)
+SIZES = st.integers(2, 60).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1)))
+
+
+def ascend(spans: list[Span], text: str) -> bool:
+    """Whether spans are not empty, inside the text, and neither edge goes back."""
+    inside = all(0 <= start < end <= len(text) for start, end in spans)
+    return inside and all(a[0] <= b[0] and a[1] <= b[1] for a, b in pairwise(spans))
+
+
+def covers(spans: list[Span], text: str) -> bool:
+    """Whether every character that is not white space stands in a span."""
+    held = {place for start, end in spans for place in range(start, end)}
+    return all(letter.isspace() or place in held for place, letter in enumerate(text))
+
+
+def tile(spans: list[Span], text: str) -> bool:
+    """Whether spans follow each other from the text's start to its end."""
+    edges = [0, *(end for _, end in spans)]
+    return [start for start, _ in spans] == edges[:-1] and edges[-1] == len(text)
+
+
+@FEW
+@given(TEXTS, st.integers(1, 60))
+def test_sentences_and_packed_sentences_tile(text: str, size: int) -> None:
+    """Without an overlap nothing is lost or returned twice."""
+    assert tile(list(splitter("sentence")(text)), text)
+    assert tile(list(splitter(str(size))(text)), text)
+
+
+@FEW
+@given(TEXTS, SIZES)
+def test_packed_chunks_keep_to_the_size(text: str, sizes: tuple[int, int]) -> None:
+    """A chunk is at most as long as asked, unless it is one sentence that is longer."""
+    size, overlap = sizes
+    chunks = list(splitter(f"{size}-{overlap}")(text))
+    sentences = set(split(text))
+    assert ascend(chunks, text)
+    assert covers(chunks, text)
+    assert all(end - start <= size or (start, end) in sentences for start, end in chunks)
+
+
+@FEW
+@given(st.lists(st.integers(1, 30), max_size=40), SIZES)
+def test_overlap_is_the_most_that_is_allowed(lengths: list[int], sizes: tuple[int, int]) -> None:
+    """Each chunk starts at the earliest sentence in the overlap that leaves room for the next."""
+    size, overlap = sizes
+    sentences: list[Span] = []
+    for length in lengths:
+        start = sentences[-1][1] if sentences else 0
+        sentences.append((start, start + length))
+    chunks = packed(sentences, size, overlap)
+    assert all(a[1] < b[1] for a, b in pairwise(chunks))
+    for before, after in pairwise(chunks):
+        following = next(end for start, end in sentences if start == before[1])
+        allowed = [
+            start
+            for start, _ in sentences
+            if before[0] < start < before[1]
+            and before[1] - start <= overlap
+            and following - start <= size
+        ]
+        assert after[0] == min(allowed, default=before[1])
+
+
+def test_packed_by_hand() -> None:
+    """Four sentences of 4, 4, 10 and 4 characters, packed up to 8 with an overlap of 4."""
+    assert packed([(0, 4), (4, 8), (8, 18), (18, 22)], 8) == [(0, 8), (8, 18), (18, 22)]
+    assert packed([(0, 4), (4, 8), (8, 12)], 8, 4) == [(0, 8), (4, 12)]
+    assert packed([(0, 4), (4, 8), (8, 12)], 8, 3) == [(0, 8), (8, 12)]
+    assert packed([(0, 4), (4, 8), (8, 18), (18, 22)], 8, 4) == [(0, 8), (8, 18), (18, 22)]
+
+
+def langchain(
+    size: int,
+    overlap: int,
+    length: Callable[[str], int] = len,
+    separators: list[str] | None = None,
+) -> Callable[..., list[str]]:
+    """LangChain's own splitter."""
+    library = pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
+    made = library.RecursiveCharacterTextSplitter(
+        chunk_size=size, chunk_overlap=overlap, length_function=length, separators=separators
+    )
+    return made.split_text
+
+
+@FEW
+@given(TEXTS, SIZES)
+def test_recursive_gives_langchains_chunks(text: str, sizes: tuple[int, int]) -> None:
+    """Offsets cut the very chunks that LangChain makes, in its order, out of any text."""
+    pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
+    size, overlap = sizes
+    spans = list(splitter(f"recursive:{size}-{overlap}")(text))
+    assert [text[start:end] for start, end in spans] == langchain(size, overlap)(text)
+    assert ascend(spans, text)
+    assert covers(spans, text)
+
+
+@FEW
+@given(st.integers(0, 300), SIZES)
+def test_recursive_offsets_in_one_letter_repeated(count: int, sizes: tuple[int, int]) -> None:
+    """Where every chunk reads the same, each still stands where it was cut."""
+    pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
+    size, overlap = sizes
+    spans = splitter(f"recursive:{size}-{overlap}")("a" * count)
+    step = size - overlap
+    # Cut letter by letter, LangChain keeps `overlap` letters of each chunk for the next one.
+    wanted = [
+        (start, min(start + size, count)) for start in range(0, max(count - overlap, 1), step)
+    ]
+    assert spans == (wanted if count else [])
+
+
+def test_recursive_offsets_where_the_overlap_is_not_used_up() -> None:
+    """A chunk that reads the same a word earlier is not taken for that one."""
+    text = "a a a a a a"
+    assert langchain(5, 3)(text) == ["a a a", "a a", "a a", "a a"]
+    assert splitter("recursive:5-3")(text) == [(0, 5), (4, 7), (6, 9), (8, 11)]
+
+
+@FEW
+@given(
+    st.lists(st.sampled_from([" ", "  ", "\n", "\n\n", " \n"]), max_size=80),
+    st.integers(8, 60).flatmap(lambda size: st.tuples(st.just(size), st.integers(0, size - 1))),
+)
+def test_recursive_offsets_do_not_depend_on_words(gaps: list[str], sizes: tuple[int, int]) -> None:
+    """One word repeated is cut where distinct words are, which can be searched for."""
+    pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
+    size, overlap = sizes
+    distinct = "".join(f"{number:03}{gap}" for number, gap in enumerate([*gaps, ""]))
+    spans = splitter(f"recursive:{size}-{overlap}")(re.sub("[0-9]", "a", distinct))
+    found = [
+        (distinct.find(c), distinct.find(c) + len(c)) for c in langchain(size, overlap)(distinct)
+    ]
+    assert spans == found
+
+
+def test_recursive_chunks_of_one_character() -> None:
+    """Chunks of one character are the characters, white space left out."""
+    pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
+    assert splitter("recursive:1")("a  a\n\na") == [(0, 1), (3, 4), (6, 7)]
+
+
+def test_recursive_offsets_beyond_a_million_characters() -> None:
+    """A text of more characters than there are code points keeps its offsets exact."""
+    pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
+    text = "0123456789" * 99_999 + " " + "0123456789" * 10_000
+    line = "\n\n".join(text[at : at + 900] for at in range(0, len(text), 900))
+    spans = splitter("recursive:1000")(line)
+    assert [line[a:b] for a, b in spans] == langchain(1000, 0)(line)
+    assert tile([(a, b if b == len(line) else b + 2) for a, b in spans], line)
+
+
+def test_tokens_count_word_pieces() -> None:
+    """``tokens`` measures chunks as the shipped model reads them."""
+    pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
+    count = word_pieces()
+    assert count("Unaffable cells.") > 2
+    assert count("a\ud800b [SEP]") > 3
+    text = "Chunks are measured in word pieces, not in characters. " * 9
+    spans = list(splitter("tokens:20-5")(text))
+    assert [text[a:b] for a, b in spans] == langchain(20, 5, count, CHROMA)(text)
+    assert ascend(spans, text)
+    assert covers(spans, text)
+    assert max(count(text[a:b]) for a, b in spans) in range(10, 21)
+
+
+def test_tokens_cut_at_ends_of_sentences() -> None:
+    """As with Chroma's separators a cut falls at a sentence's end, before its mark."""
+    pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
+    text = "Whales sing at night. Do they sleep? They do so rarely! Bees build cells of wax."
+    found = [text[a:b] for a, b in splitter("tokens:12")(text)]
+    cut = [
+        "Whales sing at night",
+        ". Do they sleep",
+        "? They do so rarely! Bees build cells of wax",
+    ]
+    assert found == [*cut, "."]
+
+
+@FEW
+@given(TEXTS, SIZES)
+def test_tokens_gives_the_chunks_of_chromas_separators(text: str, sizes: tuple[int, int]) -> None:
+    """Offsets cut the very chunks that the library makes, however often a stop is repeated."""
+    pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
+    size, overlap = sizes
+    spans = list(splitter(f"tokens:{size}-{overlap}")(text))
+    wanted = langchain(size, overlap, word_pieces(), CHROMA)(text)
+    assert [text[start:end] for start, end in spans] == [one for one in wanted if one.strip()]
+    assert ascend(spans, text)
+
+
+@FEW
+@given(TEXTS, SIZES)
+def test_semantic_offsets_are_code_points(text: str, sizes: tuple[int, int]) -> None:
+    """The Rust splitter's chunks stand where it says, whatever UTF-8 makes of the text."""
+    library = pytest.importorskip("semantic_text_splitter", reason="needs the extra eval")
+    size, overlap = sizes
+    spans = list(splitter(f"semantic:{size}-{overlap}")(text))
+    assert [text[a:b] for a, b in spans] == library.TextSplitter(size, overlap=overlap).chunks(text)
+    assert ascend(spans, text)
+    assert covers(spans, text)
+    assert all(end - start <= size for start, end in spans)
+
+
+def test_half_a_pair_of_surrogates_is_a_character() -> None:
+    """Text that cannot be written as UTF-8 is split all the same."""
+    pytest.importorskip("semantic_text_splitter", reason="needs the extra eval")
+    assert splitter("semantic:3")("ab \ud800b") == [(0, 2), (3, 5)]
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_are_specs(name: str) -> None:
+    """A preset's name stands for its spec."""
+    pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
+    text = "Defaults of other people's software. " * 300
+    assert splitter(name)(text) == splitter(PRESETS[name])(text) != [(0, len(text))]
+
+
+@pytest.mark.parametrize(
+    ("spec", "near"),
+    [
+        ("", "400-100"),
+        ("sentences", "sentence"),
+        ("sentence:3", "sentence"),
+        ("recursiv:900-90", "recursive:900-90"),
+        ("recursive", "recursive:1000-200"),
+        ("Recursive:300", "recursive:300"),
+        ("semantics:7", "semantic:7"),
+        ("token:200-0", "tokens:200-0"),
+        ("400_100", "400-100"),
+        ("400-100-50", "400-100"),
+        ("-400", "400"),
+        ("٤٠٠", "400-100"),
+        ("9" * 5000, "400-100"),
+        ("langchian", "langchain"),
+        ("chrom", "chroma"),
+        (":400", "400"),
+    ],
+)
+def test_unknown_specs_name_the_nearest_form(spec: str, near: str) -> None:
+    """A spec that is none is an error with the form that was probably meant."""
+    pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
+    pytest.importorskip("semantic_text_splitter", reason="needs the extra eval")
+    with pytest.raises(InputError, match="unknown splitter") as caught:
+        splitter(spec)
+    assert repr(near) in str(caught.value)
+    assert callable(splitter(near))
+
+
+@pytest.mark.parametrize("kind", ["", "recursive:", "semantic:", "tokens:"])
+@pytest.mark.parametrize("sizes", ["0", "0-0", "5-5", "5-6"])
+def test_sizes_that_make_no_chunks(kind: str, sizes: str) -> None:
+    """A size below 1 and an overlap not below the size are errors that say so."""
+    with pytest.raises(InputError, match=r"1 or more|below the size"):
+        splitter(kind + sizes)
+
+
+def test_real_document(shared_data: Path) -> None:
+    """On a real document every splitter keeps all words; the recursive one is LangChain's."""
+    path = shared_data / "tasks" / "covid_papers" / "documents.jsonl.gz"
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        text = json.loads(next(lines))["text"]
+    pytest.importorskip("semantic_text_splitter", reason="needs the extra eval")
+    wanted = langchain(1000, 200)(text)
+    for spec in ("sentence", "400", "400-100", "recursive:1000-200", "semantic:1000-200", "chroma"):
+        spans = list(splitter(spec)(text))
+        assert ascend(spans, text)
+        assert covers(spans, text), spec
+        units = Units.of([Document(name="d", text=text)], splitter(spec))
+        assert len(units) == len(spans)
+    assert [text[a:b] for a, b in splitter("langchain")(text)] == wanted

@@ -1,0 +1,106 @@
+"""Articles to be found by title and heading, with both taken out of the text."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from milepost.errors import InputError, UnreadableFile
+from milepost_eval.tasks import load
+from milepost_eval.tasks.articles import read_articles
+
+
+def article(name: str, title: str, *parts: str, kind: str = "howto", split: str = "dev") -> dict:
+    text = "\n\n".join([title, *parts, "Plain words follow here. " * 20])
+    return {"id": name, "title": title, "text": text, "kind": kind, "split": split, "licence": "L"}
+
+
+def corpus(folder: Path, *rows: dict) -> Path:
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    (folder / "howto.jsonl.gz").write_bytes(gzip.compress(data))
+    return folder
+
+
+def test_titles_and_headings_are_asked_and_taken_out(tmp_path: Path) -> None:
+    """A title and a heading of one article only become questions; their lines leave the text."""
+    folder = corpus(
+        tmp_path,
+        article("a", "Keeping bees", "Before you start", "Words.", "How wax is made", "Wax."),
+        article("b", "Keeping ants", "Before you start", "Words.", "KEEPING ANTS", "More."),
+        article("c", "Other", split="test"),
+    )
+    task = read_articles(folder, "dev", shortest=100)
+    assert task.settings == ("collection",)
+    texts = {document.name: document.text for document in task.documents}
+    assert [(q.text, q.kind, q.relevant, q.spans) for q in task.questions] == [
+        ("Keeping bees", "title", {"a": 1}, ()),
+        ("How wax is made", "heading", {"a": 1}, ()),
+        ("Keeping ants", "title", {"b": 1}, ()),
+    ]
+    assert texts["a"].startswith("Before you start\n\nWords.\n\nWax.\n\nPlain")
+    assert "keeping" not in texts["b"].casefold()
+    assert task.facts["a"] == {"kind": "howto", "title": "Keeping bees", "licence": "L"}
+
+
+def test_a_line_that_is_no_heading_is_not_asked(tmp_path: Path) -> None:
+    """List items, sentences, code, log lines and tables are no headings."""
+    rows = (
+        "- One item of a list",
+        "This is a sentence.",
+        "npm token create now",
+        "Name | Age | Place",
+        "The first half of a",
+        "Two words",
+        "X = compute the value",
+    )
+    folder = corpus(tmp_path, article("a", "Keeping bees", *rows))
+    assert [q.kind for q in read_articles(folder, "dev", shortest=100).questions] == ["title"]
+
+
+def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
+    """Short articles and titles that several articles have are counted in the notes."""
+    folder = corpus(
+        tmp_path,
+        article("a", "Keeping bees", "A heading of ants"),
+        article("b", "Keeping bees", "A heading of bees"),
+        {**article("c", "Short"), "text": "Short\n\nVery."},
+    )
+    task = read_articles(folder, "dev", shortest=100)
+    assert [question.kind for question in task.questions] == ["heading", "heading"]
+    assert set(task.notes) == {
+        "2 titles that several articles have are left out",
+        "1 articles shorter than 100 characters are left out",
+    }
+
+
+def test_an_article_stands_in_one_file(tmp_path: Path) -> None:
+    """An id that two files of the corpus have is an error that names both."""
+    corpus(tmp_path, article("a", "Keeping bees"))
+    (tmp_path / "more.jsonl").write_text(json.dumps(article("a", "Keeping ants")))
+    with pytest.raises(InputError, match=r"more\.jsonl, line 1: .*howto\.jsonl\.gz, line 1"):
+        read_articles(tmp_path, "dev")
+
+
+def test_mistakes_are_named(tmp_path: Path) -> None:
+    """An empty folder, a line without title and a split without articles are errors."""
+    with pytest.raises(UnreadableFile, match=r"no \*\.jsonl\.gz"):
+        read_articles(tmp_path, "dev")
+    corpus(tmp_path, {**article("a", "Keeping bees"), "title": "…"})
+    with pytest.raises(InputError, match=r"howto\.jsonl\.gz, line 1: the title"):
+        read_articles(tmp_path, "dev")
+    with pytest.raises(InputError, match="no train question"):
+        read_articles(tmp_path, "train")
+
+
+def test_the_shared_corpus(shared_data: Path) -> None:
+    """Development articles are long; no line of a text is its title or an asked heading."""
+    task = load("articles", "dev", shared_data)
+    texts = {document.name: document.text for document in task.documents}
+    assert min(map(len, texts.values())) >= 8_000
+    assert len(task.questions) > 300
+    for question in task.questions:
+        rows = {row.strip() for row in texts[question.document].split("\n")}
+        assert question.text not in rows

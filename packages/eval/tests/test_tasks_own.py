@@ -1,0 +1,160 @@
+"""A task file of one's own: what it may hold, and what each wrong line is told."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from milepost.errors import InputError, UnreadableFile
+from milepost_eval.tasks.own import read_own
+
+TEXT = "Leave is signed by the head of office. Lunch is at noon."
+DOCUMENT = {"id": "handbook", "text": TEXT, "licence": "mine"}
+QUESTION = {"document": "handbook", "question": "Who signs leave?", "spans": [[23, 37]]}
+
+
+def write(path: Path, *lines: dict | str) -> Path:
+    rows = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def changed(**fields: object) -> dict:
+    return {key: value for key, value in {**QUESTION, **fields}.items() if value is not ...}
+
+
+def test_two_lines_are_a_task(tmp_path: Path) -> None:
+    """A document line and a question line give one question with its span and its fact."""
+    task = read_own(write(tmp_path / "mine.jsonl", DOCUMENT, QUESTION), "dev")
+    assert (task.name, task.split, task.settings) == ("mine", "dev", ("document", "collection"))
+    (document,), (question,) = task.documents, task.questions
+    assert (document.name, document.text) == ("handbook", TEXT)
+    assert TEXT[slice(*question.spans[0])] == "head of office"
+    assert question.relevant == {"handbook": 1}
+    assert task.facts == {"handbook": {"licence": "mine"}}
+
+
+def test_a_document_may_stand_after_its_question_and_the_file_be_packed(tmp_path: Path) -> None:
+    """The order of lines, blank lines and gzip (whatever the name says) do not matter."""
+    plain = write(tmp_path / "mine.jsonl", QUESTION, "", DOCUMENT)
+    packed = tmp_path / "other.jsonl"
+    packed.write_bytes(gzip.compress(plain.read_bytes()))
+    assert read_own(plain, "dev").questions == read_own(packed, "dev").questions
+
+
+def test_a_text_may_stand_beside_its_question(tmp_path: Path) -> None:
+    """Equal inline texts are one document."""
+    row = changed(document=..., text=TEXT)
+    second = {**row, "question": "When is lunch?", "spans": [[50, 54]], "id": "lunch"}
+    task = read_own(write(tmp_path / "t.jsonl", row, second), "dev")
+    assert len(task.documents) == 1
+    assert [question.name for question in task.questions] == ["line 1", "lunch"]
+    assert {question.document for question in task.questions} == {task.documents[0].name}
+
+
+def test_a_document_may_be_a_file_beside(tmp_path: Path) -> None:
+    """A name that no line defines is a path; spans count the text that the reader gives."""
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "a.html").write_text("<h1>Leave</h1><p>The head signs.</p>")
+    row = {"document": "papers/a.html", "question": "Who signs?", "spans": [[7, 15]]}
+    task = read_own(write(tmp_path / "t.jsonl", row), "dev")
+    (document,) = task.documents
+    assert document.name == "papers/a.html"
+    assert document.text[slice(*task.questions[0].spans[0])] == "The head"
+
+
+def test_splits_and_types(tmp_path: Path) -> None:
+    """Only the questions of the split come, and only the documents they ask of."""
+    other = {"id": "other", "text": "Nothing here."}
+    row = {"document": "other", "question": "What?", "spans": [[0, 7]], "split": "test"}
+    path = write(tmp_path / "t.jsonl", DOCUMENT, other, changed(type="fact"), row)
+    assert [q.kind for q in read_own(path, "dev").questions] == ["fact"]
+    assert [d.name for d in read_own(path, "test").documents] == ["other"]
+
+
+def test_spans_are_sorted(tmp_path: Path) -> None:
+    """Spans may be given in any order."""
+    path = write(tmp_path / "t.jsonl", DOCUMENT, changed(spans=[[39, 44], [0, 5]]))
+    assert read_own(path, "dev").questions[0].spans == ((0, 5), (39, 44))
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        (changed(spans=[[50, 99]]), "span 50–99 is outside document 'handbook' of 56 characters"),
+        (changed(spans=[[-3, 9]]), "span -3–9 is outside"),
+        (changed(spans=[[9, 3]]), "span 9–3 is outside"),
+        (changed(spans=[[4, 4]]), "span 4–4 is empty"),
+        (changed(spans=[[0, 9], [5, 12]]), "spans 0–9 and 5–12 overlap"),
+        (changed(spans=[]), "'spans' is [], not a list of spans"),
+        (changed(spans=...), "'spans' is null"),
+        (changed(spans=[3, 9]), "3 is not a span"),
+        (changed(spans=[[0, True]]), "[0, true] is not a span"),
+        (changed(spans=[[0.0, 4.0]]), "[0.0, 4.0] is not a span"),
+        (changed(question="?!"), "the question '?!' has neither letter nor digit"),
+        (changed(question=None), "'question' is null, not a string"),
+        (changed(document="handbok"), "'handbook'"),
+        (changed(document=...), "no 'document'"),
+        (changed(document=TEXT * 9), "the text under 'text'"),
+        (changed(text=TEXT), "both 'document' and 'text'"),
+        (changed(split="deb"), "unknown split 'deb'"),
+        (changed(splt="test"), "unknown key 'splt'"),
+        (changed(id="  "), "'id' is empty"),
+        ({"id": "handbook", "text": "Again."}, "document 'handbook' is already in line 1"),
+        ({"id": "blank", "text": " "}, "'text' is empty"),
+        ({"text": "no name"}, "no 'id'"),
+        ("[1, 2]", "[1, 2] is not a JSON object"),
+        ('{"id": ', "not JSON: Expecting value at character 7"),
+    ],
+)
+def test_a_wrong_line_is_named(tmp_path: Path, row: dict | str, problem: str) -> None:
+    """Whatever is wrong with a line, the error names file, line and what is wrong."""
+    path = write(tmp_path / "t.jsonl", DOCUMENT, QUESTION, row)
+    with pytest.raises(InputError) as caught:
+        read_own(path, "dev")
+    assert f"{path}, line 3: " in str(caught.value)
+    assert problem in str(caught.value)
+
+
+def test_a_question_is_there_once(tmp_path: Path) -> None:
+    """Two questions of one name are an error."""
+    path = write(tmp_path / "t.jsonl", DOCUMENT, changed(id="a"), changed(id="a"))
+    with pytest.raises(InputError, match="line 3: question 'a' is already in line 2"):
+        read_own(path, "dev")
+
+
+def test_an_empty_split_is_an_error(tmp_path: Path) -> None:
+    """A file without questions of the split cannot be asked."""
+    with pytest.raises(InputError, match="no train question"):
+        read_own(write(tmp_path / "t.jsonl", DOCUMENT, QUESTION), "train")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, " cannot be read: No such file"),
+        (b"\n\xff\xfe\x00x", ", line 2: not UTF-8: invalid start byte at byte 1"),
+        (b"\x1f\x8b\x08broken", " cannot be read: "),
+    ],
+)
+def test_an_unreadable_file_is_named(tmp_path: Path, content: bytes | None, said: str) -> None:
+    """A file that is missing or a damaged archive is named, and the line that is no UTF-8."""
+    path = tmp_path / "t.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UnreadableFile) as caught:
+        read_own(path, "dev")
+    assert f"{path}{said}" in str(caught.value)
+
+
+def test_a_document_that_nobody_asks_of_is_searched_too(tmp_path: Path) -> None:
+    """It is in the collection of every split; one that another split asks of is not."""
+    spare = {"id": "spare", "text": "Rooms are cleaned at night."}
+    other = {"id": 7, "text": TEXT}
+    rows = (DOCUMENT, spare, other, QUESTION, changed(document=7, split="test"))
+    path = write(tmp_path / "t.jsonl", *rows)
+    names = {split: [d.name for d in read_own(path, split).documents] for split in ("dev", "test")}
+    assert names == {"dev": ["handbook", "spare"], "test": ["7", "spare"]}

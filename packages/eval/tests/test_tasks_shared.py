@@ -1,0 +1,138 @@
+"""The tasks beside the checkout, and tasks by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from milepost.errors import InputError, UnreadableFile
+from milepost_eval.tasks import load
+from milepost_eval.tasks.names import NAMES
+from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY, read_folder
+
+
+def folder(path: Path, documents: list[dict], questions: list[dict]) -> Path:
+    path.mkdir(exist_ok=True)
+    for name, rows in (("documents", documents), ("questions", questions)):
+        (path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+DOCUMENTS = [
+    {"id": "a", "title": "A", "text": "One. Two.", "meta": {"licence": "CC0"}},
+    {"id": "b", "title": "B", "text": "Three.", "meta": {}},
+]
+QUESTION = {"id": "q", "document": "a", "question": "Two?", "spans": [[5, 9]], "split": "dev"}
+
+
+def test_only_documents_that_are_asked_of_are_the_collection(tmp_path: Path) -> None:
+    """A document without a question of the split is not in the task; facts hold meta and title."""
+    test = {**QUESTION, "id": "r", "document": "b", "split": "test", "spans": [[0, 5]]}
+    task = read_folder(folder(tmp_path / "small", DOCUMENTS, [QUESTION, test]), "dev")
+    assert task.name == "small"
+    assert [document.name for document in task.documents] == ["a"]
+    assert [question.name for question in task.questions] == ["q"]
+    assert task.facts == {"a": {"licence": "CC0", "title": "A"}}
+
+
+@pytest.mark.parametrize(
+    ("documents", "question", "problem"),
+    [
+        (DOCUMENTS, {**QUESTION, "document": "aa"}, "document 'aa' is missing, but has questions"),
+        (DOCUMENTS, {**QUESTION, "spans": [[5, 10]]}, "line 1: span 5–10 is outside"),
+        (DOCUMENTS, {**QUESTION, "split": "tset"}, "line 1: unknown split 'tset'"),
+        (DOCUMENTS, {**QUESTION, "split": "test"}, "no dev question"),
+        ([DOCUMENTS[0]] * 2, QUESTION, "line 2: document 'a' is already in line 1"),
+        ([{**DOCUMENTS[0], "text": ""}], QUESTION, "line 1: document 'a' has no text"),
+        ([{**DOCUMENTS[0], "meta": 3}], QUESTION, "line 1: 'meta' is not an object"),
+    ],
+)
+def test_a_wrong_folder_is_told(
+    tmp_path: Path, documents: list[dict], question: dict, problem: str
+) -> None:
+    """Mistakes in either file are named with the file and, where it is one, the line."""
+    with pytest.raises(InputError) as caught:
+        read_folder(folder(tmp_path / "t", documents, [question]), "dev")
+    assert problem in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+
+
+def test_a_folder_without_files_is_unreadable(tmp_path: Path) -> None:
+    """A missing file is named."""
+    with pytest.raises(UnreadableFile, match=r"questions\.jsonl\.gz cannot be read"):
+        read_folder(tmp_path, "dev")
+
+
+def test_names_of_folders_and_files(tmp_path: Path) -> None:
+    """A folder of two files and a file of one's own are loaded by their paths."""
+    path = folder(tmp_path / "t", DOCUMENTS, [QUESTION])
+    assert load(str(path), "dev").questions[0].name == "q"
+    own = tmp_path / "own.jsonl"
+    own.write_text(json.dumps({"text": "One.", "question": "How many?", "spans": [[0, 3]]}))
+    assert load(str(own), "dev").name == "own"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("meeting", "'meetings'"),
+        ("Written", "'written'"),
+        ("bier:folder", "'beir'"),
+        ("zzzz", "one of written, "),
+    ],
+)
+def test_an_unknown_name_is_told_the_nearest(name: str, hint: str, tmp_path: Path) -> None:
+    """An unknown task name is an error with the nearest known one."""
+    with pytest.raises(InputError, match=f"unknown task '{name}'") as caught:
+        load(name, "dev", tmp_path)
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize("data", [None, Path("/nowhere/at/all"), Path("/")])
+def test_missing_shared_data_says_what_to_do(data: Path | None) -> None:
+    """Without the shared data, or in a wrong folder, the option and the variable are named."""
+    with pytest.raises(InputError, match=r"--data FOLDER, or MILEPOST_DATA"):
+        load("written", "dev", data)
+
+
+def test_a_text_is_no_file_of_questions(tmp_path: Path) -> None:
+    """A file that is there is not answered with the nearest name of a task."""
+    path = tmp_path / "written.txt"
+    path.write_text("Leave is signed by the head of office.")
+    with pytest.raises(InputError, match=r"written\.txt is not a task.*\.jsonl.*needle:FILE"):
+        load(str(path), "dev")
+
+
+@pytest.mark.parametrize("name", sorted(set(SPAN_TASKS) - TEST_ONLY))
+def test_every_development_span_is_whole(name: str, shared_data: Path) -> None:
+    """Every span of the shared tasks lies in its document, without blanks at its edges."""
+    task = load(name, "dev", shared_data)
+    texts = {document.name: document.text for document in task.documents}
+    assert {question.document for question in task.questions} == set(texts)
+    assert set(task.facts) == set(texts)
+    for question in task.questions:
+        for start, end in question.spans:
+            piece = texts[question.document][start:end]
+            assert len(piece) == end - start > 0
+            assert piece == piece.strip(), question.name
+
+
+def test_the_written_task_tells_types_apart(shared_data: Path) -> None:
+    """The types of written questions are their kinds."""
+    kinds = {question.kind for question in load("written", "dev", shared_data).questions}
+    assert kinds == {"plain", "keywords", "fact", "why", "context", "scattered"}
+
+
+def test_a_task_for_reports_has_no_development_questions(shared_data: Path) -> None:
+    """The long corpora exist for the test split only, and say so."""
+    with pytest.raises(InputError, match="long_corpora has test questions only"):
+        load("long_corpora", "dev", shared_data)
+
+
+def test_the_folders_are_the_names(shared_data: Path) -> None:
+    """Every folder of the shared tasks is known by name."""
+    there = {path.name for path in (shared_data / "tasks").iterdir() if path.is_dir()}
+    assert there == set(SPAN_TASKS)
+    assert there < set(NAMES)

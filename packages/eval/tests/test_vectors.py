@@ -1,0 +1,108 @@
+"""Vectors kept by content and fingerprint."""
+
+import multiprocessing
+import sqlite3
+
+import numpy as np
+import pytest
+
+from milepost.errors import InputError
+from milepost_eval.vectors import Vectors
+from support.vectors import made, open_together
+
+
+def test_vectors_are_made_once_and_come_back_the_same(tmp_path):
+    """A second process finds what the first has made, to the bit."""
+    calls = []
+    first, tokens = Vectors(tmp_path / "v.sqlite").get("m", ["a", "b"], made(calls))
+    later = Vectors(tmp_path / "v.sqlite")
+    second, again = later.get("m", ["a", "b"], made(calls))
+    assert calls == [1]
+    assert (tokens, again, later.kept) == (7, 7, 1)
+    assert first.tobytes() == second.tobytes()
+    assert np.abs(first - [[0.1, 0.2], [0.3, 0.4]]).max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("fingerprint", "texts"), [("other", ["a", "b"]), ("m", ["ab"]), ("m", ["a", "b", ""])]
+)
+def test_another_model_or_text_is_another_key(tmp_path, fingerprint, texts):
+    """Neither another fingerprint nor other document_offsets between texts hit what is kept."""
+    vectors, calls = Vectors(tmp_path / "v.sqlite"), []
+    vectors.get("m", ["a", "b"], made(calls))
+    vectors.get(fingerprint, texts, made(calls))
+    assert calls == [1, 1]
+
+
+def test_without_a_file_everything_is_made_anew_and_rounded_alike(tmp_path):
+    """Keeping nothing gives the same figures as keeping."""
+    calls = []
+    none = Vectors(None)
+    loose, _ = none.get("m", ["a"], made(calls))
+    none.get("m", ["a"], made(calls))
+    kept, _ = Vectors(tmp_path / "v.sqlite").get("m", ["a"], made(calls))
+    assert calls == [1, 1, 1]
+    assert loose.tobytes() == kept.tobytes()
+
+
+def test_a_file_that_holds_something_else_is_named(tmp_path):
+    """A path that is no such file gives one line with what to do."""
+    path = tmp_path / "v.sqlite"
+    path.write_bytes(b"this is a shopping list, " * 50)
+    with pytest.raises(InputError, match=r"v\.sqlite cannot hold vectors.*--cache"):
+        Vectors(path)
+
+
+def test_a_full_disk_is_told_and_what_was_kept_stays(tmp_path):
+    """A file that cannot grow is an error for people; what it held before is still read."""
+    path, calls = tmp_path / "v.sqlite", []
+    Vectors(path).get("m", ["a"], made(calls))
+    with sqlite3.connect(path) as file:
+        pages = file.execute("PRAGMA page_count").fetchone()[0]
+
+    class Full(Vectors):
+        def _connect(self):
+            connection = super()._connect()
+            connection.execute(f"PRAGMA max_page_count = {pages}")
+            return connection
+
+    full = Full(path)
+    with pytest.raises(InputError, match="cannot be written"):
+        full.get("m", ["b"], lambda: (np.zeros((9000, 8), np.float32), 1))
+    full.get("m", ["a"], made(calls))
+    assert calls == [1]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE vectors SET rows = substr(rows, 1, 3)",
+        "UPDATE vectors SET width = 0",
+        "UPDATE vectors SET rows = NULL",
+        "ALTER TABLE vectors RENAME COLUMN width TO height",
+    ],
+)
+def test_a_damaged_row_is_named_and_never_read(tmp_path, damage):
+    """Vectors that are not whole are an error for people, with what to do."""
+    path = tmp_path / "v.sqlite"
+    vectors = Vectors(path)
+    vectors.get("m", ["a"], made([]))
+    with sqlite3.connect(path) as file:
+        file.execute(damage)
+    with pytest.raises(InputError, match=r"v\.sqlite is damaged.*delete it.*--cache"):
+        vectors.get("m", ["a"], made([]))
+
+
+def test_two_processes_may_make_the_file_at_once(tmp_path):
+    """Neither fails because the other makes the same file in the same millisecond."""
+    context = multiprocessing.get_context("spawn")
+    barrier, found = context.Barrier(2), context.Queue()
+    both = [
+        context.Process(target=open_together, args=(tmp_path, barrier, found)) for _ in range(2)
+    ]
+    for process in both:
+        process.start()
+    told = [found.get(timeout=100) for _ in both]
+    for process in both:
+        process.join()
+    assert told == ["", ""]

@@ -1,0 +1,171 @@
+"""Tasks as vectors: landmarks of each document, and a vector and the document of each question.
+
+Studies on top of a frozen encoder read tasks here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.errors import InputError
+from milepost.types import Reader
+from milepost_eval.tasks.protocol import take
+from milepost_eval.tasks.shared import read_folder
+from milepost_eval.types import Split, Task
+from milepost_lab.pooling.ragged import starts
+from milepost_train.data import touched
+from milepost_train.licences import barred
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarked:
+    """Documents and questions of some tasks, as vectors.
+
+    Attributes:
+        documents: task and name of each.
+        states: ``(landmarks, d)`` float32, documents one behind the other.
+        lengths: ``(documents,)``: landmarks of each.
+        queries: ``(questions, d)`` float32.
+        answers: ``(questions,)``: the number of each question's document.
+        evidence: of each question the numbers of the landmarks, in its document, that answer it.
+        tasks: the task of each question.
+    """
+
+    documents: tuple[str, ...]
+    states: NDArray[np.float32]
+    lengths: NDArray[np.int64]
+    queries: NDArray[np.float32]
+    answers: NDArray[np.int64]
+    evidence: tuple[tuple[int, ...], ...]
+    tasks: tuple[str, ...]
+
+    def document(self, number: int) -> NDArray[np.float32]:
+        """The landmarks of one document, ``(n, d)``."""
+        start = int(starts(self.lengths)[number])
+        return self.states[start : start + int(self.lengths[number])]
+
+
+def read(
+    folders: Sequence[Path],
+    split: Split,
+    encoder: Reader,
+    *,
+    documents: int | None = None,
+    questions: int | None = None,
+    allow_nc: bool = True,
+    say: Callable[[str, int, int], None] = lambda task, done, of: None,
+) -> Landmarked:
+    """Read tasks and encode their documents and questions.
+
+    Args:
+        folders: with ``documents.jsonl.gz`` and ``questions.jsonl.gz``, one a task.
+        split: which questions; the documents are those that they ask of.
+        encoder: gives the vectors.
+        documents: most documents of a task; None for all.
+        questions: most questions of a task; None for all.
+        allow_nc: whether documents whose licence forbids commercial use are read.
+        say: told task, documents read and documents of the task.
+
+    Raises:
+        InputError: a task that cannot be read, or of which nothing is left.
+    """
+    names: list[str] = []
+    states: list[NDArray[np.float32]] = []
+    queries: list[NDArray[np.float32]] = []
+    answers: list[int] = []
+    evidence: list[tuple[int, ...]] = []
+    tasks: list[str] = []
+    for folder in folders:
+        task = take(_allowed(read_folder(folder, split), allow_nc), questions, documents)
+        numbers: dict[str, int] = {}
+        spans: dict[str, list[tuple[int, int]]] = {}
+        for done, document in enumerate(task.documents):
+            say(task.name, done, len(task.documents))
+            marks = encoder.encode(document)
+            if not len(marks.vectors):
+                continue
+            numbers[document.name] = len(names)
+            spans[document.name] = [(int(start), int(end)) for start, end in marks.spans]
+            names.append(f"{task.name}/{document.name}")
+            states.append(marks.vectors)
+        for question in task.questions:
+            if question.document in numbers:
+                queries.append(encoder.encode_query(question.text))
+                answers.append(numbers[question.document])
+                evidence.append(touched(spans[question.document], question.spans))
+                tasks.append(task.name)
+    if not queries:
+        raise InputError(f"no {split} question is left", "allow more documents or questions")
+    return Landmarked(
+        tuple(names),
+        np.concatenate(states),
+        np.array([len(each) for each in states]),
+        np.stack(queries),
+        np.array(answers),
+        tuple(evidence),
+        tuple(tasks),
+    )
+
+
+def spliced(
+    data: Landmarked, foreign: NDArray[np.float32], share: float, seed: int = 0
+) -> Landmarked:
+    """The same documents with a stretch of foreign landmarks in the middle of each.
+
+    Nothing of a document is taken away, so what answered a question still does.
+
+    Args:
+        data: documents and questions.
+        foreign: ``(n, d)`` landmarks of documents that are not among them.
+        share: foreign part of each document afterwards, in [0, 1).
+        seed: where stretches are taken from and put in.
+
+    Raises:
+        InputError: a share out of bounds, or less foreign landmarks than are wanted.
+    """
+    if not 0 <= share < 1:
+        raise InputError(f"a share of {share} cannot be foreign", "give 0 or more, under 1")
+    random = np.random.default_rng(seed)
+    more = np.rint(data.lengths * share / (1 - share)).astype(np.int64)
+    if more.max() > len(foreign):
+        raise InputError(
+            f"{more.max()} foreign landmarks are wanted, there are {len(foreign)}",
+            "train on more documents, or splice less",
+        )
+    parts: list[NDArray[np.float32]] = []
+    moved: list[tuple[int, int]] = []
+    for number, count in enumerate(more.tolist()):
+        own = data.document(number)
+        at, start = random.integers(len(own) + 1), random.integers(len(foreign) - count + 1)
+        parts += [own[:at], foreign[start : start + count], own[at:]]
+        moved.append((int(at), count))
+    evidence = tuple(
+        tuple(place + (count if place >= at else 0) for place in places)
+        for places, (at, count) in zip(
+            data.evidence, (moved[answer] for answer in data.answers), strict=True
+        )
+    )
+    return replace(
+        data, states=np.concatenate(parts), lengths=data.lengths + more, evidence=evidence
+    )
+
+
+def _allowed(task: Task, allow_nc: bool) -> Task:
+    """The task without documents under a non-commercial licence, and what is asked of them."""
+    if allow_nc:
+        return task
+    kept = {
+        document.name
+        for document in task.documents
+        if not barred(task.facts.get(document.name, {}).get("licence"))
+    }
+    return replace(
+        task,
+        documents=tuple(each for each in task.documents if each.name in kept),
+        questions=tuple(each for each in task.questions if each.document in kept),
+    )

@@ -1,0 +1,1 @@
+"""Networks of the studies: poolings in torch, byte encoders, stitched encoders."""

@@ -1,0 +1,63 @@
+"""What all tests of the studies share: a cache of their own, and compiled models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache as kept
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from milepost.engine import openvino
+from milepost.engine.folder import ModelFolder
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One cache for all tests, so that vectors and graphs are made once."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    """Keep the user's cache out of the tests."""
+    monkeypatch.setenv("MILEPOST_CACHE", str(cache))
+
+
+@pytest.fixture(scope="session")
+def open_once() -> Callable[..., object]:
+    """Opens the engine of a model folder, compiled once: engines keep nothing of a text."""
+    known: dict[object, object] = {}
+    really = openvino.open_engine
+
+    def open_engine(folder: ModelFolder, **settings: object) -> object:
+        key = folder.path, *sorted(settings.items())
+        if key not in known:
+            known[key] = really(folder, **settings)
+        return known[key]
+
+    return open_engine
+
+
+@pytest.fixture(autouse=True)
+def compiled_once(monkeypatch: pytest.MonkeyPatch, open_once: Callable[..., object]) -> None:
+    """No test waits for a graph that another has compiled."""
+    monkeypatch.setattr(openvino, "open_engine", open_once)
+
+
+@pytest.fixture(scope="session")
+def control_of() -> Callable[[str], object]:
+    """Controls that were pre-trained for one step, not for ten seconds, each of them once."""
+    from milepost_lab.controls.byte_training import ByteRecipe
+    from milepost_lab.controls.encoders import control_encoder
+
+    return kept(partial(control_encoder, recipe=ByteRecipe(steps=1, batch=2), size=1000))
+
+
+@pytest.fixture
+def small_controls(monkeypatch: pytest.MonkeyPatch, control_of: Callable[[str], object]) -> None:
+    """Read by those controls. They are frozen: no test changes them for another."""
+    from milepost_lab.controls import readers as control_readers
+
+    monkeypatch.setattr(control_readers, "control_encoder", control_of)

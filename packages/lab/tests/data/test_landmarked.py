@@ -1,0 +1,68 @@
+"""Tasks as landmarks, and foreign landmarks spliced into documents."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="needs the train extra")
+
+from milepost.errors import InputError
+from milepost.testing import fake_encoder
+from milepost_lab.data.landmarked import read, spliced
+from support.landmark_collections import turned, write_task
+
+pytestmark = pytest.mark.torch
+
+
+def test_a_task_is_read_with_its_evidence(tmp_path):
+    encoder = fake_encoder()
+    data = read([write_task(tmp_path / "small")], "dev", encoder)
+    # Documents come in the order of a hash of their names, as everywhere in the evaluation.
+    assert sorted(data.documents) == [f"small/dev-{n}" for n in ("bees", "gold", "ships", "snow")]
+    assert data.lengths.tolist() == [3, 3, 3, 3]
+    bees = data.documents.index("small/dev-bees")
+    (asked,) = np.flatnonzero(data.answers == bees)
+    assert data.evidence[asked] == (1,)
+    np.testing.assert_allclose(
+        data.queries[asked], encoder.encode_query("Who lays the eggs of the hive?"), atol=1e-6
+    )
+    own = encoder.encode(
+        "Bees build cells of wax. The queen lays the eggs of the hive. Drones leave early."
+    )
+    np.testing.assert_allclose(data.document(bees), own.vectors, atol=1e-6)
+
+
+def test_limits_and_licences_leave_documents_out(tmp_path):
+    folder = write_task(tmp_path / "small", licences=("CC BY", "CC BY-NC", "CC0", "CC BY-NC-SA"))
+    encoder = fake_encoder()
+    kept = read([folder], "train", encoder, allow_nc=False)
+    assert sorted(kept.documents) == ["small/train-bees", "small/train-gold"]
+    assert len(kept.queries) == 2
+    assert len(read([folder], "train", encoder, documents=3).documents) == 3
+    assert len(read([folder], "dev", encoder, questions=1).queries) == 1
+
+
+def test_spliced_documents_keep_what_is_theirs_and_where_the_evidence_is():
+    data = turned(20, seed=0, each=6)
+    foreign = np.full((50, 8), 9, np.float32)
+    hurt = spliced(data, foreign, 0.5)
+    assert hurt.lengths.tolist() == [12] * 20
+    for number in range(20):
+        now = hurt.document(number)
+        theirs = (now == 9).all(1)
+        assert theirs.sum() == 6
+        np.testing.assert_array_equal(now[~theirs], data.document(number))
+        # One stretch: beside each other.
+        assert np.ptp(np.flatnonzero(theirs)) == 5
+        (before,), (after,) = data.evidence[number], hurt.evidence[number]
+        np.testing.assert_array_equal(now[after], data.document(number)[before])
+    assert any(a != b for a, b in zip(data.evidence, hurt.evidence, strict=True))
+
+
+def test_nothing_spliced_is_the_same_and_too_much_is_named():
+    data = turned(5, seed=0)
+    same = spliced(data, np.ones((9, 8), np.float32), 0.0)
+    np.testing.assert_array_equal(same.states, data.states)
+    with pytest.raises(InputError, match="share of 1 cannot be foreign"):
+        spliced(data, data.states, 1)
+    with pytest.raises(InputError, match="5 foreign landmarks are wanted, there are 2"):
+        spliced(data, data.states[:2], 0.5)

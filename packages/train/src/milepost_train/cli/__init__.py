@@ -1,0 +1,1 @@
+"""Commands that train, fit and export: one file for each."""

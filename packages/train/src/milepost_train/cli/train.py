@@ -1,0 +1,208 @@
+"""``milepost train``: from a configuration to a checkpoint."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milepost._optional import require
+from milepost.console.options import FILE, Interrupted, Settings, common, say
+from milepost.console.progress import Gauge, clock
+from milepost.console.screen import print_line, visible, visible_name
+from milepost.errors import MilepostError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.progress import ProgressColumn
+
+    from milepost_train.loop import Event
+    from milepost_train.run import Trained
+
+
+@click.command(
+    short_help="Train a landmark model.",
+    epilog="""\b
+Examples:
+  milepost train examples/train/small.toml
+  milepost train examples/train/small.toml --resume
+  milepost train my.toml --init answerdotai/ModernBERT-base --out runs/modern
+  milepost export runs/small/checkpoint --out models/small
+
+\b
+See docs/training.md for the keys of CONFIG.""",
+)
+@click.argument("config", type=FILE, required=False, metavar="CONFIG")
+@click.option(
+    "--resume", is_flag=True, help="Resume the run; the result is that of an uninterrupted one."
+)
+@click.option(
+    "--init", metavar="MODEL", help="Start from this folder or model of the Hugging Face Hub."
+)
+@click.option("--out", metavar="FOLDER", type=click.Path(path_type=Path), help="Folder of the run.")
+@click.option(
+    "--device",
+    type=click.Choice(["auto", "cpu", "cuda", "mps"]),
+    help="Device; auto: a GPU if there is one.",
+)
+@common
+@click.pass_obj
+def train(
+    settings: Settings,
+    config: Path | None,
+    resume: bool,
+    init: str | None,
+    out: Path | None,
+    device: str | None,
+) -> int:
+    """Train a model as CONFIG says; options override CONFIG.
+
+    The folder of the run holds the log, its curves, a state from which --resume continues, and
+    the checkpoint, which milepost export turns into a model folder.
+    """
+    if config is None:
+        raise click.UsageError(
+            "missing argument 'CONFIG', a file such as examples/train/small.toml; docs/training.md "
+            "has a short one",
+            click.get_current_context(),
+        )
+    from milepost_train.config import read_config
+    from milepost_train.needs import WrongSettings
+
+    # Before torch, which takes seconds to import.
+    try:
+        read = read_config(config, init=init, out=out, device=device)
+    except WrongSettings as error:
+        *others, last = error.faults
+        for fault in others:
+            say(str(MilepostError(fault.problem, fault.hint)))
+        raise MilepostError(last.problem, last.hint) from error
+    require("torch", extra="train")
+    from milepost_train.processes import number_of
+    from milepost_train.run import train as trained
+    from milepost_train.run_folder import STATE
+    from milepost_train.whole_files import Halted
+
+    first = number_of() == 0  # of several processes, of which one reports
+    settings = settings if first else replace(settings, quiet=True)
+    options = {"--init": init, "--out": out, "--device": device}
+    named = [str(part) for pair in options.items() if pair[1] is not None for part in pair]
+    again = shlex.join(["milepost", "train", str(config), *named, "--resume"])
+    with Screen(settings) as screen, Stop(settings) as stop:
+        try:
+            done = trained(read, resume=resume, on_progress=screen, stopped=stop)
+        except KeyboardInterrupt:
+            resumable = (read.out / STATE).exists()
+            hint = f"to resume: {again}" if resumable else "nothing was trained yet"
+            raise Interrupted(hint) from None
+        except Halted as error:
+            raise MilepostError(error.problem, f"{error.hint}; then: {again}") from error
+    if not settings.quiet:
+        _print(done, read.check.budget)
+    return 1 if first and done.bad else 0  # a launcher ends the others if one of them gives 1
+
+
+def _print(done: Trained, budget: int) -> None:
+    click.echo(f"{done.checkpoint}  ({done.steps:,} steps, {clock(done.seconds)})")
+    if done.found:
+        found = _percent(done.found)
+        click.echo(f"  evidence found by landmarks in {budget:,} characters, %: {found}")
+    model = done.checkpoint.parent / "model"
+    click.echo(shlex.join(["milepost", "export", str(done.checkpoint), "--out", str(model)]))
+
+
+class Stop:
+    """Ctrl-C and SIGTERM: the first ends and saves the current step, the second stops at once.
+
+    Before the first call there is nothing to save, and the first signal stops at once.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._heard = self._polled = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Stop:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._before[number] = signal.signal(number, self._hear)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def __call__(self) -> bool:
+        """Whether to save and stop."""
+        self._polled = True
+        return self._heard
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        if self._heard or not self._polled:
+            raise KeyboardInterrupt
+        self._heard = True
+        if not self._settings.quiet:
+            say("stopping after this step; press Ctrl-C again to stop at once")
+
+
+class Screen(Gauge):
+    """A progress bar if stderr is a terminal, and lines for checks, notes and warnings."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._quiet = settings.quiet
+        self._loss = ""
+
+    def columns(self) -> Sequence[ProgressColumn]:
+        """Steps, the loss and time left."""
+        from rich.progress import MofNCompleteColumn, TextColumn
+        from rich.progress import TimeRemainingColumn as TimeLeft
+
+        return [MofNCompleteColumn(), TextColumn("{task.fields[loss]}"), TimeLeft()]
+
+    def __call__(self, event: Event) -> None:
+        """Show an event of the run."""
+        line = event.line or {}
+        if "loss" in line:
+            self._loss = f"loss {line['loss']:.3f}"
+        said = [event.warning, line.get("alarm")]
+        if not self._quiet:
+            said += [event.note, _checked(line)]
+        for words in filter(None, said):
+            self._say(words)
+        if event.doing:
+            self.show(
+                visible_name(event.doing)[-40:], event.done, event.of or None, loss=self._loss
+            )
+
+    def _say(self, words: str) -> None:
+        if self._drawn is None:
+            say(words)
+        else:
+            print_line(self._drawn[0].console, f"milepost: {visible(' '.join(words.split()))}")
+
+
+def _checked(line: Mapping[str, Any]) -> str:
+    """The results of a check as one line; empty if the line of the log has none."""
+    if "check" not in line:
+        return ""
+    found = _percent(line["check"])
+    loss = f"loss {line['loss']:.3f}; " if "loss" in line else ""
+    documents = "".join(
+        f"{'' if number else '; documents by title, %:'} {name} {100 * share:.1f}"
+        for number, (name, share) in enumerate(line.get("documents", {}).items())
+    )
+    return f"step {line['step']:,}: {loss}evidence found, %: {found}{documents}"
+
+
+def _percent(found: Mapping[str, float]) -> str:
+    """``written 81.8  meetings 19.2  mean 50.5``."""
+    shares = dict(found)
+    if len(found) > 1:
+        shares["mean"] = sum(found.values()) / len(found)
+    return "  ".join(f"{task} {100 * share:.1f}" for task, share in shares.items())

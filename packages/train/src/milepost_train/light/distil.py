@@ -1,0 +1,229 @@
+"""From a teacher and the shared data to the light model's checkpoint and folder."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from milepost.encoder import load
+from milepost.engine.folder import ModelFolder
+from milepost.engine.manifest import Manifest
+from milepost.engine.openvino import OpenVinoEngine
+from milepost.engine.tokenizer import Tokenizer
+from milepost.writing import write_bytes, write_text
+from milepost_train.light.material import LightMaterial, Reader, gather, sources
+from milepost_train.light.training import (
+    LightRecipe,
+    LightTrainer,
+    begin,
+    principal_axes,
+    token_vectors,
+)
+from milepost_train.model import Checkpoint, LandmarkEncoder
+from milepost_train.model.light import MODEL_TYPE, Light
+from milepost_train.model.light_export import export_light
+from milepost_train.model.reading import Reading
+from milepost_train.model.special import load_tokenizer, special_tokens
+from milepost_train.record import describe
+
+Say = Callable[[str], None]
+
+CONFIG: dict[str, Any] = {
+    "model_type": MODEL_TYPE,
+    "table_width": 192,
+    "hidden_size": 256,
+    "intermediate_size": 256,
+    "num_hidden_layers": 2,
+    "reach": 3,
+    "max_position_embeddings": 8192,
+}
+SIZES: dict[str, Any] = {"window": 1024, "left": 64, "right": 64, "longest": 128}
+LEFT_OUT = 15
+"""Every so many-th document is asked about on the way and not learned from."""
+SEED = 1
+"""Of the weights that begin at random; what is drawn has the recipe's."""
+DATA = (
+    "corpus (train), written, squad_articles, covid_papers, trials, meetings, all without nc; pairs"
+)
+CHECKED = 400
+"""Steps between two checks."""
+
+
+def distil(
+    teacher: ModelFolder,
+    shared: Path,
+    out: Path,
+    recipe: LightRecipe,
+    *,
+    name: str = "landmark-light",
+    threads: int = 2,
+    config: Mapping[str, Any] = CONFIG,
+    say: Say = lambda line: None,
+) -> Manifest:
+    """Distil the light model from a landmark model, and write its checkpoint and folder.
+
+    Texts with the teacher's landmarks are gathered once (five minutes of CPU) and kept in
+    ``light_material.pickle`` beside ``out`` until data or teacher change. ``run.json`` in ``out``
+    says what the run was made from.
+
+    Args:
+        teacher: the model to learn from.
+        shared: the folder with ``corpus``, ``tasks`` and ``pairs``.
+        out: gets ``run.json``, ``checkpoint`` and the model folder ``name``.
+        recipe: the settings.
+        name: the model's.
+        threads: of torch and of the teacher.
+        config: of the network, without ``vocab_size``.
+        say: called with a line now and then.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        return _distil(teacher, shared, out, recipe, name, threads, config, say)
+    finally:
+        torch.set_num_threads(before)
+
+
+def _distil(
+    teacher: ModelFolder,
+    shared: Path,
+    out: Path,
+    recipe: LightRecipe,
+    name: str,
+    threads: int,
+    config: Mapping[str, Any],
+    say: Say,
+) -> Manifest:
+    torch.manual_seed(SEED)
+    record = _record(teacher, shared, recipe, threads, config)
+    _write(out, record)
+    started = time.monotonic()
+    said = teacher.manifest
+    tokenizer = Tokenizer(teacher.tokenizer, said.bos_token, said.landmark)
+    material = _material(teacher, shared, out, tokenizer, record, say)
+    backend = load_tokenizer(teacher.path)
+    vocabulary = backend.get_vocab_size()
+    engine = OpenVinoEngine(teacher.graph(), cache=None, threads=threads)
+    vectors = token_vectors(engine, vocabulary, tokenizer.bos_id, tokenizer.landmark)
+    sample = np.concatenate([text.targets for text in material.texts[::7]]).astype(np.float32)
+    axes = principal_axes(sample, config["hidden_size"])
+    model = LandmarkEncoder({**config, "vocab_size": vocabulary}, own_sentence=False)
+    if not isinstance(model.backbone, Light):
+        raise TypeError(f"{config['model_type']} is not light")
+    begin(model.backbone, vectors, material.texts)
+    learned, asked = left_out(material)
+    taught = LightMaterial(
+        material.texts,
+        [material.questions[n] for n in learned],
+        [material.asked[n] for n in learned],
+    )
+    trainer = LightTrainer(model, taught, tokenizer.landmark, axes, recipe)
+    trainer.align()
+    say(f"before {check(trainer, material, asked)}")
+
+    def step(number: int, parts: dict[str, float]) -> None:
+        losses = ", ".join(f"{part} {value:.4f}" for part, value in parts.items())
+        say(f"step {number}: {losses}")
+        if number % CHECKED == 0:
+            say(str(check(trainer, material, asked)))
+
+    trainer.run(step)
+    say(f"after {check(trainer, material, asked)}")
+    reading = Reading("", said.landmark, query_prefix=said.query_prefix, **SIZES)
+    special = special_tokens(teacher.path, backend)
+    Checkpoint(trainer.averaged, backend, reading, special).save(out / "checkpoint")
+    _write(out, {**record, "hours": round((time.monotonic() - started) / 3600, 3)})
+    made_from = f"{said.name} {said.fingerprint}, distilled"
+    settings = {
+        "bos_token": "",
+        "landmark": said.landmark,
+        "query_prefix": said.query_prefix,
+        **SIZES,
+        "trained": {"from": made_from, "steps": recipe.steps, "data": DATA},
+    }
+    return export_light(
+        trainer.averaged, teacher.tokenizer, out / name, name=name, settings=settings
+    )
+
+
+def left_out(material: LightMaterial) -> tuple[list[int], list[int]]:
+    """Numbers of the questions to train on and of those to ask."""
+    texts = {one.text for one in material.asked if one.text >= 0 and one.text % LEFT_OUT == 0}
+    numbers = range(len(material.asked))
+    return (
+        [n for n in numbers if material.asked[n].text not in texts],
+        [n for n in numbers if material.asked[n].text in texts],
+    )
+
+
+def check(
+    trainer: LightTrainer, material: LightMaterial, numbers: list[int], most: int = 40
+) -> dict[str, float]:
+    """Mean cosine with the teacher, and of each task how often the three best hold evidence."""
+    found: dict[str, list[float]] = {}
+    for text in sorted({material.asked[n].text for n in numbers})[:most]:
+        own = [n for n in numbers if material.asked[n].text == text]
+        landmarks, targets = trainer.read(material.texts[text])
+        found.setdefault("cosine", []).append((landmarks * targets).sum(-1).mean().item())
+        queries = trainer.ask([material.questions[n] for n in own])
+        for number, scores in zip(own, queries @ landmarks.T, strict=True):
+            best = set(scores.topk(min(3, len(scores))).indices.tolist())
+            asked = material.asked[number]
+            found.setdefault(asked.task, []).append(float(bool(best & set(asked.evidence))))
+    return {name: round(float(np.mean(values)), 3) for name, values in sorted(found.items())}
+
+
+def _record(
+    teacher: ModelFolder, shared: Path, recipe: LightRecipe, threads: int, config: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What the run is made from, data and teacher by their hashes."""
+    settings = {
+        "recipe": asdict(recipe),
+        "network": dict(config),
+        "sizes": SIZES,
+        "left_out": LEFT_OUT,
+        "teacher": f"{teacher.manifest.name} {teacher.manifest.fingerprint}",
+        "threads": threads,
+    }
+    return describe(
+        config="",
+        settings=settings,
+        seeds={"the weights": SEED, "the run": recipe.seed},
+        data=sources(shared),
+        init=teacher.path,
+        device="cpu",
+    )
+
+
+def _material(
+    teacher: ModelFolder,
+    shared: Path,
+    out: Path,
+    tokenizer: Tokenizer,
+    record: Mapping[str, Any],
+    say: Say,
+) -> LightMaterial:
+    """What the teacher read, from the last run's file where that was made from the same."""
+    kept = out.parent / "light_material.pickle"
+    made_from = {part: record[part] for part in ("data", "init")}
+    if kept.exists():
+        with kept.open("rb") as file:
+            before = pickle.load(file)
+        if isinstance(before, dict) and before["made_from"] == made_from:
+            material: LightMaterial = before["material"]
+            return material
+    found = gather(shared, Reader(load(teacher.path), tokenizer), say)
+    write_bytes(kept, pickle.dumps({"made_from": made_from, "material": found}))
+    return found
+
+
+def _write(folder: Path, record: Mapping[str, Any]) -> None:
+    write_text(folder / "run.json", json.dumps(record, indent=1) + "\n")

@@ -1,0 +1,330 @@
+"""Files of training data, read line by line: what is used, what is left out, and why.
+
+A line that cannot be used does not stop the reading: ``Report`` has it, with file, line and
+reason. What a line may hold is in ``milepost_eval.tasks.own`` (a task in one file),
+``milepost_train.made`` (what made questions say more) and here (pairs).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.engine.manifest import prefixed
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import InputError, nearest
+from milepost_eval.tasks.reading import (
+    Line,
+    Named,
+    is_table,
+    lines,
+    part_of,
+    question_text,
+    spans_of,
+    split_of,
+    task_name,
+)
+from milepost_eval.types import Split
+from milepost_train.data import (
+    QUESTION_TOKENS,
+    Pair,
+    Question,
+    Text,
+    held_out,
+    tokenize,
+    touched,
+)
+from milepost_train.licences import barred
+from milepost_train.made import Source, sources
+from milepost_train.rows import negatives_of, pair_of, rows
+
+_HIGHEST = 1e6  # of a score: differences of higher ones, squared, leave float32
+
+Sentence = tuple[int, int]
+"""A sentence of the material: number of its text, and of the sentence in it."""
+
+Weighed = dict[Sentence, float]
+"""Mined negatives, and the probability that each is one, in [0, 1]."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What was read.
+
+    Attributes:
+        counts: for each file what it gave and what was left out of it, by reason.
+        wrong: for each file an error for each line that cannot be used, with file and line.
+    """
+
+    counts: dict[Path, Counter[str]] = field(default_factory=dict)
+    wrong: defaultdict[Path, list[InputError]] = field(default_factory=lambda: defaultdict(list))
+
+    @property
+    def bad(self) -> list[InputError]:
+        """The errors of all files."""
+        return [error for errors in self.wrong.values() for error in errors]
+
+    def of(self, path: Path, *first: str) -> Counter[str]:
+        """The counts of one file; ``first`` are the names that begin its line."""
+        return self.counts.setdefault(path, Counter(dict.fromkeys(first, 0)))
+
+    def lines(self) -> Iterator[str]:
+        """One line a file: ``FILE: 120 questions, 10 documents, 2 bad lines``."""
+        for path, counts in self.counts.items():
+            said = [f"{n:,} {what}" for what, n in counts.items() if n]
+            bad = len(self.wrong[path])
+            said += [f"{bad:,} bad line{'s' if bad > 1 else ''}"] if bad else []
+            yield f"{path}: {', '.join(said) or 'nothing'}"
+
+
+class Texts:
+    """Documents as they are read, each once though several files hold it.
+
+    Were a text there twice, a question's evidence would be its own negative.
+
+    Args:
+        tokenizer: the model's.
+        longest: tokens that are read of a sentence.
+        query_prefix: prefix of every question.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, longest: int = 128, query_prefix: str = "") -> None:
+        self.tokenizer, self.longest, self.query_prefix = tokenizer, longest, query_prefix
+        self.all: list[Text] = []
+        self._places: dict[bytes, int] = {}
+
+    def add(self, source: Source, task: str) -> int:
+        """The number of a document's text."""
+        words = source.document.text
+        key = hashlib.sha256(words.encode("utf-8", "surrogatepass")).digest()
+        number = self._places.setdefault(key, len(self.all))
+        if number == len(self.all):
+            text = tokenize(self.tokenizer, source.document.name, task, words, self.longest)
+            self.all.append(replace(text, title=source.title.strip()))
+        if source.ignore:
+            text = self.all[number]
+            aside = {*text.aside, *touched(text.spans, source.ignore)}
+            self.all[number] = replace(text, aside=tuple(sorted(aside)))
+        return number
+
+    def query(self, words: str, counts: Counter[str]) -> NDArray[np.int32]:
+        """Token ids of a question with its prefix, cut after ``QUESTION_TOKENS``."""
+        ids = self.tokenizer.encode([prefixed(words, self.query_prefix)])[0].ids
+        if len(ids) > QUESTION_TOKENS:
+            counts[f"questions cut after {QUESTION_TOKENS} tokens"] += 1
+        return np.array(ids[:QUESTION_TOKENS], np.int32)
+
+
+def task_files(path: Path) -> tuple[Path, Path]:
+    """Where a task's documents and its questions are: in two files of a folder, or in one file."""
+    if not path.is_dir() or is_table(path):
+        return path, path
+    return part_of(path, "documents"), part_of(path, "questions")
+
+
+def load_task(
+    path: Path,
+    texts: Texts,
+    report: Report,
+    *,
+    split: Split = "train",
+    allow_nc: bool = False,
+    hold_out: float = 0.0,
+) -> list[Question]:
+    """Questions of one split of a task; the documents they ask of go into ``texts``.
+
+    Args:
+        path: a folder with ``documents.jsonl.gz`` and ``questions.jsonl.gz``, or one file of JSON
+            lines that holds both; tables (``is_table``) in the place of either.
+        texts: gets the documents.
+        report: gets counts and wrong lines.
+        split: only questions of this split; in one file a question that names none is of ``dev``.
+        allow_nc: keep documents whose licence is non-commercial or not recognised (never for
+            weights that ship).
+        hold_out: fraction of the documents to leave out, see ``held_out``.
+
+    Raises:
+        UnreadableFile: a file is missing or damaged.
+    """
+    task = task_name(path)
+    counts, bad = report.of(path, "questions", "documents asked of"), report.wrong[path]
+    documents, questions = task_files(path)
+    both = documents == questions
+    asked = _asked(questions, counts, bad, split, hold_out, documents=both)
+    found: list[Question] = []
+    missing = dict(asked)
+    for source in sources([documents], counts, bad, split=split, allow_nc=allow_nc, questions=both):
+        about = missing.pop(source.document.name, ())
+        if not about:
+            continue
+        number = texts.add(source, task)
+        for name, line in about:
+            try:
+                found.append(_question(name, line, task, source, number, texts, counts))
+            except InputError as error:
+                bad.append(error)
+    if missing:
+        there = (line.fields for line in lines(documents, []))
+        known = {str(each["id"]) for each in there if {"id", "text"} <= each.keys()}
+        for name, about in missing.items():
+            if name in known:
+                counts["questions about a document that is left out"] += len(about)
+                continue
+            hint = f"{nearest(name, known)}add its line to {documents}"
+            bad.extend(line.wrong(f"no document {name!r}", hint) for _, line in about)
+    counts["questions"] += len(found)
+    counts["documents asked of"] += len({question.text for question in found})
+    return found
+
+
+def load_pairs(
+    path: Path, texts: Texts, report: Report, *, most_tokens: int = 160, allow_nc: bool = False
+) -> list[Pair]:
+    """Pairs of one file; passages are cut after ``most_tokens``, at a sentence's end.
+
+    A line is ``{"query": "…", "passage": "…"}``, and may have ``licence``; ``negatives``, a list of
+    passages that do not answer; and ``scores``, how well a reranker found the passage
+    and each of the negatives to answer: a list of one number more than there are negatives.
+    Names of sentence-transformers (``anchor``, ``positive``, ``negative``, ``negative_1`` …) are
+    understood as well.
+
+    Raises:
+        UnreadableFile: the file is missing or damaged.
+    """
+    counts, bad = report.of(path, "pairs"), report.wrong[path]
+    task = path.name.split(".")[0]
+    found: list[Pair] = []
+
+    def short(line: Line, words: str) -> Text:
+        text = tokenize(texts.tokenizer, "", task, words, texts.longest)
+        if not text.spans:
+            raise line.wrong("a passage has no words", "leave the line out or give it some")
+        return text.part(0, max(1, int(np.searchsorted(text.starts, most_tokens, "right")) - 1))
+
+    for line in rows(path, bad):
+        if not allow_nc and (kind := barred(line.fields.get("licence"))):
+            counts[f"pairs with {kind} licence"] += 1
+            continue
+        try:
+            query, passage = pair_of(line)
+            text = short(line, passage)
+            others = negatives_of(line.fields)
+            if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
+                raise line.wrong("'negatives' is not a list of strings", 'write ["a passage", …]')
+            negatives = tuple(short(line, each) for each in others)
+            scores = _scores(line, 1 + len(others))
+        except InputError as error:
+            bad.append(error)
+            continue
+        found.append(Pair(texts.query(query, counts), text, query, negatives, scores=scores))
+        if scores:
+            counts["of them with scores"] += 1
+    counts["pairs"] += len(found)
+    return found
+
+
+def _scores(line: Line, count: int) -> tuple[float, ...]:
+    """What the line says of its passage and negatives; () where it says nothing."""
+    if "scores" not in line.fields:
+        return ()
+    scores = line.fields["scores"]
+    if not isinstance(scores, list) or not all(
+        isinstance(each, int | float) and not isinstance(each, bool) and abs(each) <= _HIGHEST
+        for each in scores
+    ):
+        raise line.wrong(
+            f"'scores' is not a list of numbers of {_HIGHEST:,.0f} at most",
+            "write [2.5, -1] or leave it out",
+        )
+    if len(scores) != count:
+        raise line.wrong(
+            f"{len(scores)} scores for a passage and {count - 1} negatives",
+            f"write {count}: the passage's, then one for each negative in their order",
+        )
+    return tuple(map(float, scores))
+
+
+def load_documents(
+    path: Path, texts: Texts, report: Report, *, allow_nc: bool = False, hold_out: float = 0.0
+) -> None:
+    """A file's training documents that have a title, into ``texts``.
+
+    Not for the documents of a task, which only their questions' split tells apart.
+
+    Raises:
+        UnreadableFile: the file is missing or damaged.
+        InputError: the file is a task's.
+    """
+    counts = report.of(path, "documents with a title")
+    if any(path.with_name(f"questions.{kind}").is_file() for kind in ("jsonl", "jsonl.gz")):
+        raise InputError(f"{path.parent} is a task", "name it among tasks, not documents")
+    for source in sources([path], counts, report.wrong[path], allow_nc=allow_nc):
+        if held_out(source.document.name, hold_out):
+            counts["documents held out"] += 1
+        elif not source.title.strip():
+            counts["documents without a title"] += 1
+        else:
+            texts.add(source, path.name.split(".")[0])
+            counts["documents with a title"] += 1
+
+
+def _asked(
+    path: Path,
+    counts: Counter[str],
+    bad: list[InputError],
+    split: Split,
+    hold_out: float,
+    *,
+    documents: bool,
+) -> dict[str, list[tuple[str, Line]]]:
+    """Questions of a split with their names, by document.
+
+    Where the file holds ``documents`` as well, who reads those names the lines that are neither.
+    """
+    asked: dict[str, list[tuple[str, Line]]] = {}
+    names = Named("question")
+    for line in lines(path, [] if documents else bad):
+        if documents and "question" not in line.fields:
+            continue
+        try:
+            name = line.name("id") if "id" in line.fields else f"line {line.number}"
+            names.add(name, line)
+            question_text(line, "question")
+            if split_of(line, "dev") != split:
+                counts["questions of another split"] += 1
+                continue
+            document = line.name("document")
+        except InputError as error:
+            bad.append(error)
+            continue
+        if held_out(document, hold_out):
+            counts["questions about documents held out"] += 1
+        else:
+            asked.setdefault(document, []).append((name, line))
+    return asked
+
+
+def _question(
+    name: str,
+    line: Line,
+    task: str,
+    source: Source,
+    number: int,
+    texts: Texts,
+    counts: Counter[str],
+) -> Question:
+    text = texts.all[number]
+    spans = spans_of(line, line.fields.get("spans"), source.document)
+    evidence = touched(text.spans, spans)
+    if not evidence or not any(text.words[a:b].strip() for a, b in spans):
+        raise line.wrong("'spans' hold no words", "mark the words that answer")
+    words = line.text("question")
+    beside = touched(text.spans, source.beside.get(name, ()))
+    kept = tuple(n for n in beside if n not in evidence)
+    return Question(name, task, texts.query(words, counts), number, evidence, words, kept)

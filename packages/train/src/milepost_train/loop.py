@@ -1,0 +1,316 @@
+"""The training loop: stages, averaged weights, checks, and a state to resume from.
+
+The same configuration, data, versions and machine give the same checkpoint, and a run that was
+interrupted anywhere resumes to it: the state has all that a step depends on.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from milepost.errors import MilepostError
+from milepost_train.alarm import WARM_UP, CollapseAlarm
+from milepost_train.batches import Batch
+from milepost_train.check import Check, vectors_of
+from milepost_train.config import Config, Stage
+from milepost_train.curves import draw
+from milepost_train.document_check import DocumentCheck
+from milepost_train.model import Checkpoint
+from milepost_train.objectives.base import Objective
+from milepost_train.processes import Processes
+from milepost_train.run_folder import RunFolder
+from milepost_train.schedule import Average, adam_of, rate_at
+from milepost_train.whole_files import Halted
+
+# The last two are all that oneDNN says of it.
+_MEMORY = (
+    *("out of memory", "allocate memory", "bad_alloc", "bad allocation"),
+    *("could not create a primitive", "could not execute a primitive"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Progress of a run.
+
+    Attributes:
+        doing: the current work in a word or two.
+        done, of: steps done and in all; ``of`` is 0 where the total is unknown.
+        line: the line just written to the log, if any.
+        note: information for the user.
+        warning: a problem that the user should act on.
+    """
+
+    doing: str
+    done: int
+    of: int
+    line: Mapping[str, Any] | None = None
+    note: str = ""
+    warning: str = ""
+
+
+OnProgress = Callable[[Event], object]
+
+
+class Loop:
+    """One run from its first step or its last state to its end.
+
+    Args:
+        config: the settings.
+        checkpoint: what is trained.
+        objectives: for each stage those of its parts.
+        check: None for none.
+        documents: a check of documents beside it; None for none.
+        folder: gets the log, states and the checkpoint.
+        processes: that share the batches.
+        on_progress: called after every step.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        checkpoint: Checkpoint,
+        objectives: list[list[Objective]],
+        check: Check | None,
+        documents: DocumentCheck | None,
+        folder: RunFolder,
+        processes: Processes,
+        on_progress: OnProgress,
+    ) -> None:
+        self.config, self.checkpoint, self.objectives = config, checkpoint, objectives
+        self.check, self.documents, self.folder = check, documents, folder
+        self.processes, self.on_progress = processes, on_progress
+        self.random = Random(config.seed)
+        self.weights = {
+            name: weight
+            for name, weight in checkpoint.model.named_parameters()
+            if weight.requires_grad
+        }
+        mixed = self.weights if config.base_share else {}
+        self.base = {name: weight.detach().clone() for name, weight in mixed.items()}
+        self.stage = self.step = self.done = 0
+        self.sums: dict[str, tuple[float, int]] = {}
+        self.seconds = 0.0
+        self.draws = True
+        self.total = sum(stage.steps for stage in config.stages)
+        self._begin_stage()
+
+    def run(self, stopped: Callable[[], bool]) -> None:
+        """Train to the end.
+
+        Args:
+            stopped: asked after every step whether to save and stop.
+
+        Raises:
+            KeyboardInterrupt: it was stopped; all steps are saved.
+            Halted: the disk is full, or there is too little memory; the last state is whole.
+            MilepostError: the loss is not a number, or the run has collapsed and is to stop then.
+        """
+        self._recall()
+        if self.check is not None and not self.done:
+            self._check_start()
+        begun = time.monotonic() - self.seconds
+        while self.stage < len(self.config.stages):
+            stage = self.config.stages[self.stage]
+            while self.step < stage.steps:
+                with memory(f"in step {self.done + 1:,}"):
+                    self._advance(stage)
+                last = self.step == stage.steps
+                self.seconds = time.monotonic() - begun
+                line = self._log(stage, last)
+                doing = f"stage {self.stage + 1}, {stage.kind}"
+                self.on_progress(Event(doing, self.done, self.total, line))
+                asked = self.processes.any(stopped())
+                if asked or last or self.done % self.config.save_every == 0:
+                    self.folder.save(self._state())
+                if asked:
+                    raise KeyboardInterrupt
+            self.average.settle()
+            self.stage, self.step = self.stage + 1, 0
+            if self.stage < len(self.config.stages):
+                self._begin_stage()
+
+    def _begin_stage(self) -> None:
+        """A new optimiser, average and alarm, as if the stage were a run of its own."""
+        stage = self.config.stages[self.stage]
+        self.optimiser = adam_of(stage, self.weights)
+        self.average = Average(self.weights, self.config.average, self.base, self.config.base_share)
+        self.alarm = CollapseAlarm(max(WARM_UP, stage.warm_up))
+
+    def _advance(self, stage: Stage) -> None:
+        """One step of the optimiser."""
+        self.checkpoint.model.train()
+        rate = rate_at(stage, self.step)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        for _ in range(stage.accumulate):
+            (number,) = self.random.choices(
+                range(len(stage.parts)), [part.weight for part in stage.parts]
+            )
+            parts = self.objectives[self.stage][number].step(self.encode, self.random)
+            self._count(parts, stage.parts[number].kind if len(stage.parts) > 1 else None)
+        self.processes.sum_gradients(self.weights.values())
+        gradients = [weight.grad for weight in self.weights.values() if weight.grad is not None]
+        for gradient in gradients:
+            gradient /= stage.accumulate
+        length = torch.nn.utils.clip_grad_norm_(self.weights.values(), stage.clip)
+        if not math.isfinite(parts["loss"]) or not bool(torch.isfinite(length)):
+            raise MilepostError(
+                f"step {self.done + 1:,}: the loss is {parts['loss']:g} and the gradient "
+                f"{float(length):g}",
+                "train with a lower rate, a longer warm_up or dtype float32, in another folder",
+            )
+        self._count({"gradient": float(length)})
+        self.optimiser.step()
+        self.optimiser.zero_grad(set_to_none=True)
+        self.average.follow(self.step)
+        self.step += 1
+        self.done += 1
+
+    def encode(self, batch: Batch) -> Tensor:
+        """``(n, d)`` unit vectors of a batch's landmarks, in the order of its owners."""
+        model, kind = self.checkpoint.model, self.processes.device.type
+        with torch.autocast(kind, torch.bfloat16, enabled=self.config.dtype == "bfloat16"):
+            return self.processes.encode(partial(vectors_of, model), batch, model.dimensions)
+
+    def _count(self, parts: Mapping[str, float], kind: str | None = None) -> None:
+        if kind:
+            parts = {**parts, f"{kind}_loss": parts["loss"]}
+        for name, value in parts.items():
+            total, number = self.sums.get(name, (0.0, 0))
+            self.sums[name] = total + value, number + 1
+
+    def _log(self, stage: Stage, last: bool) -> dict[str, Any] | None:
+        """Write a line of the log where one is due, with a check and the alarm's word."""
+        checking = last or self.done % self.config.check.every == 0
+        if not (checking or self.done % self.config.log_every == 0):
+            return None
+        means = {name: total / number for name, (total, number) in self.sums.items()}
+        self.sums.clear()
+        line: dict[str, Any] = {
+            "step": self.done,
+            "stage": self.stage + 1,
+            "seconds": round(self.seconds),
+            "rate": rate_at(stage, self.step - 1),
+            **{name: round(value, 6) for name, value in means.items()},
+        }
+        if checking:
+            line |= self._write()
+        warning = self._alarmed(self.step, line)
+        if warning:
+            line["alarm"] = warning
+        self.folder.log(line)
+        if checking:
+            self._draw()
+        if warning and self.config.on_collapse == "stop":
+            raise MilepostError(warning, 'on_collapse = "warn" to continue; the last state is kept')
+        return line
+
+    def _check_start(self) -> None:
+        """What is found before the first step, for all that follows to be compared with."""
+        line = {"step": 0, "stage": 1, "seconds": 0, **self._write()}
+        self.folder.log(line)
+        self.on_progress(Event("", 0, self.total, line))
+
+    def _alarmed(self, step: int, line: Mapping[str, Any]) -> str | None:
+        # The floor is that of the whole loss, not of the contrast alone.
+        return self.alarm.see(step, {name: line[name] for name in ("loss", "floor", "spread")})
+
+    def _write(self) -> dict[str, dict[str, float]]:
+        """Write the averaged weights as a checkpoint, and check them; the figures for the log."""
+        self.checkpoint.model.eval()
+        with self.average.lent():
+            self.folder.write_checkpoint(self.checkpoint.save)
+            if self.config.check.keep and self.done:
+                self.folder.write_checkpoint(self.checkpoint.save, kept_at=self.done)
+            found: dict[str, dict[str, float]] = {}
+            with memory("in the check"):
+                if self.check is not None:
+                    found["check"] = self.check(self.encode)
+                if self.documents is not None:
+                    found["documents"] = self.documents(self.encode)
+        return {
+            name: {key: round(share, 4) for key, share in shares.items()}
+            for name, shares in found.items()
+        }
+
+    def _draw(self) -> None:
+        try:
+            if self.draws and self.processes.first:
+                draw(self.folder.path)
+        except MilepostError as error:  # no matplotlib, or no room; training continues
+            self.draws = False
+            self.on_progress(Event("", self.done, self.total, warning=f"no more curves: {error}"))
+
+    def _state(self) -> dict[str, Any]:
+        return {
+            "position": (self.stage, self.step, self.done),
+            "seconds": self.seconds,
+            "sums": self.sums,
+            "weights": {name: weight.detach() for name, weight in self.weights.items()},
+            "average": self.average.values,
+            "optimiser": self.optimiser.state_dict(),
+            "random": self.random.getstate(),
+            "torch": self.processes.each(_random_states()),
+        }
+
+    @torch.no_grad()
+    def _recall(self) -> None:
+        """Take up the last state, if there is one."""
+        state = self.folder.load()
+        if state is None:
+            return
+        self.stage, self.step, self.done = state["position"]
+        self.seconds, self.sums = state["seconds"], state["sums"]
+        for name, weight in self.weights.items():
+            weight.copy_(state["weights"][name])
+        self._begin_stage()
+        for name, value in self.average.values.items():
+            value.copy_(state["average"][name])
+        self.optimiser.load_state_dict(state["optimiser"])
+        self.random.setstate(state["random"])
+        own, *cuda = state["torch"][self.processes.number]
+        torch.set_rng_state(own)
+        if cuda:
+            torch.cuda.set_rng_state_all(cuda)
+        before = self.done - self.step
+        for line in self.folder.lines():
+            if line["step"] and line["stage"] == self.stage + 1:
+                self._alarmed(line["step"] - before, line)
+
+
+def _random_states() -> list[Tensor]:
+    """States of torch's generators here: of the CPU's, then of each GPU's that is used."""
+    cuda = torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else []
+    return [torch.get_rng_state(), *cuda]
+
+
+@contextmanager
+def memory(where: str) -> Iterator[None]:
+    """Turn what torch raises when memory runs out into one line.
+
+    Raises:
+        Halted: it did.
+    """
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        said = str(error).partition("\n")[0]
+        known = isinstance(error, MemoryError) or any(each in said.lower() for each in _MEMORY)
+        if not known:
+            raise
+        raise Halted(
+            f"there is too little memory {where}{said and f' ({said[:120]})'}",
+            "free some; or, in another run, gradient_checkpointing, or smaller batches (documents, "
+            "questions, pairs, chunk, windows)",
+        ) from error

@@ -1,0 +1,77 @@
+"""Contrast: what answers a question must score above what does not. Means over questions, nats."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from milepost_train.losses.precision import log_sum, mean_of_rows, similarities, wide
+
+
+def info_nce(
+    queries: Tensor,
+    documents: Tensor,
+    temperature: float,
+    *,
+    positive: Tensor | None = None,
+    ignored: Tensor | None = None,
+) -> Tensor:
+    """InfoNCE in the batch (arXiv 1807.03748): everybody else's documents are the negatives.
+
+    ``mean over q of  -log( exp(s_qp / t) / (exp(s_qp / t) + sum over n in N_q of exp(s_qn / t)) )``
+    with ``s = queries @ documents.T`` and ``N_q`` all that is neither positive nor ignored. For
+    batches larger than the memory see ``cached_backward``.
+
+    Args:
+        queries: ``(q, d)``, unit length as a rule.
+        documents: ``(n, d)``, n >= q; columns after the first q are hard negatives.
+        temperature: divides the scores.
+        positive: ``(q, n)`` bool; by default document i answers query i. Several in a row are
+            averaged, each alone against the negatives.
+        ignored: ``(q, n)`` bool, neither positive nor negative: duplicates, presumed answers.
+    """
+    scores = similarities(queries, documents)
+    if positive is None:
+        positive = torch.eye(*scores.shape, dtype=torch.bool, device=scores.device)
+    negative = ~positive if ignored is None else ~(positive | ignored)
+    return each_against_negatives(scores, positive, negative, temperature)
+
+
+def each_against_negatives(
+    scores: Tensor, positive: Tensor, negative: Tensor, temperature: float
+) -> Tensor:
+    """InfoNCE with several positives, each alone against the negatives, averaged.
+
+    For question ``q`` with positives ``P`` and negatives ``N``:
+    ``mean over p in P of  log(1 + sum over n in N of exp((s_n - s_p) / t))``.
+    Positives do not compete with each other (arXiv 2402.11573 lets them; see its eq. 4), so the
+    loss can reach zero for evidence of several sentences.
+
+    Args:
+        scores: ``(q, n)`` similarities.
+        positive: ``(q, n)`` bool; rows without any are left out of the mean.
+        negative: ``(q, n)`` bool.
+        temperature: divides the scores.
+    """
+    scaled = wide(scores) / temperature
+    against = log_sum(scaled, negative)
+    # Positives are few: what is as large as the scores costs memory in batches of thousands.
+    row, column = positive.nonzero(as_tuple=True)
+    each = F.softplus(against[row] - scaled[row, column])
+    count = positive.sum(dim=1)
+    return (each / count[row]).sum() / (count > 0).sum().clamp(min=1)
+
+
+def any_against_negatives(
+    scores: Tensor, positive: Tensor, negative: Tensor, temperature: float
+) -> Tensor:
+    """InfoNCE in which at least one positive must win: weak labels ("somewhere in here").
+
+    ``log(1 + sum over N exp(s_n / t) / sum over P exp(s_p / t))``. Arguments as above.
+    """
+    scaled = wide(scores) / temperature
+    rows = positive.any(dim=1)
+    # A row left out keeps its scores: infinities have no gradient to be multiplied by zero.
+    best = log_sum(scaled, positive | ~rows[:, None])
+    return mean_of_rows(F.softplus(log_sum(scaled, negative) - best), rows)

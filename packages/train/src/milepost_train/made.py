@@ -1,0 +1,209 @@
+"""Generated questions, and the task file they are written to.
+
+The file is one that ``milepost eval run --tasks FILE`` and training read
+(``milepost_eval.tasks.own``). Two keys of a document line say more:
+
+    "ignore": [[0, 31], …]           headings: for no question evidence, for none a negative;
+    "beside": {"ID": [[90, 410]]}    what may answer the question ID too: for it no negative.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from milepost.errors import InputError, UnreadableFile, nearest
+from milepost.text import files, read
+from milepost.types import Document, Span
+from milepost_eval.tasks.reading import Line, Named, is_table, lines, split_of
+from milepost_eval.types import Split
+from milepost_train.licences import barred
+
+_FACTS = ("title", "kind", "licence", "source")
+"""Keys of a document line that are copied to the task: origin and licence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One question about a document.
+
+    Attributes:
+        question: its words.
+        spans: the evidence, ascending, white space at the edges left out.
+        kind: ``type`` in the task file.
+        beside: what may answer it too.
+    """
+
+    question: str
+    spans: tuple[Span, ...]
+    kind: str
+    beside: tuple[Span, ...] = ()
+
+
+@dataclass(slots=True)
+class Source:
+    """A document to ask about.
+
+    Attributes:
+        document: its name and text.
+        title: "" where it has none.
+        facts: what its line in the made task keeps.
+        ignore: spans that are neither evidence nor a negative of any question.
+        beside: by question, spans that may answer it too.
+    """
+
+    document: Document
+    title: str = ""
+    facts: dict[str, Any] = field(default_factory=dict)
+    ignore: tuple[Span, ...] = ()
+    beside: dict[str, tuple[Span, ...]] = field(default_factory=dict)
+
+
+def sources(
+    paths: Iterable[Path],
+    dropped: Counter[str],
+    bad: list[InputError],
+    *,
+    split: Split = "train",
+    allow_nc: bool = False,
+    questions: bool = False,
+) -> Iterator[Source]:
+    """Documents one at a time, in a fixed order.
+
+    Args:
+        paths: files of JSON lines or tables (``id``, ``text``, and ``title``, ``licence``,
+            ``split`` where they are known), other files of any format, folders.
+        dropped: gets the documents left out, by reason.
+        bad: gets an error for each line or file that cannot be used.
+        split: lines of another split are left out; a line that names none is in every split.
+        allow_nc: keep documents whose licence is non-commercial or not recognised.
+        questions: the files may hold lines with a ``question`` as well, which are not for here;
+            else such a line cannot be used.
+
+    Raises:
+        UnreadableFile: a path is not there, or a file of JSON lines is damaged.
+    """
+    names = Named("document")
+    for file in _files(paths):
+        if not _is_lines(file):
+            try:
+                document = read(file)
+            except UnreadableFile as error:
+                bad.append(error)
+                continue
+            yield Source(document, title=file.stem)
+            continue
+        for line in lines(file, bad):
+            asks = "question" in line.fields
+            if asks and questions:
+                continue
+            try:
+                if asks:
+                    raise line.wrong(
+                        "a 'question' among documents",
+                        "leave the key out, or put the line among the questions",
+                    )
+                if questions:
+                    line.text("text", "question")  # says so where it has neither
+                source, own = _source(line, names)
+            except InputError as error:
+                bad.append(error)
+                continue
+            if own not in (None, split):
+                dropped["document of another split"] += 1
+            elif not allow_nc and (kind := barred(source.facts.get("licence"))):
+                dropped[f"document with {kind} licence"] += 1
+            else:
+                yield source
+
+
+def task_rows(
+    source: Source, made: Sequence[Made], ignore: Sequence[Span], split: Split
+) -> Iterator[Mapping[str, Any]]:
+    """Lines of the task file: the document, then its questions; nothing where none was made."""
+    if not made:
+        return
+    name = source.document.name
+    asked = [(f"{name}:{each.kind}:{number}", each) for number, each in enumerate(made)]
+    row: dict[str, Any] = {"id": name, "text": source.document.text, **source.facts}
+    if ignore:
+        row["ignore"] = [list(span) for span in ignore]
+    beside = {key: [list(s) for s in each.beside] for key, each in asked if each.beside}
+    if beside:
+        row["beside"] = beside
+    yield row
+    for key, each in asked:
+        yield {
+            "id": key,
+            "document": name,
+            "question": each.question,
+            "type": each.kind,
+            "spans": [list(span) for span in each.spans],
+            "split": split,
+        }
+
+
+def checked_kinds(given: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Kinds of question by name, each once.
+
+    Raises:
+        InputError: one is unknown, or there is none.
+    """
+    found = tuple(dict.fromkeys(given))
+    for name in found:
+        if name not in known:
+            raise InputError(
+                f"unknown kind {name!r}", f"{nearest(name, known)}one of {', '.join(known)}"
+            )
+    if not found:
+        raise InputError("no kind of question is named", f"kinds: {', '.join(known)}")
+    return found
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Files as they are named; folders walked as ``milepost index`` walks them, and JSON lines."""
+    for path in paths:
+        if is_table(path):
+            yield path
+        elif path.is_dir():
+            found = {*files([path]), *path.rglob("*.jsonl.gz")}
+            yield from sorted(found)
+        else:
+            yield from files([path])
+
+
+def _is_lines(path: Path) -> bool:
+    return path.name.removesuffix(".gz").endswith(".jsonl") or is_table(path)
+
+
+def _source(line: Line, names: Named) -> tuple[Source, Split | None]:
+    name = line.name("id")
+    names.add(name, line)
+    text = line.text("text")
+    if not text.strip():
+        raise line.wrong("'text' is empty", "leave the line out or give it a text")
+    meta = line.fields.get("meta")
+    fields = {**meta, **line.fields} if isinstance(meta, dict) else line.fields
+    facts = {key: fields[key] for key in _FACTS if key in fields}
+    split = split_of(line) if "split" in line.fields else None
+    beside = line.fields.get("beside", {})
+    if not isinstance(beside, dict):
+        raise line.wrong("'beside' is not an object", 'write {"QUESTION ID": [[start, end]]}')
+    return Source(
+        Document(name=name, text=text),
+        str(fields.get("title", "")),
+        facts,
+        _spans(line, line.fields.get("ignore", []), "ignore"),
+        {key: _spans(line, value, "beside") for key, value in beside.items()},
+    ), split
+
+
+def _spans(line: Line, value: Any, key: str) -> tuple[Span, ...]:
+    if not isinstance(value, list) or not all(
+        isinstance(s, list) and len(s) == 2 and all(type(edge) is int for edge in s) for s in value
+    ):
+        raise line.wrong(f"{key!r} is not a list of spans", "a span is [start, end]")
+    return tuple((start, end) for start, end in value)

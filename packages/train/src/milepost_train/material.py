@@ -1,0 +1,253 @@
+"""Everything a run draws from, read and tokenised once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer as Backend
+
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import InputError
+from milepost_train.choices import Context, Dtype
+from milepost_train.data import Pair, Question, Text, without_title
+from milepost_train.data_settings import DataSettings
+from milepost_train.landmark_teacher import LandmarkTeacher, is_ours
+from milepost_train.lexical_teacher import LexicalTeacher
+from milepost_train.loading import (
+    Report,
+    Sentence,
+    Texts,
+    Weighed,
+    load_documents,
+    load_pairs,
+    load_task,
+)
+from milepost_train.loading_negatives import load_negatives
+from milepost_train.model.reading import Reading
+from milepost_train.rows import PAIRS, existing
+from milepost_train.teacher import MeanTeacher, Targets, Teacher
+
+Progress = Callable[[str, int, int], object]
+"""Called with the current work, the number done, and the total (0: unknown)."""
+
+_NEAREST = 30  # sentences that the teacher ranks highest, evidence among them is not a negative
+_HARD = 20
+
+
+def _unread(words: str) -> NDArray[np.int32]:
+    raise NotImplementedError("this material cannot tokenise new text")
+
+
+@dataclass
+class Material:
+    """What the objectives draw from.
+
+    Attributes:
+        texts: documents, each once.
+        questions: with evidence in ``texts``.
+        pairs: queries with passages.
+        documents: titles with their texts, the title itself left out of them.
+        bos_id, landmark: ids of the model's tokens; None where it has no BOS token.
+        causal: the model sees only what precedes: windows get no context after them.
+        width: numbers of the model's vectors; None if unknown.
+        mined: of a question, by its number: sentences that are hard negatives.
+        weights: of a question, by its number: probability that a mined sentence is not an answer,
+            in [0, 1]; what is not named is sure.
+        targets: a teacher's vectors; None without a teacher.
+        read: token ids of a question in other words than its own.
+        report: what was read and what was not.
+    """
+
+    texts: Sequence[Text] = ()
+    questions: Sequence[Question] = ()
+    pairs: Sequence[Pair] = ()
+    documents: Sequence[Pair] = ()
+    bos_id: int | None = None
+    landmark: int = 0
+    causal: bool = False
+    width: int | None = None
+    mined: Mapping[int, Sequence[Sentence]] = field(default_factory=dict)
+    weights: Mapping[int, Mapping[Sentence, float]] = field(default_factory=dict)
+    targets: Targets | None = None
+    read: Callable[[str], NDArray[np.int32]] = _unread
+    report: Report = field(default_factory=Report)
+
+    @cached_property
+    def by_task(self) -> dict[str, dict[int, list[int]]]:
+        """Numbers of the questions, by task and text."""
+        found: dict[str, dict[int, list[int]]] = {}
+        for number, question in enumerate(self.questions):
+            found.setdefault(question.task, {}).setdefault(question.text, []).append(number)
+        return found
+
+    @cached_property
+    def _together(self) -> dict[int, list[int]]:
+        """Numbers of the questions, by text."""
+        found: dict[int, list[int]] = {}
+        for number, question in enumerate(self.questions):
+            found.setdefault(question.text, []).append(number)
+        return found
+
+    @cached_property
+    def words(self) -> LexicalTeacher:
+        """What scores the sentences of all documents by words."""
+        return LexicalTeacher(self.texts)
+
+    def question_target(self, number: int) -> NDArray[np.float16]:
+        """The teacher's vector of a question, ``(d,)``."""
+        assert self.targets is not None
+        # All questions of a text in one batch: fast, and the same bits whatever was drawn before.
+        group = self._together[self.questions[number].text]
+        words = tuple(self.questions[each].words for each in group)
+        target: NDArray[np.float16] = self.targets.of_questions(words)[group.index(number)]
+        return target
+
+    def hard(self, number: int) -> Sequence[Sentence]:
+        """Sentences that look like the answer of a question, most alike first.
+
+        Mined ones, else the nearest by the teacher, else the nearest by words.
+        """
+        if number in self.mined:
+            return self.mined[number]
+        question = self.questions[number]
+        text = self.texts[question.text]
+        if self.targets is None:
+            sentences = np.arange(len(text.spans))
+            owners = np.column_stack([np.full_like(sentences, question.text), sentences])
+            scores = self.words.scores(question.words, owners)
+            scores[scores == 0] = -np.inf  # they share no word
+        else:
+            vectors = self.targets.of_text(text).astype(np.float32)
+            scores = vectors @ self.question_target(number).astype(np.float32)
+        order = np.argsort(-scores, kind="stable")[:_NEAREST]
+        known = {*question.evidence, *question.beside, *text.aside}
+        alike = [int(n) for n in order if scores[n] > -np.inf and int(n) not in known]
+        return [(question.text, n) for n in alike[:_HARD]]
+
+
+def load_material(
+    data: DataSettings,
+    tokenizer: Backend,
+    reading: Reading,
+    *,
+    causal: bool = False,
+    width: int | None = None,
+    cache: Path | None = None,
+    device: str = "cpu",
+    dtype: Dtype = "float32",
+    progress: Progress = lambda *_: None,
+) -> Material:
+    """Read and tokenise everything once.
+
+    Args:
+        data: which files; their paths are taken as they are.
+        tokenizer: the model's; its truncation and padding are switched off.
+        reading: names the model's BOS token and landmark, and the prefix of questions.
+        causal: whether the model sees only what precedes.
+        width: numbers of the model's vectors.
+        cache: folder that keeps the teacher's vectors.
+        device: where the teacher computes.
+        dtype: in which numbers.
+        progress: see ``Progress``.
+
+    Raises:
+        UnreadableFile: a file is missing or damaged.
+        InputError: nothing is left to train on.
+        ModelError: the teacher's folder cannot be read.
+    """
+    report = Report()
+    reader = Tokenizer(tokenizer, reading.bos_token, reading.landmark)
+    texts = Texts(reader, data.longest, reading.query_prefix)
+    pairs_in = existing(data.pairs, PAIRS)
+    kinds = data.tasks, pairs_in, existing(data.documents), existing(data.negatives)
+    order = [(kind, path) for kind, paths in enumerate(kinds) for path in paths]
+    questions: list[Question] = []
+    pairs: list[Pair] = []
+    mined: dict[tuple[str, str], Weighed] = {}
+    allow = data.allow_nc
+    for number, (kind, path) in enumerate(order):
+        progress(f"reading {path.name}", number, len(order))
+        if kind == 0:
+            questions += load_task(path, texts, report, allow_nc=allow, hold_out=data.hold_out)
+        elif kind == 1:
+            pairs += load_pairs(path, texts, report, most_tokens=data.passage, allow_nc=allow)
+        elif kind == 2:
+            load_documents(path, texts, report, allow_nc=allow, hold_out=data.hold_out)
+        else:
+            asked = {(question.name, question.words) for question in questions}
+            queries = {pair.words for pair in pairs}
+            for key, found in load_negatives(path, texts.all, report, asked, queries):
+                mined.setdefault(key, {}).update(found)
+    documents = list(_titled(texts))
+    if not (questions or pairs or documents):
+        said = "; ".join([*report.lines(), *map(str, report.bad[:3])])
+        raise InputError(f"the data holds nothing that can be trained on: {said}")
+    alike: dict[str, Weighed] = {}
+    for (_, words), found in mined.items():
+        alike.setdefault(words, {}).update(found)
+    own = {
+        number: mined[question.name, question.words]
+        for number, question in enumerate(questions)
+        if mined.get((question.name, question.words))
+    }
+    return Material(
+        texts=texts.all,
+        questions=questions,
+        pairs=[_with_mined(pair, alike.get(pair.words, {}), texts.all) for pair in pairs],
+        documents=documents,
+        bos_id=texts.tokenizer.bos_id,
+        landmark=texts.tokenizer.landmark,
+        causal=causal,
+        width=width,
+        mined={number: list(found) for number, found in own.items()},
+        weights={
+            number: {place: weight for place, weight in found.items() if weight < 1}
+            for number, found in own.items()
+        },
+        targets=Targets(_teacher(data.teacher, data.context, device, dtype), cache)
+        if data.teacher
+        else None,
+        read=lambda words: texts.query(words, Counter()),
+        report=report,
+    )
+
+
+def _teacher(folder: Path, context: Context, device: str, dtype: Dtype) -> Teacher:
+    if not is_ours(folder):
+        return MeanTeacher(folder, context, device=device, dtype=dtype)
+    if context != "alone":
+        raise InputError(
+            f"context is {context!r}, and {folder} is a Milepost model, which reads a sentence in "
+            "the context of its window",
+            "leave context out",
+        )
+    return LandmarkTeacher(folder, device=device)
+
+
+def _with_mined(pair: Pair, mined: Weighed, texts: Sequence[Text]) -> Pair:
+    """A pair with the sentences that were mined for its query."""
+    own = pair.text.ids.tobytes()
+    parts = [
+        (replace(texts[t].part(n, n + 1), name=""), weight) for (t, n), weight in mined.items()
+    ]
+    found = [(part, weight) for part, weight in parts if part.ids.tobytes() not in own]
+    sure = (1.0,) * (len(pair.negatives) - len(pair.weights))
+    return replace(
+        pair,
+        negatives=(*pair.negatives, *(part for part, _ in found)),
+        weights=(*pair.weights, *sure, *(weight for _, weight in found)),
+    )
+
+
+def _titled(texts: Texts) -> Iterator[Pair]:
+    """The documents that have a title and text after it."""
+    for text in texts.all:
+        rest = without_title(text)
+        if rest is not None:
+            yield Pair(texts.query(text.title, Counter()), rest, text.title)

@@ -1,0 +1,299 @@
+"""Read and write landmark checkpoints, Milepost's or Hugging Face's, complete or as LoRA."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer
+from torch import Tensor, nn
+
+from milepost.errors import ModelError, first_line
+from milepost_train.model.fetch import ADAPTER, base_of, local, read_config
+from milepost_train.model.huggingface import ATTENTION, HuggingFace, quiet
+from milepost_train.model.landmark_encoder import BACKBONES, LandmarkEncoder
+from milepost_train.model.layouts import network_of
+from milepost_train.model.lmk_reading import reading_of
+from milepost_train.model.lora import attach, is_adapted
+from milepost_train.model.reading import Reading, read_reading
+from milepost_train.model.special import (
+    TOKENIZER,
+    add_token,
+    choose_bos,
+    choose_landmark,
+    load_tokenizer,
+    special_tokens,
+    write_special_tokens,
+)
+from milepost_train.model.vocabulary import cover
+from milepost_train.model.weights import loading
+
+_HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
+
+
+@dataclass(slots=True)
+class Checkpoint:
+    """A landmark encoder with tokenizer and settings.
+
+    Attributes:
+        model: in float32 and evaluation mode.
+        tokenizer: has the landmark in its vocabulary.
+        reading: the BOS token, the landmark and the sizes of windows.
+        special: the tokenizer's special tokens by name, ``sep_token`` …
+    """
+
+    model: LandmarkEncoder
+    tokenizer: Tokenizer
+    reading: Reading
+    special: dict[str, str] = field(default_factory=dict)
+
+    def save(self, folder: Path, dtype: torch.dtype = torch.float16) -> None:
+        """Write a folder that ``open_checkpoint`` reads; an adapter is written without its base."""
+        save_checkpoint(self.model, folder, dtype)
+        self.tokenizer.save(str(folder / TOKENIZER))
+        write_special_tokens(folder, self.special)
+        self.reading.write(folder)
+
+
+def open_checkpoint(
+    source: str | Path,
+    *,
+    landmark: str | None = None,
+    bos_token: str | None = None,
+    bidirectional: bool | None = None,
+    transformers: bool | None = None,
+    attention: str = ATTENTION,
+    trainable: bool = False,
+    new_landmark: bool = True,
+    weights: str = "float32",
+    device: str = "cpu",
+) -> Checkpoint:
+    """Open a folder, or a model by its name on the hub, as a landmark encoder.
+
+    BERT, ModernBERT and Milepost's architectures run on Milepost's networks, any other encoder or
+    decoder on ``transformers``; a folder with ``adapter_config.json`` is a LoRA adapter on its
+    base. In a sentence-transformers folder the network is found even in a subfolder. Arguments that
+    are None default to the folder's ``landmark.json``, else to its LMK pooling settings, else to
+    its tokenizer.
+
+    Args:
+        source: the folder, or ``owner/name``.
+        landmark: token that closes a sentence; created if the vocabulary lacks it.
+        bos_token: token that begins a window; empty for none.
+        bidirectional: let a causal network see both sides.
+        transformers: use the network of ``transformers`` even if Milepost has one.
+        attention: attention implementation of ``transformers``, e.g. ``sdpa`` to train faster.
+        trainable: load an adapter for further training.
+        new_landmark: create a landmark that the vocabulary lacks; False if it will not be trained.
+        weights: precision of frozen weights of a ``transformers`` network that LoRA trains; see
+            ``weights.loading``.
+        device: device on which 4-bit weights are made.
+
+    Raises:
+        ModelError: a file is missing or damaged, the architecture cannot be read at landmarks, or
+            a token is not in the vocabulary.
+        MissingExtra: the folder is an adapter and peft is not installed, or weights are 4-bit and
+            bitsandbytes is not installed.
+    """
+    given = local(source)
+    folder = network_of(given)
+    below = base_of(folder)
+    root = given if below == folder else below
+    base = network_of(root)
+    config = read_config(base)
+    said = read_reading(folder) or reading_of(root)
+    tokenizer = load_tokenizer(folder if (folder / TOKENIZER).is_file() else base)
+    special = special_tokens(base, tokenizer)
+    usual = choose_landmark(special, landmark or (said.landmark if said else None))
+    if not new_landmark and tokenizer.token_to_id(usual) is None:
+        raise ModelError(
+            f"the vocabulary has no {usual!r}, and an untrained new token means nothing",
+            f"name one that it has, or train it: landmark = {usual!r} in the "
+            "configuration of milepost train",
+        )
+    plain = said.transformers if transformers is None and said else bool(transformers)
+    ours = config.get("model_type") in BACKBONES and not plain and base == folder
+    both = said.bidirectional if bidirectional is None and said else bool(bidirectional)
+    reading = dataclasses.replace(
+        said or Reading("", "", own_sentence=ours),
+        bos_token=choose_bos(special, said.bos_token if said and bos_token is None else bos_token),
+        landmark=usual,
+        bidirectional=both,
+        transformers=plain or base != folder,
+    )
+    if ours:
+        if weights != "float32":
+            raise ModelError(
+                f"{folder} is read by Milepost's own network, whose weights are float32",
+                "transformers = true in the configuration, or leave weights out",
+            )
+        if both:
+            raise ModelError(f"{folder} sees both sides as it is", "leave bidirectional out")
+        model = _ours(folder, config, reading.own_sentence)
+    else:
+        reading = dataclasses.replace(reading, own_sentence=False)
+        name = str(base.resolve()) if base != folder or Path(source).is_dir() else str(source)
+        model = _by_transformers(base, both, attention, name, loading(weights, device))
+    _prepare(model, tokenizer, special, reading)
+    if base != folder:
+        attach(model, folder, trainable=trainable)
+    return Checkpoint(model.eval(), tokenizer, reading, special)
+
+
+def _prepare(
+    model: LandmarkEncoder, tokenizer: Tokenizer, special: dict[str, str], reading: Reading
+) -> None:
+    """Give the landmark an embedding, and make sure that it is not the network's pad token."""
+    if reading.bos_token and tokenizer.token_to_id(reading.bos_token) is None:
+        raise ModelError(
+            f"the tokenizer has no token {reading.bos_token!r} to open a window with",
+            "name one of its own, or none by an empty string",
+        )
+    near = special.get("sep_token") or special.get("eos_token")
+    number = add_token(tokenizer, reading.landmark)
+    cover(model, number, near=tokenizer.token_to_id(near) if near else None)
+    backbone = model.backbone
+    pad = model.config.get("pad_token_id")
+    if pad == number and isinstance(backbone, HuggingFace):
+        # Common for decoders. Milepost needs no pad token: masks come from lengths.
+        if backbone.first:
+            raise ModelError(
+                f"{reading.landmark!r} is the pad token, by which this network counts positions",
+                "name another landmark",
+            )
+        backbone.forget_pad()
+        model.config = backbone.config
+
+
+def _by_transformers(
+    folder: Path, bidirectional: bool, attention: str, name: str, weights: dict[str, Any]
+) -> LandmarkEncoder:
+    """Load a folder with ``transformers``; adapters record ``name`` as their base."""
+    from transformers import AutoModel
+
+    try:
+        with quiet():
+            network, report = AutoModel.from_pretrained(
+                str(folder), attn_implementation=attention, output_loading_info=True, **weights
+            )
+    except Exception as error:  # transformers raises OSError, ValueError and others
+        first = first_line(error)
+        raise ModelError(f"{folder} cannot be read: {first}", _HINT) from error
+    missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
+    if missing:
+        # transformers initialises missing weights at random.
+        raise ModelError(f"{folder} lacks {missing[0]}", _HINT)
+    network.name_or_path = name
+    try:
+        backbone = HuggingFace(network, bidirectional=bidirectional)
+    except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"{network.config.model_type} cannot be read at landmarks: {error}",
+            "use an encoder or a decoder of text",
+        ) from error
+    return LandmarkEncoder(backbone.config, own_sentence=False, backbone=backbone)
+
+
+def load_checkpoint(folder: Path) -> LandmarkEncoder:
+    """Load only the model of a checkpoint, in float32 and eval mode; see ``open_checkpoint``.
+
+    Weights of heads and poolers are ignored; a missing backbone weight is an error.
+
+    Args:
+        folder: holds a BERT, a ModernBERT or any other encoder or decoder of ``transformers``.
+
+    Raises:
+        ModelError: a file is missing or damaged, or the architecture is unknown.
+    """
+    said = read_reading(folder)
+    plain = said is not None and said.transformers
+    if (folder / ADAPTER).is_file() or plain:
+        return open_checkpoint(folder).model
+    config = read_config(folder)
+    if config.get("model_type") not in BACKBONES:
+        return open_checkpoint(folder).model
+    return _ours(folder, config, said.own_sentence if said else True)
+
+
+def _ours(folder: Path, config: dict[str, Any], own_sentence: bool) -> LandmarkEncoder:
+    try:
+        weights = load_file(folder / "model.safetensors")
+    except FileNotFoundError as error:
+        raise ModelError(f"{folder} is not a checkpoint: {error}", _HINT) from error
+    except Exception as error:  # safetensors raises its own
+        raise ModelError(f"{folder} cannot be read: {error}", _HINT) from error
+    try:
+        model = LandmarkEncoder(config, own_sentence=own_sentence)
+    except KeyError as error:
+        raise ModelError(f"{folder / 'config.json'} has no {error.args[0]}", _HINT) from error
+    except ValueError as error:
+        raise ModelError(
+            f"{folder / 'config.json'}: {error}",
+            "transformers = true in the configuration of milepost train",
+        ) from error
+    kind = config["model_type"]
+    # Heads save the backbone under a prefix ("bert.", "model.").
+    named = {_bare(name, kind): weight for name, weight in weights.items()}
+    load_weights(model.backbone, named, folder / "model.safetensors", _HINT)
+    model.eval()
+    return model
+
+
+def load_weights(module: nn.Module, named: Mapping[str, Tensor], path: Path, hint: str) -> None:
+    """Load the weights of a file into a module of float32; other weights are ignored.
+
+    Args:
+        module: made by the configuration beside the file.
+        named: the weights of the file, by their names in the module.
+        path: the file.
+        hint: hint of the error.
+
+    Raises:
+        ModelError: a weight is missing, or has another shape than in the module.
+    """
+    own = module.state_dict()
+    for name, weight in own.items():
+        if name not in named:
+            raise ModelError(f"{path} lacks {name}", hint)
+        if named[name].shape != weight.shape:
+            raise ModelError(
+                f"{path} does not match its configuration: {name} has the shape "
+                f"{tuple(named[name].shape)}, not {tuple(weight.shape)}",
+                hint,
+            )
+    module.load_state_dict({name: named[name].float() for name in own})
+
+
+def _bare(name: str, kind: str) -> str:
+    for prefix in (f"{kind}.", "model."):
+        if name.startswith(prefix):
+            return name[len(prefix) :]
+    return name
+
+
+def save_checkpoint(
+    model: LandmarkEncoder, folder: Path, dtype: torch.dtype = torch.float16
+) -> None:
+    """Write config and weights; for a model with LoRA only the adapter, in its own precision.
+
+    The caller writes the tokenizer and ``landmark.json``, see ``Checkpoint.save``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    backbone = model.backbone
+    if is_adapted(model):
+        # Not left to peft, which would query the hub to find out whether embeddings were added.
+        backbone.network.save_pretrained(str(folder), save_embedding_layers=False)
+        return
+    text = json.dumps(model.config, indent=1, sort_keys=True) + "\n"
+    (folder / "config.json").write_text(text, encoding="utf-8")
+    named = backbone.network if isinstance(backbone, HuggingFace) else backbone
+    halves = {
+        name: weight.to(dtype).contiguous().clone() for name, weight in named.state_dict().items()
+    }
+    save_file(halves, folder / "model.safetensors", metadata={"format": "pt"})

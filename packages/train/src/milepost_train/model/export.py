@@ -1,0 +1,246 @@
+"""Export a torch model to a model folder that the engine reads.
+
+The graph outputs only the states at landmarks. int8 is full quantisation (weights and
+activations) by NNCF, calibrated on windows of real text. bf16 is only a storage format: weights of
+half the size, arithmetic in float32, so that vectors are the same on every CPU.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import logging
+import shutil
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from milepost._optional import require
+from milepost._silence import no_telemetry
+from milepost.engine.folder import GRAPHS, TOKENIZER
+from milepost.engine.manifest import SENTENCES, Manifest
+from milepost_train.model.huggingface import HuggingFace, quiet
+from milepost_train.model.landmark_encoder import LandmarkEncoder
+from milepost_train.model.modernbert import ModernBert
+from milepost_train.model.tracing import traced
+
+Feed = dict[str, NDArray[np.int32]]
+NAMES = ("ids", "sentences", "marks")
+SUMS = "SHA256SUMS"
+_SMALL = 1024  # constants with fewer numbers are not worth halving
+
+
+@contextlib.contextmanager
+def traceable(model: LandmarkEncoder) -> Iterator[tuple[Tensor, ...]]:
+    """Make the model traceable, silence warnings, and yield example inputs.
+
+    Args:
+        model: put into evaluation mode.
+    """
+    example = (
+        torch.tensor([[1, 2, 3, 2, 3], [1, 4, 4, 2, 0]], dtype=torch.int32),
+        torch.tensor([[0, 1, 1, 2, 2], [0, 1, 1, 1, -1]], dtype=torch.int32),
+        torch.tensor([[2, 4], [3, 0]], dtype=torch.int32),
+    )
+    with contextlib.ExitStack() as stack:
+        if isinstance(model.backbone, HuggingFace):
+            model.backbone.for_export()
+            stack.enter_context(quiet())
+        stack.enter_context(torch.no_grad())
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))
+        stack.enter_context(warnings.catch_warnings())
+        # The tracer warns about every value that it treats as a constant; the parity report shows
+        # whether one of them was not constant.
+        warnings.simplefilter("ignore")
+        model.eval()
+        yield example
+
+
+def convert(model: LandmarkEncoder) -> Any:
+    """Convert to an OpenVINO graph with inputs ``ids``, ``sentences``, ``marks`` (int32)."""
+    with no_telemetry():
+        openvino = require("openvino", extra="export")
+    shapes = [([-1, -1], openvino.Type.i32)] * 3
+    with traceable(model) as example:
+        graph = openvino.convert_model(traced(model, example), example_input=example, input=shapes)
+    for port, name in zip(graph.inputs, NAMES, strict=True):
+        port.get_tensor().set_names({name})
+    return graph
+
+
+def halve(graph: Any) -> Any:
+    """Store the graph's weights in bfloat16, and convert them to float32 where they are used.
+
+    Args:
+        graph: the result of ``convert``; changed in place.
+    """
+    with no_telemetry():
+        openvino = require("openvino", extra="export")
+    for node in graph.get_ops():
+        if node.get_type_name() != "Constant" or node.get_element_type() != openvino.Type.f32:
+            continue
+        values = node.data
+        # Scales and norm parameters are few, and rounding them changes every vector.
+        if values.ndim < 2 or values.size < _SMALL:
+            continue
+        rounded = torch.from_numpy(values.copy()).to(torch.bfloat16).view(torch.int16).numpy()
+        tensor = openvino.Tensor(rounded, list(values.shape), openvino.Type.bf16)
+        small = openvino.op.Constant(tensor, shared_memory=False)
+        small.set_friendly_name(node.get_friendly_name())
+        wide = openvino.opset13.convert(small, "f32")
+        for target in node.output(0).get_target_inputs():
+            target.replace_source_output(wide.output(0))
+    return graph
+
+
+def quantize(graph: Any, calibration: Iterable[Feed]) -> Any:
+    """Quantise weights and activations to int8, with SmoothQuant and bias correction.
+
+    Args:
+        graph: the result of ``convert``.
+        calibration: some dozens of batches of real text, as the engine would receive them.
+    """
+    with no_telemetry():
+        nncf = require("nncf", extra="export")
+    logging.getLogger("nncf").setLevel(logging.ERROR)
+    feeds = list(calibration)
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NNCF warns about its internals; its bars go to stdout
+        return nncf.quantize(
+            graph,
+            nncf.Dataset(feeds),
+            model_type=nncf.ModelType.TRANSFORMER,
+            preset=nncf.QuantizationPreset.MIXED,
+            advanced_parameters=nncf.AdvancedQuantizationParameters(
+                # CPUs without VNNI add two products in 16 bits, which overflows if weights use all
+                # 8 bits: cosines of the vectors drop from 0.99 to 0.95 and below.
+                overflow_fix=nncf.OverflowFix.ENABLE
+            ),
+            subset_size=len(feeds),
+        )
+
+
+def export(
+    model: LandmarkEncoder,
+    tokenizer: Path,
+    folder: Path,
+    *,
+    name: str,
+    calibration: Iterable[Feed] | None = None,
+    f32: bool = True,
+    bf16: bool = False,
+    settings: dict[str, Any] | None = None,
+) -> Manifest:
+    """Write a model folder that ``milepost.load`` reads.
+
+    Args:
+        model: the landmark encoder; for shorter vectors, already ``shortened``.
+        tokenizer: its ``tokenizer.json``.
+        folder: where to write; created if missing.
+        name: the model's name.
+        calibration: batches of text for int8; None writes no int8 graph.
+        f32: write the float32 graph as well.
+        bf16: write the float32 graph with weights in bfloat16 as well.
+        settings: fields of ``Manifest`` that differ from its defaults.
+    """
+    with no_telemetry():
+        openvino = require("openvino", extra="export")
+    folder.mkdir(parents=True, exist_ok=True)
+    graph = convert(model)
+    if f32:
+        openvino.save_model(graph, folder / GRAPHS["f32"], compress_to_fp16=False)
+    if calibration is not None:
+        small = quantize(graph, calibration)
+        openvino.save_model(small, folder / GRAPHS["int8"], compress_to_fp16=False)
+    if bf16:  # last, because it changes the graph
+        openvino.save_model(halve(graph), folder / GRAPHS["bf16"], compress_to_fp16=False)
+    graphs = [Path(name) for name in GRAPHS.values() if (folder / name).is_file()]
+    files = [name for graph in graphs for name in (graph.name, f"{graph.stem}.bin")]
+    return describe(model, tokenizer, folder, files, name=name, settings=settings)
+
+
+def describe(
+    model: LandmarkEncoder,
+    tokenizer: Path,
+    folder: Path,
+    files: Sequence[str],
+    *,
+    name: str,
+    settings: dict[str, Any] | None,
+) -> Manifest:
+    """Write the files that accompany a graph: tokenizer, manifest and checksums.
+
+    Args:
+        model: the model that the graph was made from.
+        tokenizer: its ``tokenizer.json``.
+        folder: the folder with the graph.
+        files: names of the graph's files.
+        name: the model's name.
+        settings: fields of ``Manifest`` that differ from its defaults.
+    """
+    shutil.copyfile(tokenizer, folder / TOKENIZER)
+    said = {"own_sentence": model.own_sentence, "causal": model.causal}
+    halo = {"right": 0} if model.causal else {}
+    fields = {**halo, **(settings or {}), **said}
+    draft = Manifest(name=name, fingerprint="", dimensions=model.dimensions, **fields)
+    manifest = Manifest(
+        **{
+            **{key: getattr(draft, key) for key in Manifest.__dataclass_fields__},
+            "fingerprint": fingerprint(model, tokenizer, draft),
+        }
+    )
+    manifest.write(folder)
+    (folder / SUMS).unlink(missing_ok=True)
+    add_sums(folder, [TOKENIZER, *files])
+    return manifest
+
+
+def add_sums(folder: Path, names: Sequence[str]) -> None:
+    """Add the sums of files to ``SHA256SUMS``, or renew them; ``milepost doctor`` checks them.
+
+    The manifest is left out, because it may be edited (fusion weights).
+
+    Args:
+        folder: the model folder.
+        names: names of its large files.
+    """
+    path = folder / SUMS
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    lines = [line for line in lines if line.partition("  ")[2] not in names]
+    lines += [
+        f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}" for name in names
+    ]
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> str:
+    """Hash the weights, the tokenizer and the settings that change vectors to 16 hex digits."""
+    digest = hashlib.sha256()
+    for key, weight in sorted(model.backbone.state_dict().items()):
+        digest.update(key.encode())
+        digest.update(weight.detach().to(torch.float16).numpy().tobytes())
+    digest.update(tokenizer.read_bytes())
+    shaping = ("bos_token", "landmark", "window", "left", "right", "longest", "own_sentence")
+    digest.update(json.dumps({key: getattr(manifest, key) for key in shaping}).encode())
+    # Default values are left out, so that existing models keep their fingerprints.
+    if manifest.query_prefix:
+        digest.update(json.dumps({"query_prefix": manifest.query_prefix}).encode())
+    if manifest.granularity != SENTENCES:
+        digest.update(json.dumps({"granularity": manifest.granularity}).encode())
+    if model.dimensions != model.backbone.width:
+        digest.update(json.dumps({"dimensions": model.dimensions}).encode())
+    if isinstance(model.backbone, HuggingFace):
+        # The weights do not determine these networks: rotary frequencies, sliding windows …
+        said = {**model.backbone.identity, "causal": manifest.causal}
+        digest.update(json.dumps(said, sort_keys=True, default=str).encode())
+    elif isinstance(model.backbone, ModernBert):
+        digest.update(json.dumps(model.backbone.identity).encode())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,301 @@
+"""Export a checkpoint to a model folder and check it, as ``milepost export`` does."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost._optional import require
+from milepost._packages import function
+from milepost.encoder import Encoder
+from milepost.engine import Manifest, ModelFolder
+from milepost.engine.folder import TOKENIZER, Precision
+from milepost.engine.manifest import SENTENCES, read_manifest
+from milepost.errors import InputError, ModelError, nearest
+from milepost_train.model.card import CARD, card, is_reranker, record_of
+from milepost_train.model.checkpoint import Checkpoint, open_checkpoint
+from milepost_train.model.export import Feed, export
+from milepost_train.model.fetch import local
+from milepost_train.model.lmk_reading import check_sayable
+from milepost_train.model.lora import merge_lora
+from milepost_train.model.onnx_export import GRAPH, export_onnx
+from milepost_train.model.packed import with_packed_table
+from milepost_train.model.parity import SAMPLE, Parity, compare
+from milepost_train.model.torch_engine import TorchEngine
+
+Format = Literal["openvino", "onnx"]
+
+_ALSO: dict[str, Precision] = {"fp32": "f32", "float32": "f32", "bfloat16": "bf16"}
+_USUAL = 512  # default maximum of a window, if the network reads that many tokens
+_TEXTS = 40  # maximum number of calibration texts in the parity report
+_LETTERS = 4000  # characters of each of these texts
+_BATCHES = 120  # maximum number of calibration batches
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """The exported folder, and how close it is to torch.
+
+    Attributes:
+        folder: the model folder.
+        manifest: its manifest.
+        parity: one comparison for each graph.
+        reranker: whether ``milepost train`` recorded a reranker, which has no ranking to fit.
+        notes: guesses about the checkpoint and differences from it, as sentences for users.
+    """
+
+    folder: Path
+    manifest: Manifest
+    parity: list[Parity]
+    reranker: bool
+    notes: tuple[str, ...] = ()
+
+
+def release(
+    checkpoint: str | Path | Checkpoint,
+    out: Path,
+    *,
+    format: Format = "openvino",
+    precisions: Sequence[str] = ("f32",),
+    name: str | None = None,
+    calibration: Sequence[str] = (),
+    window: int | None = None,
+    left: int | None = None,
+    right: int | None = None,
+    granularity: int | None = None,
+    pooling: Path | None = None,
+    dimensions: int | None = None,
+    packed: bool = False,
+    landmark: str | None = None,
+    bidirectional: bool | None = None,
+) -> Released:
+    """Export a checkpoint and compare every graph with torch.
+
+    LoRA is merged first, also in the given ``Checkpoint``.
+
+    Args:
+        checkpoint: a folder, a name on the hub, or the result of ``open_checkpoint``.
+        out: the model folder; it must not exist, and is created only if the export succeeds.
+        format: ``openvino``, a model folder; ``onnx``, a graph for other programs.
+        precisions: ``f32`` (or ``fp32``, ``float32``), ``bf16``, ``int8``; ONNX has only f32.
+        name: name of the model; None for the name of ``out``.
+        calibration: texts for int8; some are also used to compare vectors with torch.
+        window: maximum tokens of a window; None for the checkpoint's or the network's.
+        left: tokens of halo before the owned sentences.
+        right: tokens of halo after them, 0 for a causal network.
+        granularity: tokens per landmark; None for the checkpoint's setting, by default a landmark
+            for each sentence.
+        pooling: a saved document pooling (``milepost_lab.pooling``); None for the landmarks' mean.
+        dimensions: number of leading dimensions of each vector to keep; None for all.
+        packed: store token vectors of a BERT in 4 bits (``model.packed``); the graphs are compared
+            with the packed model.
+        landmark: the token of the vocabulary that closed sentences in training; None for the
+            checkpoint's setting, else its tokenizer's separator. Ignored for a ``Checkpoint``, as
+            is ``bidirectional``.
+        bidirectional: a causal network was trained to see both sides; None for the checkpoint's
+            setting.
+
+    Raises:
+        InputError: ``out`` exists, a precision is unknown, sizes or ``dimensions`` do not fit the
+            network, ``granularity`` does not fit the window or is given for a reranker, int8 has no
+            calibration, or ONNX does not support the request.
+        ModelError: the checkpoint cannot be read, a model folder does not support its settings, or
+            a graph is not close enough to torch.
+        MissingExtra: OpenVINO's converter, NNCF, onnx or peft is not installed, or for ``pooling``
+            milepost-lab.
+    """
+    install = None if pooling is None else function("install-pooling", asked="export --pooling")
+    wanted = _known(precisions)
+    if format == "onnx":
+        _check_onnx(wanted, pooling)
+    if "int8" in wanted:
+        if not any(text.strip() for text in calibration):
+            raise InputError("int8 needs real text to be calibrated on", "--calibration FILE")
+        require("nncf", extra="export")
+    if out.exists():
+        raise InputError(f"{out} exists", "name another folder, or remove it first")
+    record, notes = None, tuple[str, ...]()
+    if not isinstance(checkpoint, Checkpoint):
+        record = record_of(checkpoint)
+        if granularity is not None and is_reranker(record):
+            raise InputError(
+                f"{checkpoint} is a reranker, which has a landmark after each sentence",
+                "leave --granularity out",
+            )
+        notes = check_sayable(
+            local(checkpoint), named=landmark is not None, granularity=granularity
+        )
+        checkpoint = open_checkpoint(
+            checkpoint, landmark=landmark, bidirectional=bidirectional, new_landmark=False
+        )
+    model = merge_lora(checkpoint.model).cpu()
+    if dimensions is not None:
+        model = model.shortened(dimensions)
+    written = with_packed_table(model) if packed else model
+    if granularity is not None:
+        reading = replace(checkpoint.reading, granularity=granularity)
+        checkpoint = replace(checkpoint, reading=reading)
+    sizes = window_sizes(checkpoint, window, left, right)
+    reading = checkpoint.reading
+    plain = ("bos_token", "landmark", "granularity", "query_prefix")
+    named = {name: getattr(reading, name) for name in plain}
+    settings = {**named, **sizes}
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as scratch:
+        draft = Path(scratch) / "model"
+        draft.mkdir()
+        tokenizer = Path(scratch) / TOKENIZER
+        checkpoint.tokenizer.save(str(tokenizer))
+        feeds = _feeds(checkpoint, tokenizer, settings, calibration) if "int8" in wanted else None
+        name = name or out.name
+        graphs: dict[Precision, Path] | None = None
+        if format == "onnx":
+            manifest = export_onnx(written, tokenizer, draft, name=name, settings=settings)
+            graphs = {"f32": draft / GRAPH}
+        else:
+            manifest = export(
+                written,
+                tokenizer,
+                draft,
+                name=name,
+                calibration=feeds,
+                f32="f32" in wanted,
+                bf16="bf16" in wanted,
+                settings=settings,
+            )
+        texts = [text[:_LETTERS] for text in calibration if text.strip()][:_TEXTS] or list(SAMPLE)
+        parity = compare(written, ModelFolder(draft, read_manifest(draft)), texts, graphs)
+        for found in parity:
+            if not found.holds:
+                raise ModelError(
+                    f"the {found.precision} graph is not close enough to torch: cosine "
+                    f"minimum {found.least:.6f} (required {found.least_wanted}), "
+                    f"mean {found.mean:.6f} (required {found.mean_wanted})",
+                    "leave this precision out"
+                    + ("; or calibrate on more text" if found.precision == "int8" else ""),
+                )
+        if install is not None:
+            manifest = install(pooling, draft)
+        if format == "openvino":
+            text = card(name, manifest, record)
+            (draft / CARD).write_text(text, encoding="utf-8")
+        shutil.move(draft, out)
+    return Released(out, manifest, parity, is_reranker(record), notes)
+
+
+def _known(precisions: Sequence[str]) -> list[Precision]:
+    plain: tuple[Precision, ...] = get_args(Precision)
+    known: dict[str, Precision] = {**{name: name for name in plain}, **_ALSO}
+    if not precisions:
+        raise InputError("no precision is named", f"use some of {', '.join(plain)}")
+    for name in precisions:
+        if name not in known:
+            raise InputError(
+                f"unknown precision {name!r}",
+                f"{nearest(name, known)}some of {', '.join(plain)}",
+            )
+    return [known[name] for name in precisions]
+
+
+def _check_onnx(wanted: Sequence[Precision], pooling: Path | None) -> None:
+    beyond = [name for name in wanted if name != "f32"]
+    if beyond:
+        raise InputError(
+            f"ONNX is written only in f32, not in {', '.join(beyond)}",
+            "leave --precision out, or quantise model.onnx by onnxruntime's own tools",
+        )
+    if pooling is not None:
+        raise InputError(
+            "a trained pooling is written only for OpenVINO", "leave --pooling or --format out"
+        )
+    require("onnx", extra="export")
+
+
+def window_sizes(
+    checkpoint: Checkpoint,
+    window: int | None = None,
+    left: int | None = None,
+    right: int | None = None,
+) -> dict[str, int]:
+    """Choose ``window``, ``left``, ``right`` and ``longest`` for the manifest.
+
+    Sizes that are None are the checkpoint's; if it has none, the window is the longest that the
+    network reads, at most 512, with a quarter of it before the owned sentences and, unless the
+    network is causal, an eighth after them.
+
+    Raises:
+        InputError: the sizes do not fit the network or each other.
+    """
+    model, reading = checkpoint.model, checkpoint.reading
+    most = model.backbone.max_tokens
+    size = _first(window, reading.window, min(_USUAL, most))
+    if size > most:
+        raise InputError(
+            f"a window of {size:,} tokens is longer than the network reads ({most:,})",
+            f"--window {most}",
+        )
+    if size < 3:
+        raise InputError(
+            f"a window of {size} tokens has no room for a sentence", f"a window of 3 to {most:,}"
+        )
+    before = _first(left, reading.left, size // 4)
+    after = _first(right, reading.right, 0 if model.causal else size // 8)
+    if model.causal and after:
+        raise InputError("a causal network cannot see text after a sentence", "--right 0")
+    every = reading.granularity
+    if every != SENTENCES and not 1 <= int(every) <= size - 2:
+        raise InputError(
+            f"a window of {size} tokens cannot have a landmark every {every} tokens",
+            f"a granularity of 1 to {size - 2}"
+            + (f", or a longer window (up to {most:,})" if size < most else ""),
+        )
+    longest = min(_first(reading.longest, 128), size - 2)
+    if min(before, after) < 0 or before + after > size // 2:
+        raise InputError(
+            f"a window of {size} tokens with {before} before and {after} after leaves too little "
+            "for its own sentences",
+            f"let both together be at most {size // 2}",
+        )
+    return {"window": size, "left": before, "right": after, "longest": longest}
+
+
+def _first(*numbers: int | None) -> int:
+    return next(number for number in numbers if number is not None)
+
+
+class Recorder(TorchEngine):
+    """Records the inputs that the encoder gives an engine."""
+
+    def __init__(self, model: Any) -> None:
+        super().__init__(model)
+        self.feeds: list[Feed] = []
+
+    def run(
+        self,
+        ids: NDArray[np.int32],
+        sentences: NDArray[np.int32],
+        marks: NDArray[np.int32],
+    ) -> NDArray[np.float32]:
+        """Record the batch and return zeros."""
+        self.feeds.append({"ids": ids, "sentences": sentences, "marks": marks})
+        return np.zeros((*marks.shape, self.dimensions), np.float32)
+
+
+def _feeds(
+    checkpoint: Checkpoint, tokenizer: Path, settings: dict[str, Any], texts: Sequence[str]
+) -> list[Feed]:
+    """Make batches for the calibration, spread over the texts."""
+    manifest = Manifest("", "", checkpoint.model.dimensions, **settings)
+    recorder = Recorder(checkpoint.model)
+    encoder = Encoder(ModelFolder(tokenizer.parent, manifest), recorder)
+    for text in texts:
+        encoder.encode(text[: 10 * _LETTERS])
+    step = -(-len(recorder.feeds) // _BATCHES) or 1
+    return recorder.feeds[::step]

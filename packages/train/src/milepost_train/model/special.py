@@ -1,0 +1,122 @@
+"""Choose the BOS token and the landmark among the special tokens of a folder's tokenizer.
+
+The landmark is a named token, which is created if the vocabulary lacks it, else the tokenizer's
+separator, else its end of text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tokenizers import AddedToken, Tokenizer
+
+from milepost.errors import ModelError, first_line
+from milepost_train.model.fetch import read_object
+
+TOKENIZER = "tokenizer.json"
+_SAID_IN = ("special_tokens_map.json", "tokenizer_config.json")
+# Common names of special tokens, for folders that hold only tokenizer.json.
+_USUAL = {
+    "cls_token": ("[CLS]", "<s>"),
+    "bos_token": ("<s>", "<|begin_of_text|>", "<bos>"),
+    "sep_token": ("[SEP]", "</s>"),
+    "eos_token": ("</s>", "<|endoftext|>", "<|end_of_text|>", "<eos>"),
+    "pad_token": ("[PAD]", "<pad>"),
+}
+
+
+def load_tokenizer(folder: Path) -> Tokenizer:
+    """Load ``tokenizer.json``, or convert older files with ``transformers``.
+
+    Raises:
+        ModelError: the folder has no tokenizer that can be read.
+    """
+    path = folder / TOKENIZER
+    hint = "a checkpoint with config.json, weights and tokenizer.json"
+    try:
+        if path.is_file():
+            return Tokenizer.from_file(str(path))
+        from transformers import AutoTokenizer
+
+        made: Tokenizer = AutoTokenizer.from_pretrained(str(folder)).backend_tokenizer
+    except Exception as error:  # both raise bare and private exceptions
+        first = first_line(error)
+        raise ModelError(f"{folder} has no tokenizer that can be read: {first}", hint) from error
+    return made
+
+
+def special_tokens(folder: Path, tokenizer: Tokenizer) -> dict[str, str]:
+    """Find ``cls_token``, ``sep_token`` … that the folder names and the vocabulary contains.
+
+    If the folder names none of them, common names are tried.
+    """
+    said: dict[str, str] = {}
+    for name in _SAID_IN:
+        path = folder / name
+        if path.is_file():
+            said |= _named(read_object(path))
+    said = {kind: token for kind, token in said.items() if tokenizer.token_to_id(token) is not None}
+    if said:
+        return said
+    return {
+        kind: next(token for token in usual if tokenizer.token_to_id(token) is not None)
+        for kind, usual in _USUAL.items()
+        if any(tokenizer.token_to_id(token) is not None for token in usual)
+    }
+
+
+def write_special_tokens(folder: Path, special: Mapping[str, str]) -> None:
+    """Write ``special_tokens_map.json``, which ``transformers`` reads as well."""
+    text = json.dumps(dict(special), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    (folder / _SAID_IN[0]).write_text(text, encoding="utf-8")
+
+
+def _named(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Read the special tokens of a file, given as strings or as objects with ``content``."""
+    found = {}
+    for kind in _USUAL:
+        token = fields.get(kind)
+        if isinstance(token, dict):
+            token = token.get("content")
+        if isinstance(token, str):
+            found[kind] = token
+    return found
+
+
+def choose_bos(special: Mapping[str, str], named: str | None) -> str:
+    """Choose the first token of a window: the one named, else CLS, else BOS, else none (empty)."""
+    if named is not None:
+        return named
+    return special.get("cls_token") or special.get("bos_token") or ""
+
+
+def choose_landmark(special: Mapping[str, str], named: str | None) -> str:
+    """Choose the token that closes a sentence: the one named, else separator, else end of text.
+
+    Raises:
+        ModelError: none is named, and the tokenizer has neither.
+    """
+    token = named or special.get("sep_token") or special.get("eos_token")
+    if not token:
+        raise ModelError(
+            "the tokenizer has neither a separator nor an end of text to be the landmark",
+            "name one: landmark = '<lmk>' to train (created if the vocabulary lacks it), "
+            "--landmark TOKEN to export what was trained with it",
+        )
+    return token
+
+
+def add_token(tokenizer: Tokenizer, token: str) -> int:
+    """Make a token special, create it if it is missing, and return its id.
+
+    Raises:
+        ModelError: the tokenizer rejects the token.
+    """
+    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False)])
+    number: int | None = tokenizer.token_to_id(token)
+    if number is None:
+        raise ModelError(f"the tokenizer refuses the token {token!r}", "another landmark")
+    return number

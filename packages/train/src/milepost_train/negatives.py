@@ -1,0 +1,199 @@
+"""Which candidates are negatives of a question: the filter against false ones, and the choice.
+
+Unmarked sentences that a good model ranks high are often answers. So a candidate is dropped if its
+landmark scores nearly as high as the evidence (positive-aware mining, arXiv 2407.15831: above 95 %
+of the positive's score), if it repeats the evidence, or if it is next to it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, zip_longest
+from typing import Any
+
+from milepost.errors import InputError
+from milepost.search.lexical import terms
+from milepost.types import Span
+from milepost_train.coupled import trust
+
+LIKE_EVIDENCE = "scores like the evidence"
+SAME_WORDS = "repeats the evidence"
+BESIDE = "is next to the evidence"
+SET_ASIDE = "heading, or may answer too"
+SHORT = "too short to be looked for"
+REPEATED = "repeats another negative"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many negatives, and what is none.
+
+    Attributes:
+        document: negatives of a question from its own document, at most.
+        collection: negatives from all other documents, at most.
+        below: share of the positive's score that a candidate must stay below.
+        similar: share of words in common with the evidence from which on it is the same.
+        around: sentences on each side of the evidence that are left alone.
+        depth: candidates that are looked at, by landmarks and by words each.
+        shortest: distinct terms that a negative has at least.
+        selected: probability that an answering sentence was marked, see ``coupled.trust``; 1: every
+            negative counts alike.
+    """
+
+    document: int = 8
+    collection: int = 8
+    below: float = 0.95
+    similar: float = 0.8
+    around: int = 1
+    depth: int = 48
+    shortest: int = 4
+    selected: float = 0.5
+
+    def __post_init__(self) -> None:
+        """Check them.
+
+        Raises:
+            InputError: a limit that lets nothing or everything pass.
+        """
+        if not 0 < self.below <= 1:
+            raise InputError(f"below is {self.below:g}", "a share of the score: above 0, at most 1")
+        if not 0 < self.similar <= 1:
+            raise InputError(f"similar is {self.similar:g}", "a share: above 0, at most 1")
+        if not 0 < self.selected <= 1:
+            raise InputError(f"selected is {self.selected:g}", "a probability above 0, at most 1")
+        if min(self.document, self.collection, self.around) < 0 or self.depth < 1:
+            raise InputError("a number of sentences is negative", "0 or more, depth 1 or more")
+        if self.document + self.collection == 0:
+            raise InputError("no negatives are wanted", "ask for some of a document or collection")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A sentence that might be a negative.
+
+    Attributes:
+        document: its document's name.
+        span: white space at its edges left out.
+        text: its words.
+        score: cosine of its landmark with the question.
+        near: in sentences from the nearest evidence; None in another document.
+        aside: marked as neither positive nor negative.
+    """
+
+    document: str
+    span: Span
+    text: str
+    score: float
+    near: int | None = None
+    aside: bool = False
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its distinct terms."""
+        return frozenset(terms(self.text))
+
+
+@dataclass
+class Evidence:
+    """What the filter knows of a question's evidence.
+
+    Attributes:
+        score: the best cosine of one of its landmarks with the question.
+        sentences: the distinct terms of each of its sentences.
+    """
+
+    score: float
+    sentences: Sequence[frozenset[str]]
+    whole: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Join the sentences."""
+        self.whole = frozenset(chain.from_iterable(self.sentences))
+
+
+def reason(candidate: Candidate, evidence: Evidence, limits: Limits) -> str:
+    """Why a candidate is not a negative, or "".
+
+    The margin is a share of the positive's score where that is positive, and the same distance
+    below it where it is not.
+
+    >>> evidence = Evidence(0.6, [frozenset(terms("The queen lays the eggs."))])
+    >>> reason(Candidate("d", (0, 9), "Tugs pull big ships.", 0.58), evidence, Limits())
+    'scores like the evidence'
+    >>> reason(Candidate("d", (0, 9), "Tugs pull big ships.", 0.56), evidence, Limits())
+    ''
+    """
+    if candidate.near == 0:
+        return BESIDE  # never counted: evidence is not a candidate
+    if candidate.near is not None and candidate.near <= limits.around:
+        return BESIDE
+    if candidate.aside:
+        return SET_ASIDE
+    if len(candidate.words) < limits.shortest:
+        return SHORT
+    if candidate.score > evidence.score - (1 - limits.below) * abs(evidence.score):
+        return LIKE_EVIDENCE
+    if any(_common(candidate.words, each) >= limits.similar for each in evidence.sentences) or (
+        len(candidate.words & evidence.whole) >= limits.similar * len(candidate.words)
+    ):
+        return SAME_WORDS
+    return ""
+
+
+def choose(
+    rankings: Sequence[Sequence[Candidate]],
+    evidence: Evidence,
+    limits: Limits,
+    most: int,
+    dropped: Counter[str],
+) -> Iterator[dict[str, Any]]:
+    """Negatives from two rankings, best first, taken in turns.
+
+    Args:
+        rankings: by landmarks and by words, each best first; evidence is in neither.
+        evidence: the question's.
+        limits: see there.
+        most: how many.
+        dropped: gets one for every candidate that is none, by reason.
+
+    Yields:
+        ``document``, ``span``, ``score``, ``weight`` (probability that it is not an answer) and
+        ``by`` (``landmarks``, ``words`` or ``both``).
+    """
+    verdicts: dict[tuple[str, Span], str] = {}
+    seen: set[frozenset[str]] = set()
+    for candidate in chain.from_iterable(zip_longest(*rankings)):
+        if candidate is None:
+            continue
+        key = candidate.document, candidate.span
+        if key in verdicts:
+            continue
+        why = reason(candidate, evidence, limits)
+        if not why and candidate.words in seen:
+            why = REPEATED
+        verdicts[key] = why
+        if why:
+            dropped[why] += 1
+        else:
+            seen.add(candidate.words)
+    found_by = [{(c.document, c.span) for c in ranking} for ranking in rankings]
+    scores = {(c.document, c.span): c.score for c in chain(*rankings)}
+    for key in [key for key, why in verdicts.items() if not why][:most]:
+        name, span = key
+        by = "both" if all(key in f for f in found_by) else (
+            "landmarks" if key in found_by[0] else "words"
+        )  # fmt: skip
+        yield {
+            "document": name,
+            "span": list(span),
+            "score": round(scores[key], 4),
+            "weight": round(trust(scores[key], evidence.score, limits.selected), 4),
+            "by": by,
+        }
+
+
+def _common(a: frozenset[str], b: frozenset[str]) -> float:
+    return len(a & b) / len(a | b) if a or b else 1.0

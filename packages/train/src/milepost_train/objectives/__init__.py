@@ -1,0 +1,53 @@
+"""Objectives of training, one a stage: what is drawn, what has to win, what is a negative.
+
+    pairs       stage I: a query finds its passage
+    merged      stage II: its passage among others, in one noisy long document
+    marked      stage III: marked sentences of real long documents
+    documents   a title, heading or query finds its document (LMK pooling)
+    rerank      sentences are read with the question in front, for a second look
+
+``build`` makes one from its settings and the material. Settings are frozen records that refuse
+what cannot be; an objective draws by the generator it is given and keeps nothing between steps.
+"""
+
+from milepost_train.material import Material
+from milepost_train.objectives.base import Encode, Objective
+from milepost_train.objectives.documents import Documents
+from milepost_train.objectives.marked import Marked
+from milepost_train.objectives.merged import Merged
+from milepost_train.objectives.pairs import Pairs
+from milepost_train.objectives.rerank import Rerank
+from milepost_train.stages import (
+    DocumentsStage,
+    MarkedStage,
+    MergedStage,
+    PairsStage,
+    RerankStage,
+    StageSettings,
+)
+
+__all__ = [
+    "Encode",
+    "Material",
+    "Objective",
+    "build",
+]
+
+
+def build(stage: StageSettings, material: Material) -> Objective:
+    """The objective of a stage.
+
+    Raises:
+        InputError: the material lacks what the stage is to draw from.
+    """
+    match stage:
+        case PairsStage():
+            return Pairs(stage, material)
+        case MergedStage():
+            return Merged(stage, material)
+        case MarkedStage():
+            return Marked(stage, material)
+        case DocumentsStage():
+            return Documents(stage, material)
+        case RerankStage():
+            return Rerank(stage, material)

@@ -1,0 +1,172 @@
+"""What every objective is: a step that draws its own examples and sends its own gradients back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import Protocol, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from milepost_eval.noise import NOISES
+from milepost_train.batches import Batch
+from milepost_train.data import Pair, Question
+from milepost_train.losses import cached_backward, effective_sample_size
+from milepost_train.material import Material
+from milepost_train.needs import need
+from milepost_train.stages import MarkedStage, PairsStage, RerankStage
+
+Encode = Callable[[Batch], Tensor]
+T = TypeVar("T")
+
+
+class Objective(Protocol):
+    """One kind of training step."""
+
+    def step(self, encode: Encode, random: Random) -> dict[str, float]:
+        """Draw examples, compute their loss and add its gradients to ``.grad``.
+
+        Nothing is kept from one step to the next: the same ``random``, the same state of torch's
+        generators and the same weights give the same step.
+
+        Args:
+            encode: unit vectors ``(n, d)`` of a batch's landmarks in the order of its owners; moves
+                the batch to the model's device and runs under its autocast.
+            random: the only source of what is drawn.
+
+        Returns:
+            Parts for the log. Always among them: ``loss`` (nats), ``floor`` (what it would be if
+            all scores were equal: the contrast's part is then the log of its candidates) and
+            ``spread`` (mean cosine between different landmarks of the batch, -1 to 1). Where
+            negatives have weights, ``effective`` as well, see ``effective_of``.
+        """
+        ...
+
+
+def backward(
+    encode: Encode, groups: Sequence[Sequence[Batch]], loss: Callable[..., Tensor]
+) -> Tensor:
+    """Gradients of ``loss`` of one matrix a group; by gradient cache where a group has chunks.
+
+    Args:
+        encode: see ``Objective``.
+        groups: the batches of each matrix.
+        loss: of the vectors of each group.
+
+    Returns:
+        The loss, without a graph.
+    """
+    if any(len(group) > 1 for group in groups):
+        return cached_backward(encode, groups, loss)
+    value = loss(*(encode(batch) for (batch,) in groups))
+    value.backward()
+    return value.detach()
+
+
+def spread_of(vectors: Tensor) -> float:
+    """Mean cosine between different rows of unit vectors ``(n, d)``; 0 for fewer than two."""
+    rows = vectors.detach().float()
+    count = len(rows)
+    if count < 2:
+        return 0.0
+    everything = rows.sum(dim=0).square().sum() - rows.square().sum()
+    return float(everything / (count * (count - 1)))
+
+
+def effective_of(weights: Tensor, wrong: NDArray[np.bool_]) -> dict[str, float]:
+    """The effective number of negatives that have weights, for the log.
+
+    A step in which few of many are left learns from few.
+
+    Args:
+        weights: ``(q, n)``.
+        wrong: ``(q, n)``: the negatives.
+
+    Returns:
+        ``effective``; nothing where all of them count whole.
+    """
+    counted = weights[marked(wrong, weights)]
+    if bool((counted == 1).all()):
+        return {}
+    return {"effective": effective_sample_size(counted).item()}
+
+
+def sizes_of(dimensions: Sequence[int], vectors: Tensor) -> Sequence[int]:
+    """At which widths vectors ``(n, d)`` are trained: those named, else d alone.
+
+    Raises:
+        InputError: one is wider than they are.
+    """
+    width = vectors.shape[1]
+    need(
+        max(dimensions, default=0) <= width,
+        f"dimensions are {list(dimensions)} and the model's vectors have {width} numbers",
+        f"name widths up to {width}",
+    )
+    return dimensions or (width,)
+
+
+def read_question(
+    asked: Question | Pair,
+    stage: MarkedStage | PairsStage | RerankStage,
+    material: Material,
+    random: Random,
+) -> NDArray[np.int32]:
+    """Token ids of a question as it is read in this step: with the stage's noise and dropout."""
+    ids = asked.ids
+    chance = random.random() if stage.noise else 1.0
+    for name, share in stage.noise.items():
+        if 0 <= chance < share:
+            ids = material.read(NOISES[name](asked.words, random))
+        chance -= share
+    return thinned(ids, stage.question_dropout, random)
+
+
+def thinned(ids: NDArray[np.int32], share: float, random: Random) -> NDArray[np.int32]:
+    """A question without some of its tokens, against learning questions by heart.
+
+    Args:
+        ids: its tokens.
+        share: probability of dropping each; at least two stay. Nothing is drawn at 0.
+        random: draws.
+    """
+    if not share or len(ids) <= 2:
+        return ids
+    chances = [random.random() for _ in ids]
+    stay = max(2, sum(chance >= share for chance in chances))
+    return ids[sorted(sorted(range(len(ids)), key=lambda n: -chances[n])[:stay])]
+
+
+def marked(mask: NDArray[np.bool_], like: Tensor) -> Tensor:
+    """A mask on the device of ``like``."""
+    return torch.from_numpy(mask).to(like.device)
+
+
+def chunks_of(rows: Sequence[T], size: int) -> list[Sequence[T]]:
+    """Rows in chunks of ``size``; all in one for 0."""
+    step = size or len(rows)
+    return [rows[at : at + step] for at in range(0, len(rows), step)]
+
+
+def weigh_mined(
+    weights: Tensor,
+    said: Mapping[int, Mapping[tuple[int, int], float]],
+    asked: Sequence[int],
+    places: Sequence[tuple[int, int]],
+) -> None:
+    """Put what mining said of negatives into their weights.
+
+    Args:
+        weights: ``(q, n)``, changed in place.
+        said: see ``Material.weights``.
+        asked: numbers of the questions.
+        places: text and sentence of each landmark.
+    """
+    for row, number in enumerate(asked):
+        own = said.get(number, {})
+        for column, place in enumerate(places) if own else ():
+            if place in own:
+                weights[row, column] = own[place]

@@ -1,0 +1,252 @@
+"""Stage III: long documents with marked evidence (arXiv 2402.11573, section 3.3).
+
+A step asks questions of a few documents. What is read are windows around one evidence sentence of
+each, and around some sentences that only look like it; every landmark of the batch is a candidate
+for every question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from random import Random
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from milepost_train.batches import Batch, Piece, around, queries_of, windows_of
+from milepost_train.coupled import TEMPERATURE
+from milepost_train.data import Question
+from milepost_train.losses import (
+    away_from,
+    distances_of,
+    divergence,
+    each_against_negatives,
+    over_prefixes,
+    position_aware,
+    posterior_weights,
+    similarities,
+    weigh,
+)
+from milepost_train.material import Material
+from milepost_train.needs import need, need_tasks
+from milepost_train.objectives.base import (
+    Encode,
+    effective_of,
+    marked,
+    read_question,
+    sizes_of,
+    spread_of,
+    weigh_mined,
+)
+from milepost_train.stages.marked import MarkedStage
+
+
+class Marked:
+    """Steps of stage III.
+
+    Raises:
+        InputError: the material has no such task, no teacher where one is needed, or one whose
+            vectors cannot be matched.
+    """
+
+    def __init__(self, stage: MarkedStage, material: Material) -> None:
+        known = material.by_task
+        need_tasks(known, (*stage.tasks, *stage.open_tasks))
+        by_vectors = stage.rank and stage.rank_by == "teacher"
+        need(
+            material.targets is not None or not (stage.distil or by_vectors),
+            "distil and rank need a teacher",
+            "name one ([data] teacher = …) or set both to 0; rank_by = 'words' needs none",
+        )
+        if material.targets is not None and material.width is not None:
+            theirs = material.targets.teacher.width
+            need(
+                not stage.distil or theirs == material.width,
+                f"distil draws vectors of {material.width} numbers to a teacher's of {theirs}",
+                "set it to 0 and learn the teacher's scores by rank, or name another teacher",
+            )
+        need(
+            material.targets is not None or stage.selected == 1,
+            "selected needs a teacher",
+            "name one ([data] teacher = …) or leave it out",
+        )
+        self.stage, self.material = stage, material
+        self._tasks = stage.tasks or dict.fromkeys(known, 1.0)
+        every = sum(len(numbers) for name in self._tasks for numbers in known[name].values())
+        self._wanted = min(stage.documents * stage.questions, every)
+        self._texts = {name: list(known[name]) for name in self._tasks}
+
+    def draw(self, random: Random) -> tuple[list[int], list[Piece]]:
+        """Numbers of questions, and windows: each one's evidence and some hard ones, ascending."""
+        stage, material = self.stage, self.material
+        names, weights = list(self._tasks), list(self._tasks.values())
+        asked: list[int] = []
+        while len(asked) < self._wanted:
+            name = random.choices(names, weights)[0]
+            text = random.choice(self._texts[name])
+            fitting = [n for n in material.by_task[name][text] if n not in asked]
+            room = min(stage.questions, self._wanted - len(asked))
+            asked.extend(random.sample(fitting, min(room, len(fitting))))
+        size = random.choice(stage.windows)
+        pieces: set[Piece] = set()
+        for number in asked:
+            question = material.questions[number]
+            sentence = random.choice(question.evidence)
+            pieces.add(self._window(question.text, sentence, size, random))
+        for number in random.sample(asked, min(stage.hard, len(asked))):
+            hard = material.hard(number)
+            if hard:
+                pieces.add(self._window(*random.choice(hard), size, random))
+        return asked, sorted(pieces)
+
+    def _window(self, text: int, sentence: int, size: int, random: Random) -> Piece:
+        causal, share = self.material.causal, self.stage.halo_dropout
+        piece = around(self.material.texts[text], text, sentence, size, random, causal=causal)
+        if not share:
+            return piece
+        _, first, last = piece
+        before, behind = random.random() < share, random.random() < share
+        return text, sentence if before else first, sentence + 1 if behind else last
+
+    def step(self, encode: Encode, random: Random) -> dict[str, float]:
+        """See ``Objective``."""
+        stage, material = self.stage, self.material
+        asked, pieces = self.draw(random)
+        questions = [material.questions[n] for n in asked]
+        ids = [read_question(q, stage, material, random) for q in questions]
+        batch = windows_of(pieces, material.texts, material.bos_id, material.landmark)
+        landmarks = encode(batch)
+        queries = encode(queries_of(ids, material.bos_id, material.landmark))
+        positive, negative = self.candidates(questions, batch.owners)
+        teacher = self._teacher(asked, batch, landmarks)
+        weights = self._weights(asked, batch.owners, teacher, positive).to(landmarks.device)
+        found = (torch.from_numpy(batch.owners), [(q.text, q.evidence) for q in questions])
+        distance = None if stage.alpha is None else distances_of(*found).to(landmarks.device)
+
+        def contrast(scores: Tensor) -> Tensor:
+            right, wrong = marked(positive, scores), marked(negative, scores)
+            scores, wrong = weigh(scores, wrong, weights, stage.temperature)
+            if distance is None:
+                return each_against_negatives(scores, right, wrong, stage.temperature)
+            alpha = stage.alpha or 0.0
+            return position_aware(scores, distance, wrong, stage.temperature, alpha, stage.form)
+
+        def of_vectors(asking: Tensor, vectors: Tensor) -> Tensor:
+            return contrast(similarities(asking, vectors))
+
+        sizes = sizes_of(stage.dimensions, landmarks)
+        parts = {"contrast": over_prefixes(of_vectors, (queries, landmarks), sizes)}
+        loss = parts["contrast"]
+        if teacher and stage.distil:
+            parts["distance"] = away_from(landmarks, teacher.sentences)
+            parts["question_distance"] = away_from(queries, teacher.questions)
+            away = parts["distance"] + stage.distil_questions * parts["question_distance"]
+            loss = loss + stage.distil * away
+        if stage.rank:
+            wanted = self._ranking(asked, batch, teacher).to(landmarks.device)
+            used = _ranked(wanted, marked(positive | negative, landmarks))
+            scores, heat = similarities(queries, landmarks), stage.temperature
+            parts["rank"] = divergence(scores, wanted, used, heat, heat)
+            loss = loss + stage.rank * parts["rank"]
+        loss.backward()
+        with torch.no_grad():
+            level = contrast(torch.zeros(positive.shape, device=landmarks.device))
+            floor = loss - parts["contrast"] + level
+        figures = {"loss": loss, "floor": floor, **parts}
+        read = {name: value.item() for name, value in figures.items()}
+        return {**read, "spread": spread_of(landmarks), **effective_of(weights, negative)}
+
+    def candidates(
+        self, questions: Sequence[Question], owners: NDArray[np.int64]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Positives and negatives of each question among the landmarks, both ``(q, n)``.
+
+        Args:
+            questions: of one step.
+            owners: ``(n, 2)``, text and sentence of each landmark.
+        """
+        stage, material = self.stage, self.material
+        texts, sentences = owners.T
+        positive = np.zeros((len(questions), len(owners)), bool)
+        aside = [n in material.texts[t].aside for t, n in owners.tolist()]
+        masked = np.tile(np.array(aside, bool), (len(questions), 1))
+        for row, question in enumerate(questions):
+            same = texts == question.text
+            positive[row] = same & np.isin(sentences, question.evidence)
+            maybe = list(question.beside)
+            if question.task in stage.open_tasks:
+                maybe += chain.from_iterable(
+                    other.evidence for other in questions if other.text == question.text
+                )
+            masked[row] |= same & np.isin(sentences, maybe)
+            if not stage.across:
+                masked[row] |= ~same
+        return positive, ~positive & ~masked
+
+    def _teacher(self, asked: Sequence[int], batch: Batch, like: Tensor) -> _Taught | None:
+        """What the teacher says of the landmarks and questions of a step."""
+        material, stage = self.material, self.stage
+        targets = material.targets
+        by_vectors = stage.rank and stage.rank_by == "teacher"
+        if targets is None or not (stage.distil or by_vectors or stage.selected < 1):
+            return None
+        rows = [targets.of_text(material.texts[t])[n] for t, n in batch.owners.tolist()]
+        questions = [material.question_target(number) for number in asked]
+        return _Taught(
+            *(
+                torch.from_numpy(np.stack(each)).to(like.device).float()
+                for each in (rows, questions)
+            )
+        )
+
+    def _ranking(self, asked: Sequence[int], batch: Batch, teacher: _Taught | None) -> Tensor:
+        """Scores of the landmarks of a step for each question, ``(q, n)``, as cosines are."""
+        if self.stage.rank_by == "teacher":
+            assert teacher is not None
+            return teacher.scores
+        words, questions = self.material.words, self.material.questions
+        rows = [words.scores(questions[number].words, batch.owners) for number in asked]
+        return torch.from_numpy(np.stack(rows))
+
+    def _weights(
+        self,
+        asked: Sequence[int],
+        owners: NDArray[np.int64],
+        teacher: _Taught | None,
+        positive: NDArray[np.bool_],
+    ) -> Tensor:
+        """Weights of the candidates as negatives, ``(q, n)``: mined, else the teacher's, else 1."""
+        if teacher and self.stage.selected < 1:
+            right = marked(positive, teacher.scores)
+            best = teacher.scores.masked_fill(~right, -1.0).amax(dim=1, keepdim=True)
+            relevance = torch.sigmoid((teacher.scores - best) / TEMPERATURE)
+            selection = torch.full_like(relevance, self.stage.selected)
+            weights = posterior_weights(relevance, selection)
+        else:
+            weights = torch.ones(positive.shape)
+        places = [(int(text), int(sentence)) for text, sentence in owners]
+        weigh_mined(weights, self.material.weights, asked, places)
+        return weights
+
+
+@dataclass(frozen=True, slots=True)
+class _Taught:
+    """A teacher's vectors of the landmarks, ``(n, d)``, and of the questions, ``(q, d)``."""
+
+    sentences: Tensor
+    questions: Tensor
+
+    @property
+    def scores(self) -> Tensor:
+        return similarities(self.questions, self.sentences)
+
+
+def _ranked(scores: Tensor, used: Tensor) -> Tensor:
+    """The used columns ``(q, n)`` of the rows in which a teacher puts something above the rest."""
+    highest = scores.masked_fill(~used, float("-inf")).amax(dim=1, keepdim=True)
+    lowest = scores.masked_fill(~used, float("inf")).amin(dim=1, keepdim=True)
+    return used & (highest > lowest)

@@ -1,0 +1,169 @@
+"""Stage II: noisy long documents, put together from passages that have nothing to do with it.
+
+A pseudo document holds the passages that answer a few queries, passages that look like answers and
+passages drawn at random, shuffled. It is read in windows with halo, as the encoder reads: what
+surrounds a passage is noise, and its landmarks must not be blurred by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, zip_longest
+from random import Random
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from milepost.windows.plan import WindowSize, plan
+from milepost_train.batches import assemble, queries_of
+from milepost_train.data import Pair
+from milepost_train.losses import any_against_negatives, over_prefixes, similarities
+from milepost_train.material import Material
+from milepost_train.needs import need
+from milepost_train.objectives.base import (
+    Encode,
+    backward,
+    chunks_of,
+    marked,
+    sizes_of,
+    spread_of,
+    thinned,
+)
+from milepost_train.objectives.passages import Passages, need_pairs
+from milepost_train.stages.merged import MergedStage
+
+Units = list[tuple[int, NDArray[np.int32]]]  # of a pseudo document: passage and tokens
+
+
+class Merged:
+    """Steps of stage II.
+
+    Raises:
+        InputError: the material has no pairs, or no teacher where one is named.
+    """
+
+    def __init__(self, stage: MergedStage, material: Material) -> None:
+        need_pairs(material.pairs)
+        need(
+            material.targets is not None or stage.nearest != "teacher",
+            "nearest = 'teacher' needs a teacher",
+            "name one ([data] teacher = …) or take 'words'",
+        )
+        self.stage, self.material = stage, material
+        self._passages = Passages(material.pairs, material.targets)
+
+    def draw(self, random: Random) -> list[tuple[list[Pair], list[int]]]:
+        """Of each pseudo document its queries, and the numbers of its passages in their order."""
+        stage, pairs = self.stage, self.material.pairs
+        count = min(stage.documents * stage.questions, len(pairs))
+        chosen = random.sample(pairs, count)
+        return [
+            (list(asked), self._shuffled(asked, random))
+            for asked in chunks_of(chosen, stage.questions)
+        ]
+
+    def _shuffled(self, asked: Sequence[Pair], random: Random) -> list[int]:
+        held: dict[int, None] = {}
+        room = self.stage.tokens - 1
+        for place, number in enumerate(chain(self._looked_for(asked), self._noise(random))):
+            if number in held:
+                continue
+            room -= sum(len(unit) + 1 for _, unit in self._units(number))
+            if room < 0 and place >= len(asked):
+                break
+            held[number] = None
+        order = list(held)
+        random.shuffle(order)
+        return order
+
+    def _looked_for(self, asked: Sequence[Pair]) -> Iterator[int]:
+        """The right passages, then what looks like them, the best of each query first."""
+        yield from (self._passages.number(pair.text) for pair in asked)
+        own = [self._hard(pair) for pair in asked]
+        yield from (n for turn in zip_longest(*own) for n in turn if n is not None)
+
+    def _hard(self, pair: Pair) -> list[int]:
+        given = [self._passages.number(text) for text in pair.negatives][: self.stage.hard]
+        missing = self.stage.hard - len(given)
+        return given + (
+            self._passages.nearest(pair, missing, self.stage.nearest) if missing else []
+        )
+
+    def _noise(self, random: Random) -> Iterator[int]:
+        # A passage has two tokens at least, its landmark among them.
+        most = min(len(self._passages), self.stage.tokens // 2)
+        yield from random.sample(range(len(self._passages)), most)
+
+    def _units(self, number: int) -> Units:
+        """What each landmark of a passage closes; longer than a window it cannot be."""
+        text, most = self._passages.texts[number], self.stage.window - 2
+        if self.stage.landmarks == "passage":
+            return [(number, text.ids[:most])]
+        return [(number, text.sentence(n)[:most]) for n in range(len(text.spans))]
+
+    def step(self, encode: Encode, random: Random) -> dict[str, float]:
+        """See ``Objective``."""
+        stage, material = self.stage, self.material
+        documents = self.draw(random)
+        asked = [(n, pair) for n, (pairs, _) in enumerate(documents) for pair in pairs]
+        ids = [thinned(pair.ids, stage.question_dropout, random) for _, pair in asked]
+        rows: list[list[NDArray[np.int32]]] = []
+        owners: list[tuple[int, int]] = []  # document and passage of each landmark read
+        owned: list[bool] = []  # not of a halo
+        for number, (_, order) in enumerate(documents):
+            units = [unit for each in order for unit in self._units(each)]
+            for first, own_first, own_last, last in self._windows(units):
+                rows.append([tokens for _, tokens in units[first:last]])
+                owners.extend((number, passage) for passage, _ in units[first:last])
+                owned.extend(own_first <= n < own_last for n in range(first, last))
+        bos_id, landmark = material.bos_id, material.landmark
+        windows = [
+            assemble(chunk, [(0, n) for row in chunk for n in range(len(row))], bos_id, landmark)
+            for chunk in chunks_of(rows, stage.chunk)
+        ]
+        queries = [queries_of(chunk, bos_id, landmark) for chunk in chunks_of(ids, stage.chunk)]
+        right, wrong = self._candidates(
+            asked, [o for o, own in zip(owners, owned, strict=True) if own]
+        )
+        kept = np.array(owned, bool)
+        figures: dict[str, float] = {}
+
+        def contrast(scores: Tensor) -> Tensor:
+            truth = marked(right, scores), marked(wrong, scores)
+            return any_against_negatives(scores, *truth, stage.temperature)
+
+        def loss(asking: Tensor, read: Tensor) -> Tensor:
+            landmarks = read[marked(kept, read)]
+            figures["spread"] = spread_of(landmarks)
+            sizes = sizes_of(stage.dimensions, landmarks)
+            return over_prefixes(
+                lambda q, v: contrast(similarities(q, v)), (asking, landmarks), sizes
+            )
+
+        value = backward(encode, (queries, windows), loss)
+        level = contrast(torch.zeros(right.shape))
+        return {"loss": value.item(), "floor": level.item(), **figures}
+
+    def _windows(self, units: Units) -> Iterator[tuple[int, int, int, int]]:
+        """First, first owned, last owned and last unit of each window, ends exclusive."""
+        stage = self.stage
+        costs = [len(tokens) + 1 for _, tokens in units]
+        behind = 0 if self.material.causal else stage.right
+        for window in plan(costs, WindowSize(stage.window, stage.left, behind, max(costs))):
+            yield window.first, window.own_first, window.own_last, window.last
+
+    def _candidates(
+        self, asked: Sequence[tuple[int, Pair]], owners: Sequence[tuple[int, int]]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Positives and negatives of each query among the owned landmarks, both ``(q, n)``."""
+        documents, passages = np.array(owners, np.int64).T
+        right = np.zeros((len(asked), len(owners)), bool)
+        wrong = np.zeros_like(right)
+        for row, (number, pair) in enumerate(asked):
+            answers = np.isin(passages, list(self._passages.right(pair)))
+            inside = documents == number
+            right[row] = answers & inside
+            wrong[row] = ~answers & (inside | self.stage.across)
+        return right, wrong

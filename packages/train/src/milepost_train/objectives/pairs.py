@@ -1,0 +1,122 @@
+"""Stage I: queries and their passages, the other passages of the batch as negatives."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from milepost_train.batches import assemble, queries_of
+from milepost_train.data import Text
+from milepost_train.losses import (
+    any_against_negatives,
+    means_of,
+    over_prefixes,
+    similarities,
+    weigh,
+)
+from milepost_train.material import Material
+from milepost_train.objectives.base import (
+    Encode,
+    backward,
+    chunks_of,
+    effective_of,
+    marked,
+    read_question,
+    sizes_of,
+    spread_of,
+)
+from milepost_train.objectives.candidates import candidates
+from milepost_train.objectives.given_scores import need_scores
+from milepost_train.objectives.passages import Passages, need_pairs
+from milepost_train.stages.pairs import PairsStage
+
+
+class Pairs:
+    """Steps of stage I.
+
+    Raises:
+        InputError: the material has no pairs, or none with scores where they are learned.
+    """
+
+    def __init__(self, stage: PairsStage, material: Material) -> None:
+        need_pairs(material.pairs)
+        need_scores(material.pairs, stage.scores)
+        self.stage, self.material = stage, material
+        self._passages = Passages(material.pairs)
+
+    def step(self, encode: Encode, random: Random) -> dict[str, float]:
+        """See ``Objective``."""
+        stage, material = self.stage, self.material
+        chosen = random.sample(material.pairs, min(stage.pairs, len(material.pairs)))
+        drawn = candidates(chosen, stage.negatives, self._passages, random)
+        texts, same, trusted = drawn.texts, drawn.right, drawn.trusted
+        whole = [
+            stage.landmarks == "passage" or (stage.landmarks == "both" and random.random() < 0.5)
+            for _ in texts
+        ]
+        ids = [read_question(pair, stage, material, random) for pair in chosen]
+        rows = [
+            (n, _units(text, one)) for n, (text, one) in enumerate(zip(texts, whole, strict=True))
+        ]
+        owner = torch.tensor([n for n, row in rows for _ in row])
+        bos_id, landmark = material.bos_id, material.landmark
+        passages = [
+            assemble(
+                [row for _, row in chunk],
+                [(n, i) for n, row in chunk for i in range(len(row))],
+                bos_id,
+                landmark,
+            )
+            for chunk in chunks_of(rows, stage.chunk)
+        ]
+        queries = [queries_of(chunk, bos_id, landmark) for chunk in chunks_of(ids, stage.chunk)]
+        figures: dict[str, float] = {}
+
+        def contrast(scores: Tensor, right: Tensor, weights: Tensor) -> Tensor:
+            weighed, wrong = weigh(scores, ~right, weights.to(scores.device), stage.temperature)
+            return any_against_negatives(weighed, right, wrong, stage.temperature)
+
+        def of_vectors(asking: Tensor, landmarks: Tensor) -> Tensor:
+            place = owner.to(landmarks.device)
+            right = marked(same, landmarks)
+            found = means_of(landmarks, place, len(texts))
+            document = contrast(similarities(asking, found), right, trusted)
+            if all(whole):
+                return document
+            sentences = similarities(asking, landmarks)
+            return document + contrast(sentences, right[:, place], trusted[:, owner])
+
+        def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
+            figures["spread"] = spread_of(landmarks)
+            sizes = sizes_of(stage.dimensions, landmarks)
+            value = over_prefixes(of_vectors, (asking, landmarks), sizes)
+            if not stage.scores:
+                return value
+            found = means_of(landmarks, owner.to(landmarks.device), len(texts))
+            apart = drawn.given.distance(
+                stage.scores_by,
+                similarities(asking, found),
+                marked(same, landmarks),
+                stage.temperature,
+                stage.scores_temperature,
+            )
+            figures["scores"] = apart.item()
+            return value + stage.scores * apart
+
+        value = backward(encode, (queries, passages), loss)
+        right = torch.from_numpy(same)
+        level = contrast(torch.zeros(same.shape), right, trusted)
+        if not all(whole):
+            even = torch.zeros(len(chosen), len(owner))
+            level = level + contrast(even, right[:, owner], trusted[:, owner])
+        floor = level.item() + stage.scores * figures.get("scores", 0.0)
+        figures |= effective_of(trusted, ~same)
+        return {"loss": value.item(), "floor": floor, **figures}
+
+
+def _units(text: Text, whole: bool) -> list[np.ndarray]:
+    """What each landmark closes: the passage, or its sentences one by one."""
+    return [text.ids] if whole else [text.sentence(n) for n in range(len(text.spans))]

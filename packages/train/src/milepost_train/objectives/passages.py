@@ -1,0 +1,104 @@
+"""The passages of the pairs: which are the same, who answers what, which look like an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost_train.choices import Nearness
+from milepost_train.data import Pair, Text
+from milepost_train.needs import need
+from milepost_train.teacher import Targets
+
+_RARE = 0.02
+"""Share of the passages that may hold a token for it to be rare."""
+
+
+class Passages:
+    """Every passage once, by a number.
+
+    Args:
+        pairs: queries and passages; duplicates are one passage.
+        targets: a teacher's vectors, for ``nearest`` by them.
+    """
+
+    def __init__(self, pairs: Sequence[Pair], targets: Targets | None = None) -> None:
+        self._targets = targets
+        self.texts: list[Text] = []
+        self._numbers: dict[bytes, int] = {}
+        self.answers: dict[bytes, set[int]] = {}
+        for pair in pairs:
+            self.answers.setdefault(pair.ids.tobytes(), set()).add(self.number(pair.text))
+        self._pooled = len(self.texts)
+
+    def number(self, text: Text) -> int:
+        """The number of a passage; a new one is taken in."""
+        number = self._numbers.setdefault(text.ids.tobytes(), len(self.texts))
+        if number == len(self.texts):
+            self.texts.append(text)
+        return number
+
+    def __len__(self) -> int:
+        """Passages that answer some query: those from which may be drawn at random."""
+        return self._pooled
+
+    def right(self, pair: Pair) -> set[int]:
+        """Numbers of all passages that answer a pair's query."""
+        return self.answers[pair.ids.tobytes()]
+
+    def nearest(self, pair: Pair, most: int, by: Nearness) -> list[int]:
+        """Passages that look like an answer and are none, best first.
+
+        Args:
+            pair: of which query.
+            most: how many.
+            by: ``words``: the sum of the rarities of the tokens they share with the query;
+                ``teacher``: the cosine of its vectors.
+        """
+        if by == "teacher":
+            assert self._targets is not None
+            query = self._targets.of_questions((pair.words,))[0].astype(np.float32)
+            scores = self._vectors @ query
+        else:
+            scores = self._rarity(pair.ids)
+        right = self.right(pair)
+        order = np.argsort(-scores, kind="stable")[: most + len(right)]
+        return [int(n) for n in order if scores[n] > 0 and int(n) not in right][:most]
+
+    def _rarity(self, query: NDArray[np.int32]) -> NDArray[np.float32]:
+        tokens, holders = self._postings
+        scores = np.zeros(len(self), np.float32)
+        for token in np.unique(query):
+            first, last = np.searchsorted(tokens, [token, token + 1])
+            if 0 < last - first <= max(10, _RARE * len(self)):
+                scores[holders[first:last]] += np.log(len(self) / (last - first))
+        return scores
+
+    @cached_property
+    def _postings(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Tokens, ascending, and the passage that has each; once for each passage."""
+        own = [np.unique(text.ids) for text in self.texts[: len(self)]]
+        tokens = np.concatenate(own)
+        holders = np.repeat(np.arange(len(own), dtype=np.int32), [len(each) for each in own])
+        order = np.argsort(tokens, kind="stable")
+        return tokens[order], holders[order]
+
+    @cached_property
+    def _vectors(self) -> NDArray[np.float32]:
+        assert self._targets is not None
+        words = [
+            text.words[text.spans[0][0] : text.spans[-1][1]] for text in self.texts[: len(self)]
+        ]
+        return self._targets.of_passages(words).astype(np.float32)
+
+
+def need_pairs(pairs: Sequence[Pair]) -> None:
+    """Refuse a material without pairs.
+
+    Raises:
+        InputError: it has fewer than two.
+    """
+    need(len(pairs) > 1, "the data has no pairs of query and passage", "name pairs in [data]")

@@ -1,0 +1,171 @@
+"""Several processes, one for each device, share the windows of every batch.
+
+All of them draw the same batches from the same random numbers. Each encodes its share of a batch's
+windows, receives the vectors of the others, computes the loss of all of them, and sends the
+gradients of its own windows back; then the gradients of the weights are summed. So a step with four
+processes is the step of one, negatives included, but for rounding and dropout, and the objectives
+need no change.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+from zlib import crc32
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from milepost._optional import require
+from milepost.errors import InputError, MilepostError
+from milepost_train.batches import Batch
+
+
+def number_of() -> int:
+    """Which process of the run this is, from 0; set by torchrun or accelerate launch."""
+    return int(os.environ.get("RANK", 0)) if _several() else 0
+
+
+def _several() -> bool:
+    return int(os.environ.get("WORLD_SIZE", 1)) > 1
+
+
+@contextmanager
+def joined(device: torch.device) -> Iterator[Processes]:
+    """The processes of this run, which find each other here; this one alone without a launcher.
+
+    Args:
+        device: what the run computes on; with several GPUs each process gets its own.
+
+    Raises:
+        InputError: there are several processes, and not a GPU for each.
+        MissingExtra: accelerate is not installed.
+    """
+    if not _several():
+        yield Processes(device)
+        return
+    accelerate = require("accelerate", extra="train")
+    local = int(os.environ.get("LOCAL_RANK", 0))
+    if device.type != "cpu" and not local < torch.cuda.device_count():
+        raise InputError(
+            f"there is no GPU for process {local + 1} on this machine",
+            f"start {max(1, torch.cuda.device_count())}, or add --device cpu",
+        )
+    state = accelerate.PartialState(cpu=device.type == "cpu")
+    if state.num_processes == 1:
+        raise InputError(
+            "the launcher started several processes, but they do not find each other",
+            "torchrun --nproc-per-node N -m milepost train …",
+        )
+    try:
+        yield Processes(state.device, state.process_index, state.num_processes)
+    finally:
+        state.destroy_process_group()
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """Which process this is, and of how many.
+
+    Attributes:
+        device: where it computes.
+        number: from 0; the first writes the run's folder.
+        count: of all of them.
+    """
+
+    device: torch.device
+    number: int = 0
+    count: int = 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this one writes files and reports."""
+        return self.number == 0
+
+    def encode(self, encode: Callable[[Batch], Tensor], batch: Batch, width: int) -> Tensor:
+        """``(n, d)`` vectors of a batch's landmarks, of which each process encodes a share.
+
+        Args:
+            encode: vectors of a batch's landmarks, in the order of its owners.
+            batch: the same one in every process.
+            width: numbers of a vector.
+
+        Returns:
+            All vectors, in the order of the owners; those of the other processes are constants.
+
+        Raises:
+            MilepostError: the processes have different batches.
+        """
+        if self.count == 1:
+            return encode(batch)
+        self._same(crc32(batch.ids.numpy().tobytes()))
+        windows = len(batch.ids)
+        edges = [windows * n // self.count for n in range(self.count + 1)]
+        sizes = [int(batch.used[a:b].sum()) for a, b in pairwise(edges)]
+        own = encode(
+            _windows(batch, edges[self.number], edges[self.number + 1], sizes, self.number)
+        )
+        sent = torch.zeros(max(sizes), width, device=self.device)
+        sent[: len(own)] = own.detach()
+        received = [torch.empty_like(sent) for _ in sizes]
+        dist.all_gather(received, sent)
+        parts = [rows[:size] for rows, size in zip(received, sizes, strict=True)]
+        parts[self.number] = own.float()
+        return torch.cat(parts)
+
+    def sum_gradients(self, weights: Iterable[Tensor]) -> None:
+        """Add up the gradients of all processes, in place."""
+        if self.count == 1:
+            return
+        every = list(weights)
+        held = torch.tensor([w.grad is not None for w in every], dtype=torch.int8)
+        held = held.to(self.device)
+        dist.all_reduce(held, dist.ReduceOp.MAX)
+        for weight in (w for w, some in zip(every, held.tolist(), strict=True) if some):
+            if weight.grad is None:  # it had no window of this batch
+                weight.grad = torch.zeros_like(weight)
+            dist.all_reduce(weight.grad)
+
+    def any(self, said: bool) -> bool:
+        """Whether one of the processes says so."""
+        return any(self.each(said))
+
+    def each(self, own: Any) -> list[Any]:
+        """What every process has, in their order."""
+        if self.count == 1:
+            return [own]
+        found: list[Any] = [None] * self.count
+        dist.all_gather_object(found, own)
+        return found
+
+    def _same(self, mark: int) -> None:
+        own = torch.tensor([mark], device=self.device)
+        found = [torch.empty_like(own) for _ in range(self.count)]
+        dist.all_gather(found, own)
+        if any(int(each) != mark for each in found):
+            raise MilepostError(
+                "the processes have drawn different batches",
+                "the same data, run folder and versions for all of them; then --resume",
+            )
+
+
+def _windows(batch: Batch, first: int, last: int, sizes: list[int], number: int) -> Batch:
+    """A share of a batch's windows; where it is empty, the first one and none of its landmarks."""
+    begin = sum(sizes[:number])
+    if first == last:
+        return Batch(
+            batch.ids[:1], batch.sentences[:1], batch.marks[:1],
+            torch.zeros_like(batch.used[:1]), batch.owners[:0],
+        )  # fmt: skip
+    return Batch(
+        batch.ids[first:last],
+        batch.sentences[first:last],
+        batch.marks[first:last],
+        batch.used[first:last],
+        batch.owners[begin : begin + sizes[number]],
+    )

@@ -1,0 +1,155 @@
+"""The few numbers beside weights and trees, each the best of a short list.
+
+Length penalty: most evidence within the budgets. Passage growth: best overlap of the first passage
+with the evidence. Reranker: weight, least cosine and neighbours' share with most evidence. Then the
+calibration is fitted. Every task and setting counts alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import product, starmap
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.search.fusion import Reranking
+from milepost_train.ranking.calibration import Doubles, Shown, calibrate, shown
+from milepost_train.ranking.cases import Case, Floats
+from milepost_train.ranking.scores import evidence, overlap, reranked_scores
+
+LENGTH_PENALTIES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
+GROWTH_THRESHOLDS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+WEIGHTS = (0.0, 8.0, 12.0, 16.0, 20.0, 25.0, 32.0, 40.0)
+MIN_COSINES = (0.0, 0.2, 0.4)
+NEIGHBOUR_SHARES = (0.0, 0.2, 0.4, 0.6)
+
+Made = TypeVar("Made")
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What was chosen; ``rerank`` is None without a reranker."""
+
+    length_penalty: float
+    growth_threshold: float
+    calibration: tuple[float, ...]
+    rerank: Reranking | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """As they stand in the manifest: in ``fusion``, or in its ``rerank``."""
+        own = {
+            "length_penalty": self.length_penalty,
+            "growth_threshold": self.growth_threshold,
+            "calibration": list(self.calibration),
+        }
+        if self.rerank is None:
+            return own
+        return {**asdict(self.rerank), **own}
+
+
+class Bench:
+    """Cases with their scores; figures are computed when they are asked for, and once.
+
+    Args:
+        cases: at least one.
+        before: scores of all sentences of each, without reranking.
+        cosines: what the reranker found in each; None without one.
+    """
+
+    def __init__(
+        self,
+        cases: Sequence[Case],
+        before: Sequence[Floats],
+        cosines: Sequence[Floats] | None = None,
+    ) -> None:
+        self.cases, self.before, self.cosines = cases, before, cosines
+        self._known: dict[tuple[object, ...], Any] = {}
+
+    def scores(self, rerank: Reranking | None) -> Sequence[Floats]:
+        """Scores of all sentences of each case."""
+        if rerank is None or self.cosines is None:
+            return self.before
+        return [
+            reranked_scores(case, score, found, rerank)
+            for case, score, found in zip(self.cases, self.before, self.cosines, strict=True)
+        ]
+
+    def evidence(self, rerank: Reranking | None, penalties: Sequence[float]) -> Doubles:
+        """Evidence found within each budget, ``(penalties, cases, 3)``."""
+
+        def make() -> Doubles:
+            both = list(zip(self.cases, self.scores(rerank), strict=True))
+            return np.array([[evidence(*each, penalty) for each in both] for penalty in penalties])
+
+        return self._once(("evidence", _key(rerank), *penalties), make)
+
+    def overlap(self, rerank: Reranking | None) -> Doubles:
+        """F1 of the first passage for each growth threshold, ``(thresholds, cases)``."""
+
+        def make() -> Doubles:
+            both = list(zip(self.cases, self.scores(rerank), strict=True))
+            return np.array([[overlap(*each, most) for each in both] for most in GROWTH_THRESHOLDS])
+
+        return self._once(("overlap", _key(rerank)), make)
+
+    def shown(self, rerank: Reranking | None, growth_threshold: float) -> Shown:
+        """The passages of a search."""
+        before = None if rerank is None else self.before
+        return self._once(
+            ("shown", _key(rerank), growth_threshold),
+            lambda: shown(self.cases, self.scores(rerank), growth_threshold, before),
+        )
+
+    def mean(self, values: Doubles, of: Mask, settings: Sequence[str]) -> float:
+        """Mean over settings of the mean over tasks of the values ``(cases,)``."""
+        found: dict[str, dict[str, list[float]]] = {}
+        for case, value, counts in zip(self.cases, values.tolist(), of.tolist(), strict=True):
+            if counts and case.setting in settings:
+                found.setdefault(case.setting, {}).setdefault(case.task, []).append(value)
+        means = [np.mean([np.mean(each) for each in by.values()]) for by in found.values()]
+        return float(np.mean(means))
+
+    def _once(self, key: tuple[object, ...], make: Callable[[], Made]) -> Made:
+        if key not in self._known:
+            self._known[key] = make()
+        made: Made = self._known[key]
+        return made
+
+
+def choose(bench: Bench, of: Mask, length_penalty: float | None = None) -> Chosen:
+    """The best numbers for some cases.
+
+    Args:
+        bench: the cases.
+        of: which of them, ``(cases,)``.
+        length_penalty: of the search without reranking, at which the reranker's numbers are
+            compared; None chooses for the search without reranking.
+    """
+    both = ("document", "collection")
+    rerank = None
+    if length_penalty is not None:
+        tried = list(_rerankings())
+        found = [bench.evidence(each, (length_penalty,))[0].mean(axis=1) for each in tried]
+        rerank = tried[int(np.argmax([bench.mean(each, of, both) for each in found]))]
+    by_penalty = bench.evidence(rerank, LENGTH_PENALTIES).mean(axis=2)
+    penalty = int(np.argmax([bench.mean(each, of, both) for each in by_penalty]))
+    by_growth = [bench.mean(each, of, ("document",)) for each in bench.overlap(rerank)]
+    growth = GROWTH_THRESHOLDS[int(np.argmax(by_growth))]
+    passages = bench.shown(rerank, growth).of(of)
+    calibration = tuple(calibrate(passages.inputs, passages.held, passages.weights))
+    return Chosen(LENGTH_PENALTIES[penalty], growth, calibration, rerank)
+
+
+def _rerankings() -> Iterator[Reranking]:
+    """Every combination; without a weight the others are nothing."""
+    for each in starmap(Reranking, product(WEIGHTS, MIN_COSINES, NEIGHBOUR_SHARES)):
+        if each.weight or not (each.min_cosine or each.neighbour_share):
+            yield each
+
+
+def _key(rerank: Reranking | None) -> object:
+    return rerank and (rerank.weight, rerank.min_cosine, rerank.neighbour_share)

@@ -1,0 +1,137 @@
+"""Figures on documents that nothing was chosen, and nothing learned, from.
+
+Documents fall into ``FOLDS`` parts; what is measured on a part was chosen on the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.search.fusion import Fusion, Reranking
+from milepost_eval.metrics import BUDGETS
+from milepost_train.ranking.calibration import Shown, figures, probabilities
+from milepost_train.ranking.cases import Case
+from milepost_train.ranking.choosing import Bench, Chosen, choose
+
+FOLDS = 5
+MIN_SCORES = (0.1, 0.2, 0.3, 0.5)
+"""Minimum scores at which is told what a search would show of a question."""
+Key = tuple[str, str]
+
+
+def folds(keys: Iterable[Key], seed: int) -> dict[Key, int]:
+    """Task and document → part, 0 to ``FOLDS - 1``; every task is dealt out evenly."""
+
+    def place(key: Key) -> tuple[str, bytes]:
+        return key[0], hashlib.sha256(f"{seed} {key[0]} {key[1]}".encode()).digest()
+
+    return {key: number % FOLDS for number, key in enumerate(sorted(set(keys), key=place))}
+
+
+@dataclass(frozen=True, slots=True)
+class Crossfit:
+    """What numbers give on documents that they were not chosen on.
+
+    Attributes:
+        found: ``(cases, budgets)`` float64, evidence found within each of ``BUDGETS``.
+        probability: log loss and calibration error, with the default and with the fitted numbers.
+        best: ``(cases,)`` float64, the highest probability of a passage, 0 where none is shown.
+        chosen: the numbers for each part.
+    """
+
+    found: NDArray[np.float64]
+    probability: dict[str, dict[str, float]]
+    best: NDArray[np.float64]
+    chosen: tuple[Chosen, ...]
+
+    @property
+    def penalties(self) -> list[float]:
+        """The length penalty of each part."""
+        return [each.length_penalty for each in self.chosen]
+
+
+def crossfit(
+    bench: Bench, parts: Mapping[Key, int], penalties: Sequence[float] | None = None
+) -> Crossfit:
+    """Measure each part with numbers chosen on the others.
+
+    Args:
+        bench: the cases.
+        parts: of their documents, see ``folds``.
+        penalties: for each part the length penalty without reranking; None for no reranker.
+    """
+    of = np.array([parts[case.key] for case in bench.cases])
+    found = np.zeros((len(bench.cases), len(BUDGETS)))
+    best = np.zeros(len(bench.cases))
+    passages: list[Shown] = []
+    said: list[NDArray[np.float64]] = []
+    chosen: list[Chosen] = []
+    for part in range(FOLDS):
+        mine = of == part
+        numbers = choose(bench, ~mine, None if penalties is None else penalties[part])
+        found[mine] = bench.evidence(numbers.rerank, (numbers.length_penalty,))[0][mine]
+        shown = bench.shown(numbers.rerank, numbers.growth_threshold).of(mine)
+        passages.append(shown)
+        said.append(probabilities(shown, numbers.calibration))
+        np.maximum.at(best, shown.owner, said[-1])
+        chosen.append(numbers)
+    every = _joined(passages)
+    unfitted = Fusion().calibration if penalties is None else Reranking().calibration
+    figures_of = {
+        "default": figures(every, probabilities(every, unfitted)),
+        "fitted": figures(every, np.concatenate(said)),
+    }
+    return Crossfit(found, figures_of, best, tuple(chosen))
+
+
+def by_task(cases: Sequence[Case], found: NDArray[np.float64]) -> dict[str, dict[str, list[float]]]:
+    """Setting → task → evidence found within each budget, per cent; ``mean`` is that of tasks."""
+    table: dict[str, dict[str, list[float]]] = {}
+    for setting in ("document", "collection"):
+        rows: dict[str, list[NDArray[np.float64]]] = {}
+        for case, values in zip(cases, found, strict=True):
+            if case.setting == setting:
+                rows.setdefault(case.task, []).append(values)
+        if rows:
+            means = {task: 100 * np.mean(values, axis=0) for task, values in rows.items()}
+            means["mean"] = np.mean(list(means.values()), axis=0)
+            table[setting] = {task: np.round(each, 2).tolist() for task, each in means.items()}
+    return table
+
+
+def reached(cases: Sequence[Case], best: NDArray[np.float64]) -> dict[str, dict[str, list[float]]]:
+    """Setting → task → questions whose best passage has at least each of ``MIN_SCORES``, per cent.
+
+    Of ``document`` many should, of ``elsewhere`` and ``absent`` few.
+
+    Args:
+        cases: the questions.
+        best: of each the highest probability of a passage, ``(cases,)``.
+    """
+    table: dict[str, dict[str, list[float]]] = {}
+    least = np.array(MIN_SCORES)
+    for setting in ("document", "elsewhere", "absent"):
+        rows: dict[str, list[NDArray[np.bool_]]] = {}
+        for case, value in zip(cases, best, strict=True):
+            if case.setting == setting:
+                rows.setdefault(case.task, []).append(value >= least)
+        if rows:
+            table[setting] = {
+                task: np.round(100 * np.mean(values, axis=0), 2).tolist()
+                for task, values in rows.items()
+            }
+    return table
+
+
+def _joined(parts: Sequence[Shown]) -> Shown:
+    return Shown(
+        np.concatenate([each.inputs for each in parts]),
+        np.concatenate([each.held for each in parts]),
+        np.concatenate([each.owner for each in parts]),
+        parts[0].groups,
+    )

@@ -1,0 +1,338 @@
+"""All that ``milepost fit`` learns, from roles of questions to the numbers of a model folder.
+
+The same model, tasks, settings, seed, versions and machine give the same numbers to the last digit.
+On another machine, or with another number of threads, the network's vectors differ in their last
+bits, and evidence found moves by less than 0.5 points (mean of tasks) and calibration
+error by less than a hundredth of that; another seed moves them as much.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from milepost import __version__
+from milepost._optional import require
+from milepost.encoder import Encoder
+from milepost.reranker import LandmarkReranker
+from milepost.search.fusion import Fusion
+from milepost.search.trees import Trees
+from milepost_eval.metrics import BUDGETS
+from milepost_eval.where import machine, today
+from milepost_train.ranking import cases as asking
+from milepost_train.ranking.boosting import ROUNDS, case_weights, learn_trees
+from milepost_train.ranking.calibration import calibrate
+from milepost_train.ranking.cases import Ask, Case, Floats, Progress
+from milepost_train.ranking.choosing import Bench, Chosen, choose
+from milepost_train.ranking.crossfit import (
+    FOLDS,
+    MIN_SCORES,
+    Key,
+    by_task,
+    crossfit,
+    folds,
+    reached,
+)
+from milepost_train.ranking.questions import (
+    ENOUGH_FOR_TREES,
+    SIZES,
+    Minimum,
+    Roles,
+    Sample,
+    Sizes,
+    count,
+)
+from milepost_train.ranking.scores import base_scores
+from milepost_train.ranking.weights import found, grid, learn_weights
+
+SEED = 1
+_BY_HAND = ("landmark", "words", "base_score_weight")
+_PACKAGES = ("numpy", "openvino", "tokenizers", "lightgbm")
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What was learned.
+
+    Attributes:
+        fusion: the manifest's ``fusion``.
+        trees: for ``ranking.npz``; None for none.
+        report: for ``fit.json``; see ``docs/models.md``.
+    """
+
+    fusion: dict[str, Any]
+    trees: Trees | None
+    report: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Learned:
+    """What scores sentences, and what scores each part of the documents without knowing it."""
+
+    fusion: Fusion
+    trees: Trees | None
+    before: Sequence[Floats]
+
+
+def fit(
+    encoder: Encoder,
+    roles: Roles,
+    *,
+    seed: int = SEED,
+    with_trees: bool = True,
+    sizes: Sizes = SIZES,
+    progress: Progress = lambda doing, done, of: None,
+    note: Callable[[str], object] = lambda text: None,
+    enough_for_trees: Minimum = ENOUGH_FOR_TREES,
+    rounds: int = ROUNDS,
+) -> Fitted:
+    """Learn the ranking of a model.
+
+    Args:
+        encoder: the model.
+        roles: the questions, see ``questions.roles``.
+        seed: of the trees and of the parts of the cross-fit.
+        with_trees: learn trees, where there are enough questions.
+        sizes: how many questions the reranker is asked.
+        progress: called as the work goes on.
+        note: told what is not going to be learned before the work begins, which may take an hour;
+            the report has it, too.
+        enough_for_trees: the fewest questions and documents that trees are learned from.
+        rounds: number of trees.
+
+    Raises:
+        MissingExtra: trees are to be learned and LightGBM is not installed.
+    """
+    notes: list[str] = []
+    if with_trees and not enough_for_trees.met(roles.learn):
+        with_trees = False
+        have, least = count(roles.learn), (enough_for_trees.questions, enough_for_trees.documents)
+        notes.append(
+            "no trees, fusion and calibration only: {} questions about {} documents to learn from, "
+            "and trees need {:,} about {}".format(*have, *least)
+        )
+        note(notes[-1])
+    if with_trees:
+        require("lightgbm", extra="train")
+    if roles.unused:
+        notes.append(
+            f"{roles.unused} train questions that their document does not answer are not used: "
+            "where train questions teach, dev questions calibrate"
+        )
+        note(notes[-1])
+    reranker = LandmarkReranker.of(encoder)
+    learn = _asks(roles.learn, encoder, sizes, progress)
+    choosing = learn if roles.shared else _asks(roles.choose, encoder, sizes, progress)
+    absent = list(asking.absent_asks(roles.absent, encoder, sizes.reranked, progress))
+    asked = [*choosing, *absent]
+    parts = folds((ask.key for ask in choosing), seed)
+    parts |= folds((ask.key for ask in absent if ask.key not in parts), seed)
+    learner = _Learner(encoder, seed, rounds if with_trees else 0, progress)
+    cases, learned = learner.shared(asked, parts) if roles.shared else learner.apart(learn, asked)
+    progress("choosing", 0, 1)
+    bench = Bench(cases, learned.before)
+    crossed = crossfit(bench, parts)
+    every = np.ones(len(cases), bool)
+    chosen = choose(bench, every)
+    fused = Bench(cases, [case.fused for case in cases]).evidence(None, (0.0,))[0]
+    evidence: dict[str, Any] = {
+        "fused order": by_task(cases, fused),
+        "learned ranking": by_task(cases, crossed.found),
+    }
+    probability = {"learned ranking": crossed.probability}
+    best = {"learned ranking": reached(cases, crossed.best)}
+    reranked: Chosen | None = None
+    some = [number for number, ask in enumerate(asked) if ask.reranked]
+    if reranker is not None:
+        small = _reranked_bench(bench, asked, some, reranker, progress)
+        again = crossfit(small, parts, crossed.penalties)
+        reranked = choose(small, every[some], chosen.length_penalty)
+        evidence["questions with reranker"] = {
+            "learned ranking": by_task(small.cases, crossed.found[some]),
+            "with reranker": by_task(small.cases, again.found),
+        }
+        probability["with reranker"] = again.probability
+        best["with reranker"] = reached(small.cases, again.best)
+    fusion = _fields(learned, chosen, reranked)
+    report = {
+        "model": encoder.manifest.name,
+        "fingerprint": encoder.fingerprint,
+        "date": today(),
+        "machine": machine(),
+        "versions": _versions(),
+        "seed": seed,
+        "folds": FOLDS,
+        "questions": _counted(roles),
+        "cases": {
+            "learned from": len(learn),
+            "chosen on": len(choosing),
+            "reranked": len(some) if reranker is not None else 0,
+        },
+        "cross-fitted trees": roles.shared and learned.trees is not None,
+        "trees": 0 if learned.trees is None else len(learned.trees.roots),
+        "notes": notes,
+        "budgets": list(BUDGETS),
+        "evidence": evidence,
+        "probability": probability,
+        "learned": fusion,
+    }
+    if absent:  # what is not asked is not in the report
+        report["absent"] = {"questions": _absent(roles), "min scores": list(MIN_SCORES), **best}
+    return Fitted(fusion, learned.trees, report)
+
+
+class _Learner:
+    """Learns weights and trees, for all questions or for all but a part of the documents.
+
+    Questions that their document does not answer are scored like all others and teach nothing.
+
+    Args:
+        encoder: the model.
+        seed: of the trees.
+        rounds: number of trees; 0 for none.
+        progress: called as the work goes on.
+    """
+
+    def __init__(self, encoder: Encoder, seed: int, rounds: int, progress: Progress) -> None:
+        fields = {name: encoder.manifest.fusion.get(name) for name in _BY_HAND}
+        self._base = Fusion.from_fields({k: v for k, v in fields.items() if v is not None})
+        self._seed, self._rounds, self._progress = seed, rounds, progress
+
+    def apart(self, learn: Sequence[Ask], choosing: Sequence[Ask]) -> tuple[list[Case], _Learned]:
+        """Learn from some questions; the cases of others, scored by that."""
+        fusion = self._weights(learn)(lambda key: True)
+        taught = self._cases("features to learn from", learn, lambda key: fusion)
+        fusion, trees = self._ranked(fusion, taught)
+        cases = self._cases("features", choosing, lambda key: fusion)
+        return cases, _Learned(fusion, trees, [base_scores(c, fusion, trees) for c in cases])
+
+    def shared(self, asked: Sequence[Ask], parts: Mapping[Key, int]) -> tuple[list[Case], _Learned]:
+        """Learn from all questions; their cases, each scored by what others have taught.
+
+        The features of a case come of weights learned without its part of the documents, its score
+        of trees learned without it. The trees that ship are learned from all these cases.
+        """
+        weights = self._weights(asked)
+        of_part = [weights(lambda key, p=part: parts[key] != p) for part in range(FOLDS)]  # type: ignore[misc]
+        cases = self._cases("features", asked, lambda key: of_part[parts[key]])
+        before: dict[int, Floats] = {}
+        for part, fusion in enumerate(of_part):
+            others = [case for case in cases if parts[case.key] != part]
+            ranked = self._ranked(fusion, others)
+            for number, case in enumerate(cases):
+                if parts[case.key] == part:
+                    before[number] = base_scores(case, *ranked)
+        fusion, trees = self._ranked(weights(lambda key: True), cases)
+        return cases, _Learned(fusion, trees, [before[number] for number in range(len(cases))])
+
+    def _weights(self, asked: Sequence[Ask]) -> Callable[[Callable[[Key], bool]], Fusion]:
+        """Measure the questions; returns what learns weights from those of some documents."""
+        of_document = [ask for ask in asked if ask.setting == "document"]
+        signals, grids, alone = [], [], []
+        for number, ask in enumerate(of_document):
+            self._progress("signals", number, len(of_document))
+            each = asking.signals(ask)
+            signals.append(each.signals)
+            grids.append(grid(each, self._base))
+            alone.append([found(each, curve) for curve in each.alone])
+
+        def learned(wanted: Callable[[Key], bool]) -> Fusion:
+            use = [number for number, ask in enumerate(of_document) if wanted(ask.key)]
+            tasks = [of_document[number].task for number in use]
+            arrays = (np.array([rows[n] for n in use]) for rows in (signals, grids, alone))
+            gate, scale_shift = learn_weights(tasks, *arrays)
+            return replace(self._base, gate=gate, scale_shift=scale_shift)
+
+        return learned
+
+    def _cases(
+        self, doing: str, asked: Sequence[Ask], fusion: Callable[[Key], Fusion]
+    ) -> list[Case]:
+        cases = []
+        for number, ask in enumerate(asked):
+            self._progress(doing, number, len(asked))
+            cases.append(asking.case(ask, fusion(ask.key)))
+        return cases
+
+    def _ranked(self, fusion: Fusion, cases: Sequence[Case]) -> tuple[Fusion, Trees | None]:
+        """Trees; without, the two numbers that bring the fused score to log-odds."""
+        cases = [case for case in cases if case.setting != "absent"]
+        if self._rounds:
+            self._progress("trees", 0, 1)
+            return fusion, learn_trees(cases, self._seed, self._rounds)
+        fused = np.concatenate([case.fused[case.rows] for case in cases]).astype(np.float64)
+        held = np.concatenate([case.gains[case.rows] > 0 for case in cases]).astype(np.float64)
+        weights = np.repeat(case_weights(cases), [len(case.rows) for case in cases])
+        offset, slope = calibrate(np.stack([np.ones(len(fused)), fused], axis=1), held, weights)
+        return replace(fusion, odds=(offset, slope)), None
+
+
+def _asks(
+    samples: Iterable[Sample], encoder: Encoder, sizes: Sizes, progress: Progress
+) -> list[Ask]:
+    return list(asking.asks(list(samples), encoder, sizes.reranked, progress))
+
+
+def _reranked_bench(
+    bench: Bench,
+    asked: Sequence[Ask],
+    some: Sequence[int],
+    reranker: LandmarkReranker,
+    progress: Progress,
+) -> Bench:
+    """Some of the cases, with what the reranker finds in them."""
+    cosines = []
+    for done, number in enumerate(some):
+        progress("reranking", done, len(some))
+        cosines.append(asking.cosines(asked[number], bench.before[number], reranker))
+    return Bench([bench.cases[n] for n in some], [bench.before[n] for n in some], cosines)
+
+
+def _fields(learned: _Learned, chosen: Chosen, reranked: Chosen | None) -> dict[str, Any]:
+    """The manifest's ``fusion``."""
+    fusion = learned.fusion
+    return {
+        "gate": dict(fusion.gate),
+        "scale_shift": dict(fusion.scale_shift),
+        "landmark": [list(pair) for pair in fusion.landmark],
+        "words": [list(pair) for pair in fusion.words],
+        "base_score_weight": list(fusion.base_score_weight),
+        **({"odds": list(fusion.odds)} if learned.trees is None else {}),
+        **chosen.fields(),
+        **({"rerank": reranked.fields()} if reranked is not None else {}),
+    }
+
+
+def _counted(roles: Roles) -> dict[str, dict[str, dict[str, int]]]:
+    """Task → split → questions and documents, and documents left out by reason."""
+    counted: dict[str, dict[str, dict[str, int]]] = {}
+    for sample in roles.learn if roles.shared else (*roles.learn, *roles.choose):
+        questions, documents = count([sample])
+        counted.setdefault(sample.task, {})[sample.split] = {
+            "questions": questions,
+            "documents": documents,
+            "left out: in the model's training": sample.seen,
+            "left out: licence": sample.licences,
+        }
+    return counted
+
+
+def _absent(roles: Roles) -> dict[str, dict[str, int]]:
+    """Task → questions that their document does not answer, and how many documents."""
+    counted = ((sample.task, count([sample])) for sample in roles.absent)
+    return {task: {"questions": q, "documents": d} for task, (q, d) in counted}
+
+
+def _versions() -> dict[str, str]:
+    found = {"milepost": __version__, "python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

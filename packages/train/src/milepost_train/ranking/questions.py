@@ -1,0 +1,292 @@
+"""Which questions the ranking is learned from, and which choose and calibrate.
+
+Weights and trees are *learned*; length penalty, passage growth, reranker weight and calibration are
+*chosen* on documents that nothing was learned from. Train questions learn and dev questions
+choose; where there are only dev (or only train) questions they do both, cross-fitted by document.
+
+The vectors of documents that the model was trained on look better than those of new ones: their
+questions would teach the ranking to trust vectors too much. ``hold_out`` is the share of the train
+documents that the model's training left out, by the same hash.
+
+Questions that their document does not answer (``Question.absent``) teach nothing: they join the
+calibration, and are sampled apart from the others, so that those are asked as without them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from milepost.errors import InputError
+from milepost.types import Document
+from milepost_eval.tasks.names import load
+from milepost_eval.tasks.reading import NoQuestions
+from milepost_eval.types import Question, Split, Task
+from milepost_train.data import held_out
+from milepost_train.licences import barred
+
+Item = TypeVar("Item")
+Splits = Literal["both", "train", "dev"]
+
+
+@dataclass(frozen=True, slots=True)
+class Minimum:
+    """How many questions, about how many documents, are enough."""
+
+    questions: int
+    documents: int
+
+    def met(self, samples: Sequence[Sample]) -> bool:
+        """Whether these are enough."""
+        questions, documents = count(samples)
+        return questions >= self.questions and documents >= self.documents
+
+
+ENOUGH = Minimum(200, 20)
+"""For learning and for choosing, each: fewer documents than folds of four leave a calibration to
+chance, and fewer questions the weights of ten signals."""
+ENOUGH_FOR_TREES = Minimum(1000, 50)
+"""For trees over 80 features; with fewer the fused order stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is asked at most; None for no limit.
+
+    Attributes:
+        documents: of one task and split.
+        questions: about one document.
+        reranked: questions about one document that are asked with the reranker, too.
+    """
+
+    documents: int | None = 40
+    questions: int | None = 24
+    reranked: int | None = 8
+
+
+SIZES = Sizes()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Documents of one task and split, with the questions about each.
+
+    Attributes:
+        task: the task's name.
+        split: of which split.
+        documents: in the task's order.
+        questions: for each document, in the task's order, at least one.
+        seen: documents left out because the model was trained on them.
+        licences: documents left out because their licence forbids commercial use.
+    """
+
+    task: str
+    split: Split
+    documents: tuple[Document, ...]
+    questions: tuple[tuple[Question, ...], ...]
+    seen: int = 0
+    licences: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Samples to learn from, and samples to choose on: the same ones where ``shared``.
+
+    Attributes:
+        learn, choose: of questions with evidence.
+        absent: of questions that their document does not answer; documents that nothing is
+            learned from, but where ``shared``.
+        unused: train questions of that kind, which cannot calibrate where train questions teach.
+    """
+
+    learn: tuple[Sample, ...]
+    choose: tuple[Sample, ...]
+    absent: tuple[Sample, ...] = ()
+    unused: int = 0
+
+    @property
+    def shared(self) -> bool:
+        """Whether the same questions learn and choose, so that trees must be cross-fitted."""
+        return self.learn is self.choose
+
+
+def count(samples: Sequence[Sample]) -> tuple[int, int]:
+    """Questions and documents in all."""
+    questions = sum(len(of_one) for each in samples for of_one in each.questions)
+    return questions, sum(len(each.documents) for each in samples)
+
+
+def roles(
+    names: Sequence[str],
+    data: Path | None,
+    trained: Mapping[str, Any],
+    *,
+    split: Splits = "both",
+    sizes: Sizes = SIZES,
+    hold_out: float | None = None,
+    allow_nc: bool = False,
+    enough: Minimum = ENOUGH,
+) -> Roles:
+    """Load the tasks and give each question its role.
+
+    Args:
+        names: tasks as ``milepost eval`` names them; ``NAME:train`` and ``NAME:dev`` take the
+            questions of that split only.
+        data: the folder of the shared tasks.
+        trained: the manifest's record of the model's training.
+        split: see the module; ``train`` and ``dev`` take that split alone for both roles.
+        sizes: how much of each.
+        hold_out: share of the train documents that the model's training left out; None for what
+            ``trained`` says.
+        allow_nc: take train documents whose licence forbids commercial use, too.
+        enough: of each role.
+
+    Raises:
+        InputError: a task that cannot be used, the model was trained on these documents, or too
+            few questions or documents.
+        UnreadableFile: a file is missing or damaged.
+    """
+    share = float(trained.get("hold_out", 0.0)) if hold_out is None else hold_out
+    wanted: tuple[Split, ...] = ("train", "dev") if split == "both" else (split,)
+    found: dict[Split, list[Sample]] = {"train": [], "dev": []}
+    absent: dict[Split, list[Sample]] = {"train": [], "dev": []}
+    kept = Kept(trained, share, allow_nc)
+    for name in names:
+        for task in _tasks(name, data, wanted):
+            teaches = kept if task.split == "train" else None
+            for into, part in zip((found, absent), _parted(task), strict=True):
+                if part.questions:
+                    into[task.split].append(sample(part, sizes, teaches))
+    choose, empty = tuple(found["dev"]), tuple(absent["dev"])
+    held = {(each.task, d.name) for each in (*choose, *empty) for d in each.documents}
+    learn = tuple(_without(each, held) for each in found["train"])
+    if learn and choose:
+        made = Roles(learn, choose, empty, count(absent["train"])[0])
+    else:
+        made = Roles(learn or choose, learn or choose, empty if choose else tuple(absent["train"]))
+    for role, samples in (("learn from", made.learn), ("calibrate on", made.choose)):
+        _need(samples, enough, role, made.shared)
+    return made
+
+
+def _tasks(name: str, data: Path | None, wanted: Sequence[Split]) -> list[Task]:
+    """The task of a name in each of its splits that has questions."""
+    plain, _, only = name.rpartition(":")
+    splits = [each for each in wanted if each == only] if only in ("train", "dev") else wanted
+    plain = plain if only in ("train", "dev") else name
+    found: list[Task] = []
+    missing: NoQuestions | None = None
+    for each in splits:
+        try:
+            task = load(plain, each, data, absent=True)
+        except NoQuestions as error:
+            missing = error
+            continue
+        if any(not (question.spans or question.absent) for question in task.questions):
+            raise InputError(
+                f"task {plain} marks no evidence in its documents",
+                "tasks whose questions have spans; see docs/evaluation.md",
+            )
+        found.append(task)
+    if not found and missing is not None:
+        raise missing
+    return found
+
+
+def _parted(task: Task) -> tuple[Task, Task]:
+    """The task with the questions that their document answers, and with those it does not."""
+    answered = tuple(question for question in task.questions if not question.absent)
+    absent = tuple(question for question in task.questions if question.absent)
+    return replace(task, questions=answered), replace(task, questions=absent)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Which train documents may teach.
+
+    Attributes:
+        trained: the manifest's record of the model's training.
+        share: of the documents that this training left out.
+        allow_nc: whether those may whose licence forbids commercial use.
+    """
+
+    trained: Mapping[str, Any]
+    share: float
+    allow_nc: bool
+
+    def seen(self, task: str, document: str) -> bool:
+        """Whether the model was trained on a document."""
+        return self._taught(task) and not held_out(document, self.share)
+
+    def check(self, task: str) -> None:
+        """Refuse a task whose documents the model has all seen."""
+        if self._taught(task) and self.share == 0.0 and self.trained.get("data"):
+            raise InputError(
+                f"the model was trained on the train questions of {task}, which now flatter it",
+                "--hold-out SHARE as its training left out, or --split dev",
+            )
+
+    def _taught(self, task: str) -> bool:
+        """Whether a task is among those named by the manifest; with a share, where none are."""
+        said = str(self.trained.get("data", ""))
+        if not said:
+            return self.share > 0.0
+        return task in re.findall(r"[\w.-]+", said)
+
+
+def sample(task: Task, sizes: Sizes, kept: Kept | None = None) -> Sample:
+    """Documents of a task, evenly spread over their names, and the questions about each.
+
+    Args:
+        task: of any split.
+        sizes: how much of it.
+        kept: which train documents may teach; None for all.
+    """
+    asked: dict[str, list[Question]] = {}
+    for question in task.questions:
+        asked.setdefault(question.document, []).append(question)
+    seen = licences = 0
+    if kept is not None:
+        kept.check(task.name)
+        fresh = {each: of for each, of in asked.items() if not kept.seen(task.name, each)}
+        seen, asked = len(asked) - len(fresh), fresh
+    names = set(spread(sorted(asked), sizes.documents))
+    documents = [document for document in task.documents if document.name in names]
+    if kept is not None and not kept.allow_nc:
+        allowed = [each for each in documents if not _barred(task.facts.get(each.name, {}))]
+        licences, documents = len(documents) - len(allowed), allowed
+    questions = tuple(tuple(spread(asked[each.name], sizes.questions)) for each in documents)
+    return Sample(task.name, task.split, tuple(documents), questions, seen, licences)
+
+
+def _without(given: Sample, held: Set[tuple[str, str]]) -> Sample:
+    """A sample without documents of which other questions choose."""
+    both = zip(given.documents, given.questions, strict=True)
+    kept = [pair for pair in both if (given.task, pair[0].name) not in held]
+    documents, questions = (tuple(each) for each in zip(*kept, strict=True)) if kept else ((), ())
+    return replace(given, documents=documents, questions=questions)
+
+
+def spread(items: Sequence[Item], most: int | None) -> Sequence[Item]:
+    """At most so many of them, evenly spread."""
+    return items if most is None else items[:: max(1, -(-len(items) // most))]
+
+
+def _barred(facts: Mapping[str, Any]) -> bool:
+    return bool(barred(facts.get("licence")))
+
+
+def _need(samples: Sequence[Sample], enough: Minimum, role: str, shared: bool) -> None:
+    if enough.met(samples):
+        return
+    questions, documents = count(samples)
+    split = samples[0].split if samples else "marked"
+    other = "" if shared else f", or --split {'dev' if split == 'train' else 'train'}"
+    raise InputError(
+        f"{questions} {split} questions about {documents} documents are too few to {role}: "
+        f"{enough.questions} about {enough.documents} are needed",
+        f"more questions, or a higher --questions or --documents{other}",
+    )

@@ -1,0 +1,109 @@
+"""The fusion's weights: a question's signals → share of landmarks (gate) and scale shift.
+
+The objective is the metric itself. Evidence found is measured on a grid of (gate, shift) for every
+question, and the grid is interpolated, so that gradients reach the weights of the signals. Every
+task counts alike, and a task on which fusion loses to landmarks or words alone counts ``HARM``
+times that loss more. Adam (Kingma and Ba 2015) from zero: no seed, no threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.search.fusion import SIGNALS, Fusion
+from milepost_train.ranking.cases import Floats, Signals
+from milepost_train.ranking.scores import within_budgets
+
+Doubles = NDArray[np.float64]
+
+GATES = np.array([-2.0, -1.2, -0.6, -0.2, 0.2, 0.6, 1.2, 2.0, 3.0, 5.0])
+SHIFTS = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+HARM = 3.0
+L2 = 0.01
+STEPS, RATE = 500, 0.05
+DEEPEST = 400
+
+
+def grid(asked: Signals, fusion: Fusion) -> Doubles:
+    """Evidence found for every gate and shift, mean of the budgets, ``(gates, shifts)``.
+
+    Args:
+        asked: the question's curves.
+        fusion: the tables of scales.
+    """
+    result = np.zeros((len(GATES), len(SHIFTS)))
+    for column, shift in enumerate(SHIFTS):
+        sides = []
+        for curve, table in ((asked.landmarks, fusion.landmark), (asked.words, fusion.words)):
+            mass = np.exp([base + tilt * shift for base, tilt in table])
+            sides.append((mass / mass.sum()) @ curve)
+        for row, gate in enumerate(GATES):
+            share = 1.0 / (1.0 + np.exp(-gate))
+            result[row, column] = found(asked, share * sides[0] + (1 - share) * sides[1])
+    return result
+
+
+def found(asked: Signals, score: Doubles | Floats) -> float:
+    """Evidence found by the best sentences of a score, mean of the budgets."""
+    order = np.argsort(-score, kind="stable")[:DEEPEST]
+    return float(within_budgets(asked.lengths[order], asked.gains[order]).mean())
+
+
+def learn_weights(
+    tasks: Sequence[str], signals: Doubles, grids: Doubles, alone: Doubles
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Gate and scale shift by gradient descent on the interpolated metric.
+
+    Args:
+        tasks: of each question.
+        signals: ``(q, signals)``.
+        grids: ``(q, gates, shifts)`` evidence found, see ``grid``.
+        alone: ``(q, 2)`` evidence found by landmarks alone and words alone.
+
+    Returns:
+        ``Fusion.gate`` and ``Fusion.scale_shift``, three decimals.
+    """
+    names = sorted(set(tasks))
+    member = np.array([[float(task == name) for task in tasks] for name in names])
+    member /= member.sum(axis=1, keepdims=True)
+    rival = (member @ alone).max(axis=1)
+    weights = np.zeros((2, signals.shape[1]))
+    mean, square = np.zeros_like(weights), np.zeros_like(weights)
+    for step in range(1, STEPS + 1):
+        shift = np.tanh(signals @ weights[1])
+        at_gate, by_gate = _between(signals @ weights[0], GATES)
+        at_shift, by_shift = _between(shift, SHIFTS)
+        here, ahead = (np.matmul(part[:, None], grids)[:, 0] for part in (at_gate, by_gate))
+        by_task = member @ (here * at_shift).sum(axis=1)
+        # Loss: -mean of tasks + harm + penalty.
+        pull = (-1.0 - HARM * (rival > by_task)) / len(names) @ member
+        gate_slope = pull * (ahead * at_shift).sum(axis=1)
+        shift_slope = pull * (here * by_shift).sum(axis=1) * (1 - shift**2)
+        slope = np.stack([gate_slope @ signals, shift_slope @ signals])
+        slope[:, 1:] += 2 * L2 * weights[:, 1:] / (weights.shape[1] - 1)
+        mean = 0.9 * mean + 0.1 * slope
+        square = 0.999 * square + 0.001 * slope**2
+        size = np.sqrt(square / (1 - 0.999**step)) + 1e-8
+        weights -= RATE * mean / (1 - 0.9**step) / size
+    gate, scale_shift = (
+        {name: round(float(value), 3) for name, value in zip(SIGNALS, part, strict=True)}
+        for part in weights
+    )
+    return gate, scale_shift
+
+
+def _between(values: Doubles, knots: Doubles) -> tuple[Doubles, Doubles]:
+    """Weights of linear interpolation and their slopes, ``(n, knots)`` each; flat outside."""
+    clipped = np.clip(values, knots[0], knots[-1] - 1e-5)
+    low = np.clip(np.searchsorted(knots, clipped, side="right") - 1, 0, len(knots) - 2)
+    step = knots[low + 1] - knots[low]
+    part = (clipped - knots[low]) / step
+    rows = np.arange(len(values))
+    weights, slopes = np.zeros((2, len(values), len(knots)))
+    weights[rows, low], weights[rows, low + 1] = 1 - part, part
+    inside = (values == clipped) / step
+    slopes[rows, low], slopes[rows, low + 1] = -inside, inside
+    return weights, slopes

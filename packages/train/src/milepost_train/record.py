@@ -1,0 +1,199 @@
+"""The record of a run's inputs, to repeat the run, and the differences between two records."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from milepost import __version__
+from milepost.errors import UnreadableFile
+from milepost_eval.where import commit, machine
+
+SCHEMA = 3
+"""Of ``run.json`` and the state beside it. 2 renamed the setting ``opening`` to ``bos_token``; 3
+keeps the random numbers of several processes."""
+
+MEANT = ("settings", "seeds", "data", "init")
+"""Parts of a record that identify a run."""
+
+AROUND = ("versions", "commit", "machine")
+"""Parts that may differ; the last digits of the weights may then differ too."""
+
+_FILES = ("data", "init")
+_PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "safetensors", "peft", "accelerate")
+_WEIGHTS = {".json", ".safetensors", ".bin", ".model", ".txt"}
+_WORDS = {
+    "settings": "the setting {}",
+    "seeds": "the seed of {}",
+    "data": "the data file {}",
+    "init": "{} of the weights to start from",
+    "versions": "the version of {}",
+    "commit": "Milepost's commit",
+    "machine": "the machine's {}",
+}
+
+
+def describe(
+    *,
+    config: str,
+    settings: Mapping[str, Any],
+    seeds: Mapping[str, int],
+    data: Iterable[Path],
+    init: Path,
+    device: str,
+) -> dict[str, Any]:
+    """The record of a run that begins now; can be written as JSON.
+
+    Args:
+        config: the configuration file's text.
+        settings: what came of it, defaults and the command line's changes included.
+        seeds: name → seed.
+        data: files that are read, and folders all of whose files are.
+        init: the folder of the weights that the run starts from.
+        device: on which the network runs, as torch names it.
+
+    Returns:
+        ``schema``, ``config``, ``settings``, ``seeds``; ``data`` and ``init``: file → ``sha256``
+        and ``bytes``; ``versions``: package → version; ``commit`` of Milepost's checkout, with a
+        ``+`` where files differ from it, "" outside one; ``machine``: ``cpu`` with its usable
+        cores, ``memory_gib`` and ``device``; ``started``: ISO 8601 in UTC; ``hours``: 0 at first.
+
+    Raises:
+        UnreadableFile: a file is not there or cannot be read.
+    """
+    return {
+        "schema": SCHEMA,
+        "config": config,
+        "settings": _plain(settings),
+        "seeds": dict(seeds),
+        "data": dict(_file(file, str(file)) for file in _files(data)),
+        "init": dict(
+            _file(file, str(file.relative_to(init)))
+            for file in _files([init])
+            if file.suffix in _WEIGHTS
+        ),
+        "versions": _versions(),
+        "commit": commit(),
+        "machine": {"cpu": machine(), "memory_gib": _memory(), "device": _named(device)},
+        "started": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "hours": 0.0,
+    }
+
+
+def differences(
+    old: Mapping[str, Any], new: Mapping[str, Any], parts: Sequence[str] = MEANT
+) -> list[str]:
+    """What of the parts differs between two records, a phrase each.
+
+    Args:
+        old: of the run that is there.
+        new: of the run that resumes it.
+        parts: which are compared, ``MEANT`` or ``AROUND``.
+
+    >>> old, new = ({"settings": {"stage": [{"rate": rate}]}} for rate in (0.1, 0.2))
+    >>> differences(old, new, ["settings"])
+    ['the setting stage.1.rate was 0.1 and is 0.2']
+    """
+    return [
+        f"{_WORDS[part].format(name)} {words}"
+        for part in parts
+        for name, words in _changes(old.get(part), new.get(part), of_files=part in _FILES)
+    ]
+
+
+def _changes(old: Any, new: Any, *, of_files: bool) -> Iterator[tuple[str, str]]:
+    """Names whose values differ, and how."""
+    before, after = (dict(each or {}) if of_files else _leaves(each) for each in (old, new))
+    for name in dict.fromkeys([*before, *after]):
+        if name not in after:
+            yield name, "is gone" if of_files else f"was {_shown(before[name])} and is not set"
+        elif name not in before:
+            yield name, "is new" if of_files else f"was not set and is {_shown(after[name])}"
+        elif before[name] != after[name]:
+            was, now = _shown(before[name]), _shown(after[name])
+            yield name, "has changed" if of_files else f"was {was} and is {now}"
+
+
+def _leaves(value: Any) -> dict[str, Any]:
+    """Values by their dotted names; what lists of objects hold is counted from 1."""
+    if isinstance(value, Mapping) and value:
+        inside: Iterable[tuple[str, Any]] = value.items()
+    elif isinstance(value, list) and any(isinstance(each, Mapping) for each in value):
+        inside = ((str(number), each) for number, each in enumerate(value, 1))
+    else:
+        return {"": value}
+    return {
+        f"{name}.{rest}" if rest else name: leaf
+        for name, each in inside
+        for rest, leaf in _leaves(each).items()
+    }
+
+
+def _shown(value: Any) -> str:
+    words = repr(value)
+    return words if len(words) <= 60 else words[:59] + "…"
+
+
+def _plain(value: Any) -> Any:
+    """Settings as JSON gives them back, so that records can be compared."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(each) for each in value]
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _files(paths: Iterable[Path]) -> Iterator[Path]:
+    """Files as they are named; of folders all that are not hidden, by name."""
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        for file in sorted(path.rglob("*")):
+            parts = file.relative_to(path).parts
+            if file.is_file() and not any(part.startswith(".") for part in parts):
+                yield file
+
+
+def _file(path: Path, name: str) -> tuple[str, dict[str, Any]]:
+    try:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            return name, {"sha256": digest, "bytes": os.fstat(file.fileno()).st_size}
+    except OSError as error:
+        raise UnreadableFile(
+            f"{path} cannot be read: {error.strerror or error}", "look at the configuration"
+        ) from error
+
+
+def _versions() -> dict[str, str]:
+    found = {"milepost": __version__, "python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _memory() -> float | None:
+    """GiB of the machine; None if the system does not report it."""
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def _named(device: str) -> str:
+    """The device with the name of its card."""
+    if not device.startswith("cuda"):
+        return device
+    import torch
+
+    return f"{device}, {torch.cuda.get_device_name(device)}"

@@ -1,0 +1,360 @@
+"""Questions that a text holds itself: made by rule, without a model.
+
+``question``    a heading that asks (``What is a landmark?``) → how its section begins.
+``heading``     a heading that names (``Owners and dependents``) → how its section begins.
+``definition``  a sentence that says what its subject is (``A quorum is a …``) → "What is …?".
+``term``        an entry of a glossary (``quorum: the least number …``) → "What is meant by …?".
+
+Rules look at one document and nothing else, and the same text gives the same questions. Whatever
+they pass over is counted by reason.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from milepost.search.lexical import question_terms, terms
+from milepost.text import split
+from milepost.types import Span
+from milepost_train.made import Made
+
+RULES = ("question", "heading", "definition", "term")
+"""The rules by name."""
+
+_ENOUGH, _MOST = 150, 600  # characters of evidence: sentences are added until the first
+_BEFORE = re.compile(
+    r"^(?:§+ ?[\w.–-]+|(?:section|chapter|part|article|step|rule|option) [\w.]+"
+    r"|\(?[0-9]+(?:\.[0-9]+)*[.):]?|[IVXLC]+\.|[A-Z]\.)(?::|\s)\s*",
+    re.I,
+)
+_CODE = re.compile(r"[{}<>=$|\\`#@\[\]*_~^]|https?:|::|->|\w\(\)|--|^\W|\.\w+\.\w|/\w+/")
+_ITEM = re.compile(r"(?:[-*•–] |\(?[0-9a-z]{1,3}[.)] )")
+_ASKS = re.compile(
+    r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|"
+    r"should|will|would|may|must|has|have)\b",
+    re.I,
+)
+_ASKS_BARE = re.compile(r"(?:how|why|what|who|where) (?:to )?[a-z]", re.I)
+_SPEECH = re.compile(r"[\"“”]|^['‘]|[,.!?-]['’]")
+_I = re.compile(r"\bI\b(?![.)-])")
+_YOU = re.compile(r"\b(?:you|yours?|thou|thee|thy|ye)\b", re.I)
+_CONTENTS = re.compile(r"(?:[^–—]* (?:[–—]|--) ){3}|.*(?:\.{4}|(?:\. ){4})", re.DOTALL)
+"""Topics of a chapter with dashes between them, as old books list them, or a row of dots."""
+_LINKS = re.compile(r"(?:these|the following) (?:resources|links|pages)\b", re.I)
+_CAPTION = re.compile(
+    r"(?:fig(?:ure)?|table|box|text|dataset|movie|video|ex(?:ample|ercise)?)\.? ?S?\d"
+    r"|(?:chapter|book|part|volume|appendix|act|scene) [\dIVXLC]+\.?$",
+    re.I,
+)
+_GENERIC = frozenset(
+    re.split(
+        r"\s*\|\s*",
+        """
+    abstract|acknowledgements|acknowledgments|addendum|additional resources|additional information|
+    agenda|alternatives|analysis|appendix|application|applications|approach|authors|background|
+    backwards compatibility|basics|before you begin|benefits|best practices|caveats|cleaning up|
+    clean up|comments|comparison|concepts|conclusion|conclusions|considerations|context|copyright|
+    definition|definitions|description|design|details|discussion|example|examples|exceptions|faq|
+    further reading|future work|general|goals|history|how to teach this|implementation|info|
+    information|introduction|issues|key points|key terms|learning objectives|limitations|
+    long description|materials and methods|method|methods|motivation|next steps|non-goals|note|
+    notes|objectives|open issues|options|other|overview|parameters|patients and methods|
+    prerequisites|procedure|procedures|process|proposal|purpose|rationale|recommendation|
+    recommendations|
+    reference|reference implementation|references|rejected ideas|related work|remarks|resources|
+    responsibilities|results|results and discussion|scope|security|security implications|see also|
+    short description|specification|status|summary|supporting information|syntax|terminology|
+    testing|todo|tools|updates|usage|what's next|whats next
+    """.strip(),
+    )
+)
+"""Headings that every document has, which no user searches for."""
+
+_NO_SUBJECT = frozenset(
+    """
+    he her here his how i if it its my our she that their there these they this those we what when
+    where which who why you your another other others one some any all each both many most such
+    first second third next last following above below same only main whole result results reason
+    reasons problem idea goal purpose aim point question answer example key best main thing things
+    difference case fact truth important figure table section chapter and or but so as in on at of
+    for by with from to not no yes now then thus also however more less something nothing everything
+    neither mine yours being having the a an
+    """.split()  # noqa: SIM905 - one word a line would hide the list
+)
+"""Words that no defined term begins with; most of them no defined term holds."""
+
+_DEFINES = re.compile(
+    r"(?P<article>An? |The )?(?P<name>[A-Za-z][\w’'/-]*(?: (?:of |for |in )?[\w’'/-]+){0,3})"
+    r"(?: ?\([^()]{1,30}\))? (?P<verb>is|are) (?:an? |the |any |one of |defined as |the name )?"
+    r"(?P<what>[a-z][\w-]+ [\w ,’'-]+)"
+)
+_ARTICLE = re.compile(r" (?:is|are) (?:an?|any|one of|defined as|the name)\b")
+_WEAK = re.compile(
+    r"(?:lot|bit|must|good|great|bad|key|big|major|important|few|little|result|"
+    r"matter|part|very|more|way|long|fact|case|difficult|natural|much|less|place|person|"
+    r"sufficient|necessary|vague|young|better|bigger|simpler|stupid|common problem)\b"
+)
+_TERM = re.compile(
+    r"(?P<name>[A-Za-z][\w’' -]{2,48}?)(?: \([^()]{1,20}\))?: (?P<what>[a-z(].{24,})"
+)
+_TURN = re.compile(r"(?m)^(?P<name>[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){0,3}): (?P<said>.+)$")
+
+
+@dataclass(slots=True)
+class Found:
+    """What the rules made of a text.
+
+    Attributes:
+        made: the questions, in the order of their evidence.
+        headings: the lines of headings: neither evidence nor a negative of anything.
+        dropped: number of dropped candidates, by ``rule: reason``.
+    """
+
+    made: list[Made] = field(default_factory=list)
+    headings: list[Span] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+
+def questions_of(text: str, title: str = "", rules: Sequence[str] = RULES) -> Found:
+    r"""Questions of a text by rule.
+
+    Args:
+        text: headings on lines of their own, a blank line before and after.
+        title: put behind a heading too short to be looked for alone.
+        rules: names from ``RULES``.
+
+    >>> text = "Hives\n\nWhat do bees eat in winter?\n\nThey eat honey, then more."
+    >>> found = questions_of(text)
+    >>> found.made[0].question, found.made[0].spans
+    ('What do bees eat in winter?', ((36, 62),))
+    """
+    found = Found()
+    paragraphs = _paragraphs(text)
+    found.headings = [span for span in paragraphs if _is_heading(text[slice(*span)])]
+    if _is_talk(text):
+        found.headings = []
+        found.dropped["text in which people speak"] = 1
+        return found
+    sentences = [_trimmed(text, span) for span in split(text)]
+    prose = [s for s in sentences if s[0] < s[1] and not _inside(s[0], found.headings)]
+    # Made in one list and filtered by name, so that a question made twice is dropped alike
+    # whatever rules are asked for.
+    by_section = list(_by_section(text, title, found, prose))
+    everything = [*by_section, *_definitions(text, prose, found), *_terms(text, found)]
+    asked: set[tuple[str, ...]] = set()
+    told = Counter(_told(text, made) for made in everything)
+    for made in sorted(everything, key=lambda each: each.spans):
+        key = tuple(sorted(question_terms(made.question)))
+        if made.kind not in rules:
+            continue
+        if key in asked or told[_told(text, made)] > 1:
+            why = "asked before" if key in asked else "the same answer to several questions"
+            found.dropped[f"{made.kind}: {why}"] += 1
+            continue
+        asked.add(key)
+        found.made.append(made)
+    found.dropped = Counter(
+        {why: n for why, n in found.dropped.items() if why.partition(":")[0] in rules}
+    )
+    return found
+
+
+def _inside(place: int, spans: Sequence[Span]) -> bool:
+    """Whether a place lies in one of some spans, which ascend: a heading may be two sentences."""
+    before = bisect_right(spans, place, key=lambda span: span[0])
+    return before > 0 and place < spans[before - 1][1]
+
+
+def _told(text: str, made: Made) -> tuple[str, ...]:
+    """What the evidence says beside the question's own words; alike for what is said of many."""
+    asked = set(terms(made.question))
+    return tuple(t for start, end in made.spans for t in terms(text[start:end]) if t not in asked)
+
+
+def _by_section(text: str, title: str, found: Found, prose: list[Span]) -> Iterator[Made]:
+    """Headings with how their sections begin."""
+    words = [" ".join(text[a:b].split()) for a, b in found.headings]
+    often = Counter(each.casefold() for each in words)
+    if not found.headings:
+        return
+    ends = [*(start for start, _ in found.headings[1:]), len(text)]
+    at = 0
+    for number, ((_, start), heading, end) in enumerate(
+        zip(found.headings, words, ends, strict=True)
+    ):
+        asking = heading.endswith("?") or bool(_ASKS_BARE.match(_BEFORE.sub("", heading)))
+        if number == 0 and not asking and not text[: found.headings[0][0]].strip():
+            continue  # the title
+        rule = "question" if asking else "heading"
+        while at < len(prose) and prose[at][0] < start:
+            at += 1
+        last = at
+        while last < len(prose) and prose[last][0] < end:
+            last += 1
+        question, why = _from_heading(heading, title, asking=asking)
+        evidence = _beginning(text, prose[at:last], heading)
+        if often[heading.casefold()] > 1:
+            why = "several sections of this heading"
+        elif evidence is None:
+            why = "no prose under it"
+        if why or evidence is None:
+            found.dropped[f"{rule}: {why}"] += 1
+            continue
+        rest = [s for s in prose[at:last] if s[0] >= evidence[1] or s[1] <= evidence[0]]
+        yield Made(question, (evidence,), rule, _joined(rest))
+
+
+def _from_heading(heading: str, title: str, *, asking: bool) -> tuple[str, str]:
+    """The question and "", or what is wrong with the heading."""
+    words = _BEFORE.sub("", heading).rstrip(".")
+    content = question_terms(words)
+    if asking:
+        words = re.sub(r"\?+$", "?", words)
+        if not _ASKS.match(words.rpartition(": ")[2]):
+            return "", "it does not begin as a question"
+        return words, "" if len(content) >= 2 else "too little to ask for"
+    if words.casefold().strip(" :") in _GENERIC or not content or _CAPTION.match(heading):
+        return "", "a heading that every text has"
+    subject = _BEFORE.sub("", (title.rpartition(": ")[2] or title).replace("_", " "))
+    new = set(question_terms(subject)) - set(content)
+    if len(content) >= 4 or not new or len(subject.split()) > 7:
+        return words, "" if len(content) >= 2 else "too little to look for"
+    return f"{words}, {subject}", ""
+
+
+def _beginning(text: str, sentences: Sequence[Span], heading: str) -> Span | None:
+    """The first sentences of a section, list items after a colon included."""
+    asked = set(question_terms(heading))
+    at = 0
+    # Many answers begin by asking the question over again.
+    while at < len(sentences) and (
+        text[slice(*sentences[at])].endswith("?") or _CONTENTS.match(text, *sentences[at])
+    ):
+        at += 1
+    if at == len(sentences):
+        return None
+    start, end = sentences[at]
+    if len(terms(text[start:end])) < 5 or _ITEM.match(text, start) or text[start] == "(":
+        return None
+    for following, last in sentences[at + 1 :]:
+        leads = text[start:end].rstrip().endswith(":") or bool(
+            _ITEM.match(text, following) and ":\n" in text[start:following]
+        )
+        if last - start > _MOST or (end - start >= _ENOUGH and not leads):
+            break
+        end = last
+    if end - start > 2 * _MOST or text[start:end].endswith(":"):
+        return None
+    if _LINKS.match(text, start) or len(set(terms(text[start:end])) - asked) < 4:
+        return None
+    return start, end
+
+
+def _definitions(text: str, prose: list[Span], found: Found) -> Iterator[Made]:
+    """Sentences that say what their subject is, where the text speaks of it again."""
+    seen: set[str] = set()
+    folded = text.casefold()
+    for start, end in prose:
+        match = _DEFINES.match(text, start, end)
+        if match is None or end - start > 400:
+            continue
+        name, article = match["name"], (match["article"] or "").strip()
+        if not _ARTICLE.search(text[match.end("name") : match.start("what")]) or _WEAK.match(
+            match["what"]
+        ):
+            continue
+        parts = [part.casefold() for part in name.split()]
+        subject = {re.sub(r"\W+$", "", part) for part in parts}
+        if article == "The" or subject & _NO_SUBJECT or not question_terms(name) or "'s" in name:
+            found.dropped["definition: no name of a thing"] += 1
+        elif name.casefold() in seen:
+            found.dropped["definition: said before"] += 1
+        elif folded.count(name.casefold()) < 3:
+            found.dropped["definition: spoken of only here"] += 1
+        else:
+            small = name[0].lower() + name[1:]
+            # A name keeps its capital: it is never written without it.
+            kept = small if article or re.search(rf"\b{re.escape(small)}\b", text) else name
+            asked = f"{article.lower()} {kept}".strip()
+            yield Made(f"What {match['verb']} {asked}?", ((start, end),), "definition")
+        seen.add(name.casefold())
+
+
+def _terms(text: str, found: Found) -> Iterator[Made]:
+    """Entries of a glossary: paragraphs or items under a heading that says so."""
+    headings = [*found.headings, (len(text), len(text))]
+    for (start, end), (following, _) in pairwise(headings):
+        if not re.search(r"glossary|key terms|terminology|definitions", text[start:end], re.I):
+            continue
+        for a, b in _lines(text, end, following):
+            item = _ITEM.match(text, a, b)
+            match = _TERM.fullmatch(text, item.end() if item else a, b)
+            if match is None or len(match["name"].split()) > 6:
+                found.dropped["term: no entry"] += 1
+                continue
+            name = match["name"].strip()
+            yield Made(f"What is meant by {name}?", ((match.start(), b),), "term")
+
+
+def _is_talk(text: str) -> bool:
+    """Whether a text is mostly speech: a novel, a meeting, a chat.
+
+    There a short line is speech, not a heading, and "X is a …" is an opinion. Who speaks says "I"
+    and speaks to somebody; the author of a treatise says "I" and addresses nobody.
+    """
+    words = len(text.split())
+    said = len(_I.findall(text)) * 250 > words and words > 500
+    return said and len(_YOU.findall(text)) * 4_000 > words
+
+
+def _is_heading(words: str) -> bool:
+    """Whether a paragraph is a heading: one short line of words that ends as no sentence does."""
+    bare = _BEFORE.sub("", words)
+    return (
+        "\n" not in words
+        and 2 < len(bare) <= 110
+        and len(bare.split()) <= 14
+        and not _ITEM.match(words)
+        and not _CODE.search(bare)
+        and not _SPEECH.search(bare)
+        and (bare[0].isupper() or bare != words)
+        and (bare[-1] not in ".:;,!" or words != bare)
+        and not _TURN.match(words)
+        and any(letter.isalpha() for letter in bare)
+    )
+
+
+def _paragraphs(text: str) -> list[Span]:
+    return [
+        (match.start(), match.end()) for match in re.finditer(r"\S(?:[^\n]|\n(?!\s*\n))*", text)
+    ]
+
+
+def _lines(text: str, start: int, end: int) -> Iterator[Span]:
+    for match in re.compile(r"[^\n]+").finditer(text, start, end):
+        span = _trimmed(text, match.span())
+        if span[0] < span[1]:
+            yield span
+
+
+def _trimmed(text: str, span: Span) -> Span:
+    """A span without white space at its edges."""
+    words = text[slice(*span)]
+    start = span[0] + len(words) - len(words.lstrip())
+    return start, max(start, span[0] + len(words.rstrip()))
+
+
+def _joined(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """Sentences beside each other as one span; what lies between two runs stays out."""
+    runs: list[Span] = []
+    for start, end in spans:
+        if runs and start - runs[-1][1] <= 3:
+            runs[-1] = runs[-1][0], end
+        else:
+            runs.append((start, end))
+    return tuple(runs)

@@ -1,0 +1,346 @@
+"""From a configuration to a checkpoint: what ``milepost train`` does."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer as Backend
+
+from milepost.engine.folder import cache_folder
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import InputError, ModelError, UnreadableFile, nearest
+from milepost.windows.plan import WindowSize
+from milepost_eval.tasks.reading import is_table
+from milepost_train.check import load_check
+from milepost_train.config import Config, Stage, data_paths, resolved
+from milepost_train.data import QUESTION_TOKENS
+from milepost_train.device import chosen_device, chosen_dtype
+from milepost_train.document_check import document_check
+from milepost_train.loading import task_files
+from milepost_train.loop import Event, Loop, OnProgress, memory
+from milepost_train.material import Material, load_material
+from milepost_train.model import Checkpoint, open_checkpoint, with_lora
+from milepost_train.model.fetch import local
+from milepost_train.model.huggingface import HuggingFace
+from milepost_train.model.release import window_sizes
+from milepost_train.objectives import build
+from milepost_train.objectives.base import Objective
+from milepost_train.processes import Processes, joined
+from milepost_train.record import AROUND, describe, differences
+from milepost_train.run_folder import CHECKPOINT, RunFolder
+from milepost_train.stages import DocumentsStage
+from milepost_train.trackers import need_trackers, tracked
+
+_FIRST = 20  # unusable lines that are named; the rest are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """Result of a run.
+
+    Attributes:
+        checkpoint: folder for ``milepost export``.
+        steps: number of steps in all.
+        seconds: duration.
+        found: the last check's evidence found per task, 0–1.
+        bad: number of lines of the data that could not be used.
+    """
+
+    checkpoint: Path
+    steps: int
+    seconds: float
+    found: dict[str, float]
+    bad: int
+
+
+def train(
+    config: Config,
+    *,
+    resume: bool = False,
+    on_progress: OnProgress = lambda event: None,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Trained:
+    """Train, or resume a run.
+
+    Args:
+        config: see ``read_config``.
+        resume: resume the run in ``config.out``.
+        on_progress: called with each event.
+        stopped: called after every step; True saves and stops.
+
+    Raises:
+        UnreadableFile: a file of the data is not there.
+        InputError: no such device, or not one for each process; data that cannot be used; a run
+            that is there already, one that was made with other settings or data, or one that
+            another process is at.
+        ModelError: ``init`` cannot be opened or trained so.
+        Halted: the disk is full or there is too little memory; call again with ``resume``.
+        KeyboardInterrupt: ``stopped`` said so.
+        MissingExtra: what the run needs is not installed: peft for ``[lora]``, accelerate for
+            several processes, or a tracker.
+    """
+    _need_data(config)
+    need_trackers(config.log_with)
+    with joined(chosen_device(config.device)) as processes:
+        folder = RunFolder(config.out, resume=resume, writes=processes.first)
+        with folder.alone():
+            told = on_progress if processes.first else lambda event: None
+            return _train(config, folder, processes, told, stopped)
+
+
+def _train(
+    config: Config,
+    folder: RunFolder,
+    processes: Processes,
+    on_progress: OnProgress,
+    stopped: Callable[[], bool],
+) -> Trained:
+    with reproducible(config), memory("to begin"):
+        on_progress(Event(f"opening {config.init}", 0, 0))
+        device = processes.device
+        checkpoint = opened(config)
+        config = replace(config, dtype=chosen_dtype(config.dtype, device))
+        facts = _facts(config, processes, folder, on_progress)
+        reading = checkpoint.reading
+        material = load_material(
+            config.data,
+            _copy(checkpoint.tokenizer),
+            reading,
+            causal=checkpoint.model.causal,
+            width=checkpoint.model.backbone.width,
+            cache=cache_folder() / "train",
+            device=device.type,
+            dtype=config.dtype,
+            progress=lambda doing, done, of: on_progress(Event(doing, done, of)),
+        )
+        bad = material.report.bad
+        for note in material.report.lines():
+            on_progress(Event("", 0, 0, note=note))
+        for error in bad[:_FIRST]:
+            on_progress(Event("", 0, 0, warning=str(error)))
+        if len(bad) > _FIRST:
+            more = f"… and {len(bad) - _FIRST:,} more lines that cannot be used"
+            on_progress(Event("", 0, 0, warning=more))
+        sizes = window_sizes(checkpoint)
+        shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
+        tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.bos_token, reading.landmark)
+        check = load_check(config.check, tokenizer, shape, reading.query_prefix)
+        read = _documents(config)
+        asked = tokenizer, reading.query_prefix
+        beside = document_check(check, read, *asked) if check and read else None
+        objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
+        # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
+        torch.manual_seed(config.seed + processes.number)  # a dropout of its own
+    reports = _reports(config, processes, facts, on_progress)
+    with reproducible(config), memory("to train"), reports as report:
+        loop = Loop(config, checkpoint, objectives, check, beside, folder, processes, report)
+        loop.run(stopped)
+    folder.describe({**facts, "hours": round(loop.seconds / 3600, 3)})
+    folder.write_card()
+    found = [line["check"] for line in folder.lines() if "check" in line]
+    return Trained(
+        folder.path / CHECKPOINT, loop.done, loop.seconds, found[-1] if found else {}, len(bad)
+    )
+
+
+def _reports(
+    config: Config, processes: Processes, facts: Mapping[str, Any], on_progress: OnProgress
+) -> AbstractContextManager[OnProgress]:
+    names = config.log_with if processes.first else ()
+    cpu = processes.device.type == "cpu"
+    return tracked(names, config.project, config.out, facts["settings"], on_progress, cpu=cpu)
+
+
+def _need_data(config: Config) -> None:
+    """Refuse files that are not there, before anything takes time."""
+    for path in data_paths(config):
+        if not path.exists():
+            beside = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+            raise UnreadableFile(
+                f"{config.file} names {path}, which does not exist",
+                f"{nearest(path.name, beside)}a path from the folder of that file",
+            )
+    for task in config.data.tasks:
+        for path in task_files(task):
+            if not (path.is_file() or is_table(path)):
+                raise UnreadableFile(
+                    f"{config.file} names {task}, which is not a task: it has no {path.name}",
+                    "a folder of a task has documents and questions; or name one file of both",
+                )
+
+
+def _facts(
+    config: Config, processes: Processes, folder: RunFolder, on_progress: OnProgress
+) -> dict[str, Any]:
+    """What the run is made from: written at its beginning, compared when it resumes.
+
+    Raises:
+        InputError: the settings, data or initial weights differ.
+    """
+    settings = resolved(config)
+    settings |= {
+        "device": processes.device.type,
+        "threads": torch.get_num_threads(),
+        "processes": processes.count,
+    }
+    text = config.file.read_text(encoding="utf-8")
+    facts = describe(
+        config=text,
+        settings=settings,
+        seeds={"the run": settings.pop("seed")},
+        data=data_paths(config),
+        init=local(config.init),
+        device=str(processes.device),
+    )
+    facts["base_model"] = "" if Path(config.init).is_dir() else config.init
+    home = config.file.parent
+    facts["data"] = {os.path.relpath(name, home): each for name, each in facts["data"].items()}
+    before = folder.facts()
+    if before is None:
+        folder.begin(text, facts)
+        return facts
+    other = differences(before, facts)
+    if other:
+        raise InputError(
+            f"{folder.path} cannot be resumed: {'; '.join(other[:3])}",
+            "the settings it began with, or another --out",
+        )
+    around = differences(before, facts, AROUND)
+    if around:
+        warning = f"{'; '.join(around)}: the last digits of the weights may differ"
+        on_progress(Event("", 0, 0, warning=warning))
+    return before
+
+
+def _objectives(stage: Stage, material: Material, number: int) -> list[Objective]:
+    try:
+        return [build(part.settings, material) for part in stage.parts]
+    except InputError as error:
+        raise InputError(f"[[stage]] {number}, {error.problem}", error.hint) from error
+
+
+def _documents(config: Config) -> DocumentsStage | None:
+    """How the run reads documents: as in the last part that has them for its subject."""
+    parts = [part.settings for stage in config.stages for part in stage.parts]
+    found = [each for each in parts if isinstance(each, DocumentsStage)]
+    return found[-1] if found else None
+
+
+def _copy(tokenizer: Backend) -> Backend:
+    """Readers switch truncation off; the checkpoint keeps what it had."""
+    made: Backend = Backend.from_str(tokenizer.to_str())
+    return made
+
+
+def opened(config: Config) -> Checkpoint:
+    """The checkpoint a run starts from, on its device, with LoRA where it is asked for.
+
+    Raises:
+        InputError: no such device, windows that do not fit the network, or a prefix of questions
+            that leaves them no room.
+        ModelError: the folder cannot be read, a setting does not fit it, or nothing is trained.
+    """
+    device = chosen_device(config.device)
+    checkpoint = open_checkpoint(
+        config.init,
+        landmark=config.landmark,
+        bos_token=config.bos_token,
+        bidirectional=config.bidirectional,
+        transformers=config.transformers,
+        attention=config.attention,
+        trainable=True,
+        weights=config.lora.weights if config.lora else "float32",
+        device=str(device),
+    )
+    model, said = checkpoint.model, checkpoint.reading
+    own = config.own_sentence
+    checkpoint.reading = replace(
+        said,
+        own_sentence=said.own_sentence if own is None else own,
+        granularity=config.granularity,
+        window=config.windows.size or said.window,
+        left=said.left if config.windows.left is None else config.windows.left,
+        right=said.right if config.windows.right is None else config.windows.right,
+        longest=config.windows.longest or said.longest,
+        query_prefix=said.query_prefix if config.query_prefix is None else config.query_prefix,
+    )
+    _need_room(checkpoint)
+    if checkpoint.reading.own_sentence and isinstance(model.backbone, HuggingFace):
+        raise ModelError(
+            f"{config.init} is read by transformers, whose last layer sees the whole window",
+            "leave own_sentence out",
+        )
+    model.own_sentence = checkpoint.reading.own_sentence
+    torch.manual_seed(config.seed)
+    if config.lora is not None:
+        landmark = checkpoint.tokenizer.token_to_id(said.landmark)
+        with_lora(
+            model,
+            config.lora.rank,
+            config.lora.alpha,
+            config.lora.dropout,
+            config.lora.targets,
+            tokens=(landmark,) if config.lora.landmark and landmark is not None else (),
+        )
+    if config.gradient_checkpointing:
+        model.recompute_activations()
+    _freeze(checkpoint, config.frozen)
+    # Of several GPUs this is the one that ``joined`` has made current.
+    model.to(device)
+    return checkpoint
+
+
+def _need_room(checkpoint: Checkpoint) -> None:
+    """Refuse a prefix that takes more than half of what is read of a question."""
+    reading = checkpoint.reading
+    tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.bos_token, reading.landmark)
+    tokens = len(tokenizer.encode([reading.query_prefix])[0].ids)
+    room = min(QUESTION_TOKENS, window_sizes(checkpoint)["longest"])
+    if 2 * tokens > room:
+        raise InputError(
+            f"query_prefix has {tokens} tokens; with a question, only {room} are read",
+            "shorten it",
+        )
+
+
+def _freeze(checkpoint: Checkpoint, patterns: tuple[str, ...]) -> None:
+    weights = dict(checkpoint.model.named_parameters())
+    for pattern in patterns:
+        named = [name for name in weights if fnmatchcase(name, pattern)]
+        if not named:
+            raise ModelError(
+                f"no weight matches {pattern!r}",
+                f"{nearest(pattern, weights)}write * for any part of a name",
+            )
+        for name in named:
+            weights[name].requires_grad_(False)
+    if not any(weight.requires_grad for weight in weights.values()):
+        raise ModelError("no weight is left to train", "take some patterns out of frozen")
+
+
+@contextmanager
+def reproducible(config: Config) -> Iterator[None]:
+    """While this lasts, torch counts the same way every time, where it has one that does."""
+    threads, strict = torch.get_num_threads(), torch.are_deterministic_algorithms_enabled()
+    fill = torch.utils.deterministic.fill_uninitialized_memory
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # CUDA is not reproducible without
+    if config.threads:
+        torch.set_num_threads(config.threads)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = False
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*deterministic")
+            yield
+    finally:
+        torch.set_num_threads(threads)
+        torch.use_deterministic_algorithms(strict)
+        torch.utils.deterministic.fill_uninitialized_memory = fill

@@ -1,0 +1,119 @@
+"""The optimiser of a stage, its learning rate, and the averaged weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from random import Random
+
+import torch
+from torch import Tensor, nn
+
+from milepost_train.config import Stage
+
+
+def adam_of(stage: Stage, weights: Mapping[str, nn.Parameter]) -> torch.optim.Optimizer:
+    """AdamW (arXiv 1711.05101); biases and norms do not decay."""
+    decayed = [weight for weight in weights.values() if weight.dim() > 1]
+    plain = [weight for weight in weights.values() if weight.dim() <= 1]
+    groups = [
+        {"params": decayed, "weight_decay": stage.decay},
+        {"params": plain, "weight_decay": 0.0},
+    ]
+    optimiser: torch.optim.Optimizer = torch.optim.AdamW(groups, lr=stage.rate)
+    return optimiser
+
+
+def half_cosine(done: float) -> float:
+    """``(1 + cos(π done)) / 2``: from 1 down to 0 while ``done`` rises from 0 to 1."""
+    return 0.5 * (1 + math.cos(math.pi * done))
+
+
+def warmed(step: int, steps: int, warm_up: int, highest: float = 1.0, floor: float = 0.0) -> float:
+    """The learning rate of a step: a straight warm-up, then a cosine to ``floor``.
+
+    ``highest (floor + (1 - floor) (1 + cos(π done)) / 2)``, ``done`` the share of the steps behind
+    the warm-up.
+
+    Args:
+        step: from 0.
+        steps: in all.
+        warm_up: of these, until the highest rate is reached; 0 begins with it.
+        highest: the rate; 1 for its share.
+        floor: the share that is left in the end.
+    """
+    if step < warm_up:
+        return highest * (step + 1) / warm_up
+    done = (step - warm_up) / max(1, steps - warm_up)
+    return highest * (floor + (1 - floor) * half_cosine(done))
+
+
+def rate_at(stage: Stage, step: int) -> float:
+    """The learning rate of a step of a stage, from 0; see ``warmed``."""
+    return warmed(step, stage.steps, stage.warm_up, stage.rate, stage.floor)
+
+
+class Average:
+    """Exponential average of weights, with a short memory while it is young.
+
+    Args:
+        weights: the trained ones by name; followed, not kept.
+        slowness: share of the average that a step keeps, in the end; 0 follows at once.
+        base: weights that are mixed in when the average is lent.
+        share: how much of them.
+    """
+
+    def __init__(
+        self,
+        weights: Mapping[str, nn.Parameter],
+        slowness: float,
+        base: Mapping[str, Tensor],
+        share: float,
+    ) -> None:
+        self._weights, self._slowness, self._base, self._share = weights, slowness, base, share
+        self.values = {name: weight.detach().clone() for name, weight in weights.items()}
+
+    @torch.no_grad()
+    def follow(self, step: int) -> None:
+        """Take in the weights after a step, counted from 0."""
+        keep = min(self._slowness, (step + 1) / (step + 10))
+        for name, value in self.values.items():
+            value.lerp_(self._weights[name], 1 - keep)
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """While this lasts, the model has the averaged weights with the base mixed in."""
+        own = {name: weight.data for name, weight in self._weights.items()}
+        for name, weight in self._weights.items():
+            value = self.values[name]
+            weight.data = value.lerp(self._base[name], self._share) if self._share else value
+        try:
+            yield
+        finally:
+            for name, weight in self._weights.items():
+                weight.data = own[name]
+
+    @torch.no_grad()
+    def settle(self) -> None:
+        """Give the model the averaged weights for good."""
+        for name, value in self.values.items():
+            self._weights[name].copy_(value)
+
+
+def order_of(count: int, batch: int, steps: int, seed: int) -> Iterator[list[int]]:
+    """Numbers of each step's pairs: whole rounds, each in an order of its own."""
+    if count < batch:
+        raise ValueError(f"{count} pairs are fewer than a batch of {batch}")
+    random = Random(f"{seed}/order")
+    left: list[int] = []
+    for _ in range(steps):
+        if len(left) < batch:
+            left = random.sample(range(count), count)
+        yield left[:batch]
+        left = left[batch:]
+
+
+def rate_share(step: int, steps: int) -> float:
+    """The share of the highest rate: a linear warm-up over a tenth of the steps, then a cosine."""
+    return warmed(step, steps, max(1, steps // 10))

@@ -1,0 +1,322 @@
+"""Questions that a language model asks of documents, kept only if they pass the checks.
+
+For each question: some 200 words of a document, in them one to five sentences marked, and one
+kind of question asked for (the scheme of Landmark Embedding, arXiv 2402.11573, appendix). Dropped
+and counted are refusals, and, which that paper does not check: questions that copy the evidence
+or speak of "the text", that were asked before, and those whose evidence the local model does not
+rank among the best landmarks of its document.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from milepost.chat import Endpoint, Unanswered
+from milepost.encoder import Encoder
+from milepost.errors import InputError, MilepostError
+from milepost.search.lexical import question_terms, terms
+from milepost.types import Span
+from milepost_eval.types import Split
+from milepost_train.collection import Sentences, sentences_of
+from milepost_train.data import held_out
+from milepost_train.journal import Journal
+from milepost_train.made import Made, Source, checked_kinds, sources, task_rows
+from milepost_train.prompts import KINDS, copies, messages, question_in
+from milepost_train.rules import RULES, questions_of
+
+Progress = Callable[[str, int, int], object]
+"""Called with a document's name, the documents done, and the questions kept."""
+
+_IN_A_ROW = 8  # requests without an answer, after which no more are sent
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """What is asked, and what is kept.
+
+    Attributes:
+        per_document: questions that are asked for.
+        kinds: which, in turns.
+        top: the evidence must be among so many best landmarks of its document; 0 checks nothing.
+        words: in an excerpt, about.
+        longest: sentences of evidence, at most.
+        similar: share of words in common from which on two questions of a document are one.
+        temperature: the model's; None leaves it to the endpoint.
+        seed: of the choice of excerpts.
+    """
+
+    per_document: int = 4
+    kinds: tuple[str, ...] = tuple(KINDS)
+    top: int = 20
+    words: int = 200
+    longest: int = 5
+    similar: float = 0.8
+    temperature: float | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check them.
+
+        Raises:
+            InputError: a kind that is unknown, or a number that asks for nothing.
+        """
+        checked_kinds(self.kinds, tuple(KINDS))
+        if min(self.per_document, self.words, self.longest) < 1 or self.top < 0:
+            raise InputError("a number of questions or sentences is below 1", "give 1 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What is shown of a document, and what in it is marked."""
+
+    kind: str
+    span: Span
+    marked: tuple[Span, ...]
+
+
+@dataclass(slots=True)
+class Synthesis:
+    """What came of a run.
+
+    Attributes:
+        counts: documents, questions by kind, and everything dropped, by reason.
+        bad: an error for each line or file that cannot be used.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    bad: list[InputError] = field(default_factory=list)
+
+
+def synthesize(
+    documents: Sequence[Path],
+    out: Path,
+    endpoint: Endpoint,
+    encoder: Encoder,
+    asking: Asking | None = None,
+    *,
+    split: Split = "train",
+    dev: float = 0.0,
+    allow_nc: bool = False,
+    progress: Progress = lambda *_: None,
+) -> Synthesis:
+    """Write questions of a language model to ``out``, a task file.
+
+    Documents are written one by one: an interrupted run resumes. The questions of the fraction
+    ``dev`` of the documents, by a hash of their names, get the split dev.
+
+    Raises:
+        UnreadableFile: a path is missing or damaged.
+        InputError: ``out`` was made with other settings.
+        MilepostError: the endpoint fails.
+    """
+    asking = asking or Asking()
+    settings = {
+        "command": "synthesize",
+        "llm": endpoint.model,
+        "model": encoder.fingerprint if asking.top else "",
+        "split": split,
+        "allow_nc": allow_nc,
+        **asdict(asking),
+    }
+    unanswered = 0
+
+    def ask(source: Source, counts: Counter[str], asked: set[tuple[str, ...]]) -> list[Made]:
+        nonlocal unanswered
+        read = sentences_of(source, encoder)
+        headings = questions_of(source.document.text, rules=()).headings
+        made: list[Made] = []
+        for excerpt in excerpts(source, read.spans, headings, asking):
+            counts["asked for"] += 1
+            prompt = messages(
+                excerpt.kind, source.title, source.document.text, excerpt.span, excerpt.marked
+            )
+            try:
+                answer = endpoint.ask(prompt, asking.temperature)
+            except Unanswered as error:
+                unanswered += 1
+                counts["dropped: no answer that can be read"] += 1
+                if unanswered >= _IN_A_ROW:
+                    raise MilepostError(
+                        f"{endpoint.url}: {error} ({unanswered} times in a row)",
+                        "check --model; what was written is kept",
+                    ) from error
+                continue
+            unanswered = 0
+            question, why = question_in(answer)
+            why = why or _why_not(question, excerpt, read, asked, made, encoder, asking)
+            if why:
+                counts[f"dropped: {why}"] += 1
+                continue
+            asked.add(_key(question))
+            made.append(Made(question, excerpt.marked, excerpt.kind))
+        return made
+
+    return _write(documents, out, settings, ask, split, dev, allow_nc, progress)
+
+
+def by_rules(
+    documents: Sequence[Path],
+    out: Path,
+    rules: Sequence[str] = RULES,
+    *,
+    split: Split = "train",
+    dev: float = 0.0,
+    allow_nc: bool = False,
+    progress: Progress = lambda *_: None,
+) -> Synthesis:
+    """Write questions made by rule to ``out``, a task file; see ``rules.py`` and ``synthesize``.
+
+    Raises:
+        UnreadableFile: a path is missing or damaged.
+        InputError: an unknown rule, or ``out`` was made with other settings.
+    """
+    rules = checked_kinds(rules, RULES)
+    settings = {"command": "rules", "rules": rules, "split": split, "allow_nc": allow_nc}
+
+    def ask(source: Source, counts: Counter[str], asked: set[tuple[str, ...]]) -> list[Made]:
+        found = questions_of(source.document.text, source.title, rules)
+        counts.update({f"dropped: {why}": number for why, number in found.dropped.items()})
+        source.ignore = tuple(found.headings)
+        made: list[Made] = []
+        for each in found.made:
+            if _key(each.question) in asked:
+                counts[f"dropped: {each.kind}: asked of another document"] += 1
+            else:
+                asked.add(_key(each.question))
+                made.append(each)
+        return made
+
+    return _write(documents, out, settings, ask, split, dev, allow_nc, progress)
+
+
+def excerpts(
+    source: Source, spans: Sequence[Span], headings: Iterable[Span], asking: Asking
+) -> Iterator[Excerpt]:
+    """What to ask of: excerpts spread over a document, the same for the same document and seed.
+
+    The document is divided evenly and each part gives one excerpt, so that questions come from
+    its end as often as from its beginning. Headings and fragments are shown and never marked.
+
+    Args:
+        source: the document.
+        spans: its sentences.
+        headings: lines that are not evidence.
+        asking: see there.
+    """
+    name, text = source.document.name, source.document.text
+    digest = hashlib.sha256(f"{asking.seed} {name}".encode("utf-8", "surrogatepass")).digest()
+    chance = random.Random(digest)
+    lines = set(headings)
+    words = [len(text[a:b].split()) for a, b in spans]
+    good = [
+        span not in lines and number >= 6 and len(terms(text[slice(*span)])) >= 5
+        for span, number in zip(spans, words, strict=True)
+    ]
+    for number in range(asking.per_document):
+        kind = asking.kinds[number % len(asking.kinds)]
+        low = len(spans) * number // asking.per_document
+        high = max(low + 1, len(spans) * (number + 1) // asking.per_document)
+        starts = [row for row in range(low, min(high, len(spans))) if good[row]]
+        if not starts:
+            continue
+        first = chance.choice(starts)
+        marked = [_run(first, good, chance.randint(1, asking.longest))]
+        if kind == "scattered":
+            far = [
+                r for r in range(marked[0][1] + 2, min(marked[0][1] + 40, len(spans))) if good[r]
+            ]
+            if not far:
+                continue
+            marked.append(_run(chance.choice(far), good, 2))
+        begin, end = marked[0][0], marked[-1][1]
+        before = chance.random()  # fraction of the background that precedes
+        while sum(words[begin:end]) < asking.words and (begin > 0 or end < len(words)):
+            if begin > 0 and (end == len(words) or chance.random() < before):
+                begin -= 1
+            else:
+                end += 1
+        yield Excerpt(
+            kind,
+            (spans[begin][0], spans[end - 1][1]),
+            tuple((spans[a][0], spans[b - 1][1]) for a, b in marked),
+        )
+
+
+def _write(
+    documents: Sequence[Path],
+    out: Path,
+    settings: dict[str, object],
+    ask: Callable[[Source, Counter[str], set[tuple[str, ...]]], list[Made]],
+    split: Split,
+    dev: float,
+    allow_nc: bool,
+    progress: Progress,
+) -> Synthesis:
+    """Ask of every document that is not done, and write what comes."""
+    settings |= {"dev": dev} if dev else {}  # so that files begun without it can be resumed
+    dropped: Counter[str] = Counter()
+    bad: list[InputError] = []
+    with Journal(out, settings) as journal:
+        asked = {_key(str(row["question"])) for row in journal.rows() if "question" in row}
+        given = sources(documents, dropped, bad, split=split, allow_nc=allow_nc, questions=True)
+        for number, source in enumerate(given, 1):
+            name = source.document.name
+            if name not in journal.done:
+                counts: Counter[str] = Counter(documents=1)
+                made = ask(source, counts, asked)
+                counts.update(f"questions: {each.kind}" for each in made)
+                counts["documents without a question"] += not made
+                own: Split = "dev" if dev and held_out(name, dev) else split
+                counts["documents of dev"] += own == "dev" != split
+                journal.write(name, task_rows(source, made, source.ignore, own), counts)
+            kept = sum(n for key, n in journal.counts.items() if key.startswith("questions: "))
+            progress(name, number, kept)
+        return Synthesis(journal.counts + dropped, bad)
+
+
+def _run(first: int, good: Sequence[bool], longest: int) -> tuple[int, int]:
+    """Rows of up to ``longest`` good sentences in a row, from ``first`` on."""
+    end = first + 1
+    while end < len(good) and good[end] and end - first < longest:
+        end += 1
+    return first, end
+
+
+def _why_not(
+    question: str,
+    excerpt: Excerpt,
+    read: Sentences,
+    asked: set[tuple[str, ...]],
+    made: Sequence[Made],
+    encoder: Encoder,
+    asking: Asking,
+) -> str:
+    """Why a question is not kept, or ""."""
+    text = read.source.document.text
+    if copies(question, " ".join(text[a:b] for a, b in excerpt.marked)):
+        return "copies the evidence"
+    words = set(question_terms(question))
+    if _key(question) in asked:
+        return "asked before"
+    for each in made:
+        other = set(question_terms(each.question))
+        if len(words & other) >= asking.similar * len(words | other):
+            return "asked before"
+    if asking.top:
+        scores = read.vectors @ encoder.encode_query(question)
+        best = set(np.argsort(-scores, kind="stable")[: asking.top].tolist())
+        # Each place that is marked: a scattered question needs all of them.
+        if not all(best.intersection(read.touching([span])) for span in excerpt.marked):
+            return f"evidence not among the best {asking.top} landmarks"
+    return ""
+
+
+def _key(question: str) -> tuple[str, ...]:
+    return tuple(sorted(question_terms(question)))

@@ -1,0 +1,110 @@
+"""Send every line of a run's log to TensorBoard, Weights & Biases, MLflow and others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from milepost._optional import require
+from milepost.errors import MilepostError, MissingExtra, first_line
+from milepost_train.loop import Event, OnProgress
+
+_PLACES = ("step", "stage")  # of a line, no figures
+
+
+def need_trackers(names: Sequence[str]) -> None:
+    """Refuse trackers that are not installed.
+
+    Raises:
+        MissingExtra: accelerate or the package of a tracker is not.
+    """
+    if not names:
+        return
+    tracking = require("accelerate.tracking", extra="train")
+    known = {str(name) for name in tracking.get_available_trackers()}
+    for name in names:
+        if name not in known:
+            packages = f"accelerate {name.replace('_', '-')}"
+            raise MissingExtra(
+                f"log_with names {name}, which is not installed", f"pip install -U {packages}"
+            )
+
+
+@contextmanager
+def tracked(
+    names: Sequence[str],
+    project: str,
+    folder: Path,
+    settings: Mapping[str, Any],
+    on_progress: OnProgress,
+    *,
+    cpu: bool,
+) -> Iterator[OnProgress]:
+    """Open trackers by accelerate, and close them when the run ends.
+
+    Args:
+        names: as accelerate knows them; see ``need_trackers``.
+        project: the name under which they keep the run.
+        folder: of the run; TensorBoard's files are written there.
+        settings: of the run, nested.
+        on_progress: gets the events, too, and a warning when a tracker fails.
+        cpu: whether the run computes on the CPU.
+
+    Yields:
+        What takes the events of a run. After a failure nothing more is sent to the trackers, and
+        the run goes on.
+
+    Raises:
+        MilepostError: a tracker does not open.
+    """
+    if not names:
+        yield on_progress
+        return
+    accelerate = require("accelerate", extra="train")
+    tracking = accelerate.Accelerator(cpu=cpu, log_with=list(names), project_dir=str(folder))
+
+    fails: list[Exception] = []
+
+    def log(event: Event) -> None:
+        if event.line is not None and not fails:
+            flat = {k: v for k, v in _flat(event.line).items() if k not in _PLACES}
+            figures = {k: v for k, v in flat.items() if isinstance(v, int | float)}
+            try:
+                tracking.log(figures, step=event.line["step"])
+            except Exception as error:  # each tracker raises its own
+                fails.append(error)
+                warning = f"nothing more is sent to the trackers: {first_line(error)}"
+                on_progress(Event("", event.done, event.of, warning=warning))
+        on_progress(event)
+
+    try:
+        try:
+            tracking.init_trackers(project, config=_flat(settings))
+        except Exception as error:  # each tracker raises its own
+            first = first_line(error)
+            raise MilepostError(
+                f"a tracker cannot be opened: {first}", "set it up, or remove log_with"
+            ) from error
+        yield log
+    finally:
+        for tracker in tracking.trackers:
+            with suppress(Exception):  # the others are closed, too, and the run is what counts
+                tracker.finish()
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """``{"check": {"written": 0.5}}`` as ``{"check/written": 0.5}``; lists are written out."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{before}{key}/")
+        elif value is None or isinstance(value, str | int | float | bool):
+            found[before + key] = "" if value is None else value
+        elif isinstance(value, Sequence) and all(isinstance(each, Mapping) for each in value):
+            for number, each in enumerate(value, 1):
+                found |= _flat(each, f"{before}{key}/{number}/")
+        else:
+            found[before + key] = str(value)
+    return found

@@ -1,0 +1,238 @@
+"""``milepost export`` on tiny models: what it writes, prints and refuses."""
+
+from __future__ import annotations
+
+import json
+import threading
+from base64 import b64decode
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from click.testing import CliRunner
+
+import milepost
+from milepost.console.options import Settings
+from milepost.errors import InputError, MilepostError, ModelError
+from support.small_models import write_checkpoint
+from support.tiny_runs import CHECK, write_run
+from support.tiny_transformers import TEXT, tiny_folder
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+pytest.importorskip("transformers", reason="needs the train extra")
+
+
+def run(*arguments: str | Path) -> Any:
+    """The command's result; what it raises is raised."""
+    from milepost_train.cli.export import export
+
+    return CliRunner().invoke(
+        export, [str(a) for a in arguments], obj=Settings(), catch_exceptions=False
+    )
+
+
+def test_a_decoder_becomes_a_model_folder(tmp_path: Path) -> None:
+    """The report names tokens, windows and cosines, and the folder reads text."""
+    folder = tiny_folder(tmp_path / "hf", "llama", num_hidden_layers=1)
+    done = run(folder, "--out", tmp_path / "models" / "tiny", "--precision", "f32, bf16")
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert "(tiny, fingerprint " in lines[0]
+    assert "windows of 256 tokens (64 before, 0 after), causal; BOS token <s>" in lines[1]
+    assert [line.split()[0] for line in lines[3:]] == ["f32", "bf16"]
+    assert float(lines[3].split()[1]) > 0.9999
+    assert [line.split()[2::2][:2] for line in lines[3:]] == [
+        ["0.9999", "0.99999"],
+        ["0.99", "0.998"],
+    ]
+    encoder = milepost.load(tmp_path / "models" / "tiny", cache=False)
+    assert encoder.encode(TEXT).vectors.shape == (7, 32)
+
+
+def test_int8_of_a_network_of_transformers(tmp_path: Path) -> None:
+    """A network that is not ours is quantised within what is tolerated, and reads text."""
+    pytest.importorskip("nncf", reason="needs the export extra of milepost-train")
+    text = tmp_path / "notes.md"
+    text.write_text(TEXT * 8, encoding="utf-8")
+    done = run(
+        tiny_folder(tmp_path / "hf", "xlm-roberta", num_hidden_layers=1),
+        *("--out", tmp_path / "out", "--precision", "int8", "--calibration", text, "--json"),
+    )
+    (parity,) = json.loads(done.stdout)["parity"]
+    assert parity["least_wanted"] <= parity["least"] < 0.99999
+    assert parity["mean"] >= parity["mean_wanted"]
+    assert milepost.load(tmp_path / "out", cache=False).encode(TEXT).vectors.shape == (7, 32)
+
+
+def test_the_landmark_may_be_named(tmp_path: Path) -> None:
+    """A token of the vocabulary, read both ways by a decoder; a new one would mean nothing."""
+    folder = tiny_folder(tmp_path / "hf", "llama", num_hidden_layers=1)
+    done = run(
+        *(folder, "--out", tmp_path / "out", "--landmark", "<unk>", "--bidirectional", "--json"),
+        *("--precision", "fp32,float32"),  # the names that others give it
+    )
+    said = json.loads(done.stdout)
+    assert [parity["precision"] for parity in said["parity"]] == ["f32"]
+    assert (said["landmark"], said["causal"], said["right"]) == ("<unk>", False, 32)
+    with pytest.raises(ModelError, match="no '<lmk>', and an untrained new token means nothing"):
+        run(folder, "--out", tmp_path / "other", "--landmark", "<lmk>")
+
+
+def test_a_model_folder_is_none_to_export(tmp_path: Path) -> None:
+    """What is exported already is told from a folder that holds nothing."""
+    shipped = Path(milepost.__file__).parent / "models" / "landmark-light"
+    with pytest.raises(ModelError, match=r"is a model folder already.*use it by --model"):
+        run(shipped, "--out", tmp_path / "out")
+
+
+def test_a_checkpoint_of_ours(tmp_path: Path) -> None:
+    """Two precisions from one folder, with a name and sizes given, as one JSON document."""
+    done = run(
+        write_checkpoint(tmp_path / "ours", "bert"),
+        *("--out", tmp_path / "out", "--precision", "f32,bf16", "--name", "first"),
+        *("--window", "96", "--left", "20", "--right", "10", "--json"),
+    )
+    said = json.loads(done.stdout)
+    assert (said["name"], said["window"], said["left"], said["right"]) == ("first", 96, 20, 10)
+    assert said["landmark"] == "[SEP]"
+    assert {parity["precision"] for parity in said["parity"]} == {"f32", "bf16"}
+    assert all(parity["mean"] >= parity["mean_wanted"] for parity in said["parity"])
+    assert milepost.load(tmp_path / "out", cache=False).manifest.own_sentence
+
+
+def test_only_what_ranks_is_to_be_fitted(tmp_path: Path) -> None:
+    """The hint to run ``milepost fit`` follows the export of a model, not of a reranker."""
+    from milepost_train.config import read_config
+    from milepost_train.run import train
+
+    checkpoint = train(read_config(write_run(tmp_path, CHECK))).checkpoint
+    assert "milepost fit" in run(checkpoint, "--out", tmp_path / "model").stderr
+    record = tmp_path / "run" / "run.json"
+    told = json.loads(record.read_text("utf-8"))
+    stages = [{**stage, "parts": [{"kind": "rerank"}]} for stage in told["settings"]["stages"]]
+    told["settings"]["stages"] = stages
+    record.write_text(json.dumps(told), encoding="utf-8")
+    assert "milepost fit" not in run(checkpoint, "--out", tmp_path / "model" / "reranker").stderr
+    with pytest.raises(InputError, match="is a reranker, which has a landmark after each sentence"):
+        run(checkpoint, "--out", tmp_path / "grid", "--granularity", 32)
+
+
+def test_what_cannot_be_exported(tmp_path: Path) -> None:
+    """A folder without config, and sizes that are none, leave nothing behind."""
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ModelError, match=r"no config\.json"):
+        run(tmp_path / "empty", "--out", tmp_path / "out")
+    refused = run(tmp_path / "empty", "--out", tmp_path / "out", "--window", "2")
+    assert refused.exit_code == 2
+    assert run(tmp_path / "empty").exit_code == 2
+    assert not (tmp_path / "out").exists()
+
+
+class Hub(BaseHTTPRequestHandler):
+    """As much of the hub's API as an upload needs; ``taken`` has what was committed."""
+
+    taken: ClassVar[dict[str, Any]] = {}
+    private: ClassVar[bool] = True
+
+    def do_GET(self) -> None:
+        """What it knows of a model."""
+        self._say({"id": "our-team/tiny", "private": type(self).private})
+
+    def do_POST(self) -> None:
+        """Make a model, say how files are sent, take a commit."""
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        home = f"http://{self.headers['Host']}/our-team/tiny"
+        if self.path == "/api/repos/create":
+            type(self).taken["made"] = json.loads(body)
+            answer: Any = {"url": home}
+        elif self.path.endswith("/preupload/main"):
+            files = [
+                {"path": each["path"], "uploadMode": "regular", "shouldIgnore": False, "oid": None}
+                for each in json.loads(body)["files"]
+            ]
+            answer = {"files": files}
+        elif self.path.endswith("/commit/main"):
+            for line in map(json.loads, body.splitlines()):
+                if line["key"] == "file":
+                    content = b64decode(line["value"]["content"])
+                    type(self).taken[line["value"]["path"]] = content
+            answer = {"success": True, "commitOid": "0" * 40, "commitUrl": f"{home}/commit/0"}
+        else:
+            answer = {"errors": [], "warnings": []}
+        self._say(answer)
+
+    def _say(self, answer: Any) -> None:
+        said = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(said)))
+        self.end_headers()
+        self.wfile.write(said)
+
+    def log_message(self, *said: object) -> None:
+        """Nothing is printed."""
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
+    """A hub on this machine; what it was sent."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        monkeypatch.setattr(
+            "huggingface_hub.constants.ENDPOINT", f"http://127.0.0.1:{server.server_port}"
+        )
+        monkeypatch.setenv("HF_TOKEN", "hf_secret")
+        Hub.taken.clear()
+        monkeypatch.setattr(Hub, "private", True)
+        yield Hub.taken
+        server.shutdown()
+
+
+def test_a_model_folder_is_uploaded(tmp_path: Path, hub: dict[str, Any]) -> None:
+    """Every file of it, byte for byte, into a private model; the token stays out of all output."""
+    folder, out = tiny_folder(tmp_path / "hf", "bert"), tmp_path / "tiny"
+    done = run(folder, "--out", out, "--window", 64, "--push", "our-team/tiny", "--private")
+    assert done.exit_code == 0
+    assert "uploaded to http://127.0.0.1" in done.stderr
+    assert "hf_secret" not in done.output
+    made = hub.pop("made")
+    assert (made["name"], made["organization"], made["visibility"]) == (
+        "tiny",
+        "our-team",
+        "private",
+    )
+    assert hub == {file.name: file.read_bytes() for file in out.iterdir()}
+    assert {"milepost.json", "tokenizer.json", "README.md"} < set(hub)
+
+
+def test_a_private_model_is_not_sent_to_a_public_one(
+    tmp_path: Path, hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hub does not change a model that exists; no file leaves the machine."""
+    monkeypatch.setattr(Hub, "private", False)
+    folder, out = tiny_folder(tmp_path / "hf", "bert"), tmp_path / "tiny"
+    with pytest.raises(InputError, match="is public; nothing was uploaded") as refused:
+        run(folder, "--out", out, "--window", 64, "--push", "our-team/tiny", "--private")
+    assert "--private" in refused.value.hint
+    assert set(hub) == {"made"}
+    assert (out / "milepost.json").is_file()
+
+
+def test_a_hub_that_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model folder is there, and the message says how to upload it later."""
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
+    folder, out = tiny_folder(tmp_path / "hf", "bert"), tmp_path / "tiny"
+    with pytest.raises(MilepostError, match="uploading to our-team/tiny") as refused:
+        run(folder, "--out", out, "--window", 64, "--push", "our-team/tiny")
+    assert f"hf upload our-team/tiny {out}" in refused.value.hint
+    assert (out / "milepost.json").is_file()
+
+
+def test_names_that_the_hub_has_not(tmp_path: Path) -> None:
+    """They are refused before anything is exported."""
+    with pytest.raises(InputError, match="'tiny' is not a name on the Hugging Face hub"):
+        run(tmp_path, "--out", tmp_path / "out", "--push", "tiny")
+    assert run(tmp_path, "--out", tmp_path / "out", "--private").exit_code == 2

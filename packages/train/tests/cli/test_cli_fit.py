@@ -1,0 +1,104 @@
+"""``milepost fit``: a report, a folder that searches, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+
+import pytest
+
+from milepost.engine.folder import find_model
+from milepost_train.ranking.fit import fit
+from support.ranking_cases import book_task
+
+
+@pytest.fixture
+def own_model(tmp_path):
+    """A copy of the light model, as somebody's own."""
+    return shutil.copytree(find_model("landmark-light").path, tmp_path / "own-model")
+
+
+@pytest.fixture
+def task(tmp_path):
+    """Enough questions for fusion and calibration."""
+    path = tmp_path / "book.jsonl"
+    book_task(path, 0, 20, 10, size=800)
+    return path
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def fitted_once(monkeypatch):
+    """Learn in earnest at the first call; the next ones are given what was learned."""
+    learned = []
+
+    def once(*args, **options):
+        learned[:] = learned or [fit(*args, **options)]
+        return learned[0]
+
+    monkeypatch.setattr("milepost_train.ranking.fit.fit", once)
+
+
+@pytest.mark.usefixtures("fitted_once")
+def test_a_folder_with_a_report_that_searches(cli, own_model, task, tmp_path):
+    """A copy, and MODEL as it was; in place; the report as text and as JSON; probabilities."""
+    before = (own_model / "milepost.json").read_bytes()
+    out = tmp_path / "fitted"
+    result = cli("fit", own_model, "--tasks", task, "--no-trees", "--out", out)
+    assert result.exit_code == 0, result.stderr
+    for words in ("no trees", "200 (20)", "fused order, document", "learned ranking, fitted"):
+        assert words in result.stdout
+    assert result.stdout.splitlines()[-1] == str(out)
+    assert (own_model / "milepost.json").read_bytes() == before
+    assert {"fit.json", "milepost.json"} <= set(names(out))
+    result = cli("fit", own_model, "--tasks", task, "--no-trees", "--json")
+    assert result.exit_code == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert report == json.loads((own_model / "fit.json").read_text(encoding="utf-8"))
+    manifest = json.loads((own_model / "milepost.json").read_text(encoding="utf-8"))
+    assert manifest["fusion"] == report["learned"]
+    assert not (own_model / "ranking.npz").exists()
+    bees = tmp_path / "bees.txt"
+    bees.write_text("Bees build cells of wax. The queen lays the eggs.")
+    found = cli("search", "Who lays the eggs?", bees, "--model", own_model, "--json")
+    passages = json.loads(found.stdout)["passages"]
+    assert passages
+    assert all(0 <= passage["score"] <= 1 for passage in passages)
+
+
+def test_too_few_questions_write_nothing(cli, own_model, tmp_path):
+    path = tmp_path / "few.jsonl"
+    book_task(path, 0, 5, 4, size=1600)
+    before = names(tmp_path)
+    result = cli("fit", own_model, "--tasks", path, "--no-trees", "--out", tmp_path / "fitted")
+    assert result.exit_code == 2
+    assert "20 dev questions about 5 documents are too few" in result.stderr
+    assert "200 about 20 are needed" in result.stderr
+    assert names(tmp_path) == before
+
+
+def test_a_shipped_model_is_not_changed_in_place(cli, task):
+    result = cli("fit", "landmark-light", "--tasks", task, "--no-trees")
+    assert result.exit_code == 2
+    assert "--out FOLDER" in result.stderr
+
+
+def test_a_folder_of_something_else_is_refused_before_the_work(cli, task, tmp_path):
+    """No task is read, no model loaded."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("words")
+    args = "landmark-light", "--tasks", "nowhere.jsonl", "--no-trees", "--out", tmp_path / "mine"
+    result = cli("fit", *args)
+    assert "mine exists and holds no" in result.stderr
+
+
+def test_without_lightgbm_the_extra_is_named(cli, own_model, task, monkeypatch):
+    """Trees need it; --no-trees does not."""
+    monkeypatch.setitem(sys.modules, "lightgbm", None)
+    result = cli("fit", own_model, "--tasks", task)
+    assert result.exit_code == 2
+    assert "pip install ./packages/train" in result.stderr

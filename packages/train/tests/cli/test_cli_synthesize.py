@@ -1,0 +1,132 @@
+"""``milepost synthesize``: questions from the command line, over HTTP and by rule."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from milepost.console.options import Settings
+from milepost.errors import InputError, MilepostError
+from milepost_eval.tasks import load
+from milepost_train.cli.synthesize import synthesize
+from support.chat_server import serving
+
+TEXT = """Hives
+
+What do bees eat in winter?
+
+They eat the honey that they stored in the upper combs during the long days of summer. A strong \
+colony needs about fifteen kilograms of it until the willows flower.
+"""
+
+
+@pytest.fixture(autouse=True)
+def straight(monkeypatch):
+    """No proxy stands before this machine, and no key is in the environment."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    """One document."""
+    path = tmp_path / "corpus.jsonl"
+    path.write_text(json.dumps({"id": "bees", "text": TEXT, "title": "Hives"}) + "\n")
+    return path
+
+
+def run(*args):
+    return CliRunner().invoke(
+        synthesize, [str(arg) for arg in args], obj=Settings(), standalone_mode=False
+    )
+
+
+def test_questions_of_a_language_model(corpus, tmp_path, model, monkeypatch):
+    """The key of the environment is sent; the questions are a task; counts are told."""
+    monkeypatch.setenv("OPENAI_API_KEY", "secret-key")
+    out = tmp_path / "out.jsonl"
+    with serving(lambda n, body: "What feeds a colony until willows blossom?") as chat:
+        result = run(
+            corpus, "--out", out, "--endpoint", chat.url, "--model", "small", "--kind", "plain",
+            "--per-document", 4, *[x.replace("--model", "--landmarks") for x in model],
+        )  # fmt: skip
+    assert result.exception is None, result.exception
+    assert result.return_value == 0
+    assert chat.headers[0]["Authorization"] == "Bearer secret-key"
+    assert chat.requests[0]["model"] == "small"
+    assert [q.kind for q in load(str(out), "train").questions] == ["plain"]
+    assert "1  questions: plain" in result.output
+    assert "1  dropped: asked before" in result.output
+    assert "secret-key" not in result.output
+
+
+def test_questions_by_rule(corpus, tmp_path):
+    """By rule no endpoint is needed; kinds may be chosen; a second run adds nothing."""
+    out = tmp_path / "out.jsonl"
+    result = run(corpus, "--out", out, "--rules", "--kind", "question,term")
+    assert result.return_value == 0
+    assert [q.text for q in load(str(out), "train").questions] == ["What do bees eat in winter?"]
+    kept = out.read_bytes()
+    assert run(corpus, "--out", out, "--rules", "--kind", "question,term").return_value == 0
+    assert out.read_bytes() == kept
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        ([], "missing --endpoint URL and --model NAME, or --rules"),
+        (["--endpoint", "http://x/v1"], "missing --endpoint URL and --model NAME"),
+        (["--rules", "--endpoint", "http://x/v1"], "--endpoint has no effect with --rules"),
+        (["--rules", "--per-minute", "3"], "--per-minute has no effect with --rules"),
+        (["--rules", "--kind", "headng"], "try: 'heading'"),
+        (["--endpoint", "file:///x", "--model", "m"], "is not an address"),
+        (
+            ["--endpoint", "http://x/v1", "--model", "m", "--kind", "heading"],
+            "unknown kind 'heading'",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused(corpus, tmp_path, args, said):
+    """Too little, too much and misspelt words are errors before anything is written."""
+    result = run(corpus, "--out", tmp_path / "out.jsonl", *args)
+    assert said in str(getattr(result.exception, "message", result.exception))
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_refusal_leaves_what_is_written(corpus, tmp_path, model):
+    """A wrong key is one line that says what to set."""
+    with serving(lambda n, body: 401) as chat:
+        result = run(
+            corpus, "--out", tmp_path / "out.jsonl", "--endpoint", chat.url, "--model", "small",
+            *[x.replace("--model", "--landmarks") for x in model],
+        )  # fmt: skip
+    assert isinstance(result.exception, MilepostError)
+    assert "OPENAI_API_KEY" in str(result.exception)
+
+
+def test_a_missing_file(tmp_path):
+    """A path that is not there is named."""
+    result = run(tmp_path / "none.jsonl", "--out", tmp_path / "out.jsonl", "--rules")
+    assert isinstance(result.exception, InputError)
+    assert "none.jsonl" in str(result.exception)
+
+
+def test_some_documents_are_for_development(tmp_path):
+    """All questions of a document have one split; another fraction is another file."""
+    corpus, out = tmp_path / "corpus.jsonl", tmp_path / "out.jsonl"
+    with corpus.open("w") as file:
+        for number in range(40):
+            text = TEXT.replace("bees", f"bees of hive {number}")
+            file.write(json.dumps({"id": f"hive {number}", "text": text}) + "\n")
+    assert run(corpus, "--out", out, "--rules", "--dev", 0.25).return_value == 0
+    train, dev = (load(str(out), split).questions for split in ("train", "dev"))
+    assert len(train) + len(dev) == 40
+    assert 4 <= len(dev) <= 16
+    assert not {q.document for q in train} & {q.document for q in dev}
+    whole = out.read_bytes()
+    assert run(corpus, "--out", out, "--rules", "--dev", 0.25).return_value == 0
+    assert out.read_bytes() == whole
+    other = run(corpus, "--out", out, "--rules", "--dev", 0.5)
+    assert "was made with dev 0.25, not 0.5" in str(other.exception)

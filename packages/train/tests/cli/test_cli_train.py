@@ -1,0 +1,210 @@
+"""``milepost train``: from a configuration to a checkpoint, and everything that stops it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from milepost.console.options import Settings
+from milepost_train.cli.train import Stop
+from support.cli_process import command, environment
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+pytest.importorskip("transformers", reason="needs the train extra")
+
+from support.tiny_runs import CHECK, write_run  # noqa: E402
+
+ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nsteps = {}\n'
+DOCUMENTS = '[[stage]]\nkind = "documents"\ndocuments = 3\nsteps = 1\n'
+
+
+def test_from_a_configuration_to_a_model_folder(cli: Any, tmp_path: Path) -> None:
+    """The last line is the command that exports what was trained."""
+    pytest.importorskip("matplotlib", reason="curves need it: pip install ./packages/train")
+    file = write_run(tmp_path, CHECK, stages=ONE.format(4))
+    done = cli("train", file)
+    assert done.exit_code == 0
+    where, found, export = done.stdout.splitlines()
+    assert where.startswith(f"{tmp_path}/run/checkpoint  (4 steps, 0:")
+    assert found.startswith("  evidence found by landmarks in 60 characters, %: task ")
+    lines = done.stderr.splitlines()
+    assert f"milepost: {tmp_path}/pairs.jsonl: 12 pairs" in lines
+    assert any(line.startswith("milepost: step 4: loss ") for line in lines)
+    assert (tmp_path / "run" / "curves.png").read_bytes().startswith(b"\x89PNG")
+    drawn = (tmp_path / "run" / "curves.svg").read_text(encoding="utf-8")
+    for words in ("Loss, nats", "Evidence found", "at the last check", "Learning rate"):
+        assert words in drawn
+    assert (tmp_path / "run" / "config.toml").read_text() == file.read_text()
+    exported = cli(*shlex.split(export)[1:])
+    assert exported.exit_code == 0, exported.stderr
+    (tmp_path / "text.txt").write_text("The cat sat on the mat. A dog sat on the tree.")
+    model = tmp_path / "run" / "model"
+    assert cli("search", "who sat?", tmp_path / "text.txt", "--model", model).exit_code == 0
+
+
+def test_a_check_of_documents_is_told(cli: Any, tmp_path: Path) -> None:
+    """Behind the evidence, by name; the mean of the tasks does not count it."""
+    done = cli("train", write_run(tmp_path, CHECK, stages=DOCUMENTS))
+    assert done.exit_code == 0
+    (line,) = [each for each in done.stderr.splitlines() if each.startswith("milepost: step 1: ")]
+    figure = r"(100|\d\d?)\.\d"
+    documents = rf"documents by title, %: ndcg@10 {figure} success@1 {figure}"
+    assert re.search(rf"; evidence found, %: task {figure}; {documents}$", line)
+
+
+def test_options_stand_for_what_the_file_says(cli: Any, tmp_path: Path) -> None:
+    """Paths on the command line start from here; --quiet prints nothing."""
+    file = write_run(tmp_path / "data", init=None, out=None, stages=ONE.format(1))
+    done = cli(
+        *("train", file, "--init", tmp_path / "data" / "init", "--out", "there"),
+        *("--device", "cpu", "--quiet"),
+    )
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
+    assert Path("there/checkpoint/model.safetensors").is_file()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"sede": 1}, "unknown key 'sede'"),
+        ({"init": "nowhere"}, "'nowhere' is not a folder"),
+        ({"stages": '[[stage]]\nkind = "marked"\nsteps = 1\n'}, "distil and rank need a teacher"),
+    ],
+)
+def test_mistakes_are_one_line(
+    cli: Any, tmp_path: Path, changes: dict[str, Any], said: str
+) -> None:
+    """On stderr, with exit code 2."""
+    done = cli("train", write_run(tmp_path, **changes))
+    assert done.exit_code == 2
+    assert said in done.stderr.splitlines()[-1]
+
+
+def test_without_a_configuration(cli: Any) -> None:
+    """An example is named, where the option looks as if it were enough."""
+    done = cli("train", "--init", "owner/name")
+    assert done.exit_code == 2
+    assert "missing argument 'CONFIG', a file such as examples/train/small.toml" in done.stderr
+
+
+WITHOUT_TORCH = (
+    "import sys; sys.modules['torch'] = None; import milepost.cli.program as it; it.main()"
+)
+
+
+def test_mistakes_are_named_before_torch_is_loaded(tmp_path: Path) -> None:
+    """As if it were not installed: no TOML, a key of the file's top and one of a table."""
+    config = tmp_path / "run.toml"
+    good = f'init = "a"\nout = "b"\n[data]\ntasks = ["t"]\n{ONE.format(1)}'
+    for text, said in (
+        ("seed = \n", "run.toml is not TOML"),
+        (f"sede = 3\n{good}", "unknown key 'sede'"),
+        (
+            f"{good}[check]\nbudgte = 3\n",
+            "[check]: unknown key 'budgte'",
+        ),
+        (good, "this needs torch"),
+    ):
+        config.write_text(text)
+        done = subprocess.run(
+            [sys.executable, "-c", WITHOUT_TORCH, "train", config],
+            capture_output=True, encoding="utf-8", check=False, env=environment(),
+        )  # fmt: skip
+        assert done.returncode == 2
+        assert said in done.stderr
+
+
+def test_every_fault_is_a_line(cli: Any, tmp_path: Path) -> None:
+    """A configuration's faults are all on stderr, each in a line of its own."""
+    config = tmp_path / "run.toml"
+    config.write_text(f'sede = 3\n[data]\ntasks = ["t"]\n{ONE.format(0)}')
+    done = cli("train", config)
+    assert done.exit_code == 2
+    said = [line.removeprefix(f"milepost: {config}: ") for line in done.stderr.splitlines()]
+    wanted = [
+        "missing key 'init'",
+        "missing key 'out'",
+        "unknown key 'sede'",
+        "[[stage]] 1: steps is 0",
+    ]
+    assert [line.partition(";")[0] for line in said] == wanted
+
+
+def test_data_that_is_not_there(cli: Any, tmp_path: Path) -> None:
+    """Named before the model is opened, with the nearest that is there."""
+    file = write_run(tmp_path, init="nowhere")
+    text = file.read_text()
+    file.write_text(text.replace('["task"]', '["tsk"]'))
+    said = f"{file} names {tmp_path}/tsk, which does not exist"
+    done = cli("train", file)
+    assert done.exit_code == 2
+    assert said in done.stderr
+    file.write_text(text)
+    (tmp_path / "task" / "questions.jsonl").unlink()
+    assert "which is not a task: it has no questions.jsonl" in cli("train", file).stderr
+
+
+def test_wrong_lines_end_in_1(cli: Any, tmp_path: Path) -> None:
+    """The run goes on without them, named even where --quiet is said."""
+    file = write_run(tmp_path, stages=ONE.format(1))
+    with (tmp_path / "pairs.jsonl").open("a") as pairs:
+        pairs.write('{"query": "a cat"}\n')
+    done = cli("train", file, "--quiet")
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"milepost: {tmp_path}/pairs.jsonl, line 13: no 'passage'")
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_lets_the_step_end_and_a_second_does_not(number: signal.Signals) -> None:
+    """And what was there before hears signals again afterwards."""
+    before = signal.getsignal(number)
+    with Stop(Settings(quiet=True)) as stop:
+        assert not stop()
+        os.kill(os.getpid(), number)
+        assert stop()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+    with Stop(Settings(quiet=True)), pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), number)  # nobody has asked yet: nothing can be saved
+    assert signal.getsignal(number) is before
+
+
+def test_sigterm_saves_and_says_how_to_go_on(
+    cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line with the command that goes on."""
+    monkeypatch.setattr("milepost_train.loop.draw", lambda folder: [])
+    file = write_run(tmp_path, stages=ONE.format(40), save_every=1)
+    out = tmp_path / "run"
+    with subprocess.Popen(
+        command("train", file), env=environment(), stderr=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        until = time.monotonic() + 120
+        while not (out / "state.pt").exists() and time.monotonic() < until:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.002)
+        process.terminate()
+        _, said = process.communicate()
+    assert process.returncode == 130, said
+    *_, stopping, last = said.splitlines()
+    assert stopping == "milepost: stopping after this step; press Ctrl-C again to stop at once"
+    start = "milepost: interrupted; to resume: "
+    assert last == f"{start}milepost train {file} --resume"
+    resumed = cli(*shlex.split(last.removeprefix(start))[1:])
+    assert resumed.exit_code == 0
+    assert "(40 steps" in resumed.stdout
+    again = cli("train", file)
+    assert again.exit_code == 2
+    assert "run holds a run already" in again.stderr
+    assert "--resume" in again.stderr

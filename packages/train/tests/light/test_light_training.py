@@ -1,0 +1,173 @@
+"""Distillation of the light model, on a teacher whose vectors can be counted by hand."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="needs the train extra")
+
+import torch
+
+from milepost.engine.fake import FakeEngine
+from milepost_train.light.material import Asked, LightMaterial, Taught
+from milepost_train.light.training import (
+    LightRecipe,
+    LightTrainer,
+    _around,
+    begin,
+    principal_axes,
+    token_vectors,
+)
+from milepost_train.model import LandmarkEncoder
+from milepost_train.model.light import MODEL_TYPE, Light
+
+pytestmark = pytest.mark.torch
+
+VOCABULARY, WIDTH, LANDMARK = 120, 24, 3
+CONFIG: dict[str, Any] = {
+    "model_type": MODEL_TYPE,
+    "vocab_size": VOCABULARY,
+    "table_width": 12,
+    "hidden_size": 16,
+    "intermediate_size": 16,
+    "num_hidden_layers": 1,
+    "reach": 2,
+    "max_position_embeddings": 512,
+}
+TEACHER = FakeEngine(WIDTH, VOCABULARY)
+
+
+def taught(sentences: list[list[int]]) -> Taught:
+    """A text as ``FakeEngine`` reads it: the normalised sum of fixed vectors."""
+    targets = np.stack([TEACHER._table[sentence].sum(0) for sentence in sentences])
+    targets /= np.linalg.norm(targets, axis=1, keepdims=True)
+    starts = np.cumsum([0, *map(len, sentences)]).astype(np.int64)
+    ids = np.array([token for sentence in sentences for token in sentence], np.int32)
+    return Taught(ids, starts, targets.astype(np.float16))
+
+
+def material(seed: int = 1) -> LightMaterial:
+    """Texts of random tokens; a question has half the tokens of its evidence."""
+    random = Random(seed)
+    made = LightMaterial()
+    for number in range(12):
+        text = [
+            [random.randrange(5, VOCABULARY) for _ in range(random.randint(4, 9))]
+            for _ in range(15)
+        ]
+        made.texts.append(taught(text))
+        for place in random.sample(range(15), 3):
+            made.questions.append(taught([text[place][::2]]))
+            made.asked.append(Asked("trials" if number % 2 else "written", number, (place,)))
+    for _ in range(20):
+        made.questions.append(taught([[random.randrange(5, VOCABULARY) for _ in range(4)]]))
+        made.asked.append(Asked("pairs", -1, ()))
+    return made
+
+
+def trainer(**settings: Any) -> LightTrainer:
+    torch.manual_seed(2)
+    made = material()
+    model = LandmarkEncoder(CONFIG, own_sentence=False)
+    assert isinstance(model.backbone, Light)
+    vectors = token_vectors(TEACHER, VOCABULARY, 2, LANDMARK)
+    begin(model.backbone, vectors, made.texts)
+    every = np.concatenate([text.targets for text in made.texts]).astype(np.float32)
+    recipe = LightRecipe(
+        **{"steps": 60, "documents": 4, "tokens": 60, "queries": 6, "warm_up": 5, **settings}
+    )
+    return LightTrainer(model, made, LANDMARK, principal_axes(every, 16), recipe)
+
+
+def test_token_vectors_are_of_sentences_of_one_token() -> None:
+    vectors = token_vectors(TEACHER, VOCABULARY, 2, LANDMARK)
+    wanted = TEACHER._table[[7, LANDMARK]].sum(0)
+    assert vectors.shape == (VOCABULARY, WIDTH)
+    assert np.allclose(vectors[7], wanted / np.linalg.norm(wanted), atol=1e-6)
+    assert np.allclose(token_vectors(TEACHER, VOCABULARY, None, LANDMARK), vectors, atol=1e-6)
+
+
+def test_principal_axes() -> None:
+    rows = np.random.default_rng(3).standard_normal((500, 5)).astype(np.float32)
+    rows *= np.array([0.1, 3.0, 0.2, 9.0, 1.0], np.float32)
+    axes = principal_axes(rows, 2)
+    assert np.allclose(axes.T @ axes, np.eye(2), atol=1e-5)
+    assert np.abs(axes[3, 0]) > 0.99
+    assert np.abs(axes[1, 1]) > 0.99
+
+
+def test_frequent_tokens_begin_short() -> None:
+    model = Light(CONFIG)
+    often, rare = [7] * 90 + [8] * 10, [9]
+    begin(model, token_vectors(TEACHER, VOCABULARY, 2, LANDMARK), [taught([often, rare])], 0.1)
+    lengths = model.embeddings["word_embeddings"].weight.detach().norm(dim=1)
+    assert lengths[7] == pytest.approx(0.1 / (0.1 + 90 / 101), rel=1e-3)
+    assert lengths[9] == pytest.approx(0.1 / (0.1 + 1 / 101), rel=1e-3)
+    assert lengths[50] == pytest.approx(1.0, rel=1e-3)
+
+
+def test_alignment_is_a_good_beginning() -> None:
+    made = trainer()
+    text = made.material.texts[0]
+
+    def near() -> float:
+        landmarks, targets = made.read(text)
+        return float((landmarks * targets).sum(-1).mean())
+
+    before = near()
+    made.align(texts=12)
+    assert near() > before + 0.2
+
+
+def test_it_learns_and_draws_by_its_seed() -> None:
+    said: list[dict[str, float]] = []
+    made = trainer()
+    made.align(texts=12)
+    made.run(lambda _, parts: said.append(parts), every=15)
+    assert said[-1]["distance"] < 0.8 * said[0]["distance"]
+    assert said[-1]["ranking"] < said[0]["ranking"]
+    assert said[-1]["contrast"] < said[0]["contrast"]
+    again = trainer()
+    again.align(texts=12)
+    again.run(lambda *_: None)
+    pairs = zip(made.averaged.parameters(), again.averaged.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in pairs)
+    questions = made.ask(made.material.questions[:3])
+    assert torch.allclose(questions.norm(dim=-1), torch.ones(3), atol=1e-5)
+
+
+def test_evidence_of_others_is_no_negative_in_open_tasks() -> None:
+    made = trainer()
+    asked = made.material.asked
+    for text in (0, 1):
+        numbers = [n for n, one in enumerate(asked) if one.text == text]
+        owners = [(text, i) for i in range(15)] + [(5, 0)]
+        positive, masked = made._marks(numbers, owners)
+        evidence = {place for n in numbers for place in asked[n].evidence}
+        for row, number in enumerate(numbers):
+            assert positive[row].nonzero().flatten().tolist() == list(asked[number].evidence)
+            found = set(masked[row].nonzero().flatten().tolist())
+            assert found == (evidence if text == 1 else set())
+
+
+def test_windows_hold_their_sentence() -> None:
+    random = Random(4)
+    for _ in range(300):
+        lengths = [random.randint(0, 40) for _ in range(random.randint(1, 30))]
+        starts = np.cumsum([0, *lengths]).astype(np.int64)
+        centre = random.randrange(len(lengths))
+        first, last = _around(starts, centre, random.choice((1, 20, 100, 5000)), random)
+        assert 0 <= first <= centre < last <= len(lengths)
+
+
+def test_another_backbone_is_refused() -> None:
+    from support.small_models import random_model
+
+    with pytest.raises(TypeError, match="bert is not light"):
+        LightTrainer(
+            random_model("bert"), material(), LANDMARK, np.eye(24, 16), LightRecipe(steps=1)
+        )

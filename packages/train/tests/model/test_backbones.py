@@ -1,0 +1,144 @@
+"""The backbones against Hugging Face's own, and the landmark rule written out longhand."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import pytest
+
+from support.small_models import CONFIGS, random_model, write_checkpoint
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+
+def reference(kind: str, model: Any) -> Any:
+    """The same weights in Hugging Face's implementation."""
+    transformers = pytest.importorskip("transformers", reason="needs the train extra")
+    fields = {key: value for key, value in CONFIGS[kind].items() if key != "model_type"}
+    specials = {"pad_token_id": 0, "cls_token_id": 2, "sep_token_id": 3}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # transformers' own deprecations
+        if kind == "bert":
+            config = transformers.BertConfig(**fields, attn_implementation="eager")
+            other = transformers.BertModel(config, add_pooling_layer=False)
+        else:
+            config = transformers.ModernBertConfig(
+                **fields, **specials, bos_token_id=2, eos_token_id=3, attn_implementation="eager"
+            )
+            other = transformers.ModernBertModel(config)
+    other.load_state_dict(model.backbone.state_dict())
+    return other.eval()
+
+
+@pytest.mark.parametrize("length", [40, 59])  # ModernBERT's local layers work in blocks from 48
+@pytest.mark.parametrize("kind", sorted(CONFIGS))
+def test_full_attention_equals_hugging_face(kind: str, length: int) -> None:
+    """With full attention our states at every valid position are Hugging Face's."""
+    model = random_model(kind, own_sentence=False)
+    ids = torch.randint(5, 200, (2, length))
+    valid = torch.ones(2, length, dtype=torch.bool)
+    valid[1, 25:] = False
+    marks = torch.arange(length).expand(2, -1)
+    with torch.no_grad():
+        ours = model.backbone(ids, valid, marks, None)
+        theirs = reference(kind, model)(input_ids=ids, attention_mask=valid.long())[0]
+    torch.testing.assert_close(ours[valid], theirs[valid], atol=2e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", sorted(CONFIGS))
+def test_marks_are_rows_of_all_states(kind: str) -> None:
+    """Computing the last layer at landmarks alone gives what computing it everywhere gives."""
+    model = random_model(kind)
+    ids = torch.randint(5, 200, (1, 12))
+    sentences = torch.tensor([[0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3]])
+    everywhere = torch.arange(12)[None]
+    marks = torch.tensor([[4, 7, 11]])
+    with torch.no_grad():
+        full = model(ids, sentences, everywhere)
+        torch.testing.assert_close(model(ids, sentences, marks), full[:, [4, 7, 11]])
+
+
+@pytest.mark.parametrize("kind", sorted(CONFIGS))
+def test_last_layer_stays_in_the_sentence(kind: str) -> None:
+    """With one layer and its own sentence alone, a landmark cannot see the next sentence."""
+    config = {**CONFIGS[kind], "num_hidden_layers": 1}
+    from milepost_train.model import LandmarkEncoder
+
+    torch.manual_seed(1)
+    model = LandmarkEncoder(config).eval()
+    full = LandmarkEncoder(config, own_sentence=False).eval()
+    full.load_state_dict(model.state_dict())
+    ids = torch.randint(5, 200, (1, 9))
+    changed = ids.clone()
+    changed[0, 5:8] = 7
+    sentences = torch.tensor([[0, 1, 1, 1, 1, 2, 2, 2, 2]])
+    marks = torch.tensor([[4]])
+    with torch.no_grad():
+        torch.testing.assert_close(model(ids, sentences, marks), model(changed, sentences, marks))
+        assert not torch.allclose(full(ids, sentences, marks), full(changed, sentences, marks))
+
+
+def test_checkpoint_round_trip(tmp_path: Any) -> None:
+    """What was saved loads with equal weights, also under a head's prefix."""
+    from safetensors.torch import load_file, save_file
+
+    from milepost_train.model import load_checkpoint
+
+    folder = write_checkpoint(tmp_path / "m", "bert")
+    model = random_model("bert")
+    loaded = load_checkpoint(folder)
+    for name, weight in model.state_dict().items():
+        assert torch.equal(loaded.state_dict()[name], weight)
+    weights = load_file(folder / "model.safetensors")
+    save_file({f"bert.{k}": v for k, v in weights.items()}, folder / "model.safetensors")
+    assert torch.equal(
+        load_checkpoint(folder).backbone.state_dict()["encoder.layer.0.output.dense.weight"],
+        model.backbone.state_dict()["encoder.layer.0.output.dense.weight"],
+    )
+
+
+def test_a_damaged_checkpoint_is_named(tmp_path: Any) -> None:
+    """A missing weight, an unknown architecture and a missing file are errors of one line."""
+    from safetensors.torch import load_file, save_file
+
+    from milepost.errors import ModelError
+    from milepost_train.model import load_checkpoint
+
+    with pytest.raises(ModelError, match="is not a checkpoint"):
+        load_checkpoint(tmp_path)
+    folder = write_checkpoint(tmp_path / "m", "bert")
+    weights = load_file(folder / "model.safetensors")
+    weights.pop("embeddings.LayerNorm.bias")
+    save_file(weights, folder / "model.safetensors")
+    with pytest.raises(ModelError, match=r"lacks embeddings\.LayerNorm\.bias"):
+        load_checkpoint(folder)
+    (folder / "config.json").write_text('{"model_type": "gpt-two"}')
+    with pytest.raises(ModelError, match=r"unknown architecture 'gpt-two'.*gpt"):
+        load_checkpoint(folder)
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "value", "said"),
+    [
+        ("bert", "hidden_size", 64, r"safetensors does not match .* \(200, 32\), not \(200, 64\)"),
+        ("bert", "hidden_size", None, r"config\.json has no hidden_size"),
+        ("bert", "hidden_act", "gelu_new", r"hidden_act is 'gelu_new'.*transformers = true"),
+        ("modernbert", "hidden_activation", "silu", r"hidden_activation is 'silu'.*rs = true"),
+    ],
+)
+def test_a_config_that_cannot_be_used_is_named(
+    tmp_path: Any, kind: str, field: str, value: object, said: str
+) -> None:
+    """Sizes of other weights, a field that is missing, an activation that is not ours."""
+    from milepost.errors import ModelError
+    from milepost_train.model import load_checkpoint
+
+    folder = write_checkpoint(tmp_path / "m", kind)
+    config = {**CONFIGS[kind], field: value}
+    kept = {name: each for name, each in config.items() if each is not None}
+    (folder / "config.json").write_text(json.dumps(kept))
+    with pytest.raises(ModelError, match=said):
+        load_checkpoint(folder)

@@ -1,0 +1,77 @@
+"""Model cards: what a run and an export write into README.md."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+pytest.importorskip("transformers", reason="needs the train extra")
+
+from milepost_train.config import read_config  # noqa: E402
+from milepost_train.model import release  # noqa: E402
+from milepost_train.model.card import card, record_of  # noqa: E402
+from milepost_train.run import train  # noqa: E402
+from support.tiny_runs import CHECK, write_run  # noqa: E402
+from support.tiny_transformers import tiny_folder  # noqa: E402
+
+
+def test_a_run_and_its_export(tmp_path: Path) -> None:
+    """Data, steps and figures are those of the run; the export adds how the model reads."""
+    done = train(read_config(write_run(tmp_path, CHECK)))
+    of_run = (tmp_path / "run" / "README.md").read_text("utf-8")
+    assert of_run.startswith("---\nlibrary_name: milepost\n")
+    assert "Stage 1: 6 steps of `marked` and `pairs`, rate 0.001, in float32." in of_run
+    assert "- `task`, 2 files" in of_run
+    assert f"| task | {done.found['task']:.1%} |" in of_run
+    assert "## How it reads" not in of_run
+    release(done.checkpoint, tmp_path / "animals", window=64, left=16, right=4)
+    of_model = (tmp_path / "animals" / "README.md").read_text("utf-8")
+    assert "# animals\n" in of_model
+    assert (
+        "| window | 64 tokens, up to 16 of context before its own sentences and 4 after |"
+        in of_model
+    )
+    for line in of_run.partition("## How it was trained")[2].splitlines():
+        assert line in of_model
+    assert "base_model" not in of_model  # a folder says nothing to others
+
+
+def test_what_the_record_cannot_say(tmp_path: Path) -> None:
+    """A record of another program is none; a torn last line of the log is passed over."""
+    run = tmp_path / "run"
+    done = train(read_config(write_run(tmp_path, CHECK)))
+    whole = record_of(done.checkpoint)
+    assert whole is not None
+    with (run / "log.jsonl").open("a") as file:
+        file.write('{"check": {"task": 0.5}}\n7\n{"step": 12, "che')
+    assert record_of(done.checkpoint) == whole
+    assert record_of(run) is None
+    said = json.loads((run / "run.json").read_text("utf-8"))
+    for record in ({**said, "settings": None}, {"settings": {"init": "x"}}):
+        (run / "run.json").write_text(json.dumps(record))
+        assert record_of(done.checkpoint) is None
+
+
+def test_names_of_bases_and_kinds_of_models(tmp_path: Path) -> None:
+    """A model of the hub is named in the metadata, a folder is not; a reranker is one."""
+    train(read_config(write_run(tmp_path, CHECK)))
+    record = record_of(tmp_path / "run" / "checkpoint")
+    assert record is not None
+    assert "base_model" not in card("m", None, record)
+    assert str(tmp_path.name) not in card("m", None, record)
+    assert "base_model: owner/name\n" in card("m", None, {**record, "base_model": "owner/name"})
+    stage = {**record["settings"]["stages"][0], "parts": [{"kind": "rerank"}]}
+    settings = {**record["settings"], "stages": [stage]}
+    assert "A reranker of Milepost." in card("m", None, {**record, "settings": settings})
+
+
+def test_a_checkpoint_of_another_origin(tmp_path: Path) -> None:
+    """Nothing is said of a training that nobody recorded."""
+    release(tiny_folder(tmp_path / "hf", "bert"), tmp_path / "out", window=64, left=16)
+    written = (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert "## How it reads" in written
+    assert "trained" not in written.partition("## For you")[0]

@@ -1,0 +1,167 @@
+"""Model folders with a landmark every N tokens: vectors, fingerprints, what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+pytest.importorskip("transformers", reason="needs the train extra")
+
+import milepost  # noqa: E402
+from milepost.engine.manifest import SENTENCES, Manifest  # noqa: E402
+from milepost.errors import InputError, ModelError, WrongModel  # noqa: E402
+from milepost.reranker import LandmarkReranker  # noqa: E402
+from milepost_train.model import open_checkpoint, release  # noqa: E402
+from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
+from milepost_train.model.lmk import Rule  # noqa: E402
+from milepost_train.model.lmk_model import LmkModel  # noqa: E402
+from milepost_train.model.reading import Reading, read_reading  # noqa: E402
+from support.foreign_folders import encoder  # noqa: E402
+from support.small_models import write_checkpoint  # noqa: E402
+from support.tiny_transformers import TEXT, tiny_folder  # noqa: E402
+
+WORDS = "the cat sat on the mat. the dog, a bird and the river sat on the tree! who sat? " * 4
+
+
+def written(folder: Path, **changes: Any) -> Path:
+    """A folder of LMK pooling as `write_folder` makes it, a landmark every six tokens."""
+    usual = {"granularity": 6, "unit_landmarks": True, "rule": Rule.SAFE}
+    lmk = read_folder(encoder(folder.with_name(folder.name + "-hf")), granularity=6)
+    settings = replace(lmk.settings, **{**usual, **changes})
+    write_folder(LmkModel(lmk.backbone, lmk.tokenizer, settings), folder)
+    return folder
+
+
+def test_the_vectors_are_those_of_the_folder(tmp_path: Path) -> None:
+    """Documents and questions, whose landmarks stand every six tokens in both."""
+    folder = written(tmp_path / "lmk")
+    released = release(folder, tmp_path / "out")
+    assert (released.manifest.granularity, released.manifest.own_sentence) == (6, False)
+    assert released.notes == ()
+    model, lmk = milepost.load(tmp_path / "out", cache=False), read_folder(folder)
+    texts = [WORDS, "dog", "who sat on the tree and on the mat of the house?"]
+    found = np.array([model.encode(text).document for text in texts])
+    np.testing.assert_allclose(found, lmk.encode_documents(texts), atol=1e-4)
+    np.testing.assert_allclose(model.encode_queries(texts), lmk.encode_queries(texts), atol=1e-4)
+
+
+def test_landmarks_of_any_length(tmp_path: Path) -> None:
+    """Their directions are averaged, which is said; a text of one landmark shows no difference."""
+    folder = written(tmp_path / "lmk", unit_landmarks=False)
+    released = release(folder, tmp_path / "out")
+    assert ["averages landmarks of any length" in note for note in released.notes] == [True]
+    found = milepost.load(tmp_path / "out", cache=False).encode("dog").document
+    np.testing.assert_allclose(found, read_folder(folder).encode_documents(["dog"])[0], atol=1e-4)
+
+
+def test_a_folder_that_does_not_say_it(tmp_path: Path) -> None:
+    """The caller does; another interval is another model, and windows of long texts hold more."""
+    folder = tiny_folder(tmp_path / "hf", "bert")
+    plain = release(folder, tmp_path / "plain", window=64, left=16).manifest
+    grid, wide = (
+        release(folder, tmp_path / f"out{every}", window=64, left=16, granularity=every)
+        for every in (8, 32)
+    )
+    assert plain.granularity == SENTENCES
+    prints = {each.fingerprint for each in (plain, grid.manifest, wide.manifest)}
+    assert len(prints) == 3
+    assert "every 8 tokens" in (tmp_path / "out8" / "README.md").read_text("utf-8")
+    for text in (TEXT, TEXT * 6, "a", ""):
+        marks = milepost.load(tmp_path / "out32", cache=False).encode(text)
+        assert len(marks.vectors) == len(marks.spans)
+        assert marks.tokens_read == marks.tokens_given
+    index = milepost.open(tmp_path / "db", model=tmp_path / "plain")
+    index.add([milepost.Document("ship", TEXT)])
+    index.close()
+    with pytest.raises(WrongModel):
+        milepost.open(tmp_path / "db", model=tmp_path / "out8")
+
+
+def test_int8_is_calibrated_on_the_grid(tmp_path: Path) -> None:
+    """Quantised within what is tolerated; the windows it saw are closed every 16 tokens."""
+    pytest.importorskip("nncf", reason="needs the export extra of milepost-train")
+    released = release(
+        tiny_folder(tmp_path / "hf", "bert", num_hidden_layers=1),
+        tmp_path / "out",
+        precisions=["f32", "int8"],
+        calibration=[TEXT * 8],
+        granularity=16,
+    )
+    assert [parity.precision for parity in released.parity] == ["int8", "f32"]
+    assert all(parity.holds for parity in released.parity)
+
+
+def test_intervals_that_do_not_fit(tmp_path: Path) -> None:
+    """None at all, or more than a window holds; what did not work leaves nothing behind."""
+    folder = tiny_folder(tmp_path / "hf", "bert")
+    for every in (0, 63):
+        with pytest.raises(InputError, match=f"window of 64 tokens .* every {every} tokens;.* 62"):
+            release(folder, tmp_path / "out", window=64, left=16, granularity=every)
+    assert not (tmp_path / "out").exists()
+    assert release(folder, tmp_path / "out", window=64, left=16, granularity=62)
+
+
+def test_a_checkpoint_says_it(tmp_path: Path) -> None:
+    """`landmark.json` records the interval; that of sentences is as it always was."""
+    Reading("[CLS]", "[SEP]").write(tmp_path)
+    assert "granularity" not in (tmp_path / "landmark.json").read_text()
+    Reading("[CLS]", "[SEP]", granularity=16).write(tmp_path)
+    said = read_reading(tmp_path)
+    assert said is not None
+    assert said.granularity == 16
+    Reading("[CLS]", "[SEP]", granularity=0).write(tmp_path)
+    with pytest.raises(ModelError, match=r"landmark\.json: 0 is not a granularity"):
+        read_reading(tmp_path)
+
+
+def test_a_landmark_may_see_its_own_tokens_alone(tmp_path: Path) -> None:
+    """Of a checkpoint of ours the last layer keeps its rule: what the landmark closes."""
+    folder = write_checkpoint(tmp_path / "ours", "bert")
+    assert release(folder, tmp_path / "out", granularity=6).manifest.own_sentence
+    opened = open_checkpoint(folder)
+    ids = opened.tokenizer.encode(WORDS, add_special_tokens=False).ids[:12]
+    row = torch.tensor([[2, *ids[:6], 3, *ids[6:], 3]])
+    own = torch.tensor([[0] + [1] * 7 + [2] * 7])
+    with torch.no_grad():
+        wanted = opened.model(row, own, torch.tensor([[7, 14]]))[0].numpy()
+    text = opened.tokenizer.decode(ids)
+    found = milepost.load(tmp_path / "out", cache=False).encode(text, spans=[(0, len(text))])
+    mean = wanted.mean(axis=0)
+    np.testing.assert_allclose(found.document, mean / np.linalg.norm(mean), atol=1e-4)
+
+
+def test_a_reranker_closes_sentences(tmp_path: Path) -> None:
+    """A grid inside a model's folder says nothing of single sentences, and is refused."""
+    folder = tiny_folder(tmp_path / "hf", "bert", num_hidden_layers=1)
+    release(folder, tmp_path / "out")
+    release(folder, tmp_path / "out" / "reranker", granularity=8)
+    with pytest.raises(ModelError, match="every 8 tokens, a reranker after each"):
+        LandmarkReranker.of(milepost.load(tmp_path / "out", cache=False))
+
+
+def test_the_readme_of_onnx_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its lines put a landmark where the model folder does."""
+    pytest.importorskip("onnxruntime", reason="needs the bench extra")
+    folder = tiny_folder(tmp_path / "m", "bert", num_hidden_layers=1)
+    release(folder, tmp_path / "onnx", format="onnx", granularity=4)
+    release(folder, tmp_path / "openvino", granularity=4)
+    monkeypatch.chdir(tmp_path / "onnx")
+    said = Path("README.md").read_text("utf-8")
+    names: dict[str, Any] = {}
+    exec(said.split("```python\n")[1].split("```")[0], names)
+    mean = names["vectors"][0].mean(axis=0)
+    model = milepost.load(tmp_path / "openvino", cache=False)
+    wanted = model.encode(names["words"]).document
+    np.testing.assert_allclose(mean / np.linalg.norm(mean), wanted, atol=1e-4)
+
+
+def test_a_manifest_of_sentences_is_unchanged() -> None:
+    """No program that knows sentences alone has to know of another way."""
+    assert Manifest("m", "", 4).every is None
+    assert Manifest("m", "", 4, granularity=32).every == 32

@@ -1,0 +1,196 @@
+"""Encoders and decoders of transformers as landmark encoders, on tiny random weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from milepost.errors import ModelError
+from support.tiny_transformers import CAUSAL, KINDS, tiny_folder, tiny_network
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+pytest.importorskip("transformers", reason="needs the train extra")
+
+LENGTHS = (5, 3, 6)  # tokens of each sentence with its landmark
+
+
+def encoder_of(kind: str, **changes: Any) -> Any:
+    """A landmark encoder by the network of transformers, full attention."""
+    from milepost_train.model import LandmarkEncoder
+    from milepost_train.model.huggingface import HuggingFace
+
+    bidirectional = changes.pop("bidirectional", False)
+    backbone = HuggingFace(tiny_network(kind, **changes), bidirectional=bidirectional)
+    return LandmarkEncoder(backbone.config, own_sentence=False, backbone=backbone)
+
+
+def window(seed: int = 1, landmark: int = 3) -> tuple[Any, Any, Any]:
+    """One window of three sentences after a BOS token."""
+    torch.manual_seed(seed)
+    ids = torch.randint(5, 80, (1, 1 + sum(LENGTHS)))
+    numbers = [0] + [n for n, length in enumerate(LENGTHS, 1) for _ in range(length)]
+    marks = torch.tensor([LENGTHS]).cumsum(1)
+    ids[0, marks[0]] = landmark
+    return ids, torch.tensor([numbers]), marks
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_landmarks_are_rows_of_the_last_states(kind: str) -> None:
+    """A vector is the normalised last state at its landmark, as the network alone gives it."""
+    model = encoder_of(kind)
+    ids, sentences, marks = window()
+    with torch.no_grad():
+        states = model.backbone.network(input_ids=ids).last_hidden_state
+        wanted = torch.nn.functional.normalize(states[0, marks[0]], dim=-1)
+        torch.testing.assert_close(model(ids, sentences, marks)[0], wanted, atol=2e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("filler", [1, 3, 42])
+def test_padding_and_neighbours_change_nothing(kind: str, filler: int) -> None:
+    """A window has the same vectors alone and in a batch, whatever id fills it up."""
+    model = encoder_of(kind)
+    ids, sentences, marks = window()
+    beside = torch.randint(5, 80, (2, 61))
+    beside[0, ids.shape[1] :] = filler
+    beside[0, : ids.shape[1]] = ids[0]
+    numbers = torch.ones(2, 61, dtype=torch.long)
+    numbers[0] = -1
+    numbers[0, : ids.shape[1]] = sentences[0]
+    both = torch.zeros(2, 4, dtype=torch.long)
+    both[0, :3] = marks[0]
+    with torch.no_grad():
+        together = model(beside, numbers, both)
+        alone = model(ids, sentences, marks)
+    assert bool(together.isfinite().all())
+    torch.testing.assert_close(together[0, :3], alone[0], atol=3e-6, rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_landmark_sees(kind: str) -> None:
+    """A decoder's landmark sees what stands before it and nothing behind; an encoder's sees all."""
+    model = encoder_of(kind)
+    assert model.causal == (kind in CAUSAL)
+    ids, sentences, marks = window()
+    behind, before = ids.clone(), ids.clone()
+    behind[0, 10:13] = 77
+    before[0, 2] = 77
+    with torch.no_grad():
+        vectors = model(ids, sentences, marks)
+        after = model(behind, sentences, marks)
+        assert torch.equal(vectors[:, :2], after[:, :2]) == (kind in CAUSAL)
+        assert not torch.allclose(vectors[:, 2], after[:, 2], atol=1e-4)
+        moved = model(before, sentences, marks)
+    assert not torch.isclose(vectors, moved, atol=1e-4).all(-1).any()
+
+
+@pytest.mark.parametrize("kind", CAUSAL)
+def test_a_decoder_can_see_both_sides(kind: str) -> None:
+    """Read bidirectionally, a decoder's landmark changes with what follows; padding still not."""
+    model = encoder_of(kind, bidirectional=True)
+    assert not model.causal
+    ids, sentences, marks = window()
+    behind = ids.clone()
+    behind[0, 10:13] = 77
+    more = torch.cat((ids, torch.full((1, 5), 9)), 1)
+    padded = torch.cat((sentences, torch.full((1, 5), -1)), 1)
+    with torch.no_grad():
+        vectors = model(ids, sentences, marks)
+        changed = model(behind, sentences, marks)
+        assert not torch.isclose(vectors, changed, atol=1e-4).all(-1).any()
+        torch.testing.assert_close(model(more, padded, marks), vectors, atol=2e-6, rtol=1e-4)
+
+
+def test_bert_equals_our_own(tmp_path: Path) -> None:
+    """BERT and ModernBERT by transformers give the vectors of the networks of ours."""
+    from milepost_train.model import load_checkpoint, open_checkpoint
+
+    for kind in ("bert", "modernbert"):
+        folder = tiny_folder(tmp_path / kind, kind)
+        ours = load_checkpoint(folder)
+        ours.own_sentence = False
+        theirs = open_checkpoint(folder, transformers=True).model
+        assert type(ours.backbone) is not type(theirs.backbone)
+        batch = window()
+        with torch.no_grad():
+            torch.testing.assert_close(ours(*batch), theirs(*batch), atol=3e-6, rtol=1e-4)
+
+
+def test_the_longest_window(tmp_path: Path) -> None:
+    """A network says how long a text it has positions for; XLM-R leaves out its pad and below."""
+    assert encoder_of("bert").backbone.max_tokens == 256
+    assert encoder_of("llama", max_position_embeddings=99).backbone.max_tokens == 99
+    model = encoder_of("xlm-roberta", pad_token_id=1)
+    most = model.backbone.max_tokens
+    assert most == 254
+    ids = torch.full((1, most), 1)  # its pad token's id counts as a token, too
+    with torch.no_grad():
+        full = model(ids, torch.ones_like(ids), torch.tensor([[most - 1]]))
+        assert bool(full.isfinite().all())
+        with pytest.raises((IndexError, RuntimeError)):
+            model(torch.full((1, most + 1), 5), torch.ones(1, most + 1), torch.tensor([[most]]))
+
+
+def test_what_cannot_be_read_at_landmarks() -> None:
+    """An encoder with a decoder has no one state a token; ours alone end at their own sentence."""
+    from transformers import BartConfig, BartModel
+
+    from milepost_train.model import LandmarkEncoder
+    from milepost_train.model.huggingface import HuggingFace
+
+    bart = BartConfig(
+        vocab_size=50,
+        d_model=16,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=2,
+        decoder_attention_heads=2,
+        encoder_ffn_dim=16,
+        decoder_ffn_dim=16,
+    )
+    with pytest.raises(ModelError, match="bart is an encoder with a decoder"):
+        HuggingFace(BartModel(bart))
+    backbone = HuggingFace(tiny_network("llama"))
+    with pytest.raises(ValueError, match="own sentence"):
+        LandmarkEncoder(backbone.config, backbone=backbone)
+
+
+@pytest.mark.parametrize("kind", ["bert", "llama", "modernbert"])
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_landmark_of_its_own(tmp_path: Path, kind: str, plain: bool) -> None:
+    """A new token gets the separator's row to begin from, and is kept by the folder."""
+    from milepost_train.model import open_checkpoint
+
+    folder = tiny_folder(tmp_path / "m", kind)
+    usual = open_checkpoint(folder, transformers=plain)
+    opened = open_checkpoint(folder, transformers=plain, landmark="<lmk>")
+    number = opened.tokenizer.token_to_id("<lmk>")
+    near = usual.tokenizer.token_to_id(usual.reading.landmark)
+    assert usual.tokenizer.token_to_id("<lmk>") is None
+    assert opened.model.config["vocab_size"] == number + 1
+    old, new = window(landmark=near), window(landmark=number)
+    with torch.no_grad():
+        wanted = usual.model(*old)
+        torch.testing.assert_close(opened.model(*new), wanted)
+        opened.save(tmp_path / "saved", torch.float32)
+        again = open_checkpoint(tmp_path / "saved")
+        assert again.reading == opened.reading
+        assert again.tokenizer.token_to_id("<lmk>") == number
+        torch.testing.assert_close(again.model(*new), wanted, atol=2e-6, rtol=1e-4)
+
+
+def test_the_pad_is_never_the_landmark(tmp_path: Path) -> None:
+    """Where the end of text is the pad too, the network forgets the pad: the landmark learns."""
+    from milepost_train.model import open_checkpoint
+
+    opened = open_checkpoint(tiny_folder(tmp_path / "q", "qwen2"))
+    landmark = opened.tokenizer.token_to_id(opened.reading.landmark)
+    assert opened.reading.landmark == "<|endoftext|>"
+    assert opened.model.config["pad_token_id"] is None
+    ids, sentences, marks = window(landmark=landmark)
+    opened.model(ids, sentences, marks)[0, 1, 0].backward()
+    table = opened.model.backbone.network.get_input_embeddings().weight
+    assert bool(table.grad[landmark].any())

@@ -1,0 +1,204 @@
+"""The light backbone: sums of token vectors, neighbours, rounding, and its way into a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("torch", reason="needs the train extra")
+
+import torch
+
+from milepost.encoder import Encoder
+from milepost.engine.folder import find_model
+from milepost.engine.openvino import OpenVinoEngine
+from milepost.errors import ModelError
+from milepost_train.batches import assemble
+from milepost_train.model import Checkpoint, LandmarkEncoder, load_checkpoint, open_checkpoint
+from milepost_train.model.light import MODEL_TYPE, Light, RoundedLight, rounded
+from milepost_train.model.light_export import export_light, with_rounded_table
+from milepost_train.model.parity import SAMPLE, compare
+from milepost_train.model.reading import Reading
+from milepost_train.model.torch_engine import TorchEngine
+from milepost_train.model.vocabulary import cover
+from support.small_models import random_model, write_tokenizer
+
+pytestmark = pytest.mark.torch
+
+CONFIG: dict[str, Any] = {
+    "model_type": MODEL_TYPE,
+    "vocab_size": 200,
+    "table_width": 12,
+    "hidden_size": 16,
+    "intermediate_size": 20,
+    "num_hidden_layers": 2,
+    "reach": 2,
+    "max_position_embeddings": 512,
+}
+LANDMARK = 3
+
+
+def light(seed: int = 5) -> LandmarkEncoder:
+    """Random weights with which neighbours and the window count."""
+    torch.manual_seed(seed)
+    model = LandmarkEncoder(CONFIG, own_sentence=False)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            if "near" in name or "far" in name or weight.dim() > 1:
+                weight.normal_(0.0, 0.5)
+    return model.eval()
+
+
+@torch.no_grad()
+def vectors(model: LandmarkEncoder, *texts: list[list[int]]) -> torch.Tensor:
+    rows = [[np.array(sentence, np.int32) for sentence in text] for text in texts]
+    batch = assemble(rows, [(0, 0)] * sum(map(len, rows)), None, LANDMARK)
+    found: torch.Tensor = model(batch.ids, batch.sentences, batch.marks)[batch.used]
+    return found
+
+
+def longhand(light: Light, text: list[list[int]]) -> torch.Tensor:
+    """The module's docstrings written out with loops, for one window."""
+    table = light.embeddings["word_embeddings"].weight
+    sums = [sum(table[token] for token in [*sentence, LANDMARK]) for sentence in text]
+    states = [light.lift(light.norm(one)) for one in sums]
+    for block in light.blocks:
+        pairs = [block.enter(block.norm(state)).chunk(2) for state in states]
+        mean = sum(value for value, _ in pairs) / len(pairs)
+        after = []
+        for number, (state, (_, gate)) in enumerate(zip(states, pairs, strict=True)):
+            mixed = mean * block.far
+            for other, (value, _) in enumerate(pairs):
+                step = other - number + block.reach
+                if 0 <= step <= 2 * block.reach:
+                    mixed = mixed + value * block.near[step]
+            after.append(state + block.leave(mixed * torch.sigmoid(gate) * gate))
+        states = after
+    found = torch.stack([light.project(light.last(state)) for state in states])
+    return found / found.norm(dim=-1, keepdim=True)
+
+
+SENTENCES = st.lists(st.lists(st.integers(5, 199), max_size=6), min_size=1, max_size=20)
+
+
+def test_it_has_no_layers_that_run_again() -> None:
+    """Gradient checkpointing is refused, not passed over."""
+    with pytest.raises(ModelError, match="leave gradient_checkpointing out"):
+        LandmarkEncoder(CONFIG, own_sentence=False).recompute_activations()
+
+
+@settings(max_examples=30, deadline=None)
+@given(SENTENCES)
+def test_it_is_what_it_says(text: list[list[int]]) -> None:
+    model = light()
+    assert isinstance(model.backbone, Light)
+    with torch.no_grad():
+        wanted = longhand(model.backbone, text)
+    assert torch.allclose(vectors(model, text), wanted, atol=1e-5)
+
+
+@settings(max_examples=20, deadline=None)
+@given(SENTENCES, SENTENCES)
+def test_a_window_is_as_it_is_alone(one: list[list[int]], other: list[list[int]]) -> None:
+    model = light()
+    both = vectors(model, one, other)
+    assert torch.allclose(both, torch.cat([vectors(model, one), vectors(model, other)]), atol=1e-5)
+
+
+def test_neighbours_matter_and_the_bos_token_does_not() -> None:
+    model = light()
+    alone, beside = vectors(model, [[7, 8]])[0], vectors(model, [[7, 8], [9, 10]])[0]
+    assert (alone * beside).sum() < 0.99
+    rows = [[np.array([7, 8], np.int32)]]
+    batch = assemble(rows, [(0, 0)], 2, LANDMARK)
+    with torch.no_grad():
+        opened = model(batch.ids, batch.sentences, batch.marks)[batch.used]
+    assert torch.allclose(opened[0], alone, atol=1e-6)
+
+
+def test_an_order_of_words_is_not_seen() -> None:
+    model = light()
+    assert torch.allclose(vectors(model, [[7, 8, 9]]), vectors(model, [[9, 7, 8]]), atol=1e-6)
+
+
+def test_rounding() -> None:
+    table = torch.randn(50, 12) * torch.logspace(-6, 2, 50)[:, None]
+    codes, scales = rounded(table)
+    assert codes.dtype == torch.int8
+    assert ((codes * scales[:, None] - table).abs() <= scales[:, None] / 2 * 1.001).all()
+    assert (rounded(torch.zeros(2, 3))[0] == 0).all()
+    model = light()
+    text = [[7, 8, 9], [10], [11, 12]]
+    cosines = (vectors(with_rounded_table(model), text) * vectors(model, text)).sum(-1)
+    assert cosines.min() > 0.999
+    assert isinstance(model.backbone, Light)
+    assert not isinstance(model.backbone, RoundedLight)
+
+
+def test_only_a_light_model_has_a_table_to_round() -> None:
+    with pytest.raises(ModelError, match="'bert' has no table"):
+        with_rounded_table(random_model("bert"))
+
+
+def test_a_checkpoint_is_read_again(tmp_path: Path) -> None:
+    model = light()
+    tokenizer = write_tokenizer(tmp_path / "tokenizer.json")
+    from tokenizers import Tokenizer
+
+    reading = Reading("", "[SEP]", window=64, left=16, right=16, longest=30)
+    folder = tmp_path / "checkpoint"
+    Checkpoint(model, Tokenizer.from_file(str(tokenizer)), reading).save(folder, torch.float32)
+    again = open_checkpoint(folder)
+    text = [[7, 8, 9], [10], [11, 12]]
+    assert torch.equal(vectors(again.model, text), vectors(model, text))
+    assert torch.equal(vectors(load_checkpoint(folder), text), vectors(model, text))
+    assert again.reading.bos_token == ""
+    assert not again.model.own_sentence
+    cover(again.model, 205, near=LANDMARK)
+    assert torch.equal(vectors(again.model, text), vectors(model, text))
+    (folder / "config.json").write_text('{"model_type": "milepost_light", "vocab_size": 200}')
+    with pytest.raises(ModelError, match="table_width"):
+        open_checkpoint(folder)
+
+
+def test_the_exported_folder_reads_as_torch_does(tmp_path: Path) -> None:
+    pytest.importorskip("openvino")
+    model = light()
+    tokenizer = write_tokenizer(tmp_path / "tokenizer.json")
+    sizes = {"window": 64, "left": 16, "right": 16, "longest": 30}
+    folder = tmp_path / "model"
+    manifest = export_light(
+        model, tokenizer, folder, name="tiny-light", settings={"bos_token": "", **sizes}
+    )
+    assert manifest.dimensions == 16
+    assert not manifest.own_sentence
+    found = find_model(folder)
+    assert found.precisions == ("bf16",)
+    assert compare(model, found, SAMPLE)[0].holds
+    # Beside the rounding nothing differs: the same weights in torch give the same vectors.
+    exact = Encoder(found, TorchEngine(with_rounded_table(model)))
+    graph = Encoder(found, OpenVinoEngine(found.graph(), cache=None, threads=1))
+    for text in SAMPLE:
+        cosines = (exact.encode(text).vectors * graph.encode(text).vectors).sum(-1)
+        assert cosines.min() > 0.998
+    assert graph.encode("").vectors.shape == (0, 16)
+
+
+def test_the_one_that_ships_is_small_and_is_found_by_name() -> None:
+    pytest.importorskip("openvino")
+    import milepost
+
+    folder = find_model("landmark-light")
+    assert sum(file.stat().st_size for file in folder.path.iterdir()) <= 8_000_000
+    model = milepost.load("landmark-light", cache=False, threads=1)
+    text = "The queen lays the eggs. Frost came early that year. Who paid for the voyage?"
+    landmarks = model.encode(text)
+    assert landmarks.vectors.shape == (3, 256)
+    assert landmarks.tokens_read == landmarks.tokens_given
+    scores = landmarks.vectors @ model.encode_query("When was it cold?")
+    assert scores.argmax() == 1

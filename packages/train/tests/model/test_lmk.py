@@ -1,0 +1,307 @@
+"""LMK pooling: where landmarks stand and what their mean is, by numbers worked out by hand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+import torch  # noqa: E402
+
+from milepost_train.model.lmk import Padded, Row, Rule, chunks, insert, pad, pool  # noqa: E402
+
+C, M, PAD = 1, 2, 0
+Z = [11, 12, 13, 14, 15, 16, 17]
+A = [1, 11, 12, 13, 2, 14, 15, 16, 2, 17, 2]
+
+
+def row_of(content: list[int], g: int, limit: int = 32, rule: Rule = Rule.SAFE) -> Row:
+    """The row of a text cut every ``g`` tokens."""
+    return insert(chunks(content, g), bos_ids=[C], landmark=M, limit=limit, rule=rule)
+
+
+def states_of(padded: Padded) -> torch.Tensor:
+    """The state of position ``i`` is ``(i, i²)``."""
+    at = torch.arange(padded.ids.shape[1], dtype=torch.float32)
+    return torch.stack([at, at**2], dim=-1).expand(len(padded.ids), -1, -1)
+
+
+def pooled(padded: Padded, *, normalized: bool = False) -> list[list[float]]:
+    """Vectors of rows with those states."""
+    masks = torch.from_numpy(padded.mask), torch.from_numpy(padded.landmarks)
+    result: list[list[float]] = pool(states_of(padded), *masks, normalized=normalized).tolist()
+    return result
+
+
+@pytest.mark.parametrize("rule", [Rule.SAFE, Rule.OFFICIAL])
+def test_seven_tokens_by_threes(rule: Rule) -> None:
+    """A landmark closes every piece, the short last one too; the vector is their mean."""
+    row = row_of(Z, 3, rule=rule)
+    assert row.ids == A
+    assert row.landmarks == [4, 8, 10]
+    assert pooled(pad([row], PAD))[0] == pytest.approx([7.333333, 60.0], abs=1e-5)
+    unit = pooled(pad([row], PAD), normalized=True)[0]
+    assert unit == pytest.approx([0.121319, 0.992614], abs=1e-6)
+
+
+def test_an_exact_multiple_has_no_empty_piece() -> None:
+    """Six tokens by threes have two landmarks."""
+    row = row_of(Z[:6], 3)
+    assert row.ids == [1, 11, 12, 13, 2, 14, 15, 16, 2]
+    assert row.landmarks == [4, 8]
+
+
+def test_empty_text() -> None:
+    """Nothing to read gives the BOS token and one landmark, or the suffix's beside it."""
+    assert row_of([], 3) == row_of([], 3, rule=Rule.OFFICIAL) == Row([1, 2], [1])
+    twice = insert([], bos_ids=[C], landmark=M, limit=32, rule=Rule.DOUBLE_SUFFIX, closing=[M])
+    assert twice == Row([1, 2, 2], [1, 2])
+    # The authors' training collator has [2] here: its "force the last to be a landmark" step
+    # meets a row of the BOS token alone. No vector of ours may be that of a row without one.
+    assert row_of([], 3).ids[0] == C
+
+
+def test_official_cut_falls_into_a_piece() -> None:
+    """Cut after insertion, token 14 is read but has no landmark."""
+    assert row_of(Z, 3, 6, Rule.OFFICIAL) == Row([1, 11, 12, 13, 2, 14], [4])
+
+
+def test_official_cut_that_leaves_no_landmark() -> None:
+    """The last token becomes the landmark."""
+    assert row_of(Z, 3, 4, Rule.OFFICIAL) == Row([1, 11, 12, 2], [3])
+
+
+def test_safe_cut_ends_with_a_landmark() -> None:
+    """Content is cut first: five tokens of six places, since a fourth would need seven."""
+    assert row_of(Z, 3, 6) == Row([1, 11, 12, 13, 2], [4])
+
+
+@pytest.mark.parametrize(
+    ("limit", "g", "content", "landmarks"),
+    [
+        (512, 32, 495, 16),
+        (512, 256, 509, 2),
+        (8192, 32, 7942, 249),
+        (8192, 64, 8064, 126),
+        (8192, 256, 8159, 32),
+    ],
+)
+def test_safe_budgets(limit: int, g: int, content: int, landmarks: int) -> None:
+    """How much of a long text fits with all its landmarks."""
+    row = row_of(list(range(100, 100 + limit)), g, limit)
+    assert len(row.landmarks) == landmarks
+    assert len(row.ids) - 1 - landmarks == content
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([1, 2, 3, 7, 32, 64, 128, 256]),
+    st.integers(2, 1199),
+    st.sampled_from([0, 1, 40, 1200]),
+)
+def test_safe_reads_as_much_as_fits(g: int, limit: int, size: int) -> None:
+    """The content kept is the largest ``N`` with ``1 + N + ceil(N / g) <= limit``, closed form."""
+    row = row_of(list(range(100, 100 + size)), g, limit)
+    most = max(0, (limit - 1) - math.ceil((limit - 1) / (g + 1)))
+    kept = [token for token in row.ids[1:] if token != M]
+    assert kept == list(range(100, 100 + min(size, most)))
+    assert row.landmarks == [at for at, token in enumerate(row.ids) if token == M]
+    assert len(row.ids) <= limit
+    assert row.landmarks[-1] == len(row.ids) - 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.integers(10, 99), max_size=6), max_size=8), st.integers(2, 40))
+def test_rules_agree_where_nothing_is_cut(pieces: list[list[int]], limit: int) -> None:
+    """SAFE and OFFICIAL differ at the end of a row that is too long, and nowhere else."""
+    whole = sum(len(piece) + 1 for piece in pieces if piece) or 1
+    safe = insert(pieces, bos_ids=[C], landmark=M, limit=limit)
+    official = insert(pieces, bos_ids=[C], landmark=M, limit=limit, rule=Rule.OFFICIAL)
+    if 1 + whole <= limit:
+        assert safe == official
+    assert len(official.ids) == min(1 + whole, limit)
+    assert safe.landmarks
+    assert official.landmarks
+
+
+def test_double_suffix_has_one_state_more() -> None:
+    """PR 3642 keeps the tokenizer's last ``[SEP]``: K + 1 landmarks, a slightly other vector."""
+    row = insert(
+        chunks(Z, 3), bos_ids=[C], landmark=M, limit=32, rule=Rule.DOUBLE_SUFFIX, closing=[M]
+    )
+    assert row.ids == [1, 11, 12, 13, 2, 14, 15, 16, 2, 17, 2, 2]
+    assert row.landmarks == [4, 8, 10, 11]
+    assert pooled(pad([row], PAD))[0] == pytest.approx([8.25, 75.25])
+    unit = pooled(pad([row], PAD), normalized=True)[0]
+    assert unit == pytest.approx([0.108982, 0.994044], abs=1e-6)
+    plain = pooled(pad([row_of(Z, 3)], PAD), normalized=True)[0]
+    assert float(np.dot(unit, plain)) == pytest.approx(0.999923, abs=1e-6)
+    cut = insert(
+        chunks(Z, 3), bos_ids=[C], landmark=M, limit=9, rule=Rule.DOUBLE_SUFFIX, closing=[M]
+    )
+    assert cut == Row([1, 11, 12, 13, 2, 14, 15, 16, 2], [4, 8])
+
+
+def test_double_suffix_of_another_token_is_not_pooled() -> None:
+    """A closing token that is no landmark stands in the row and is left out of the mean."""
+    row = insert([[11]], bos_ids=[C], landmark=M, limit=9, rule=Rule.DOUBLE_SUFFIX, closing=[5])
+    assert row == Row([1, 11, 2, 5], [2])
+
+
+def test_batch() -> None:
+    """Shorter rows are padded on the right; padding is masked and never pooled."""
+    padded = pad([row_of(Z, 3), row_of([11], 3)], PAD)
+    assert padded.ids[1].tolist() == [1, 11, 2] + [0] * 8
+    assert padded.mask.sum(axis=1).tolist() == [11, 3]
+    assert np.flatnonzero(padded.landmarks[1]).tolist() == [2]
+    assert pooled(padded)[1] == pytest.approx([2.0, 4.0])
+
+
+def test_padding_with_the_landmark_token() -> None:
+    """A mask made from ids hides every landmark then; ours is made from lengths."""
+    padded = pad([row_of(Z, 3), row_of([11], 3)], M)
+    from_ids = padded.ids != M
+    assert from_ids[0].astype(int).tolist() == [1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0]
+    wrong = Padded(padded.ids[:1], from_ids[:1], from_ids[:1] & (padded.ids[:1] == M))
+    assert pooled(wrong)[0] == pytest.approx([4.125, 25.625])
+    assert pooled(padded) == pooled(pad([row_of(Z, 3), row_of([11], 3)], PAD))
+    # Compatibility pools by id, but never what stands beyond a row's length.
+    by_id = pad([row_of(Z, 3), row_of([11], 3)], M, by_id=M)
+    assert np.array_equal(by_id.landmarks, padded.landmarks)
+
+
+def test_landmark_token_in_the_text() -> None:
+    """A separator of the text is content by position, and one more landmark by id."""
+    row = row_of([11, 2, 12], 8)
+    assert row.ids == [1, 11, 2, 12, 2]
+    assert np.flatnonzero(pad([row], PAD).landmarks).tolist() == [4]
+    assert np.flatnonzero(pad([row], PAD, by_id=M).landmarks).tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(("g", "landmarks", "ids"), [(32, 10, 311), (64, 5, 306), (128, 3, 304)])
+def test_three_hundred_tokens(g: int, landmarks: int, ids: int) -> None:
+    """Landmarks and length of a text of 300 tokens."""
+    row = row_of(list(range(100, 400)), g, 512)
+    assert (len(row.landmarks), len(row.ids)) == (landmarks, ids)
+    last = row_of(list(range(100, 400)), 256, 512)
+    assert (len(last.landmarks), len(last.ids)) == (2, 303)
+
+
+def test_content_with_special_tokens_in_it() -> None:
+    """Fed ids that have their own BOS and closing tokens, as the authors' pre-training is."""
+    row = row_of([C, *Z, M], 3, rule=Rule.OFFICIAL)
+    assert row.ids == [1, 1, 11, 12, 2, 13, 14, 15, 2, 16, 17, 2, 2]
+    assert row.landmarks == [4, 8, 12]
+
+
+def test_sentences() -> None:
+    """Pieces of any length: a landmark behind each; empty ones are left out."""
+    row = insert([[11, 12], [], [13], [14, 15, 16]], bos_ids=[C], landmark=M, limit=32)
+    assert row == Row([1, 11, 12, 2, 13, 2, 14, 15, 16, 2], [3, 5, 9])
+
+
+def test_sentence_that_does_not_fit() -> None:
+    """SAFE keeps the beginning of a sentence that is too long, with a landmark."""
+    row = insert([[11, 12], [13, 14, 15]], bos_ids=[C], landmark=M, limit=6)
+    assert row == Row([1, 11, 12, 2, 13, 2], [3, 5])
+    full = insert([[11, 12], [13, 14, 15]], bos_ids=[C], landmark=M, limit=5)
+    assert full == Row([1, 11, 12, 2], [3])
+
+
+def test_official_cut_of_a_long_text() -> None:
+    """9,000 tokens by 256 in 8,192 places: 224 tokens at the end have no landmark; SAFE: none."""
+    text = list(range(100, 9100))
+    row = row_of(text, 256, 8192, Rule.OFFICIAL)
+    assert len(row.landmarks) == 31
+    assert row.landmarks[-1] == 7967
+    assert len(row.ids) - 1 - row.landmarks[-1] == 224
+    assert len(row.ids) - 1 - 31 == 8160
+    safe = row_of(text, 256, 8192)
+    assert safe.landmarks[-1] == len(safe.ids) - 1
+
+
+def test_row_without_landmark() -> None:
+    """It gives the mean of its tokens."""
+    assert pooled(pad([Row([1, 11, 12], [])], PAD))[0] == pytest.approx([1.0, 5 / 3])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_sums_are_float32(dtype: torch.dtype) -> None:
+    """Thousands of half-precision landmarks do not stop adding up; the result is float32."""
+    states = torch.full((1, 4096, 2), 1.0, dtype=dtype)
+    everywhere = torch.ones(1, 4096, dtype=torch.bool)
+    mean = pool(states, everywhere, everywhere, normalized=False)
+    assert mean.dtype == torch.float32
+    assert mean.tolist() == [[1.0, 1.0]]
+
+
+def test_states_of_padding_do_not_matter() -> None:
+    """Not even when they are not numbers."""
+    padded = pad([row_of(Z, 3), row_of([11], 3)], PAD)
+    states = states_of(padded).clone()
+    states[1, 3:] = float("nan")
+    masks = torch.from_numpy(padded.mask), torch.from_numpy(padded.landmarks)
+    assert pool(states, *masks, normalized=False)[1].tolist() == [2.0, 4.0]
+
+
+def test_unit_landmarks() -> None:
+    """With landmarks of unit length a loud one weighs no more than a quiet one."""
+    states = torch.tensor([[[0.0, 0.0], [3.0, 0.0], [0.0, 100.0]]])
+    mask = torch.ones(1, 3, dtype=torch.bool)
+    landmarks = torch.tensor([[False, True, True]])
+    even = pool(states, mask, landmarks, unit_landmarks=True)
+    assert even[0].tolist() == pytest.approx([math.sqrt(0.5)] * 2)
+    assert pool(states, mask, landmarks)[0].tolist() == pytest.approx([0.0300, 0.9996], abs=1e-3)
+
+
+def test_refused() -> None:
+    """No granularity below one, no row without room for a landmark."""
+    with pytest.raises(ValueError, match="at least 1"):
+        chunks(Z, 0)
+    with pytest.raises(ValueError, match="no room"):
+        insert([[11]], bos_ids=[C], landmark=M, limit=1)
+
+
+def decoder_rule(ids: list[int], g: int) -> Row:
+    """The authors' rule for decoders, written out: a landmark BEFORE each piece."""
+    made: list[int] = []
+    landmarks: list[int] = []
+    for piece in chunks(ids, g):
+        landmarks.append(len(made))
+        made += [M, *piece]
+    return Row(made, landmarks)
+
+
+def test_landmark_at_the_beginning_collapses_a_causal_model() -> None:
+    """Why ours stands behind its piece: before it, all short texts get one and the same vector."""
+    row = decoder_rule([C, *Z], 3)
+    assert row == Row([2, 1, 11, 12, 2, 13, 14, 15, 2, 16, 17], [0, 4, 8])
+    assert decoder_rule([C, 11, 12], 32) == Row([2, 1, 11, 12], [0])
+    transformers = pytest.importorskip("transformers", reason="needs the train extra")
+    config = transformers.LlamaConfig(
+        vocab_size=40,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        max_position_embeddings=64,
+    )
+    torch.manual_seed(3)
+    model = transformers.AutoModel.from_config(config).eval()
+    texts = [[11, 12], [21, 22, 23], [31]]
+    for make, same in ((decoder_rule, True), (row_of, False)):
+        rows = [make([C, *t] if same else t, 32) for t in texts]
+        padded = pad(rows, PAD)
+        ids, mask = torch.from_numpy(padded.ids), torch.from_numpy(padded.mask)
+        with torch.no_grad():
+            states = model(input_ids=ids, attention_mask=mask.long()).last_hidden_state
+        vectors = pool(states, mask, torch.from_numpy(padded.landmarks))
+        nearest = min(float(a @ b) for a, b in itertools.combinations(vectors, 2))
+        assert (nearest > 1 - 1e-5) is same

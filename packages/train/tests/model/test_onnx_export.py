@@ -1,0 +1,116 @@
+"""ONNX: the vectors of torch in OpenVINO and in onnxruntime, and what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import milepost
+from milepost.console.options import Settings
+from milepost.errors import InputError
+from support.small_models import write_checkpoint
+from support.tiny_transformers import tiny_folder
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+pytest.importorskip("transformers", reason="needs the train extra")
+onnx = pytest.importorskip("onnx", reason="needs the export extra of milepost-train")
+
+KINDS = ("ours", "modernbert", "xlm-roberta", "qwen3")
+
+
+def checkpoint(folder: Path, kind: str) -> Path:
+    return write_checkpoint(folder, "bert") if kind == "ours" else tiny_folder(folder, kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_backbone_is_near_to_torch(tmp_path: Path, kind: str) -> None:
+    """In windows of other lengths than the one that was traced, read by OpenVINO."""
+    from milepost_train.model import release
+
+    released = release(
+        checkpoint(tmp_path / "m", kind), tmp_path / "out", format="onnx", window=64, left=16
+    )
+    (parity,) = released.parity
+    assert (parity.precision, parity.holds) == ("f32", True)
+    assert parity.sentences > 15
+    assert released.manifest.name == "out"
+
+
+def test_shortened(tmp_path: Path) -> None:
+    """``dimensions`` is what graph and manifest say, and torch cut the same way is near."""
+    from milepost_train.model import release
+
+    folder = write_checkpoint(tmp_path / "m", "bert")
+    released = release(folder, tmp_path / "out", format="onnx", dimensions=16)
+    assert released.parity[0].holds
+    assert released.manifest.dimensions == 16
+    (port,) = onnx.load(tmp_path / "out" / "model.onnx").graph.output
+    assert port.type.tensor_type.shape.dim[-1].dim_value == 16
+
+
+def test_what_the_folder_holds(tmp_path: Path) -> None:
+    """Graph, tokenizer, manifest, sums, README; inputs and output as of the OpenVINO graph."""
+    from milepost_train.cli.export import export
+
+    folder = write_checkpoint(tmp_path / "m", "bert")
+    orders = [str(folder), "--out", str(tmp_path / "out"), "--format", "onnx"]
+    done = CliRunner().invoke(export, orders, obj=Settings(), catch_exceptions=False)
+    assert "f32, onnx" in done.stdout
+    found = {file.name for file in (tmp_path / "out").iterdir()}
+    assert found == {"model.onnx", "tokenizer.json", "milepost.json", "SHA256SUMS", "README.md"}
+    for line in (tmp_path / "out" / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split()
+        assert hashlib.sha256((tmp_path / "out" / name).read_bytes()).hexdigest() == digest
+    graph = onnx.load(tmp_path / "out" / "model.onnx").graph
+    ports = {
+        port.name: (
+            [d.dim_param or d.dim_value for d in port.type.tensor_type.shape.dim],
+            onnx.TensorProto.DataType.Name(port.type.tensor_type.elem_type),
+        )
+        for port in (*graph.input, *graph.output)
+    }
+    assert ports == {
+        "ids": (["windows", "tokens"], "INT32"),
+        "sentences": (["windows", "tokens"], "INT32"),
+        "marks": (["windows", "landmarks"], "INT32"),
+        "vectors": (["windows", "landmarks", 32], "FLOAT"),
+    }
+
+
+def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its lines, run by onnxruntime, give the vectors of the model folder."""
+    pytest.importorskip("onnxruntime", reason="needs the bench extra")
+    from milepost_train.model import release
+
+    folder = tiny_folder(tmp_path / "m", "bert")
+    given = release(folder, tmp_path / "onnx", format="onnx").manifest
+    assert release(folder, tmp_path / "openvino").manifest.fingerprint == given.fingerprint
+    monkeypatch.chdir(tmp_path / "onnx")
+    (code,) = re.findall(r"```python\n(.*?)```", Path("README.md").read_text("utf-8"), re.DOTALL)
+    names: dict[str, np.ndarray] = {}
+    exec(code, names)
+    text = "Ice kept the ship at sea. Who had paid?"
+    wanted = milepost.load(tmp_path / "openvino", cache=False).encode(text).vectors
+    np.testing.assert_allclose(names["vectors"][0], wanted, atol=1e-4)
+
+
+def test_what_onnx_does_not_have(tmp_path: Path) -> None:
+    """Other precisions and poolings are refused before anything is read."""
+    from milepost_train.model import release
+
+    with pytest.raises(InputError, match="only in f32, not in bf16, int8"):
+        release(
+            tmp_path / "m",
+            tmp_path / "out",
+            format="onnx",
+            precisions=["f32", "bf16", "int8"],
+            calibration=["Ice kept it from the coast."],
+        )
+    with pytest.raises(InputError, match="only for OpenVINO"):
+        release(tmp_path / "m", tmp_path / "out", format="onnx", pooling=tmp_path / "p.npz")

@@ -1,0 +1,234 @@
+"""From a folder of transformers to a model folder whose vectors are torch's."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import milepost
+from milepost.errors import InputError, ModelError
+from support.small_models import write_checkpoint
+from support.tiny_transformers import CAUSAL, TEXT, tiny_folder
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+pytest.importorskip("transformers", reason="needs the train extra")
+
+LONG = TEXT * 4
+
+
+def by_torch(checkpoint: Any, folder: Path, text: str) -> np.ndarray:
+    """Each sentence's vector, read by the torch model in the windows of the model folder."""
+    from milepost.encoder import Encoder
+    from milepost.engine import find_model
+    from milepost_train.model.torch_engine import TorchEngine
+
+    return Encoder(find_model(folder), TorchEngine(checkpoint.model)).encode(text).vectors
+
+
+@pytest.mark.parametrize("kind", ["bert", "modernbert", "mistral", "qwen3"])
+def test_exported_vectors_are_those_of_torch(tmp_path: Path, kind: str) -> None:
+    """In several windows: float32 within 1e-4; what it says of itself.
+
+    xlm-roberta, llama and qwen2 are compared with torch in tests below.
+    """
+    from milepost_train.model import open_checkpoint, release
+
+    folder = tiny_folder(tmp_path / "hf", kind)
+    released = release(folder, tmp_path / "out", window=64, left=16)
+    encoder = milepost.load(tmp_path / "out", cache=False)
+    marks = encoder.encode(LONG)
+    wanted = by_torch(open_checkpoint(folder), tmp_path / "out", LONG)
+    assert len(wanted) == 28
+    np.testing.assert_allclose(marks.vectors, wanted, atol=1e-4)
+    assert marks.tokens_given == marks.tokens_read
+    assert encoder.manifest == released.manifest
+    assert encoder.manifest.causal == (kind in CAUSAL)
+    assert encoder.manifest.name == "out"
+    assert [parity.precision for parity in released.parity] == ["f32"]
+    assert released.parity[0].least > 0.9999
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["hf", "out"]
+
+
+@pytest.fixture(scope="module")
+def decoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A network that sees no later token, in ``hf``, and its model folder, in ``out``."""
+    from milepost_train.model import release
+
+    home = tmp_path_factory.mktemp("decoder")
+    release(tiny_folder(home / "hf", "qwen2"), home / "out")
+    return home
+
+
+def test_a_window_by_hand(decoder: Path) -> None:
+    """One window gives the states at the ids written out: no BOS token, sentences closed."""
+    from milepost.text import split
+    from milepost_train.model import open_checkpoint
+
+    opened = open_checkpoint(decoder / "hf")
+    landmark = opened.tokenizer.token_to_id("<|endoftext|>")
+    ids: list[int] = []
+    marks = []
+    for start, end in split(TEXT[:90]):
+        ids += opened.tokenizer.encode(TEXT[start:end].strip(), add_special_tokens=False).ids
+        marks.append(len(ids))
+        ids.append(landmark)
+    with torch.no_grad():
+        states = opened.model.backbone.network(input_ids=torch.tensor([ids])).last_hidden_state
+        wanted = torch.nn.functional.normalize(states[0, marks], dim=-1).numpy()
+    found = milepost.load(decoder / "out", cache=False).encode(TEXT[:90]).vectors
+    assert len(found) > 1
+    np.testing.assert_allclose(found, wanted, atol=1e-4)
+
+
+def test_later_sentences_do_not_change_earlier_ones(decoder: Path) -> None:
+    """An exported decoder reads a text's beginning the same whatever follows in the window."""
+    encoder = milepost.load(decoder / "out", cache=False)
+    first = "The survey ship left Bergen in May. "
+    one = encoder.encode(first + "Ice kept it from the coast. ").vectors
+    other = encoder.encode(first + "Who had paid for the voyage of the Aase? ").vectors
+    np.testing.assert_allclose(one[0], other[0], atol=1e-5)
+    assert np.abs(one[1] - other[1]).max() > 1e-2
+
+
+def test_weights_of_half_the_size(tmp_path: Path) -> None:
+    """bf16 halves the weights on disk, keeps the fingerprint, and comes out as tolerated."""
+    from milepost_train.model import release
+
+    folder = tiny_folder(tmp_path / "hf", "xlm-roberta", hidden_size=64, vocab_size=2000)
+    released = release(folder, tmp_path / "out", precisions=["f32", "bf16"])
+    full, half = (
+        (tmp_path / "out" / f"openvino_{name}.bin").stat().st_size for name in ("f32", "bf16")
+    )
+    assert half < 0.55 * full
+    assert {parity.precision: parity.holds for parity in released.parity} == {
+        "f32": True,
+        "bf16": True,
+    }
+    assert released.parity[1].least < 1 - 1e-6  # it was rounded
+    small = release(folder, tmp_path / "small", precisions=["bf16"])
+    assert small.manifest.fingerprint == released.manifest.fingerprint
+    assert milepost.load(tmp_path / "small", cache=False).encode(TEXT).vectors.shape == (7, 64)
+
+
+def test_the_fingerprint_knows_the_network(tmp_path: Path) -> None:
+    """The same weights under other frequencies, or read both ways, are another model."""
+    from milepost.engine import Manifest
+    from milepost_train.model import open_checkpoint
+    from milepost_train.model.export import fingerprint
+
+    folder = tiny_folder(tmp_path / "hf", "llama")
+
+    def print_of(checkpoint: Any) -> str:
+        manifest = Manifest("m", "", 32, right=0, causal=checkpoint.model.causal)
+        return fingerprint(checkpoint.model, folder / "tokenizer.json", manifest)
+
+    prints = [print_of(open_checkpoint(folder))]
+    assert print_of(open_checkpoint(folder, attention="sdpa")) == prints[0]
+    prints.append(print_of(open_checkpoint(folder, bidirectional=True)))
+    config = json.loads((folder / "config.json").read_text())
+    config["rope_parameters"] = {"rope_type": "default", "rope_theta": 500.0}
+    (folder / "config.json").write_text(json.dumps(config))
+    prints.append(print_of(open_checkpoint(folder)))
+    assert len(set(prints)) == 3
+    folder = folder.rename(tmp_path / "elsewhere")
+    assert print_of(open_checkpoint(folder)) == prints[2]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"local_attention": 4}, {"num_attention_heads": 1}, {"global_rope_theta": 500.0}]
+)
+def test_the_fingerprint_knows_the_layers_of_modernbert(
+    tmp_path: Path, changed: dict[str, Any]
+) -> None:
+    """Windows, heads and frequencies change vectors, and no weight shows them."""
+    from milepost.engine import Manifest
+    from milepost_train.model import open_checkpoint
+    from milepost_train.model.export import fingerprint
+
+    folder = write_checkpoint(tmp_path / "network", "modernbert")
+    config = json.loads((folder / "config.json").read_text())
+    prints = []
+    for said in ({}, {}, changed):
+        (folder / "config.json").write_text(json.dumps({**config, **said}))
+        model = open_checkpoint(folder).model
+        manifest = Manifest("m", "", model.dimensions)
+        prints.append(fingerprint(model, folder / "tokenizer.json", manifest))
+    assert prints[0] == prints[1] != prints[2]
+
+
+def test_an_adapter_is_merged(tmp_path: Path) -> None:
+    """A LoRA folder exports as the merged network."""
+    pytest.importorskip("peft", reason="needs the train extra")
+    from milepost_train.model import open_checkpoint, release, with_lora
+
+    opened = open_checkpoint(tiny_folder(tmp_path / "base", "llama"))
+    with_lora(opened.model, rank=2)
+    with torch.no_grad():
+        for name, weight in opened.model.named_parameters():
+            if "lora_B" in name:
+                weight.normal_(0.0, 0.5)
+    opened.save(tmp_path / "adapter")
+    release(tmp_path / "adapter", tmp_path / "out")
+    found = milepost.load(tmp_path / "out", cache=False).encode(TEXT).vectors
+    np.testing.assert_allclose(found, by_torch(opened, tmp_path / "out", TEXT), atol=1e-4)
+
+
+def test_a_graph_that_disagrees_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond the tolerance there is an error with both numbers, and no folder is left."""
+    from milepost_train.model import release
+
+    folder = tiny_folder(tmp_path / "hf", "bert")
+    monkeypatch.setitem(
+        __import__("milepost_train.model.parity", fromlist=["LEAST"]).LEAST, "bf16", 1.0
+    )
+    with pytest.raises(ModelError, match=r"bf16 graph is not close enough to torch: .* 0\.99"):
+        release(folder, tmp_path / "out", precisions=["bf16"])
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["hf"]
+
+
+def test_parity_does_not_pass_nan() -> None:
+    """A cosine that is no number is a graph that is not near."""
+    from milepost_train.model.parity import Parity
+
+    assert not Parity("f32", 3, float("nan"), 1.0, 0.9999, 0.99999).holds
+    assert not Parity("f32", 3, 1.0, float("nan"), 0.9999, 0.99999).holds
+    assert Parity("f32", 3, 0.99995, 0.99999, 0.9999, 0.99999).holds
+
+
+def test_calibration_reads_all_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With more batches than are kept, those kept are spread from the first text to the last."""
+    from milepost_train.model import open_checkpoint
+
+    release = import_module("milepost_train.model.release")
+    monkeypatch.setattr(release, "_BATCHES", 2)
+    folder = tiny_folder(tmp_path / "hf", "bert")
+    opened = open_checkpoint(folder)
+    sizes = release.window_sizes(opened)
+    texts = ["The ship left.", "Ice kept it from the coast.", "Who had paid for the voyage?"]
+    settings = {"bos_token": "[CLS]", "landmark": "[SEP]", **sizes}
+    found = release._feeds(opened, folder / "tokenizer.json", settings, texts)
+    every = [release._feeds(opened, folder / "tokenizer.json", settings, [text]) for text in texts]
+    assert [feed["ids"].tolist() for feed in found] == [
+        every[number][0]["ids"].tolist() for number in (0, 2)
+    ]
+
+
+def test_orders_that_cannot_be_followed(tmp_path: Path) -> None:
+    """Known before anything is read: precision, calibration, a folder that exists."""
+    from milepost_train.model import release
+
+    with pytest.raises(InputError, match=r"unknown precision 'bf-16';.*'bf16'"):
+        release(tmp_path / "m", tmp_path / "out", precisions=["bf-16"])
+    with pytest.raises(InputError, match="no precision"):
+        release(tmp_path / "m", tmp_path / "out", precisions=[])
+    with pytest.raises(InputError, match="int8 needs real text"):
+        release(tmp_path / "m", tmp_path / "out", precisions=["int8"], calibration=[" "])
+    (tmp_path / "out").mkdir()
+    with pytest.raises(InputError, match="out exists"):
+        release(tmp_path / "m", tmp_path / "out")

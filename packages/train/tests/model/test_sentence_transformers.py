@@ -1,0 +1,127 @@
+"""The real sentence-transformers library on folders of ours, and on those of its PR 3642."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = [
+    pytest.mark.torch,
+    # Its own imports and saving use what its dependencies call deprecated.
+    pytest.mark.filterwarnings("default"),
+]
+pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+transformers = pytest.importorskip("transformers", reason="needs the train extra")
+library = pytest.importorskip("sentence_transformers", reason="needs the rivals extra")
+
+from milepost_train.model.interop import read_folder, starting_weights, write_folder  # noqa: E402
+from milepost_train.model.lmk_model import LmkModel  # noqa: E402
+from support.foreign_folders import (  # noqa: E402
+    GENERATIONS,
+    TEXTS,
+    VARIANTS,
+    encoder,
+    pull_request,
+    settings_of,
+)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> tuple[object, object]:
+    """Random weights and their tokenizer."""
+    folder = encoder(tmp_path / "source")
+    return (
+        transformers.AutoModel.from_pretrained(folder),
+        transformers.AutoTokenizer.from_pretrained(folder),
+    )
+
+
+def opened(folder: Path) -> object:
+    """The folder as its users would open it."""
+    return library.SentenceTransformer(str(folder), device="cpu", trust_remote_code=True)
+
+
+@pytest.mark.parametrize("number", range(len(VARIANTS)))
+def test_the_same_vectors(tmp_path: Path, source: tuple[object, object], number: int) -> None:
+    """``SentenceTransformer(folder)`` gives the LMK document vector, prompts included."""
+    lmk = LmkModel(*source, settings_of(**VARIANTS[number]))
+    write_folder(lmk, tmp_path / "out")
+    model = opened(tmp_path / "out")
+    documents, queries = lmk.encode_documents(TEXTS), lmk.encode_queries(TEXTS)
+    near = 1e-6 * np.linalg.norm(documents, axis=1).max()
+    assert np.abs(model.encode_document(TEXTS, batch_size=2) - documents).max() < near
+    assert np.abs(model.encode_query(TEXTS) - queries).max() < near
+    if not lmk.settings.document_prompt:
+        assert np.abs(model.encode(TEXTS) - documents).max() < near
+    assert model.get_embedding_dimension() == 32
+    assert model.max_seq_length == 64
+
+
+def test_saved_by_the_library(tmp_path: Path, source: tuple[object, object]) -> None:
+    """What the library saves again is read by it and by us, unchanged."""
+    lmk = LmkModel(*source, settings_of())
+    write_folder(lmk, tmp_path / "out")
+    opened(tmp_path / "out").save(str(tmp_path / "again"))
+    want = lmk.encode_documents(TEXTS)
+    assert np.array_equal(read_folder(tmp_path / "again").encode_documents(TEXTS), want)
+    assert np.abs(opened(tmp_path / "again").encode(TEXTS) - want).max() < 1e-6
+
+
+def test_shorter_rows_and_train_mode(tmp_path: Path, source: tuple[object, object]) -> None:
+    """``max_seq_length`` can be lowered; train mode does not change where landmarks stand."""
+    write_folder(LmkModel(*source, settings_of(training=(3, 12))), tmp_path / "out")
+    model = opened(tmp_path / "out")
+    model.max_seq_length = 20
+    want = LmkModel(*source, settings_of(limit=20)).encode_documents(TEXTS)
+    assert np.abs(model.encode(TEXTS) - want).max() < 1e-6
+    model.train()
+    features = [model.preprocess(TEXTS)["landmark_mask"] for _ in range(4)]
+    assert all((mask == features[0]).all() for mask in features)
+
+
+def test_gradients_reach_the_weights(tmp_path: Path, source: tuple[object, object]) -> None:
+    """The library can train the folder on: its forward is differentiable."""
+    write_folder(LmkModel(*source, settings_of()), tmp_path / "out")
+    model = opened(tmp_path / "out")
+    features = model.preprocess(["the cat sat", "the dog"])
+    vectors = model(features)["sentence_embedding"]
+    (vectors[0] @ vectors[1]).backward()
+    moved = [p.grad.abs().sum() > 0 for p in model.parameters() if p.grad is not None]
+    assert any(moved)
+
+
+def test_asks_for_trust(tmp_path: Path, source: tuple[object, object]) -> None:
+    """Version 6 opens a class that is not its own with ``trust_remote_code`` alone."""
+    write_folder(LmkModel(*source, settings_of()), tmp_path / "out")
+    if int(library.__version__.split(".")[0]) < 6:
+        pytest.skip("version 5 trusts local folders")
+    with pytest.raises(ValueError, match="trust_remote_code=True"):
+        library.SentenceTransformer(str(tmp_path / "out"), device="cpu")
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+def test_pull_request_is_an_error_there(tmp_path: Path, generation: str) -> None:
+    """Folders of PR 3642, which we read, are refused by the library's releases, not misread."""
+    folder = pull_request(encoder(tmp_path / "m"), GENERATIONS[generation])
+    with pytest.raises((ImportError, AttributeError, TypeError, ValueError)):
+        opened(folder)
+
+
+def test_plain_folder_of_the_library(tmp_path: Path) -> None:
+    """A plain encoder saved by the installed version is read as starting weights."""
+    modules = library.sentence_transformer.modules
+    transformer = library.base.modules.Transformer(
+        str(encoder(tmp_path / "source")), max_seq_length=100
+    )
+    model = library.SentenceTransformer(
+        modules=[transformer, modules.Pooling(32, "cls"), library.base.modules.Normalize()],
+        device="cpu",
+        prompts={"query": "q: ", "document": ""},
+    )
+    model.save(str(tmp_path / "out"), create_model_card=False)
+    start = starting_weights(tmp_path / "out")
+    assert (start.model_type, start.max_tokens) == ("bert", 100)
+    assert (start.pooling, start.normalized, start.left_out) == (("cls",), True, ())
+    assert (start.query_prompt, start.document_prompt) == ("q: ", "")

@@ -1,0 +1,256 @@
+"""A whole fit on pieces of the example book, with the shipped light model."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import milepost
+from milepost.engine.folder import find_model
+from milepost.search.ranking import Ranking
+from milepost_eval.tasks import load
+from milepost_train.ranking.calibration import log_loss, probabilities, shown
+from milepost_train.ranking.cases import absent_asks, asks, case, cosines
+from milepost_train.ranking.fit import fit
+from milepost_train.ranking.folder import write_folder
+from milepost_train.ranking.questions import ENOUGH, Minimum, Sizes, roles, sample
+from milepost_train.ranking.report import lines
+from milepost_train.ranking.scores import base_scores, reranked_scores
+from support.ranking_cases import add_absent, book_task
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return milepost.load("landmark-light")
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """As many questions about as many documents as are needed."""
+    path = tmp_path_factory.mktemp("task") / "book.jsonl"
+    book_task(path, 0, ENOUGH.documents, ENOUGH.questions // ENOUGH.documents)
+    return roles([str(path)], None, {})
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    """Fewer than are needed, for what a test repeats."""
+    path = tmp_path_factory.mktemp("few") / "book.jsonl"
+    book_task(path, 80, 6, 6)
+    return roles([str(path)], None, {}, enough=Minimum(1, 1))
+
+
+@pytest.fixture(scope="module")
+def plain(encoder, asked):
+    """Fusion and calibration only: there are too few questions for trees."""
+    return fit(encoder, asked)
+
+
+def judged(folder, path):
+    """Probabilities of passages that a search of other pieces shows, and what is true of them.
+
+    Every question is asked of its piece and of another one, as the fit does.
+    """
+    model = milepost.load(folder)
+    task = load(str(path), "dev")
+    said, held = [], []
+    names = [document.name for document in task.documents]
+    for number, document in enumerate(task.documents):
+        index = milepost.open(model=model)
+        index.add(document)
+        for question in task.questions:
+            if question.document not in (names[number], names[number - 1]):
+                continue
+            (span,) = question.spans
+            for passage in index.search(question.text, k=5):
+                said.append(passage.score)
+                true = question.document == document.name
+                held.append(true and span[0] < passage.end and span[1] > passage.start)
+    return np.array(said), np.array(held, float)
+
+
+def test_calibration_holds_on_documents_left_out(plain, tmp_path):
+    """Lower log loss than with the default numbers: cross-fitted, and searching other pieces."""
+    figures = plain.report["probability"]["learned ranking"]
+    assert figures["fitted"]["log loss"] < figures["default"]["log loss"]
+    assert figures["fitted"]["calibration error"] < figures["default"]["calibration error"]
+    model, path = find_model("landmark-light").path, tmp_path / "other.jsonl"
+    book_task(path, 40, 16, 5)
+    write_folder(model, tmp_path / "fitted", plain.fusion, plain.trees, plain.report)
+    unfitted = {name: v for name, v in plain.fusion.items() if name != "calibration"}
+    write_folder(model, tmp_path / "unfitted", unfitted, None, plain.report)
+    losses = []
+    for name in ("fitted", "unfitted"):
+        said, held = judged(tmp_path / name, path)
+        assert ((said >= 0) & (said <= 1)).all()
+        assert 0 < held.mean() < 1
+        losses.append(log_loss(said, held, np.full(len(said), 1 / len(said))))
+    assert losses[0] < losses[1]
+
+
+def test_what_will_not_be_learned_is_said_before_the_work(encoder, few):
+    """Learning takes an hour; too few questions for trees are known at once."""
+
+    class Began(Exception):
+        pass
+
+    def began(*_):
+        raise Began
+
+    said = []
+    with pytest.raises(Began):
+        fit(encoder, few, progress=began, note=said.append)
+    (note,) = said
+    assert note.startswith("no trees, fusion and calibration only")
+
+
+def test_the_report_says_what_it_was_made_from(plain, asked):
+    report = plain.report
+    assert plain.trees is None
+    assert report["trees"] == 0
+    (note,) = report["notes"]
+    assert "trees need 1,000 about 50" in note
+    counted = {"questions": 200, "documents": 20}
+    assert report["questions"]["book"]["dev"].items() >= counted.items()
+    assert report["fingerprint"] == find_model("landmark-light").manifest.fingerprint
+    assert report["versions"]["milepost"] == milepost.__version__
+    for row in ("fused order", "learned ranking"):
+        for setting in ("document", "collection"):
+            found = report["evidence"][row][setting]["book"]
+            assert 0 < found[0] <= found[1] <= found[2] <= 100
+    assert report["learned"] == plain.fusion
+    assert json.loads(json.dumps(report)) == report
+
+
+WITH_TREES = {"enough_for_trees": Minimum(1, 1), "rounds": 10}
+
+
+@pytest.fixture(scope="module")
+def made(encoder, few):
+    """With trees, of the few."""
+    pytest.importorskip("lightgbm", reason="needs the fit extra")
+    return fit(encoder, few, **WITH_TREES)
+
+
+def test_again_gives_the_same_to_the_last_digit(encoder, few, made):
+    """Of the same model, questions and seed, on the same machine; the trees, too."""
+    again = fit(encoder, few, **WITH_TREES)
+    assert json.dumps(made.report) == json.dumps(again.report)
+    for name in ("feature", "threshold", "value"):
+        assert np.array_equal(getattr(made.trees, name), getattr(again.trees, name))
+    assert fit(encoder, few, seed=2, **WITH_TREES).report["learned"] != made.report["learned"]
+
+
+def test_trees_are_cross_fitted_and_load(made, tmp_path):
+    """Figures come of trees that have not seen the document; the folder has those of all."""
+    assert made.report["cross-fitted trees"]
+    assert made.report["trees"] == len(made.trees.roots) == 10
+    model = find_model("landmark-light").path
+    write_folder(model, tmp_path / "fitted", made.fusion, made.trees, made.report)
+    fitted = milepost.load(tmp_path / "fitted")
+    assert Ranking.read(fitted.manifest.fusion, fitted.folder).trees is not None
+    index = milepost.open(model=fitted)
+    index.add(milepost.Document("bees", "Bees build cells of wax. The queen lays the eggs."))
+    (best, *_) = index.search("Who lays the eggs?", k=1)
+    assert "queen" in best.text
+    assert 0 <= best.score <= 1
+
+
+@pytest.fixture(scope="module")
+def with_absent(few, tmp_path_factory):
+    """The few, and 20 questions that their documents do not answer."""
+    path = tmp_path_factory.mktemp("absent") / "book.jsonl"
+    book_task(path, 80, 6, 6)
+    add_absent(path, 80, 5, 4)
+    return roles([str(path)], None, {}, enough=Minimum(1, 1))
+
+
+@pytest.fixture(scope="module")
+def calibrated(encoder, with_absent):
+    pytest.importorskip("lightgbm", reason="needs the fit extra")
+    return fit(encoder, with_absent, **WITH_TREES)
+
+
+def test_absent_questions_teach_neither_weights_nor_trees(calibrated, made):
+    """What is chosen for the order of sentences is the same, too; the calibration is not."""
+    for name in ("feature", "threshold", "value"):
+        assert np.array_equal(getattr(made.trees, name), getattr(calibrated.trees, name))
+    same = {name: value for name, value in calibrated.fusion.items() if name != "calibration"}
+    assert made.fusion.items() >= same.items()
+    assert made.fusion["calibration"] != calibrated.fusion["calibration"]
+    assert made.report["evidence"] == calibrated.report["evidence"]
+    assert made.report["questions"] == calibrated.report["questions"]
+
+
+def test_without_absent_questions_a_fit_is_what_it_was(encoder, with_absent, made):
+    """To the last digit, and with no word of them in the report."""
+    without = fit(encoder, replace(with_absent, absent=()), **WITH_TREES)
+    assert json.dumps(without.report) == json.dumps(made.report)
+    assert "absent" not in json.dumps(made.report)
+
+
+def test_absent_questions_are_less_probable_once_calibrated(encoder, with_absent, made, calibrated):
+    """The best passages of questions that nothing answers; both calibrations, the same scores."""
+    ranking = Ranking.read(made.fusion, encoder.folder)
+    asked = absent_asks(with_absent.absent, encoder, None, lambda *step: None)
+    cases = [case(ask, ranking.fusion) for ask in asked]
+    scores = [base_scores(each, ranking.fusion, made.trees) for each in cases]
+    passages = shown(cases, scores, ranking.fusion.growth_threshold)
+    assert not passages.held.any()
+    before, after = (
+        probabilities(passages, each.fusion["calibration"]) for each in (made, calibrated)
+    )
+    assert after.mean() < before.mean()
+
+
+def test_the_report_tells_how_far_absent_questions_are_told_apart(calibrated):
+    absent = calibrated.report["absent"]
+    assert absent["questions"] == {"book": {"questions": 20, "documents": 5}}
+    shares = absent["learned ranking"]
+    assert set(shares) == {"document", "elsewhere", "absent"}
+    for of_tasks in shares.values():
+        assert set(of_tasks) == {"book"}
+        assert len(of_tasks["book"]) == len(absent["min scores"])
+        assert sorted(of_tasks["book"], reverse=True) == of_tasks["book"]
+        assert all(0 <= share <= 100 for share in of_tasks["book"])
+    assert shares["document"]["book"] > shares["absent"]["book"]
+    text = "\n".join(lines(calibrated.report))
+    assert "book, learned ranking, absent: 20 questions (5)" in text
+    assert "book, learned ranking, elsewhere" in text
+
+
+@pytest.mark.parametrize("name", ["landmark-light", "landmark-minilm"])
+def test_probabilities_are_those_of_the_search(name, tmp_path):
+    """Cases, scores, passages and calibration here are those of ``index.search``."""
+    path = tmp_path / "book.jsonl"
+    book_task(path, 60, 2, 2)
+    encoder = milepost.load(name)
+    ranking = Ranking.read(encoder.manifest.fusion, encoder.folder)
+    reranker = milepost.reranker.LandmarkReranker.of(encoder)
+    task = load(str(path), "dev")
+    asked = list(asks([sample(task, Sizes(None, None))], encoder, None, lambda *step: None))
+    assert {ask.setting for ask in asked} == {"document", "collection", "elsewhere"}
+    indexes = {}
+    for ask in asked:
+        wanted = task.documents
+        if ask.setting != "collection":
+            here = ask.setting == "document"
+            wanted = [d for d in task.documents if (d.name == ask.document) == here]
+        names = tuple(document.name for document in wanted)
+        if names not in indexes:
+            indexes[names] = milepost.open(model=encoder)
+            indexes[names].add(wanted)
+        index = indexes[names]
+        each = case(ask, ranking.fusion)
+        score = before = base_scores(each, ranking.fusion, ranking.trees)
+        numbers, first = ranking.fusion, None
+        if reranker is not None:
+            numbers, first = ranking.fusion.rerank, [before]
+            score = reranked_scores(each, before, cosines(ask, before, reranker), numbers)
+        passages = shown([each], [score], numbers.growth_threshold, first)
+        said = sorted(probabilities(passages, numbers.calibration), reverse=True)
+        found = [passage.score for passage in index.search(ask.question.text, k=5)]
+        assert found == pytest.approx(said, abs=2e-5)

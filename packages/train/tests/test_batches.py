@@ -1,0 +1,103 @@
+"""Windows of training text as tensors: the same layout as the encoder's."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+from milepost_train.batches import around, assemble, queries_of, windows_of  # noqa: E402
+from milepost_train.data import Text  # noqa: E402
+
+BOS, LANDMARK = 101, 102
+
+
+def text(lengths: list[int], first: int = 1000) -> Text:
+    """A text whose token ids count upwards."""
+    starts = np.cumsum([0, *lengths], dtype=np.int64)
+    ids = np.arange(first, first + int(starts[-1]), dtype=np.int32)
+    return Text("t", "task", ids, starts, [(n * 10, n * 10 + 10) for n in range(len(lengths))])
+
+
+def test_worked_by_hand() -> None:
+    """Two windows of two and one sentences, padded: every number can be checked."""
+    batch = windows_of([(0, 0, 2), (1, 1, 2)], [text([2, 1]), text([1, 1], 5)], BOS, LANDMARK)
+    assert batch.ids.tolist() == [[101, 1000, 1001, 102, 1002, 102], [101, 6, 102, 0, 0, 0]]
+    assert batch.sentences.tolist() == [[0, 1, 1, 1, 2, 2], [0, 1, 1, -1, -1, -1]]
+    assert batch.marks.tolist() == [[3, 5], [2, 0]]
+    assert batch.used.tolist() == [[True, True], [True, False]]
+    assert batch.owners.tolist() == [[0, 0], [0, 1], [1, 1]]
+
+
+def test_questions_are_windows_of_one_sentence() -> None:
+    """``[CLS] question [LMK]``, each with its own number."""
+    ids = [np.array([7, 8], np.int32), np.array([9], np.int32)]
+    batch = queries_of(ids, BOS, LANDMARK)
+    assert batch.ids.tolist() == [[101, 7, 8, 102], [101, 9, 102, 0]]
+    assert batch.marks.tolist() == [[3], [2]]
+    assert batch.owners.tolist() == [[0, 0], [1, 0]]
+
+
+def test_nothing_opens_a_window() -> None:
+    """Models such as Qwen have no BOS token: the first sentence stands first."""
+    batch = windows_of([(0, 0, 2), (1, 1, 2)], [text([2, 1]), text([1, 1], 5)], None, LANDMARK)
+    assert batch.ids.tolist() == [[1000, 1001, 102, 1002, 102], [6, 102, 0, 0, 0]]
+    assert batch.sentences.tolist() == [[1, 1, 1, 2, 2], [1, 1, -1, -1, -1]]
+    assert batch.marks.tolist() == [[2, 4], [1, 0]]
+    assert queries_of([np.array([7], np.int32)], None, LANDMARK).ids.tolist() == [[7, 102]]
+
+
+@pytest.mark.parametrize("bos_id", ["[CLS]", ""])
+def test_training_and_encoding_agree(bos_id: str) -> None:
+    """A window has the same ids, sentence numbers and landmarks as the encoder gives its engine."""
+    from milepost.engine.fake import FakeEngine
+    from milepost.engine.tokenizer import Tokenizer
+    from milepost.testing import fake_encoder
+
+    model = fake_encoder()
+    model.tokenizer = Tokenizer(model.tokenizer._backend, bos_id, "[SEP]")
+    seen = []
+
+    class Engine(FakeEngine):
+        def run(self, ids: np.ndarray, sentences: np.ndarray, marks: np.ndarray) -> np.ndarray:
+            seen.append((ids, sentences, marks))
+            return super().run(ids, sentences, marks)
+
+    model._engine = Engine(32)
+    sentences = ["One whale sings. ", "Two ships pass by. ", "None."]
+    model.encode("".join(sentences))
+    tokenizer = model.tokenizer
+    row = [np.array(tokens.ids, np.int32) for tokens in tokenizer.encode(sentences)]
+    owners = [(0, n) for n in range(3)]
+    batch = assemble([row], owners, tokenizer.bos_id, tokenizer.landmark)
+    for theirs, ours in zip(seen[0], (batch.ids, batch.sentences, batch.marks), strict=True):
+        width = ours.shape[1]  # the encoder pads further, to one of few lengths
+        assert theirs[:, :width].tolist() == ours.tolist()
+    assert (seen[0][1][:, batch.sentences.shape[1] :] == -1).all()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.integers(1, 40), min_size=1, max_size=30),
+    st.integers(4, 200),
+    st.integers(0, 1000),
+    st.booleans(),
+    st.data(),
+)
+def test_a_window_around_a_sentence(
+    lengths: list[int], size: int, seed: int, causal: bool, data: st.DataObject
+) -> None:
+    """It holds the sentence, lies in the text, and is no larger than asked where that can be."""
+    sentence = data.draw(st.integers(0, len(lengths) - 1))
+    number, first, last = around(text(lengths), 3, sentence, size, Random(seed), causal=causal)
+    assert number == 3
+    assert 0 <= first <= sentence < last <= len(lengths)
+    tokens = 1 + sum(length + 1 for length in lengths[first:last])
+    assert tokens <= size or (first, last) == (sentence, sentence + 1)
+    assert not causal or last == sentence + 1

@@ -1,0 +1,295 @@
+"""The file of ``milepost train``: what it may hold, and how mistakes are named."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+from milepost.errors import UnreadableFile  # noqa: E402
+from milepost_train.config import (  # noqa: E402
+    CheckSettings,
+    Config,
+    Lora,
+    Stage,
+    Windows,
+    data_paths,
+    read_config,
+    resolved,
+)
+from milepost_train.data_settings import DataSettings  # noqa: E402
+from milepost_train.needs import WrongSettings  # noqa: E402
+from milepost_train.stages import STAGES, MarkedStage, PairsStage  # noqa: E402
+from support.tiny_runs import CHECK, write_run  # noqa: E402
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "train"
+ONE = '[[stage]]\nkind = "pairs"\nsteps = 3\n'
+MARKED = ONE.replace("pairs", "marked")
+
+
+def test_stages_and_their_parts(tmp_path: Path) -> None:
+    """A stage of one kind has its keys in its own table, a mixture in tables of the parts."""
+    config = read_config(write_run(tmp_path, "\n[lora]\nrank = 4\n" + CHECK))
+    first, second = config.stages
+    assert [part.weight for part in first.parts] == [2.0, 1.0]
+    assert first.parts[0].settings == MarkedStage(distil=0, question_dropout=0.1)
+    assert first.parts[1].settings == PairsStage(pairs=4)
+    assert (first.steps, first.rate, first.accumulate) == (6, 1e-3, 2)
+    assert (first.kind, second.kind) == ("marked+pairs", "marked")
+    assert second.parts[0].settings == MarkedStage(distil=0)
+    assert config.check == CheckSettings((tmp_path / "task",), every=20, budget=60)
+    assert config.lora == Lora(rank=4)
+
+
+def test_landmarks_close_what_those_of_the_last_stage_do(tmp_path: Path) -> None:
+    """A last stage of documents alone sets the interval of its check; any other, sentences."""
+    documents = ONE.replace("pairs", "documents")
+    part = '[[stage.part]]\nkind = "{}"\n'
+    mixed = "[[stage]]\nsteps = 1\n" + part.format("marked") + part.format("documents")
+    for stages, granularity in (
+        (documents, 32),
+        (documents + "evaluation = 16\n", 16),
+        (documents + 'evaluation = "sentences"\n', "sentences"),
+        (documents + mixed, "sentences"),
+        (documents + MARKED, "sentences"),
+        (MARKED + documents, 32),
+    ):
+        assert read_config(write_run(tmp_path, stages=stages)).granularity == granularity
+
+
+def test_paths_start_from_the_file_and_options_from_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder beside the file is meant where there is one, else a model of the hub."""
+    file = write_run(tmp_path / "configs", init="init")
+    config = read_config(file)
+    assert config.init == str(tmp_path / "configs" / "init")
+    assert config.out == tmp_path / "configs" / "run"
+    assert config.data.tasks == (tmp_path / "configs" / "task",)
+    write_run(tmp_path / "configs", init="owner/name", out=None)
+    assert read_config(file, out=Path("here")).init == "owner/name"
+    changed = read_config(file, init="other", out=Path("here"), device="cpu")
+    assert (changed.init, changed.out, changed.device) == ("other", Path("here"), "cpu")
+    monkeypatch.chdir(tmp_path / "configs")
+    bare = read_config(Path("run.toml"), init="init", out=Path("here"))
+    again = read_config(file, init=str(tmp_path / "configs" / "init"), out=Path("there"))
+    assert resolved(bare) == resolved(again), "the same run from another folder"
+
+
+@pytest.mark.parametrize(
+    ("text", "changes", "problem", "hint"),
+    [
+        ("", {"sede": 3}, "unknown key 'sede'", "'seed'"),
+        ("", {"init": None}, "missing key 'init'", "--init MODEL"),
+        ("", {"out": None}, "missing key 'out'", "--out FOLDER"),
+        ("", {"stages": ""}, "missing [[stage]]", "add one"),
+        ("", {"stages": "[stage]\nsteps = 3\n"}, "stage is not a list", "with [[stage]]"),
+        ("", {"stages": "[[stage]]\nsteps = 3\n"}, "[[stage]] 1: missing key 'kind'", "pairs, mer"),
+        ("", {"stages": "[[stage]]\nkind = 'pears'\nsteps = 3\n"}, "unknown kind 'pe", "'pairs'"),
+        ("", {"stages": "[[stage]]\nkind = 'pairs'\n"}, "1: missing key 'steps'", "a whole"),
+        ("", {"stages": ONE + "batsh = 3\n"}, "[[stage]] 1: unknown key 'batsh'", "one of"),
+        ("", {"stages": ONE + "stepps = 3\n"}, "unknown key 'stepps'", "'steps'"),
+        ("", {"stages": ONE + "warm_up = -1\n"}, "[[stage]] 1: warm_up is -1", "0 or more"),
+        ("", {"stages": ONE + "decay = -0.5\n"}, "[[stage]] 1: decay is -0.5", "0 or more"),
+        ("", {"stages": MARKED + "alpha = -1\n"}, "[[stage]] 1: alpha is -1", "0 or more"),
+        ("", {"stages": MARKED + "form = 'outside'\n"},
+         "[[stage]] 1: form has no effect without alpha", "add alpha, or remove form"),
+        ("", {"stages": ONE + "pairs = 1\n"}, "[[stage]] 1: pairs is 1", "2 or more"),
+        ("", {"stages": ONE + "weight = 1\n"}, "[[stage]] 1: unknown key 'weight'", "one of"),
+        ("", {"stages": "[[stage]]\nsteps = 3\nrate = 0\n[[stage.part]]\nkind = 'pairs'\n"},
+         "[[stage]] 1: rate is 0", "above 0"),
+        ("", {"stages": "[[stage]]\nsteps = 3\npart = 1\n"}, "part is not a l", "[[stage.part]]"),
+        ("", {"stages": "[[stage]]\nsteps = 3\n[[stage.part]]\nkind = 'pairs'\nsteps = 2\n"},
+         "[[stage.part]] 1 of stage 1: unknown key 'steps'", "one of"),
+        ("", {"stages": "[[stage]]\nsteps = 3\n[[stage.part]]\nkind = 'pairs'\nweight = 0\n"},
+         "[[stage.part]] 1 of stage 1: weight is 0", "above 0"),
+        ("[check]\nsplit = 'test'\n", {}, "[check]: split is test", "dev"),
+        ("[check]\nsplit = 'dve'\n", {}, "split is \"dve\"", "'dev'"),
+        ("[check]\nevery = 0\n", {}, "[check]: every is 0", "above 0"),
+        ("[lora]\ndropout = 1.0\n", {}, "[lora]: dropout is 1", "below 1"),
+        ("", {"average": 1.0}, "average is 1", "below 1"),
+        ("", {"on_collapse": "ignore"}, 'on_collapse is "ignore"', 'one of "warn", "stop"'),
+    ],
+)  # fmt: skip
+def test_single_faults_are_named(
+    tmp_path: Path, text: str, changes: dict[str, str], problem: str, hint: str
+) -> None:
+    """With file, table, key and what is allowed; a file with one fault has one."""
+    file = write_run(tmp_path, text, **changes)
+    with pytest.raises(WrongSettings) as caught:
+        read_config(file)
+    (fault,) = caught.value.faults
+    assert fault.problem.startswith(f"{file}: ")
+    assert problem in fault.problem
+    assert hint in fault.hint
+
+
+EVERYTHING_WRONG = """
+sede = 3
+average = "x"
+threads = 0
+
+[data]
+tasks = "x"
+hold_out = 2
+
+[check]
+splti = 3
+every = 0
+
+[[stage]]
+kind = "marked"
+alpha = -1
+form = "nowhere"
+stepps = 3
+rate = 0
+
+[[stage]]
+kind = "documents"
+steps = 3
+window = "x"
+granularities = [600]
+negatives = "x"
+scores = 3
+
+[[stage]]
+steps = 0
+
+[[stage.part]]
+kind = "pears"
+foo = 3
+
+[[stage.part]]
+kind = "pairs"
+weight = 0
+"""
+
+
+def test_every_fault_of_a_file_is_reported(tmp_path: Path) -> None:
+    """One line a fault; what only follows from a wrong value (a window's size) is not one."""
+    file = tmp_path / "run.toml"
+    file.write_text(EVERYTHING_WRONG)
+    with pytest.raises(WrongSettings) as caught:
+        read_config(file)
+    wanted = [
+        *(": missing key 'init'", ": missing key 'out'", ": unknown key 'sede'"),
+        *(': average is "x"', ": threads is 0"),
+        *(': [data]: tasks is "x"', ": [data]: hold_out is 2"),
+        *(": [check]: unknown key 'splti'", ": [check]: every is 0"),
+        *(": [[stage]] 1: unknown key 'stepps'", ": [[stage]] 1: missing key 'steps'"),
+        *(': [[stage]] 1: form is "nowhere"', ": [[stage]] 1: alpha is -1"),
+        ": [[stage]] 1: rate is 0",
+        *(': [[stage]] 2: window is "x"', ': [[stage]] 2: negatives is "x"'),
+        ": [[stage.part]] 1 of stage 3: unknown kind 'pears'",
+        ": [[stage.part]] 1 of stage 3: unknown key 'foo'",
+        *(": [[stage.part]] 2 of stage 3: weight is 0", ": [[stage]] 3: steps is 0"),
+    ]
+    lines = str(caught.value).splitlines()
+    assert sorted(line.partition(";")[0] for line in lines) == sorted(
+        f"{file}{fault}" for fault in wanted
+    )
+    assert lines == caught.value.lines()
+
+
+def test_reading_a_configuration_imports_no_torch(tmp_path: Path) -> None:
+    """Neither a good one nor one with faults in the keys of its stages."""
+    good, bad = write_run(tmp_path), tmp_path / "bad.toml"
+    bad.write_text(EVERYTHING_WRONG)
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from milepost.errors import InputError\n"
+        "from milepost_train.config import read_config\n"
+        "print(len(read_config(Path(sys.argv[1])).stages))\n"
+        "try: read_config(Path(sys.argv[2]))\n"
+        "except InputError as error: print(len(error.faults))\n"
+        "print([name for name in ('torch', 'numpy') if name in sys.modules])\n"
+    )
+    command = [sys.executable, "-c", program, str(good), str(bad)]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    assert done.stdout.splitlines() == ["2", "20", "[]"]
+
+
+def test_files_that_are_not_toml(tmp_path: Path) -> None:
+    """The line and the reason, or that there is no such file."""
+    file = tmp_path / "run.toml"
+    with pytest.raises(UnreadableFile, match=r"run.toml cannot be read: No such file"):
+        read_config(file)
+    file.write_text("seed = \n")
+    with pytest.raises(UnreadableFile, match=r"run.toml is not TOML: .*line 1"):
+        read_config(file)
+
+
+def test_all_data_is_known(tmp_path: Path) -> None:
+    """What a run is compared by when it goes on: files and folders, each once."""
+    config = read_config(write_run(tmp_path, CHECK))
+    names = [os.path.relpath(file, tmp_path) for file in data_paths(config)]
+    assert names == ["pairs.jsonl", "task"]
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.toml")), ids=lambda file: file.name)
+def test_examples_are_right(file: Path, tmp_path: Path) -> None:
+    """Each of them is read, and says all that it has to."""
+    assert read_config(file, init="owner/name", out=tmp_path).stages
+
+
+def test_the_reranker_starts_from_weights_that_the_first_run_keeps() -> None:
+    """At a step that this run checks."""
+    said = tomllib.loads((EXAMPLES / "reranker.toml").read_text(encoding="utf-8"))
+    first = read_config(EXAMPLES / "landmark-minilm-first.toml", init="owner/name")
+    folder, _, step = said["init"].rpartition("/checkpoint-")
+    assert (EXAMPLES / folder).resolve() == first.out.resolve()
+    assert first.check.keep
+    assert int(step) % first.check.every == 0
+    assert int(step) <= first.stages[0].steps
+
+
+def test_the_model_that_ships_is_two_runs_of_one_recipe(tmp_path: Path) -> None:
+    """The second begins at the first one's checkpoint and keeps half of it, as the record says."""
+    ends = ("-first", "")
+    runs = [
+        read_config(EXAMPLES / f"landmark-minilm{end}.toml", init="owner/name", out=tmp_path)
+        for end in ends
+    ]
+    left, said = (
+        tomllib.loads((EXAMPLES / f"landmark-minilm{end}.toml").read_text(encoding="utf-8"))
+        for end in ends
+    )
+    assert said["init"] == f"{left['out']}/checkpoint"
+    first, last = runs
+    assert (first.data, first.windows) == (last.data, last.windows)
+    assert dataclasses.replace(first.check, keep=False) == last.check
+    recipe = json.loads((EXAMPLES.parents[1] / "checkpoint" / "recipe.json").read_text("utf-8"))
+    assert recipe["mix"] == [1 - last.base_share, last.base_share] == [0.5, 0.5]
+    for run, record in zip(runs, recipe["runs"], strict=True):
+        (stage,) = run.stages
+        for name in ("steps", "rate", "warm_up", "floor"):
+            assert getattr(stage, name) == record[name], name
+        assert (run.seed, run.average, run.data.hold_out) == tuple(
+            record[name] for name in ("seed", "average", "hold_out")
+        )
+        assert dataclasses.asdict(run.windows).items() >= record["windows"].items()
+        for part, drawn in zip(stage.parts, record["parts"], strict=True):
+            assert part.kind == drawn["kind"]
+            assert part.weight == drawn["weight"]
+            kept = json.loads(json.dumps(dataclasses.asdict(part.settings)))
+            told = {name: value for name, value in drawn.items() if name not in ("kind", "weight")}
+            assert {name: kept[name] for name in told} == told
+
+
+def test_the_page_names_every_key() -> None:
+    """Of the file's top, its tables, and every kind of stage."""
+    page = (EXAMPLES.parents[1] / "docs" / "training.md").read_text(encoding="utf-8")
+    tables = (Config, Stage, CheckSettings, Lora, Windows, DataSettings, *STAGES.values())
+    for table in tables:
+        for name in {field.name for field in dataclasses.fields(table)} - {"file", "parts"}:
+            said = name.removesuffix("s") if name == "stages" else name
+            assert f"`{said}`" in page or f"[{said}]" in page, f"{table.__name__}.{name}"

@@ -1,0 +1,398 @@
+"""Training text: sentences as ids, and the files it is read from."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+from milepost.errors import InputError, UnreadableFile  # noqa: E402
+from milepost.testing import fake_encoder  # noqa: E402
+from milepost_train.data import held_out, tokenize, touched  # noqa: E402
+from milepost_train.loading import (  # noqa: E402
+    Report,
+    Texts,
+    load_documents,
+    load_pairs,
+    load_task,
+)
+from milepost_train.loading_negatives import load_negatives  # noqa: E402
+from milepost_train.rows import existing  # noqa: E402
+
+TOKENIZER = fake_encoder().tokenizer
+TEXT = "One whale sings. Two ships pass by. None of them stops."
+
+
+def write(path: Path, rows: list[dict[str, object]]) -> Path:
+    with gzip.open(path, "wt", encoding="utf-8") as lines:
+        lines.writelines(json.dumps(row) + "\n" for row in rows)
+    return path
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> Path:
+    """A task of three documents, one of them not for commerce, and questions of two splits."""
+    folder = tmp_path / "written"
+    folder.mkdir()
+    documents = [
+        {"id": "a", "title": "Whales", "text": TEXT, "meta": {"licence": "CC-BY-4.0"}},
+        {"id": "b", "text": TEXT + " b", "meta": {"licence": "CC-BY-NC-4.0"}},
+        {"id": "c", "text": TEXT + " c"},
+    ]
+    questions = [
+        {"id": "1", "document": "a", "question": "who sings", "spans": [[4, 9]], "split": "train"},
+        {"id": "2", "document": "b", "question": "who sings", "spans": [[4, 9]], "split": "train"},
+        {"id": "3", "document": "c", "question": "what", "spans": [[10, 40]], "split": "train"},
+        {"id": "4", "document": "a", "question": "none", "spans": [[40, 45]], "split": "dev"},
+    ]
+    write(folder / "documents.jsonl.gz", documents)
+    write(folder / "questions.jsonl.gz", questions)
+    return folder
+
+
+def test_sentences_as_ids() -> None:
+    """Ids of all sentences lie flat, each found by its number, its span beside it."""
+    text = tokenize(TOKENIZER, "a", "written", TEXT)
+    assert [TEXT[a:b].strip() for a, b in text.spans] == [
+        "One whale sings.",
+        "Two ships pass by.",
+        "None of them stops.",
+    ]
+    for number, (start, end) in enumerate(text.spans):
+        assert text.sentence(number).tolist() == TOKENIZER.encode([TEXT[start:end]])[0].ids
+    assert text.lengths.tolist() == [len(text.sentence(n)) for n in range(3)]
+
+
+def test_a_part_of_a_text() -> None:
+    """A part has its sentences under new numbers, and still finds their words."""
+    text = tokenize(TOKENIZER, "a", "t", TEXT)
+    part = text.part(1, 3)
+    assert [part.words[a:b].strip() for a, b in part.spans] == [
+        "Two ships pass by.",
+        "None of them stops.",
+    ]
+    assert part.sentence(0).tolist() == text.sentence(1).tolist()
+    assert part.lengths.tolist() == text.lengths.tolist()[1:]
+
+
+def test_long_sentences_are_cut() -> None:
+    """No sentence has more tokens than the limit; one without any joins the one before."""
+    text = tokenize(TOKENIZER, "a", "t", "One whale sings all night long. Two do.", longest=4)
+    assert text.lengths.tolist() == [4, 3]
+    assert tokenize(TOKENIZER, "a", "t", "").spans == []
+
+
+def test_evidence_touches_sentences() -> None:
+    """A span belongs to each sentence it shares a character with, and to no neighbour it meets."""
+    spans = [(0, 10), (10, 20), (20, 30)]
+    assert touched(spans, [[0, 10]]) == (0,)
+    assert touched(spans, [[9, 11]]) == (0, 1)
+    assert touched(spans, [[25, 26], [3, 4]]) == (0, 2)
+    assert touched(spans, [[30, 40]]) == ()
+    assert touched([], [[0, 5]]) == ()
+
+
+def test_a_task(task: Path) -> None:
+    """Questions of the split with their evidence; without documents whose licence forbids it."""
+    texts, report = Texts(TOKENIZER), Report()
+    questions = load_task(task, texts, report)
+    assert [text.name for text in texts.all] == ["a", "c"]
+    assert texts.all[0].title == "Whales"
+    assert [(q.name, texts.all[q.text].name, q.evidence, q.words) for q in questions] == [
+        ("1", "a", (0,), "who sings"),
+        ("3", "c", (0, 1, 2), "what"),
+    ]
+    assert {q.task for q in questions} == {"written"}
+    assert report.bad == []
+    assert report.counts[task] == {
+        "questions of another split": 1,
+        "document with a non-commercial licence": 1,
+        "questions about a document that is left out": 1,
+        "questions": 2,
+        "documents asked of": 2,
+    }
+    (line,) = report.lines()
+    assert line.startswith(f"{task}: 2 questions, 2 documents asked of, 1 questions of another")
+    everything = Texts(TOKENIZER)
+    load_task(task, everything, Report(), allow_nc=True)
+    assert [text.name for text in everything.all] == ["a", "b", "c"]
+    assert [q.name for q in load_task(task, texts, report, split="dev")] == ["4"]
+
+
+def test_what_synthesize_writes(tmp_path: Path) -> None:
+    """One file with both kinds of line; headings and what may answer too keep their sentences."""
+    path = tmp_path / "made.jsonl"
+    rows = [
+        {"id": "a", "text": TEXT, "ignore": [[0, 5]], "beside": {"a:1": [[20, 25]]}},
+        {"id": "a:1", "document": "a", "question": "who stops", "type": "fact",
+         "spans": [[36, 40]], "split": "train"},
+        {"id": "a:2", "document": "a", "question": "who sings", "spans": [[4, 9]]},
+    ]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, rows)))
+    texts, report = Texts(TOKENIZER), Report()
+    (question,) = load_task(path, texts, report)
+    assert (question.task, question.evidence, question.beside) == ("made", (2,), (1,))
+    assert texts.all[0].aside == (0,)
+    assert report.counts[path]["questions of another split"] == 1  # who says nothing is of dev
+
+
+def test_wrong_lines_are_named(tmp_path: Path) -> None:
+    """Each with file, line and reason; what is right beside them is used."""
+    path = tmp_path / "own.jsonl"
+    row = {"document": "a", "question": "who", "spans": [[4, 9]], "split": "train"}
+    rows = [
+        {"id": "a", "text": TEXT},
+        row,
+        {**row, "question": "?!"},
+        {**row, "spans": [[4, 900]]},
+        {**row, "spans": [[16, 17]]},
+        {**row, "document": "aa"},
+        {**row, "split": "training"},
+        {"id": "empty", "text": " "},
+        {**row, "id": "x"},
+        {**row, "id": "x"},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    report = Report()
+    found = load_task(path, Texts(TOKENIZER), report)
+    assert [question.name for question in found] == ["line 2", "x"]
+    told = sorted(map(str, report.bad))
+    assert len(told) == 7
+    for line, words in (
+        (3, "neither letter nor digit"),
+        (4, "outside document 'a'"),
+        (5, "hold no words"),
+        (6, "no document 'aa'"),
+        (7, "unknown split 'training'"),
+        (8, "'text' is empty"),
+        (10, "is already in line 9"),
+    ):
+        assert any(f"{path}, line {line}: " in each and words in each for each in told), (
+            line,
+            told,
+        )
+
+
+def test_broken_files(tmp_path: Path) -> None:
+    """A file that is not there and one that is damaged are named."""
+    with pytest.raises(UnreadableFile, match="questions"):
+        load_task(tmp_path, Texts(TOKENIZER), Report())
+    path = tmp_path / "pairs.jsonl"
+    path.write_bytes(gzip.compress(b'{"query": "a", "passage": "b"}\n' * 99)[:-9])
+    with pytest.raises(UnreadableFile, match=r"pairs\.jsonl cannot be read"):
+        load_pairs(path, Texts(TOKENIZER), Report())
+    with pytest.raises(InputError, match="does not exist"):
+        existing([tmp_path / "nothing.jsonl"])
+    assert existing([tmp_path]) == [path]
+
+
+BROKEN = b'{"id": \n[1]\n{"text": "\xff"}\n'
+BROKEN_SAID = ("not JSON: Expecting value at character 7", "[1] is not a JSON object", "not UTF-8")
+
+
+def named(report: Report, path: Path, first: int, said: tuple[str, ...]) -> bool:
+    """Whether the report names lines of a file from a number on, and nothing else."""
+    wanted = [f"{path}, line {n}: {words}" for n, words in enumerate(said, first)]
+    told = [str(error) for error in report.bad]
+    return len(told) == len(said) and all(map(str.startswith, told, wanted))
+
+
+def test_lines_that_are_no_json_stop_nothing(task: Path, tmp_path: Path) -> None:
+    """In every kind of file they are named once each, and what is right beside them is used."""
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_bytes(BROKEN + b'{"query": "whale", "passage": "One sings."}\n')
+    report = Report()
+    assert len(load_pairs(pairs, Texts(TOKENIZER), report)) == 1
+    assert named(report, pairs, 1, BROKEN_SAID)
+    assert list(report.lines()) == [f"{pairs}: 1 pairs, 3 bad lines"]
+
+    for name in ("documents", "questions"):
+        whole = gzip.decompress((task / f"{name}.jsonl.gz").read_bytes())
+        (task / f"{name}.jsonl").write_bytes(whole + BROKEN)  # goes before the packed one
+        report = Report()
+        assert len(load_task(task, Texts(TOKENIZER), report)) == 2
+        assert named(report, task / f"{name}.jsonl", whole.count(b"\n") + 1, BROKEN_SAID)
+        assert next(report.lines()).endswith("3 bad lines")
+        (task / f"{name}.jsonl").unlink()
+
+    both = tmp_path / "both.jsonl"
+    parts = [(task / f"{name}.jsonl.gz").read_bytes() for name in ("documents", "questions")]
+    both.write_bytes(BROKEN + b"".join(map(gzip.decompress, parts)))
+    report = Report()
+    assert len(load_task(both, Texts(TOKENIZER), report)) == 2
+    assert named(report, both, 1, BROKEN_SAID)
+
+    corpus, texts, report = tmp_path / "corpus.jsonl", Texts(TOKENIZER), Report()
+    corpus.write_bytes(BROKEN + b'{"id": "a", "title": "Whales", "text": "One sings."}\n')
+    load_documents(corpus, texts, report)
+    assert len(texts.all) == 1
+    assert named(report, corpus, 1, BROKEN_SAID)
+
+
+def test_a_question_under_a_wrong_key_is_named(task: Path, tmp_path: Path) -> None:
+    """And so are a document among questions, a question among documents, and what is neither."""
+    question = {"document": "a", "question": "who", "spans": [[4, 9]], "split": "train"}
+    asked = [
+        {**question, "id": "9"},
+        {"id": "q2", "document": "d1", "qestion": "who sings?", "spans": [[4, 9]]},
+        {"id": "d2", "text": TEXT},
+    ]
+    write(task / "questions.jsonl.gz", asked)
+    report = Report()
+    assert [q.name for q in load_task(task, Texts(TOKENIZER), report)] == ["9"]
+    reasons = (
+        "no 'question'; try: add question; it has 'id' or 'document' or 'qestion' or 'spans'",
+        "no 'question'; try: add question; it has 'id' or 'text'",
+    )
+    assert named(report, task / "questions.jsonl.gz", 2, reasons)
+
+    write(task / "questions.jsonl.gz", asked[:1])
+    write(task / "documents.jsonl.gz", [{"id": "a", "text": TEXT}, {**question, "id": "10"}])
+    report = Report()
+    assert [q.name for q in load_task(task, Texts(TOKENIZER), report)] == ["9"]
+    among = ("a 'question' among documents; try: leave the key out",)
+    assert named(report, task / "documents.jsonl.gz", 2, among)
+
+    both = tmp_path / "both.jsonl"
+    rows = [{"id": "a", "text": TEXT}, question, asked[1]]
+    both.write_text("\n".join(map(json.dumps, rows)))
+    report = Report()
+    assert [q.name for q in load_task(both, Texts(TOKENIZER), report)] == ["line 2"]
+    neither = ("no 'text' or 'question'; try: add text or question; it has 'id' or 'document' or",)
+    assert named(report, both, 3, neither)
+    assert next(report.lines()).endswith("1 documents asked of, 1 bad line")
+
+
+def test_documents_held_out(task: Path) -> None:
+    """None at share 0, all at 1, a growing set between, always the same one."""
+    texts, report = Texts(TOKENIZER), Report()
+    assert load_task(task, texts, report, hold_out=1.0) == []
+    assert texts.all == []
+    assert report.counts[task]["questions about documents held out"] == 3
+    names = [f"document {n}" for n in range(2000)]
+    quarter = {name for name in names if held_out(name, 0.25)}
+    assert {name for name in names if held_out(name, 0.1)} < quarter
+    assert 400 < len(quarter) < 600
+
+
+def test_the_same_text_is_one(task: Path, tmp_path: Path) -> None:
+    """A document in two files is one text, so that evidence is nowhere its own negative."""
+    other = tmp_path / "again.jsonl"
+    rows = [
+        {"id": "z", "text": TEXT, "ignore": [[17, 20]]},
+        {"document": "z", "question": "who stops", "spans": [[36, 40]], "split": "train"},
+    ]
+    other.write_text("\n".join(map(json.dumps, rows)))
+    texts = Texts(TOKENIZER)
+    first = load_task(task, texts, Report())
+    second = load_task(other, texts, Report())
+    assert second[0].text == first[0].text
+    assert second[0].task == "again"
+    assert len(texts.all) == 2
+    assert texts.all[first[0].text].aside == (1,)
+
+
+def test_pairs(tmp_path: Path) -> None:
+    """Passages are cut at a sentence's end, the first sentence stays; what is wrong is named."""
+    rows = [
+        {"query": "whale", "passage": TEXT, "negatives": ["Two ships."]},
+        {"query": "", "passage": TEXT},
+        {"query": "ship", "passage": " "},
+        {"query": "ship", "passage": TEXT, "negatives": "none"},
+        {"query": "ship", "passage": TEXT, "licence": "CC BY-NC 4.0"},
+    ]
+    path = write(tmp_path / "terms.jsonl.gz", rows)
+    report = Report()
+    (pair,) = load_pairs(path, Texts(TOKENIZER), report)
+    assert pair.text.task == "terms"
+    assert len(pair.text.spans) == 3
+    assert [text.words for text in pair.negatives] == ["Two ships."]
+    assert report.counts[path] == {"pairs with a non-commercial licence": 1, "pairs": 1}
+    assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4), report.bad, strict=True)] == [
+        True
+    ] * 3
+    lengths = pair.text.lengths
+    for most in (1, int(lengths[0]), int(lengths[:2].sum()), int(lengths.sum()) - 1):
+        (short,) = load_pairs(path, Texts(TOKENIZER), Report(), most_tokens=most)
+        count = max(1, int((np.cumsum(lengths) <= most).sum()))
+        assert short.text.spans == pair.text.spans[:count]
+        assert short.text.ids.tolist() == pair.text.ids[: int(lengths[:count].sum())].tolist()
+        assert short.text.lengths.tolist() == lengths[:count].tolist()
+
+
+def test_documents_with_titles(task: Path, tmp_path: Path) -> None:
+    """Training documents that have one; a task's documents are not among them."""
+    rows = [
+        {"id": "a", "title": "Whales", "text": TEXT, "split": "train"},
+        {"id": "b", "title": "Ships", "text": TEXT + " b", "split": "test"},
+        {"id": "c", "text": TEXT + " c", "split": "train"},
+        {"id": "d", "title": "Tides", "text": TEXT + " d", "licence": "CC-BY-NC-4.0"},
+    ]
+    path = write(tmp_path / "corpus.jsonl.gz", rows)
+    texts, report = Texts(TOKENIZER), Report()
+    load_documents(path, texts, report)
+    assert [text.title for text in texts.all] == ["Whales"]
+    assert report.counts[path] == {
+        "documents with a title": 1,
+        "documents without a title": 1,
+        "document of another split": 1,
+        "document with a non-commercial licence": 1,
+    }
+    with pytest.raises(InputError, match=r"is a task;.*name it among tasks"):
+        load_documents(task / "documents.jsonl.gz", texts, report)
+
+
+def test_mined_negatives(tmp_path: Path) -> None:
+    """As ``milepost mine`` writes them: sentences of the texts that are there."""
+    texts = [tokenize(TOKENIZER, "a", "t", TEXT)]
+    row = {"id": "1", "question": "who sings", "document": "a", "spans": [[4, 9]], "positive": 0.9}
+    rows = [
+        {**row, "negatives": [{"document": "a", "span": [17, 35], "score": 0.1, "by": "words"},
+                              {"document": "far", "span": [0, 9], "score": 0.1, "by": "words"}]},
+        {**row, "negatives": [{"document": "a", "span": [170, 350]}]},
+        {**row, "negatives": [{"document": "a", "span": ["x", 1]}]},
+        {**row, "negatives": "none"},
+        {**row, "id": "2", "negatives": [{"document": "a", "span": [17, 35], "weight": 0.25}]},
+        {**row, "negatives": [{"document": "a", "span": [17, 35], "weight": 1.5}]},
+        {**row, "negatives": [{"document": "a", "span": [17, 35], "weight": True}]},
+    ]  # fmt: skip
+    path = write(tmp_path / "mined.jsonl.gz", rows)
+    report = Report()
+    first, second = ("1", "who sings"), ("2", "who sings")
+    assert list(load_negatives(path, texts, report, {first, second}, ())) == [
+        (first, {(0, 1): 1.0}),
+        (second, {(0, 1): 0.25}),
+    ]
+    assert report.counts[path]["negatives in documents that are not read"] == 1
+    assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4, 6, 7), report.bad, strict=True)] == [
+        True
+    ] * 5
+
+
+def test_negatives_of_questions_that_are_not_read_are_counted(tmp_path: Path) -> None:
+    """They are of no use to anybody: neither a question nor a pair asks in their words."""
+    texts = [tokenize(TOKENIZER, "a", "t", TEXT)]
+    negatives = [{"document": "a", "span": span} for span in ([0, 9], [17, 35])]
+    path = write(
+        tmp_path / "mined.jsonl.gz",
+        [
+            {"id": "1", "question": "who sings", "negatives": negatives},
+            {"id": "2", "question": "who sings", "negatives": negatives[:1]},
+            {"id": "3", "question": "who stops", "negatives": negatives[1:]},
+        ],
+    )
+    report = Report()
+    found = dict(load_negatives(path, texts, report, {("1", "who sings")}, {"who stops"}))
+    assert found == {
+        ("1", "who sings"): {(0, 0): 1.0, (0, 1): 1.0},
+        ("3", "who stops"): {(0, 1): 1},
+    }
+    assert list(report.lines()) == [
+        f"{path}: 3 negatives, 1 negatives of questions that are not read"
+    ]

@@ -1,0 +1,85 @@
+"""A file of rows that a killed run leaves whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.errors import InputError
+from milepost_train.journal import Journal
+
+PIECES = {"a": [{"n": 1}, {"n": 2}], "b": [], "c": [{"n": 3, "text": "Größe\n"}]}
+
+
+def write(path, pieces, **settings):
+    """Write what is not there yet, as a command would."""
+    with Journal(path, settings) as journal:
+        for name, rows in pieces.items():
+            if name not in journal.done:
+                journal.write(name, rows, {"rows": len(rows)})
+        return journal.counts
+
+
+@settings(max_examples=40)
+@given(rows=st.integers(0, 200), pieces=st.integers(0, 300))
+def test_a_run_killed_anywhere_ends_like_one_that_was_not(tmp_path_factory, rows, pieces):
+    """Whatever the disk holds of both files, going on gives the bytes of one run in one go."""
+    folder = tmp_path_factory.mktemp("killed")
+    whole, torn = folder / "whole.jsonl", folder / "torn.jsonl"
+    write(whole, PIECES)
+    write(torn, PIECES)
+    record = torn.with_name("torn.jsonl.run")
+    kept = record.read_bytes()
+    first = kept.index(b"\n") + 1
+    kept = kept[: max(first, len(kept) - pieces)]
+    record.write_bytes(kept)
+    done = [json.loads(line) for line in kept[: kept.rindex(b"\n")].splitlines()[1:]]
+    least = done[-1]["bytes"] if done else 0
+    torn.write_bytes(torn.read_bytes()[: max(least, torn.stat().st_size - rows)])
+    assert write(torn, PIECES) == {"rows": 3}
+    assert torn.read_bytes() == whole.read_bytes()
+    assert record.read_bytes() == whole.with_name("whole.jsonl.run").read_bytes()
+
+
+def test_other_settings_are_an_error_that_names_them(tmp_path):
+    """A file is never continued with settings other than those it was begun with."""
+    write(tmp_path / "out.jsonl", PIECES, below=0.95)
+    with pytest.raises(InputError, match=r"made with below 0\.95, not 0\.9"):
+        write(tmp_path / "out.jsonl", PIECES, below=0.9)
+
+
+def test_a_file_of_somebody_else_is_not_touched(tmp_path):
+    """A file without its record is left as it is."""
+    path = tmp_path / "out.jsonl"
+    path.write_text("precious\n")
+    with pytest.raises(InputError, match="exists, but"):
+        write(path, PIECES)
+    assert path.read_text() == "precious\n"
+
+
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [
+        (lambda path, record: path.write_text(""), "shorter than"),
+        (lambda path, record: record.write_text("{\n"), "damaged"),
+        (lambda path, record: record.write_text("[]\n3\n"), "damaged"),
+    ],
+)
+def test_harm_is_named(tmp_path, harm, said):
+    """A shortened file and a broken record are errors that say which file."""
+    path = tmp_path / "out.jsonl"
+    write(path, PIECES)
+    harm(path, path.with_name("out.jsonl.run"))
+    with pytest.raises(InputError, match=said):
+        write(path, PIECES)
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    """A missing folder and a gzipped name are refused before any work."""
+    with pytest.raises(InputError, match="cannot be written"):
+        Journal(tmp_path / "none" / "out.jsonl", {})
+    with pytest.raises(InputError, match="cannot be gzipped"):
+        Journal(tmp_path / "out.jsonl.gz", {})

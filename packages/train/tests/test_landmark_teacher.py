@@ -1,0 +1,158 @@
+"""A model of ours as the teacher: its landmarks in their context, from a checkpoint or a folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from tokenizers import Tokenizer
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+from milepost.engine.folder import SHIPPED  # noqa: E402
+from milepost.errors import InputError, ModelError  # noqa: E402
+from milepost_train.batches import queries_of, windows_of  # noqa: E402
+from milepost_train.check import vectors_of  # noqa: E402
+from milepost_train.data import tokenize  # noqa: E402
+from milepost_train.landmark_teacher import LandmarkTeacher, is_ours  # noqa: E402
+from milepost_train.material import DataSettings, load_material  # noqa: E402
+from milepost_train.model import open_checkpoint  # noqa: E402
+from milepost_train.model.reading import Reading  # noqa: E402
+from milepost_train.objectives import build  # noqa: E402
+from milepost_train.stages import MarkedStage  # noqa: E402
+from milepost_train.teacher import Targets  # noqa: E402
+from support.small_material import Student  # noqa: E402
+from support.small_models import write_checkpoint  # noqa: E402
+
+LIGHT = SHIPPED / "landmark-light"
+READING = Reading(bos_token="[CLS]", landmark="[SEP]")
+TEXT = "The cat sat on the mat. The dog sat by the tree. A bird sat on the house."
+SMALL = {"documents": 1, "questions": 1, "hard": 1, "windows": (32,)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint as a run leaves it, whose sentences have ten tokens at most."""
+    made = tmp_path_factory.mktemp("landmarks")
+    write_checkpoint(made / "plain", "bert")
+    checkpoint = open_checkpoint(made / "plain")
+    checkpoint.reading = replace(checkpoint.reading, longest=10, window=64, left=16, right=8)
+    checkpoint.save(made / "run", torch.float32)
+    return made / "run"
+
+
+@pytest.fixture(scope="module")
+def teacher(folder: Path) -> LandmarkTeacher:
+    return LandmarkTeacher(folder)
+
+
+def text_of(teacher: LandmarkTeacher, words: str = TEXT) -> Any:
+    return tokenize(teacher.encoder.tokenizer, "name", "task", words)
+
+
+def landmarks_of(folder: Path, text: Any, last: int) -> Any:
+    """The landmarks of the first sentences in one window, by the network itself."""
+    with torch.no_grad():
+        return vectors_of(open_checkpoint(folder).model, windows_of([(0, 0, last)], [text], 2, 3))
+
+
+def test_landmarks_in_their_context_are_the_targets(folder: Path, teacher: Any) -> None:
+    """As one window gives them; of a part of a text nothing else is read."""
+    text = text_of(teacher)
+    found = teacher.of_sentences(text)
+    assert (found.dtype, found.shape, teacher.width) == (np.float16, (3, 32), 32)
+    assert np.allclose(found, landmarks_of(folder, text, 3), atol=2e-3)
+    begun = teacher.of_sentences(text.part(0, 2))
+    assert np.allclose(begun, landmarks_of(folder, text, 2), atol=2e-3)
+    assert not np.allclose(begun, found[:2], atol=2e-3)
+
+
+def test_a_long_sentence_is_the_mean_of_its_pieces(teacher: Any) -> None:
+    """What is longer than the teacher reads at once is read whole all the same."""
+    said = "The cat sat on the mat, " + "the cat sat on the mat, " * 3 + "the dog. "
+    long = text_of(teacher, f"The dog sat. {said}A bird sat.")
+    read = teacher.encoder.encode(long.words, spans=long.spans)
+    assert len(long.spans) == 3 < len(read.spans)
+    vectors = teacher.of_sentences(long).astype(np.float32)
+    mean = read.vectors[1:-1].mean(axis=0)
+    assert np.allclose(vectors[1], mean / np.linalg.norm(mean), atol=2e-3)
+    assert np.allclose(vectors[[0, 2]], read.vectors[[0, -1]], atol=2e-3)
+
+
+def test_questions_are_one_sentence_and_passages_a_mean(folder: Path, teacher: Any) -> None:
+    """A question is read as the search reads it, a passage as a text of sentences."""
+    ids = teacher.encoder.tokenizer.encode(["where sat it"])[0].ids
+    model = open_checkpoint(folder).model
+    with torch.no_grad():
+        own = vectors_of(model, queries_of([np.array(ids, np.int32)], 2, 3))
+    assert np.allclose(teacher.of_questions(["where sat it"]), own, atol=2e-3)
+    mean = teacher.of_sentences(text_of(teacher)).astype(np.float32).mean(axis=0)
+    (passage,) = Targets(teacher).of_passages([TEXT])
+    assert np.allclose(passage, mean / np.linalg.norm(mean), atol=2e-3)
+
+
+def test_what_its_vectors_hang_on(folder: Path, teacher: Any, tmp_path: Path) -> None:
+    """The same folder is the same teacher; other windows or weights are another."""
+    assert LandmarkTeacher(folder).fingerprint == teacher.fingerprint
+    other = open_checkpoint(folder)
+    other.reading = replace(other.reading, left=8)
+    other.save(tmp_path / "windows", torch.float32)
+    other = open_checkpoint(folder)
+    with torch.no_grad():
+        next(other.model.parameters()).add_(0.5)
+    other.save(tmp_path / "weights", torch.float32)
+    known = {LandmarkTeacher(tmp_path / name).fingerprint for name in ("windows", "weights")}
+    assert len({*known, teacher.fingerprint}) == 3
+    (tmp_path / "weights" / "tokenizer.json").unlink()
+    with pytest.raises(ModelError):
+        LandmarkTeacher(tmp_path / "weights")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> DataSettings:
+    """One document, one question."""
+    task = tmp_path / "cats.jsonl"
+    rows = [
+        {"id": "a", "text": TEXT},
+        {"id": "q", "document": "a", "question": "where sat the cat?", "spans": [[0, 22]],
+         "split": "train"},
+    ]  # fmt: skip
+    task.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return DataSettings(tasks=(task,))
+
+
+def material_of(data: DataSettings, folder: Path, **changes: Any) -> Any:
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    return load_material(replace(data, **changes), tokenizer, READING, width=32)
+
+
+def test_a_run_is_taught_by_a_checkpoint(data: DataSettings, folder: Path) -> None:
+    """Of the student's width: its vectors are targets; it takes no other context."""
+    material = material_of(data, folder, teacher=folder)
+    parts = build(MarkedStage(**SMALL, rank=0.5), material).step(Student(), Random(1))
+    assert {"distance", "rank"} <= set(parts)
+    with pytest.raises(InputError, match=r"context is 'title'.*leave context out"):
+        material_of(data, folder, teacher=folder, context="title")
+
+
+def test_a_model_of_another_width_gives_scores_alone(data: DataSettings, folder: Path) -> None:
+    """The shipped light model, 256 numbers: its ranking is learned, its vectors are refused."""
+    assert is_ours(LIGHT)
+    material = material_of(data, folder, teacher=LIGHT)
+    wide = material.targets.of_text(material.texts[0])
+    assert wide.shape == (3, 256)
+    asked = material.question_target(0)
+    assert np.argmax(wide.astype(np.float32) @ asked.astype(np.float32)) == 0
+    with pytest.raises(InputError, match=r"vectors of 32 numbers to a teacher's of 256;.*set it"):
+        build(MarkedStage(**SMALL), material)
+    stage = MarkedStage(**SMALL, distil=0, rank=1.0, selected=0.5)
+    student = Student()
+    parts = build(stage, material).step(student, Random(1))
+    assert parts["rank"] > 0
+    assert student.gradients().abs().max() > 0

@@ -1,0 +1,195 @@
+"""Rates, averages, the log, the alarm: what the loop does between its steps."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+from milepost.errors import MilepostError  # noqa: E402
+from milepost_train import loop as loops  # noqa: E402
+from milepost_train.config import Part, Stage, read_config  # noqa: E402
+from milepost_train.loop import Event, memory  # noqa: E402
+from milepost_train.model import open_checkpoint  # noqa: E402
+from milepost_train.run import train  # noqa: E402
+from milepost_train.run_folder import RunFolder  # noqa: E402
+from milepost_train.schedule import Average, adam_of, rate_at  # noqa: E402
+from milepost_train.stages import PairsStage  # noqa: E402
+from milepost_train.whole_files import Halted  # noqa: E402
+from support.tiny_runs import CHECK, write_run  # noqa: E402
+
+ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-3\nwarm_up = 0\nsteps = {}\n'
+
+
+@pytest.fixture(autouse=True)
+def no_curves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes longer than the training here, and has tests of its own."""
+    monkeypatch.setattr(loops, "draw", lambda folder: [])
+
+
+def stage_of(**changes: Any) -> Stage:
+    return Stage((Part("pairs", PairsStage()),), **{"steps": 10, **changes})
+
+
+def test_the_rate_written_out() -> None:
+    """Up in a line, down by half a cosine to the floor's share."""
+    stage = stage_of(steps=12, rate=2.0, warm_up=2, floor=0.1)
+    done = [0.0, 0.5]
+    expected = [1.0, 2.0, 0.2 + 1.8 * 0.5 * (1 + math.cos(math.pi * done[0])), 1.1]
+    found = [rate_at(stage, step) for step in (0, 1, 2, 7)]
+    assert found == pytest.approx(expected)
+
+
+@given(steps=st.integers(1, 200), warm_up=st.integers(0, 300), floor=st.floats(0, 1), at=st.data())
+def test_rates_stay_between_nothing_and_the_highest(
+    steps: int, warm_up: int, floor: float, at: st.DataObject
+) -> None:
+    """Never above, and behind the warm-up never rising and never below the floor."""
+    stage = stage_of(steps=steps, warm_up=warm_up, floor=floor, rate=1.0)
+    rates = [rate_at(stage, step) for step in range(steps)]
+    assert all(0 < rate <= 1 or floor == 0 for rate in rates)
+    falling = rates[warm_up:]
+    assert all(a >= b for a, b in itertools.pairwise(falling))
+    assert all(rate >= floor - 1e-12 for rate in falling)
+
+
+def test_biases_do_not_decay() -> None:
+    """Matrices shrink by rate times decay where no gradient pulls, vectors stay."""
+    layer = torch.nn.Linear(3, 2)
+    weights = dict(layer.named_parameters())
+    before = {name: weight.detach().clone() for name, weight in weights.items()}
+    optimiser = adam_of(stage_of(rate=0.5, decay=0.1), weights)
+    for weight in weights.values():
+        weight.grad = torch.zeros_like(weight)
+    optimiser.step()
+    assert torch.allclose(weights["weight"], before["weight"] * (1 - 0.5 * 0.1))
+    assert torch.equal(weights["bias"], before["bias"])
+
+
+def test_the_average_written_out() -> None:
+    """A short memory while young, then the slowness; lent with the base, and given back."""
+    weight = torch.nn.Parameter(torch.zeros(2))
+    base = torch.full((2,), 10.0)
+    average = Average({"w": weight}, 0.5, {"w": base}, 0.25)
+    expected = 0.0
+    for step in range(12):
+        with torch.no_grad():
+            weight.fill_(step + 1.0)
+        average.follow(step)
+        keep = min(0.5, (step + 1) / (step + 10))
+        expected = keep * expected + (1 - keep) * (step + 1.0)
+    assert torch.allclose(average.values["w"], torch.full((2,), expected))
+    with average.lent():
+        assert torch.allclose(weight, torch.full((2,), 0.75 * expected + 2.5))
+    assert torch.equal(weight, torch.full((2,), 12.0))
+    average.settle()
+    assert torch.allclose(weight, torch.full((2,), expected))
+
+
+def test_the_base_is_mixed_into_what_is_written(tmp_path: Path) -> None:
+    """At a share near one the checkpoint is near the one the run began from."""
+    distances = []
+    for share in (0.0, 0.9):
+        file = write_run(tmp_path, stages=ONE.format(3), base_share=share, out=f"run{share}")
+        done = train(read_config(file))
+        old, new = (open_checkpoint(each).model for each in (tmp_path / "init", done.checkpoint))
+        pairs = zip(old.parameters(), new.parameters(), strict=True)
+        distances.append(sum((a - b).norm().item() for a, b in pairs))
+    assert 0 < distances[1] < 0.2 * distances[0]
+
+
+def test_stages_are_runs_one_after_the_other(tmp_path: Path) -> None:
+    """A stage begins from the averaged weights, with an optimiser and a rate of its own."""
+    file = write_run(tmp_path, stages=ONE.format(2) + ONE.format(1).replace("1e-3", "1e-30"))
+    done = train(read_config(file, out=tmp_path / "two"))
+    alone = train(read_config(write_run(tmp_path, stages=ONE.format(2)), out=tmp_path / "one"))
+    first, second = ((each.checkpoint / "model.safetensors").read_bytes() for each in (done, alone))
+    assert first == second
+
+
+def test_gradients_of_several_batches_are_averaged(tmp_path: Path) -> None:
+    """The same batch again and again gives the step of that batch once."""
+    # All twelve pairs are in every batch, in one order or another.
+    text = ONE.format(1).replace("pairs = 4", "pairs = 12")
+    train(read_config(write_run(tmp_path, stages=text), out=tmp_path / "one"))
+    train(
+        read_config(write_run(tmp_path, stages=text + "accumulate = 3\n"), out=tmp_path / "three")
+    )
+    one, three = (
+        next(RunFolder(tmp_path / name, resume=True).lines()) for name in ("one", "three")
+    )
+    assert one["gradient"] == pytest.approx(three["gradient"], rel=1e-3)
+    assert one["loss"] == pytest.approx(three["loss"], rel=1e-3)
+
+
+def test_the_log_and_what_is_told(tmp_path: Path) -> None:
+    """Means since the line before, the parts of a mixture apart, checks at their steps."""
+    events: list[Event] = []
+    done = train(
+        read_config(write_run(tmp_path, CHECK.replace("20", "4"))), on_progress=events.append
+    )
+    lines = list(RunFolder(tmp_path / "run", resume=True).lines())
+    before, *lines = lines
+    assert before.keys() == {"step", "stage", "seconds", "check"}
+    assert [line["step"] for line in lines] == [2, 4, 6, 8, 10, 11]
+    assert [line["stage"] for line in lines] == [1, 1, 1, 2, 2, 2]
+    assert [line["step"] for line in lines if "check" in line] == [4, 6, 8, 11]
+    assert {"loss", "floor", "spread", "gradient", "rate"} <= set(lines[0])
+    assert any("pairs_loss" in line for line in lines[:3])
+    assert not any("marked_loss" in line for line in lines[3:])
+    steps = [event for event in events if event.doing.startswith("stage")]
+    assert [(event.done, event.of) for event in steps] == [(n, 11) for n in range(1, 12)]
+    assert [event.line for event in steps if event.line] == lines
+    assert done.found == lines[-1]["check"]
+    assert any("36 questions" in event.note for event in events)
+
+
+def test_bad_lines_are_told(tmp_path: Path) -> None:
+    """With file and line, the first of them; and all are counted."""
+    file = write_run(tmp_path, stages=ONE.format(1))
+    with (tmp_path / "pairs.jsonl").open("a") as pairs:
+        pairs.write('{"query": "a cat"}\n' * 25)
+    events: list[Event] = []
+    assert train(read_config(file), on_progress=events.append).bad == 25
+    warnings = [event.warning for event in events if event.warning]
+    assert len(warnings) == 21
+    assert "pairs.jsonl, line 13: no 'passage'" in warnings[0]
+    assert warnings[-1] == "… and 5 more lines that cannot be used"
+
+
+def test_a_run_that_collapses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The alarm speaks in the log, and stops the run where it is told to.
+
+    It does so after five readings behind the warm-up, in which the rate still rises.
+    """
+    monkeypatch.setattr(loops, "WARM_UP", 10)  # of steps that the alarm ignores in any run
+    text = ONE.format(60).replace("1e-3", "0.5").replace("warm_up = 0", "warm_up = 30")
+    text += "clip = 1e9\n"
+    file = write_run(tmp_path, stages=text, on_collapse="stop", log_every=5)
+    with pytest.raises(MilepostError, match='on_collapse = "warn" to continue; the last'):
+        train(read_config(file))
+    *before, last = RunFolder(tmp_path / "run", resume=True).lines()
+    assert "lower the rate" in last["alarm"]
+    assert last["step"] == 55
+    assert not any("alarm" in line for line in before)
+
+
+def test_what_counts_as_too_little_memory() -> None:
+    """Torch's errors of the CPU and of a GPU, and Python's own; nothing else."""
+    for error in (
+        MemoryError(),
+        RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"),
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB"),
+    ):
+        with pytest.raises(Halted, match="too little memory here"), memory("here"):
+            raise error
+    with pytest.raises(RuntimeError, match="shapes"), memory("here"):
+        raise RuntimeError("shapes do not match")

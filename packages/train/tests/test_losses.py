@@ -1,0 +1,251 @@
+"""Each loss against its formula written out, and its gradient against small differences."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+from milepost_train.losses import (  # noqa: E402
+    any_against_negatives,
+    away_from,
+    each_against_negatives,
+    info_nce,
+    means_of,
+)
+
+T = 0.05
+
+
+def batch(seed: int, rows: int = 4, columns: int = 7) -> tuple[object, object, object]:
+    """Scores, and for each question some positives and some negatives; a few are neither."""
+    random = torch.Generator().manual_seed(seed)
+    scores = torch.rand(rows, columns, generator=random, dtype=torch.float64) * 0.6 - 0.1
+    kind = torch.randint(0, 3, (rows, columns), generator=random)
+    kind[:, 0], kind[:, 1] = 1, 2
+    return scores, kind == 1, kind == 2
+
+
+def longhand_each(scores: list, positive: list, negative: list) -> float:
+    """Mean over questions of the mean over positives of log(1 + Σ exp((s_n - s_p) / t))."""
+    rows = []
+    for s, p, n in zip(scores, positive, negative, strict=True):
+        terms = [
+            math.log(1 + sum(math.exp((s[j] - s[i]) / T) for j in range(len(s)) if n[j]))
+            for i in range(len(s))
+            if p[i]
+        ]
+        if terms:
+            rows.append(sum(terms) / len(terms))
+    return sum(rows) / len(rows)
+
+
+def longhand_any(scores: list, positive: list, negative: list) -> float:
+    """Mean over questions of log(1 + Σ_N exp(s / t) / Σ_P exp(s / t))."""
+    rows = []
+    for s, p, n in zip(scores, positive, negative, strict=True):
+        good = sum(math.exp(s[i] / T) for i in range(len(s)) if p[i])
+        bad = sum(math.exp(s[i] / T) for i in range(len(s)) if n[i])
+        rows.append(math.log(1 + bad / good))
+    return sum(rows) / len(rows)
+
+
+LOSSES = [(each_against_negatives, longhand_each), (any_against_negatives, longhand_any)]
+
+
+@pytest.mark.parametrize(("loss", "longhand"), LOSSES)
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_contrast_is_its_formula(loss: object, longhand: object, seed: int) -> None:
+    """The fast form equals the sum written out."""
+    scores, positive, negative = batch(seed)
+    wanted = longhand(scores.tolist(), positive.tolist(), negative.tolist())
+    assert float(loss(scores, positive, negative, T)) == pytest.approx(wanted, rel=1e-9)
+
+
+@pytest.mark.parametrize(("loss", "longhand"), LOSSES)
+def test_contrast_has_the_right_gradient(loss: object, longhand: object) -> None:
+    """Its gradient is that of small differences of the longhand formula."""
+    scores, positive, negative = batch(3)
+    scores.requires_grad_()
+    loss(scores, positive, negative, T).backward()
+    step = 1e-6
+    for row in range(scores.shape[0]):
+        for column in range(scores.shape[1]):
+            sides = []
+            for sign in (1, -1):
+                moved = scores.detach().clone()
+                moved[row, column] += sign * step
+                sides.append(longhand(moved.tolist(), positive.tolist(), negative.tolist()))
+            slope = (sides[0] - sides[1]) / (2 * step)
+            assert float(scores.grad[row, column]) == pytest.approx(slope, rel=1e-4, abs=1e-6)
+
+
+def test_worked_numbers() -> None:
+    """Two positives at 0.1, one negative at 0.1: log 2 each; at least one of them: log 1.5."""
+    scores = torch.tensor([[0.1, 0.1, 0.1]])
+    positive = torch.tensor([[True, True, False]])
+    each = each_against_negatives(scores, positive, ~positive, T)
+    some = any_against_negatives(scores, positive, ~positive, T)
+    assert float(each) == pytest.approx(math.log(2), rel=1e-5)
+    assert float(some) == pytest.approx(math.log(1.5), rel=1e-5)
+
+
+def test_positives_do_not_compete() -> None:
+    """Evidence of many sentences that all win costs nothing."""
+    scores = torch.tensor([[1.0, 1.0, 1.0, -1.0]])
+    positive = torch.tensor([[True, True, True, False]])
+    assert float(each_against_negatives(scores, positive, ~positive, T)) < 1e-6
+
+
+@pytest.mark.parametrize("loss", [each_against_negatives, any_against_negatives])
+def test_questions_without_positives_are_left_out(loss: object) -> None:
+    """A row without evidence in the batch changes neither value nor gradient."""
+    scores, positive, negative = batch(5, rows=2)
+    alone = loss(scores[:1], positive[:1], negative[:1], T)
+    positive[1] = False
+    scores.requires_grad_()
+    both = loss(scores, positive, negative, T)
+    both.backward()
+    assert both.item() == pytest.approx(alone.item())
+    assert torch.isfinite(scores.grad).all()
+    assert not scores.grad[1].any()
+
+
+@pytest.mark.parametrize("loss", [each_against_negatives, any_against_negatives])
+def test_a_batch_without_positives_costs_nothing(loss: object) -> None:
+    """No row to learn from: zero, and a gradient of zeros."""
+    scores, positive, negative = batch(5)
+    scores.requires_grad_()
+    value = loss(scores, torch.zeros_like(positive), negative, T)
+    value.backward()
+    assert value.item() == 0.0
+    assert not scores.grad.any()
+
+
+@pytest.mark.parametrize("loss", [each_against_negatives, any_against_negatives])
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000), shift=st.floats(-5, 5))
+def test_only_differences_and_not_the_order_count(loss: object, seed: int, shift: float) -> None:
+    """Adding a constant to a question's scores, or shuffling columns and rows, changes nothing."""
+    scores, positive, negative = batch(seed)
+    value = loss(scores, positive, negative, T).item()
+    random = torch.Generator().manual_seed(seed)
+    rows, columns = torch.randperm(4, generator=random), torch.randperm(7, generator=random)
+    moved = [m[rows][:, columns] for m in (scores + shift, positive, negative)]
+    assert loss(*moved, T).item() == pytest.approx(value, rel=1e-9, abs=1e-9)
+
+
+def longhand_info_nce(queries: list, documents: list, ignored: list) -> float:
+    """Mean of -log( exp(s_qq / t) / Σ_n exp(s_qn / t) ), what is ignored left out of the sum."""
+    total = 0.0
+    for number, query in enumerate(queries):
+        scores = [sum(a * b for a, b in zip(query, d, strict=True)) for d in documents]
+        sizes = [math.exp(s / T) for s in scores]
+        whole = sum(e for n, e in enumerate(sizes) if not ignored[number][n])
+        total -= math.log(sizes[number] / whole)
+    return total / len(queries)
+
+
+def vectors(seed: int, rows: int) -> object:
+    """Unit vectors of eight numbers."""
+    random = torch.Generator().manual_seed(seed)
+    return torch.nn.functional.normalize(
+        torch.randn(rows, 8, generator=random, dtype=torch.float64), dim=-1
+    )
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_info_nce_is_its_formula(seed: int) -> None:
+    """Own document against those of others, hard negatives after them; duplicates left out."""
+    queries, documents = vectors(seed, 4), vectors(seed + 1, 7)
+    ignored = torch.rand(4, 7, generator=torch.Generator().manual_seed(seed)) < 0.2
+    ignored &= ~torch.eye(4, 7, dtype=torch.bool)
+    wanted = longhand_info_nce(queries.tolist(), documents.tolist(), ignored.tolist())
+    assert info_nce(queries, documents, T, ignored=ignored).item() == pytest.approx(wanted)
+
+
+def test_info_nce_takes_several_positives() -> None:
+    """With a matrix of positives it is the contrast of each of them."""
+    queries, documents = vectors(3, 3), vectors(4, 5)
+    positive = torch.tensor([[1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]).bool()
+    wanted = each_against_negatives(queries @ documents.T, positive, ~positive, T)
+    value = info_nce(queries, documents, T, positive=positive)
+    assert value.item() == pytest.approx(wanted.item())
+
+
+def test_gradients_stand_up_to_gradcheck() -> None:
+    """Contrast, distance and means: automatic gradients are those of small differences."""
+    scores, positive, negative = batch(3)
+    queries, documents, owner = vectors(5, 4), vectors(6, 7), torch.tensor([0, 1, 1, 2, 0, 1, 3])
+    for tensor in (scores, queries, documents):
+        tensor.requires_grad_()
+    check = torch.autograd.gradcheck
+    assert check(lambda s: each_against_negatives(s, positive, negative, 0.2), (scores,))
+    assert check(lambda s: any_against_negatives(s, positive, negative, 0.2), (scores,))
+    assert check(lambda q, d: info_nce(q, d, 0.2), (queries, documents))
+    assert check(lambda d: means_of(d, owner, 4), (documents,))
+    assert check(lambda q: away_from(q, documents[:4].detach()), (queries,))
+
+
+def test_losses_count_in_float32_under_autocast() -> None:
+    """Vectors in bfloat16, inside a region that would turn products to bfloat16: exact scores."""
+    queries, documents = (vectors(n, 64).to(torch.bfloat16) for n in (7, 8))
+    exact = info_nce(queries.double(), documents.double(), 0.02).item()
+    with torch.autocast("cpu", torch.bfloat16):
+        value = info_nce(queries, documents, 0.02)
+        coarse = torch.nn.functional.cross_entropy(queries @ documents.T / 0.02, torch.arange(64))
+    assert value.dtype == torch.float32
+    assert value.item() == pytest.approx(exact, rel=1e-6)
+    assert coarse.item() != pytest.approx(exact, rel=1e-6)  # what the region does if let
+
+
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
+def test_a_question_without_negatives_costs_nothing() -> None:
+    """Where there is nothing to be told from, the loss is zero and its gradient too, never NaN."""
+    scores, positive, _ = batch(6, rows=1)
+    for loss in (each_against_negatives, any_against_negatives):
+        given_scores = scores.clone().requires_grad_()
+        with torch.autograd.detect_anomaly(check_nan=True):
+            value = loss(given_scores, positive, torch.zeros_like(positive), T)
+            value.backward()
+        assert value.item() == 0.0
+        assert not given_scores.grad.any()
+
+
+def test_extreme_scores_stay_finite() -> None:
+    """Scores a hundred temperatures apart overflow nothing."""
+    scores = torch.tensor([[-5.0, 5.0]], requires_grad=True)
+    positive = torch.tensor([[True, False]])
+    for loss in (each_against_negatives, any_against_negatives):
+        value = loss(scores, positive, ~positive, T)
+        value.backward()
+        assert value.item() == pytest.approx(200.0)
+        assert torch.isfinite(scores.grad).all()
+
+
+def test_distance_is_one_minus_the_cosine() -> None:
+    """Equal directions are 0 away, orthogonal ones 1, opposite ones 2; the mean of them is 1."""
+    vectors = torch.tensor([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    targets = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    assert float(away_from(vectors, targets)) == pytest.approx(1.0)
+    assert float(away_from(vectors[:1], targets[:1])) == 0.0
+
+
+def test_means_are_those_of_the_reference() -> None:
+    """Document vectors in training are the ones that the encoder's pooling gives."""
+    from milepost.windows.document_vector import document_vector
+
+    random = torch.Generator().manual_seed(1)
+    rows = torch.nn.functional.normalize(torch.randn(9, 6, generator=random), dim=-1)
+    owner = torch.tensor([0, 2, 0, 1, 2, 2, 0, 1, 2])
+    means = means_of(rows, owner, 3)
+    for number in range(3):
+        wanted = document_vector(rows[owner == number].numpy())
+        assert torch.allclose(means[number], torch.from_numpy(wanted), atol=1e-6)

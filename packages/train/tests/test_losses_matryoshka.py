@@ -1,0 +1,95 @@
+"""Matryoshka: a loss over prefixes is the weighted mean of the loss of each, renormalised."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+from milepost_train.losses import away_from, info_nce, over_prefixes  # noqa: E402
+
+
+def vectors(seed: int, rows: int = 5) -> object:
+    """Vectors of eight numbers, not of unit length."""
+    random = torch.Generator().manual_seed(seed)
+    return torch.randn(rows, 8, generator=random, dtype=torch.float64)
+
+
+def contrast(queries: object, documents: object) -> object:
+    """The loss that the tests wrap."""
+    return info_nce(queries, documents, 0.2)
+
+
+def longhand(queries: list, documents: list, size: int) -> float:
+    """InfoNCE of the first ``size`` numbers, brought to unit length, one by one."""
+
+    def cut(row: list) -> list:
+        length = math.sqrt(sum(x * x for x in row[:size]))
+        return [x / length for x in row[:size]]
+
+    total = 0.0
+    for number, query in enumerate(queries):
+        sizes = [
+            math.exp(sum(a * b for a, b in zip(cut(query), cut(d), strict=True)) / 0.2)
+            for d in documents
+        ]
+        total -= math.log(sizes[number] / sum(sizes))
+    return total / len(queries)
+
+
+def test_it_is_the_mean_over_sizes() -> None:
+    """Of the loss written out, at sizes 2, 4 and 8."""
+    queries, documents = vectors(1), vectors(2)
+    terms = [longhand(queries.tolist(), documents.tolist(), size) for size in (2, 4, 8)]
+    value = over_prefixes(contrast, (queries, documents), (2, 4, 8))
+    assert value.item() == pytest.approx(sum(terms) / 3)
+
+
+def test_the_full_size_alone_is_the_loss_itself() -> None:
+    """Unit vectors at their full width: nothing is added."""
+    queries, documents = (torch.nn.functional.normalize(vectors(n), dim=-1) for n in (3, 4))
+    value = over_prefixes(contrast, (queries, documents), (8,))
+    assert value.item() == pytest.approx(contrast(queries, documents).item())
+
+
+def test_lengths_do_not_count() -> None:
+    """Prefixes are compared by direction: vectors ten times as long give the same number."""
+    queries, documents = vectors(5), vectors(6)
+    value = over_prefixes(contrast, (queries, documents), (2, 8)).item()
+    longer = over_prefixes(contrast, (10 * queries, 0.1 * documents), (2, 8)).item()
+    assert longer == pytest.approx(value)
+
+
+def test_only_named_sizes_are_trained() -> None:
+    """What lies past the longest prefix gets no gradient; what lies in it does."""
+    rows = vectors(7).requires_grad_()
+    over_prefixes(away_from, (rows, vectors(8)), (2, 4)).backward()
+    assert rows.grad[:, :4].abs().min() > 0
+    assert not rows.grad[:, 4:].any()
+
+
+def test_its_gradient_is_right() -> None:
+    """Gradients are those of small differences."""
+    pair = (vectors(9).requires_grad_(), vectors(10).requires_grad_())
+    assert torch.autograd.gradcheck(lambda *both: over_prefixes(contrast, both, (2, 4, 8)), pair)
+
+
+def test_a_prefix_of_zeros_stays_finite() -> None:
+    """A vector that starts with zeros has no direction there, and harms nothing."""
+    rows = vectors(11).float()
+    rows[0, :2] = 0.0
+    rows.requires_grad_()
+    value = over_prefixes(contrast, (rows, vectors(12).float()), (2, 8))
+    value.backward()
+    assert math.isfinite(value.item())
+    assert torch.isfinite(rows.grad).all()
+
+
+@pytest.mark.parametrize("sizes", [(), (0, 8), (4, 9)])
+def test_impossible_sizes_are_refused(sizes: tuple) -> None:
+    """No size, none at all, or more numbers than there are: said, not cut in silence."""
+    with pytest.raises(ValueError, match="width 8"):
+        over_prefixes(contrast, (vectors(1), vectors(2)), sizes)

@@ -1,0 +1,178 @@
+"""What a run draws from, from its files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer
+
+pytestmark = pytest.mark.torch
+pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+from milepost.errors import InputError, ModelError  # noqa: E402
+from milepost_train.data_settings import DataSettings  # noqa: E402
+from milepost_train.material import load_material  # noqa: E402
+from milepost_train.model.reading import Reading  # noqa: E402
+from support.small_models import write_checkpoint, write_tokenizer  # noqa: E402
+
+READING = Reading(bos_token="[CLS]", landmark="[SEP]")
+TEXT = "The cat\n\nThe cat sat on the mat. The dog sat by the tree. A bird sat on the house."
+
+
+def write(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def tokenizer(tmp_path: Path) -> Any:
+    return Tokenizer.from_file(str(write_tokenizer(tmp_path / "tokenizer.json")))
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> DataSettings:
+    """A file of each kind."""
+    task = write(
+        tmp_path / "cats.jsonl",
+        [
+            {"id": "a", "title": "The cat", "text": TEXT, "ignore": [[0, 7]]},
+            {"id": "q", "document": "a", "question": "where sat the cat?",
+             "spans": [[9, 32]], "split": "train"},
+            {"id": "r", "document": "a", "question": "where is nobody?",
+             "spans": [[1000, 1002]], "split": "train"},
+        ],
+    )  # fmt: skip
+    pairs = write(
+        tmp_path / "pairs.jsonl",
+        [
+            {"query": "where sat the cat?", "passage": "The cat sat on the mat."},
+            {"query": "dogs", "passage": "The dog sat."},
+        ],
+    )
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    write(
+        corpus / "birds.jsonl",
+        [{"id": "b", "title": "Birds", "text": "The bird sat on the river."}],
+    )
+    mined = write(
+        tmp_path / "mined.jsonl",
+        [{"id": "q", "question": "where sat the cat?", "document": "a", "spans": [[9, 32]],
+          "negatives": [{"document": "a", "span": [33, 58], "weight": 0.5}]},
+         {"id": "q", "question": "where sat the cat?", "document": "a", "spans": [[9, 32]],
+          "negatives": [{"document": "b", "span": [0, 9]}]},
+         {"id": "gone", "question": "what sat?", "document": "a", "spans": [[9, 32]],
+          "negatives": [{"document": "b", "span": [0, 9]}]}],
+    )  # fmt: skip
+    return DataSettings(tasks=(task,), pairs=(pairs,), documents=(corpus,), negatives=(mined,))
+
+
+def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
+    """Questions, pairs, titled documents and mined negatives; what is wrong is named."""
+    told: list[tuple[str, int, int]] = []
+    material = load_material(data, tokenizer, READING, progress=lambda *each: told.append(each))
+    assert [text.name for text in material.texts] == ["a", "b"]
+    (question,) = material.questions
+    assert (question.task, question.evidence) == ("cats", (1,))
+    assert material.texts[0].aside == (0,)
+    assert material.hard(0) == [(0, 2), (1, 0)]
+    assert [pair.words for pair in material.pairs] == ["where sat the cat?", "dogs"]
+    # What was mined for the same words is no answer of the pair either; words are the sentences'.
+    first, second = material.pairs
+    found = [text.words[slice(*text.spans[0])].strip() for text in first.negatives]
+    assert found == ["The dog sat by the tree.", "The bird sat on the river."]
+    assert first.weights == (0.5, 1.0)
+    assert material.weights == {0: {(0, 2): 0.5}}
+    assert second.negatives == ()
+    titles = [(pair.words, len(pair.text.spans)) for pair in material.documents]
+    assert titles == [("The cat", 3), ("Birds", 1)]  # the first without its line of the title
+    assert (material.bos_id, material.landmark) == (2, 3)
+    (bad,) = material.report.bad
+    assert "cats.jsonl, line 3: span 1000–1002 is outside document 'a'" in str(bad)
+    assert [line.partition(": ")[2] for line in material.report.lines()] == [
+        "1 questions, 1 documents asked of, 1 bad line",
+        "2 pairs",
+        "1 documents with a title",
+        "2 negatives, 1 negatives of questions that are not read",
+    ]
+    assert told[0] == ("reading cats.jsonl", 0, 4)
+    assert len(told) == 4
+
+
+def test_without_a_teacher_words_say_what_is_hard(tmp_path: Path, tokenizer: Any) -> None:
+    """The sentence that shares the rare words comes first; evidence is not among them."""
+    text = "The dog ran. The cat sat by the river. The tree was old. The bird sat by the river."
+    task = write(
+        tmp_path / "birds.jsonl",
+        [{"id": "a", "title": "", "text": text},
+         {"id": "q", "document": "a", "question": "who sat by the river?", "spans": [[13, 38]],
+          "split": "train"}],
+    )  # fmt: skip
+    material = load_material(DataSettings(tasks=(task,)), tokenizer, READING)
+    (question,) = material.questions
+    assert question.evidence == (1,)
+    assert material.read(question.words).tolist() == question.ids.tolist()
+    assert material.read("by the river").tolist() != question.ids.tolist()
+    found = [sentence for _, sentence in material.hard(0)]
+    assert found[0] == 3
+    assert set(found) <= {0, 2, 3}
+    strange = replace(question, words="xylophones")
+    assert replace(material, questions=[strange]).hard(0) == []
+
+
+def test_nothing_opens_a_window(data: DataSettings, tokenizer: Any) -> None:
+    """A reading without a BOS token gives a material without one."""
+    material = load_material(data, tokenizer, replace(READING, bos_token=""), causal=True)
+    assert material.bos_id is None
+    assert material.causal
+
+
+def test_a_landmark_in_the_text_is_text(tmp_path: Path, tokenizer: Any) -> None:
+    """A literal ``[SEP]`` is letters, as it is to the encoder."""
+    pairs = write(
+        tmp_path / "pairs.jsonl",
+        [{"query": "[SEP] [CLS] a", "passage": "Take [SEP] the cat."}],
+    )
+    (pair,) = load_material(DataSettings(pairs=(pairs,)), tokenizer, READING).pairs
+    assert not {2, 3} & {*pair.ids.tolist(), *pair.text.ids.tolist()}
+
+
+def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
+    """It says what was read, and what was wrong with it."""
+    path = write(tmp_path / "pairs.jsonl", [{"query": "a"}])
+    with pytest.raises(InputError, match=r"nothing that can be trained on: .*line 1: no 'passage'"):
+        load_material(DataSettings(pairs=(path,)), tokenizer, READING)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"tasks": ()}, "has no tasks, pairs or documents"),
+        ({"context": "titel"}, "'title'"),
+        ({"hold_out": 1.0}, "hold_out is 1"),
+        ({"longest": 2}, "longest is 2;.*4 or more"),
+        ({"passage": 3}, "passage is 3;.*4 or more"),
+    ],
+)
+def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:
+    """Each is refused in a line that says what it should be."""
+    with pytest.raises(InputError, match=words):
+        DataSettings(**{"tasks": (Path("a"),), **changes})
+
+
+def test_with_a_teacher(data: DataSettings, tokenizer: Any, tmp_path: Path) -> None:
+    """Its vectors of sentences and questions; without mined ones its nearest are hard."""
+    folder = write_checkpoint(tmp_path / "teacher", "bert")
+    settings = replace(data, teacher=folder, negatives=())
+    material = load_material(settings, tokenizer, READING, cache=tmp_path / "cache")
+    assert material.targets is not None
+    assert material.targets.of_text(material.texts[0]).shape == (4, 32)
+    assert material.question_target(0).shape == (32,)
+    assert {sentence for _, sentence in material.hard(0)} == {2, 3}
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+    with pytest.raises(ModelError):
+        load_material(replace(settings, teacher=tmp_path / "none"), tokenizer, READING)

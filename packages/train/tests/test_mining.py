@@ -1,0 +1,385 @@
+"""Hard negatives: which sentences are kept, which are dropped and why, and going on."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.errors import InputError
+from milepost.search.lexical import bm25, idf, question_terms, terms
+from milepost.testing import fake_encoder
+from milepost.types import Document
+from milepost_train.collection import Statistics, blocks, sentences_of
+from milepost_train.made import Source
+from milepost_train.mining import mine
+from milepost_train.negatives import (
+    BESIDE,
+    LIKE_EVIDENCE,
+    REPEATED,
+    SAME_WORDS,
+    SET_ASIDE,
+    SHORT,
+    Candidate,
+    Evidence,
+    Limits,
+    choose,
+    reason,
+)
+
+BEES = (
+    "The queen of the hive lays all the eggs. She lives for up to five years. "
+    "Workers feed the young with pollen. Drones leave the hive in early summer. "
+    "The old queen leaves the hive with a swarm. Honey is stored above the brood. "
+)
+SHIPS = (
+    "Tugs pull large ships to the quay. The hive of the harbour is its market. "
+    "A queen of the seas was launched here. Canvas was woven from hemp and flax. "
+)
+ENCODER = fake_encoder()
+
+
+def words(text):
+    return frozenset(terms(text))
+
+
+def test_each_reason_by_hand():
+    """One candidate for each reason, with the default limits."""
+    evidence = Evidence(0.6, [words("The queen of the hive lays all the eggs.")])
+    good = "Drones leave the hive in early summer."
+
+    def why(text=good, score=0.1, near=None, aside=False):
+        return reason(Candidate("d", (0, 9), text, score, near, aside), evidence, Limits())
+
+    assert why() == why(near=2) == why(score=0.57) == ""
+    assert why(near=1) == BESIDE
+    assert why(aside=True) == SET_ASIDE
+    assert why("See there.") == SHORT
+    assert why(score=0.571) == LIKE_EVIDENCE
+    assert why("All of the eggs the queen lays in the hive.") == SAME_WORDS
+    assert why("The queen lays all eggs.") == SAME_WORDS  # a part of it
+
+
+@given(
+    positive=st.floats(-1, 1), score=st.floats(-1, 1),
+    below=st.floats(0.1, 1),
+)  # fmt: skip
+def test_the_margin_lies_below_the_positive_whatever_its_sign(positive, score, below):
+    """No candidate passes that scores above the evidence, be its score negative."""
+    evidence = Evidence(positive, [words("entirely other words stand here now")])
+    candidate = Candidate("d", (0, 9), "Drones leave the hive in early summer.", score)
+    passes = not reason(candidate, evidence, Limits(below=below))
+    if passes:
+        assert score <= positive
+    if positive > 0:
+        assert passes == (score <= positive - (1 - below) * positive)
+
+
+def test_rankings_take_turns():
+    """Landmarks and words give a negative each in turn; repeats are dropped, overlap is both."""
+    a, b, c, d = (
+        Candidate("d", (n, n + 1), f"Sentence {w} has its own word.", 0.1 * n)
+        for n, w in enumerate(("one", "two", "three", "four"))
+    )
+    again = Candidate("e", (7, 8), a.text, 0.2)
+    dropped = Counter()
+    chosen = list(
+        choose(([a, b, again], [c, a, d]), Evidence(0.9, [words("eggs")]), Limits(), 3, dropped)
+    )
+    assert [(n["span"][0], n["by"]) for n in chosen] == [
+        (0, "both"),
+        (2, "words"),
+        (1, "landmarks"),
+    ]
+    assert dropped == {REPEATED: 1}
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [{"below": 0}, {"below": 1.1}, {"similar": 0}, {"around": -1}, {"depth": 0},
+     {"selected": 0}, {"selected": 1.1},
+     {"document": 0, "collection": 0}],
+)  # fmt: skip
+def test_limits_that_make_no_sense(limits):
+    """Limits that let nothing or everything pass are refused."""
+    with pytest.raises(InputError):
+        Limits(**limits)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    sizes=st.lists(st.integers(0, 6), min_size=1, max_size=5),
+    size=st.integers(1, 12),
+    picks=st.lists(st.integers(0, 5), min_size=40, max_size=40),
+)
+def test_words_in_blocks_score_as_in_one_piece(sizes, size, picks):
+    """BM25 with the collection's statistics does not depend on how blocks are cut."""
+    vocabulary = ["hive", "queen", "eggs", "honey", "drone", "wax"]
+    texts = [
+        "".join(
+            " ".join(vocabulary[picks[(7 * d + 3 * s + w) % 40]] for w in range(1 + (d + s) % 4))
+            + ". Xy. "
+            for s in range(n)
+        )
+        for d, n in enumerate(sizes)
+    ]
+    question = "Which queen lays eggs in a hive?"
+    read = [sentences_of(Source(Document(f"d{n}", t)), ENCODER) for n, t in enumerate(texts)]
+    statistics = Statistics(set(question_terms(question)))
+    for each in read:
+        statistics.add(each)
+    found = [part.by_words(question) for part in blocks(read, statistics, size)]
+    sentences = [terms(each.text(n)) for each in read for n in range(len(each.spans))]
+    if not sentences:
+        assert found == []
+        return
+    lengths = np.array([len(s) for s in sentences], np.float32)
+    counts, weights = {}, {}
+    for term in question_terms(question):
+        counts[term] = np.array([s.count(term) for s in sentences], np.float32)
+        weights[term] = idf(int((counts[term] > 0).sum()), len(sentences))
+    document_offsets = np.array([0, len(sentences)])
+    whole = bm25(counts, lengths, document_offsets, weights, float(lengths.mean()), (0,))[0]
+    np.testing.assert_allclose(np.concatenate(found), whole, rtol=1e-5)
+
+
+def files(folder, documents, questions):
+    """Both files, the documents gzipped."""
+    texts, asked = folder / "documents.jsonl.gz", folder / "questions.jsonl"
+    lines = "".join(json.dumps(each) + "\n" for each in documents)
+    texts.write_bytes(gzip.compress(lines.encode(), mtime=0))  # the time would change its digest
+    asked.write_text("".join(json.dumps(each) + "\n" for each in questions))
+    return texts, asked
+
+
+def question(name="q", document="bees", text="What does the queen of the hive lay?", **fields):
+    return {"id": name, "document": document, "question": text, "spans": [[0, 40]],
+            "split": "train", **fields}  # fmt: skip
+
+
+DOCUMENTS = [{"id": "bees", "text": BEES}, {"id": "ships", "text": SHIPS}]
+
+
+def rows(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_negatives_of_a_question(tmp_path):
+    """Negatives come from both places, by both ways, never from or beside the evidence."""
+    out = tmp_path / "out.jsonl"
+    mined = mine(*files(tmp_path, DOCUMENTS, [question()]), out, ENCODER)
+    (row,) = rows(out)
+    assert {k: row[k] for k in ("id", "question", "document", "spans")} == {
+        "id": "q", "question": "What does the queen of the hive lay?", "document": "bees",
+        "spans": [[0, 40]],
+    }  # fmt: skip
+    texts = {"bees": BEES, "ships": SHIPS}
+    told = {texts[n["document"]][slice(*n["span"])]: n["by"] for n in row["negatives"]}
+    assert told["The old queen leaves the hive with a swarm."] == "both"
+    assert told["A queen of the seas was launched here."] == "both"
+    assert told["Canvas was woven from hemp and flax."] == "landmarks"
+    assert not {"The queen of the hive lays all the eggs.", "She lives for up to five years."} & (
+        set(told)
+    )
+    assert all(n["score"] <= 0.95 * row["positive"] + 1e-4 for n in row["negatives"])
+    assert mined.counts["candidate: is next to the evidence"] == 1
+    assert mined.counts["questions"] == 1
+    by = Counter(n["by"] for n in row["negatives"])
+    assert {k: mined.counts[f"negatives by {k}"] for k in by} == by
+    assert not mined.bad
+
+
+def test_scores_are_those_of_the_encoder(tmp_path):
+    """The positive and every negative carry the cosine of their landmark with the question."""
+    out = tmp_path / "out.jsonl"
+    mine(*files(tmp_path, DOCUMENTS, [question()]), out, ENCODER)
+    (row,) = rows(out)
+    asked = ENCODER.encode_query(row["question"])
+    for name, text in (("bees", BEES), ("ships", SHIPS)):
+        marks = ENCODER.encode(text)
+        for negative in row["negatives"]:
+            if negative["document"] == name:
+                at = [int(a) for a, _ in marks.spans].index(negative["span"][0])
+                assert negative["score"] == pytest.approx(
+                    float(marks.vectors[at] @ asked), abs=1e-4
+                )
+    assert row["positive"] == pytest.approx(
+        float(ENCODER.encode(BEES).vectors[0] @ asked), abs=1e-4
+    )
+
+
+def test_weights_are_posteriors_of_the_scores(tmp_path):
+    """What scores near the evidence counts less; 1 for all where every answer is marked."""
+    out = tmp_path / "out.jsonl"
+    mine(*files(tmp_path, DOCUMENTS, [question()]), out, ENCODER, Limits(selected=0.25))
+    (row,) = rows(out)
+    for each in row["negatives"]:
+        r = 1 / (1 + np.exp((row["positive"] - each["score"]) / 0.05))
+        assert each["weight"] == pytest.approx((1 - r) / (1 - 0.25 * r), abs=1e-3)
+    assert len({each["weight"] for each in row["negatives"]}) > 1
+    sure = tmp_path / "sure.jsonl"
+    mine(*files(tmp_path, DOCUMENTS, [question()]), sure, ENCODER, Limits(selected=1.0))
+    assert {each["weight"] for each in rows(sure)[0]["negatives"]} == {1.0}
+
+
+def test_only_the_own_document(tmp_path):
+    """With no negatives of the collection, no other document is read."""
+    out = tmp_path / "out.jsonl"
+    mine(*files(tmp_path, DOCUMENTS, [question()]), out, ENCODER, Limits(collection=0))
+    assert {n["document"] for n in rows(out)[0]["negatives"]} == {"bees"}
+
+
+def test_what_is_set_aside_is_no_negative(tmp_path):
+    """Spans of ``ignore`` are nobody's negatives; those of ``beside`` not their question's."""
+    swarm = BEES.index("The old queen")
+    sea = SHIPS.index("A queen")
+    documents = [
+        {"id": "bees", "text": BEES, "beside": {"q": [[swarm, swarm + 10]]}},
+        {"id": "ships", "text": SHIPS, "ignore": [[sea, sea + 10]]},
+    ]
+    out = tmp_path / "out.jsonl"
+    mined = mine(*files(tmp_path, documents, [question(), question("r")]), out, ENCODER)
+    q, r = rows(out)
+    starts = [{(n["document"], n["span"][0]) for n in row["negatives"]} for row in (q, r)]
+    assert ("bees", swarm) not in starts[0]
+    assert ("bees", swarm) in starts[1]
+    assert all(("ships", sea) not in each for each in starts)
+    assert mined.counts[f"candidate: {SET_ASIDE}"] == 3
+
+
+def test_other_splits_and_licences_give_nothing(tmp_path):
+    """Documents of other splits' questions, and with nc, are no source of negatives."""
+    documents = [
+        {"id": "bees", "text": BEES},
+        {"id": "ships", "text": SHIPS, "meta": {"licence": "CC-BY-NC-4.0"}},
+        {"id": "held", "text": SHIPS},
+        {"id": "free", "text": SHIPS, "split": "dev"},
+    ]
+    asked = [
+        question(), question("r", document="held", split="test", spans=[[0, 20]]),
+        question("s", document="ships", spans=[[0, 20]]),
+    ]  # fmt: skip
+    given = files(tmp_path, documents, asked)
+    out = tmp_path / "out.jsonl"
+    mined = mine(*given, out, ENCODER)
+    assert {n["document"] for row in rows(out) for n in row["negatives"]} == {"bees"}
+    for what, number in {
+        "question of another split": 1,
+        "document of another split": 2,
+        "document with a non-commercial licence": 1,
+        "question about a document that is left out": 1,
+    }.items():
+        assert mined.counts[what] == number
+    assert not mined.bad
+    mined = mine(*given, tmp_path / "nc.jsonl", ENCODER, allow_nc=True)
+    assert mined.counts["questions"] == 2
+
+
+def test_wrong_lines_are_named_and_the_others_mined(tmp_path):
+    """Every line that cannot be used is an error with file and line; the rest goes on."""
+    asked = [
+        question("a"), question("b", document="beez"), question("c", spans=[[0, 9999]]),
+        question("d", text="?!"), question("a"), question("e", spans=[]),
+        question("f", split="trian"), question("g", spans=[[40, 41]]),
+    ]  # fmt: skip
+    texts, questions = files(tmp_path, [*DOCUMENTS, {"id": "none", "text": ""}], asked)
+    out = tmp_path / "out.jsonl"
+    mined = mine(texts, questions, out, ENCODER)
+    assert [row["id"] for row in rows(out)] == ["a"]
+    said = sorted(str(error) for error in mined.bad)
+    assert len(said) == 8
+    assert sum("questions.jsonl, line" in each for each in said) == 7
+    assert any("documents.jsonl.gz, line 3: 'text' is empty" in each for each in said)
+    assert any("line 2: no document 'beez'" in each for each in said)
+
+
+def test_lines_of_another_kind_are_named_and_the_others_mined(tmp_path):
+    """A misspelt key, a question among documents, not JSON: in two files and in one."""
+    misspelt = {"id": "q2", "document": "bees", "qestion": "What is laid?", "spans": [[0, 40]]}
+    texts, questions = files(
+        tmp_path, [*DOCUMENTS, question("x")], [question(), misspelt, {"id": "d", "text": SHIPS}]
+    )
+    with questions.open("a") as file:
+        file.write('{"id": \n')
+    mined = mine(texts, questions, tmp_path / "out.jsonl", ENCODER)
+    assert mined.counts["questions"] == 1
+    assert [str(error).partition(";")[0] for error in mined.bad] == [
+        f"{questions}, line 2: no 'question'",
+        f"{questions}, line 3: no 'question'",
+        f"{questions}, line 4: not JSON: Expecting value at character 7",
+        f"{texts}, line 3: a 'question' among documents",
+    ]
+    both = tmp_path / "both.jsonl"
+    both.write_text("\n".join([*map(json.dumps, [*DOCUMENTS, question(), misspelt]), "[1]"]))
+    mined = mine(both, both, tmp_path / "out2.jsonl", ENCODER)
+    assert mined.counts["questions"] == 1
+    assert [str(error).partition(";")[0] for error in mined.bad] == [
+        f"{both}, line 4: no 'text' or 'question'",
+        f"{both}, line 5: [1] is not a JSON object",
+    ]
+
+
+def test_a_file_without_questions(tmp_path):
+    """Nothing to mine for is an error, which names wrong lines that may be why."""
+    given = files(tmp_path, DOCUMENTS, [question(split="dev")])
+    with pytest.raises(InputError, match="no train question"):
+        mine(*given, tmp_path / "out.jsonl", ENCODER)
+    given[1].write_text("{broken\n")
+    with pytest.raises(InputError, match="line 1: not JSON"):
+        mine(*given, tmp_path / "out2.jsonl", ENCODER)
+
+
+def many():
+    return [question(f"q{n}", text=f"What does the queen number {n} lay?") for n in range(7)]
+
+
+def test_a_stopped_run_goes_on(tmp_path):
+    """Stopped after any block, the second run ends with the same bytes; what is done stays."""
+    given = files(tmp_path, DOCUMENTS, many())
+    whole = tmp_path / "whole.jsonl"
+    counts = mine(*given, whole, ENCODER, at_once=2).counts
+    out = tmp_path / "out.jsonl"
+
+    class Stopped(Exception):
+        pass
+
+    def stop(doing, done, _of):
+        if doing == "mining" and done == 4:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        mine(*given, out, ENCODER, at_once=2, progress=stop)
+    assert len(rows(out)) == 4
+    assert mine(*given, out, ENCODER, at_once=2).counts == counts
+    assert out.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize("at_once", [1, 3, 100])
+def test_blocks_of_questions_change_nothing(tmp_path, at_once):
+    """How many questions are mined at once is a matter of memory only."""
+    given = files(tmp_path, DOCUMENTS, many())
+    mine(*given, tmp_path / "a.jsonl", ENCODER, at_once=2)
+    mine(*given, tmp_path / "b.jsonl", ENCODER, at_once=at_once)
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+
+
+def test_changed_data_is_not_continued(tmp_path):
+    """A second run with other questions refuses the file of the first."""
+    out = tmp_path / "out.jsonl"
+    mine(*files(tmp_path, DOCUMENTS, [question()]), out, ENCODER)
+    with pytest.raises(InputError, match="was made with questions"):
+        mine(*files(tmp_path, DOCUMENTS, many()), out, ENCODER)
+
+
+def test_one_file_may_hold_both(tmp_path):
+    """A task of one's own is both the documents and the questions."""
+    path = tmp_path / "task.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in [*DOCUMENTS, question()]))
+    out = tmp_path / "out.jsonl"
+    mine(path, path, out, ENCODER)
+    assert len(rows(out)[0]["negatives"]) > 3

@@ -1,0 +1,96 @@
+"""What the objectives share."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+import torch.nn.functional as F  # noqa: E402
+
+from milepost_train.data import Question  # noqa: E402
+from milepost_train.material import Material  # noqa: E402
+from milepost_train.objectives.base import (  # noqa: E402
+    chunks_of,
+    effective_of,
+    read_question,
+    spread_of,
+    thinned,
+)
+from milepost_train.stages import MarkedStage  # noqa: E402
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 40), st.floats(0, 0.99), st.integers(0, 1000))
+def test_tokens_left_out_of_a_question(length: int, share: float, seed: int) -> None:
+    """Order stays, two stay, and at 0 nothing is drawn."""
+    ids = np.arange(length, dtype=np.int32)
+    random = Random(seed)
+    kept = thinned(ids, share, random)
+    assert kept.tolist() == sorted(set(kept.tolist()))
+    assert len(kept) >= min(2, length)
+    if not share:
+        assert len(kept) == length
+        assert random.getstate() == Random(seed).getstate()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_a_share_of_the_questions_is_read_with_noise(share: float) -> None:
+    """In other words, as the model's tokenizer reads them; without noise nothing is drawn."""
+    stage = MarkedStage(noise={"typos": share / 2, "keywords": share / 2} if share else {})
+    read: list[str] = []
+
+    def tokens(words: str) -> np.ndarray:
+        read.append(words)
+        return np.array([7], np.int32)
+
+    material = Material(read=tokens)
+    asked = Question("q", "t", np.arange(4, dtype=np.int32), 0, (0,), "what do the bees gather")
+    random = Random(1)
+    found = [read_question(asked, stage, material, random).tolist() for _ in range(400)]
+    assert found.count([7]) == len(read) == pytest.approx(400 * share, rel=0.2)
+    assert found.count([0, 1, 2, 3]) == 400 - len(read)
+    assert read.count("bees gather") == pytest.approx(200 * share, rel=0.3)
+    assert all(words != asked.words for words in read)
+    if not share:
+        assert random.getstate() == Random(1).getstate()
+
+
+def test_about_a_share_is_left_out() -> None:
+    """Of a thousand tokens some three hundred at 0.3."""
+    kept = thinned(np.arange(1000, dtype=np.int32), 0.3, Random(1))
+    assert 640 < len(kept) < 760
+
+
+def test_spread() -> None:
+    """The mean over all pairs of different rows."""
+    rows = F.normalize(torch.randn(6, 5), dim=1)
+    pairs = [float(rows[a] @ rows[b]) for a in range(6) for b in range(6) if a != b]
+    assert spread_of(rows) == pytest.approx(np.mean(pairs), abs=1e-6)
+    assert spread_of(rows[:1]) == 0.0
+
+
+def test_what_weighted_negatives_are_worth() -> None:
+    """By hand: (1.1 + 1.2 + 1.3 + 50)^2 over the sum of squares; others are not read."""
+    weights = torch.tensor([[1.1, 1.2, 9.0], [1.3, 50.0, 0.0]])
+    wrong = np.array([[True, True, False], [True, True, False]])
+    told = effective_of(weights, wrong)
+    assert type(told["effective"]) is float
+    assert told == {"effective": pytest.approx(1.147192, rel=1e-5)}
+    assert effective_of(torch.ones(2, 3), wrong) == {}
+    assert effective_of(weights, np.zeros((2, 3), bool)) == {}
+
+
+@given(st.lists(st.integers(), max_size=20), st.integers(1, 8))
+def test_chunks(rows: list[int], size: int) -> None:
+    """In order, nothing lost, none larger than asked; one chunk for size 0."""
+    chunks = chunks_of(rows, size)
+    assert [row for chunk in chunks for row in chunk] == rows
+    assert all(0 < len(chunk) <= size for chunk in chunks)
+    assert not rows or chunks_of(rows, 0) == [rows]

@@ -1,0 +1,282 @@
+"""Stage III: marked evidence in long documents."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+from milepost.errors import InputError  # noqa: E402
+from milepost_train.batches import around, queries_of, windows_of  # noqa: E402
+from milepost_train.check import vectors_of  # noqa: E402
+from milepost_train.objectives import build  # noqa: E402
+from milepost_train.stages import MarkedStage  # noqa: E402
+from support.small_material import BOS, LANDMARK, Student, small_material, small_teacher  # noqa: E402
+
+SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30)}
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return small_teacher(tmp_path_factory.mktemp("teacher"))
+
+
+def shipped(model: Any, material: Any, weights: dict[str, float], random: Random) -> Any:
+    """A step's loss as the loop that trained the shipped model counts it, line by line."""
+    by_task: dict[str, dict[int, list[int]]] = {}
+    for number, question in enumerate(material.questions):
+        by_task.setdefault(question.task, {}).setdefault(question.text, []).append(number)
+    tasks = [task for task in weights if task in by_task]
+    asked: list[int] = []
+    while len(asked) < 16:
+        of_task = by_task[random.choices(tasks, [weights[task] for task in tasks])[0]]
+        document = random.choice(list(of_task))
+        fitting = [n for n in of_task[document] if n not in asked]
+        room = min(4, 16 - len(asked))
+        asked.extend(random.sample(fitting, min(room, len(fitting))))
+    pieces = set()
+    size = random.choice((160, 224, 224, 320))
+    for number in asked:
+        question = material.questions[number]
+        sentence = random.choice(question.evidence)
+        pieces.add(around(material.texts[question.text], question.text, sentence, size, random))
+    targets = [torch.from_numpy(material.targets.of_text(text)) for text in material.texts]
+    asked_for = torch.stack(
+        [torch.from_numpy(material.question_target(n)) for n in range(len(material.questions))]
+    )
+    for number in random.sample(asked, 5):
+        question = material.questions[number]
+        scores = (targets[question.text].float() @ asked_for[number].float()).numpy()
+        order = np.argsort(-scores)[:30]
+        hard = order[~np.isin(order, question.evidence)][:20]
+        sentence = int(random.choice(hard.tolist()))
+        pieces.add(around(material.texts[question.text], question.text, sentence, size, random))
+    batch = windows_of(sorted(pieces), material.texts, BOS, LANDMARK)
+    landmarks = vectors_of(model, batch)
+    questions = [material.questions[n] for n in asked]
+    queries = vectors_of(model, queries_of([q.ids for q in questions], BOS, LANDMARK))
+    texts, sentences = batch.owners.T
+    total = 0.0
+    for row, question in enumerate(questions):
+        same = texts == question.text
+        positive = same & np.isin(sentences, question.evidence)
+        masked = np.zeros_like(positive)
+        if question.task == "second":
+            for other in questions:
+                if other.text == question.text:
+                    masked |= same & np.isin(sentences, other.evidence)
+        scores = landmarks @ queries[row] / 0.05
+        against = torch.logsumexp(scores[torch.from_numpy(~positive & ~masked)], 0)
+        right = scores[torch.from_numpy(positive)]
+        total = total + torch.log(1 + torch.exp(against - right)).mean()
+    wanted = torch.stack([targets[t][i] for t, i in batch.owners]).float()
+    distance = (1 - (landmarks * wanted).sum(1)).mean()
+    away = (1 - (queries * asked_for[asked].float()).sum(1)).mean()
+    return total / len(questions) + 0.7 * (distance + 0.5 * away)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_objective_of_the_shipped_model(teacher: Any, seed: int) -> None:
+    """As it is set, it computes what the shipped model was trained with: loss and gradients."""
+    weights = {"second": 3.0, "first": 1.0}
+    material = small_material(teacher)
+    student = Student()
+    expected = shipped(student.model, material, weights, Random(seed))
+    expected.backward()
+    longhand = student.gradients()
+    objective = build(MarkedStage(tasks=weights, open_tasks=("second",)), material)
+    parts = objective.step(student, Random(seed))
+    assert parts["loss"] == pytest.approx(expected.item(), abs=1e-5)
+    assert torch.allclose(student.gradients(), longhand, atol=1e-5)
+    assert longhand.abs().max() > 0.01
+
+
+def test_it_learns(teacher: Any) -> None:
+    """Thirty steps on the same examples: what has to win wins."""
+    student = Student()
+    losses = student.learn(build(MarkedStage(**SMALL), small_material(teacher)))
+    assert losses[-1] < 0.6 * losses[0]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"alpha": 0.3},
+        {"alpha": 0.3, "form": "apart"},
+        {"dimensions": (8, 32)},
+        {"rank": 0.5},
+        {"selected": 0.5},
+        {"halo_dropout": 0.5, "question_dropout": 0.4},
+        {"across": False},
+    ],
+)
+def test_what_it_tells(teacher: Any, changes: dict[str, Any]) -> None:
+    """Whatever is set: a finite loss, gradients, and a floor that an uninformed model is at."""
+    objective = build(MarkedStage(**SMALL, **changes), small_material(teacher))
+    student = Student()
+    parts = objective.step(student, Random(3))
+    assert {"loss", "floor", "spread", "contrast", "distance"} <= set(parts)
+    assert all(math.isfinite(value) for value in parts.values())
+    assert student.gradients().abs().max() > 0
+    alike = objective.step(lambda batch: _alike(len(batch.owners)), Random(3))
+    assert alike["loss"] == pytest.approx(alike["floor"], abs=1e-4)
+    assert alike["spread"] == pytest.approx(1.0)
+
+
+def _alike(count: int) -> Any:
+    """Vectors that tell nothing apart."""
+    row = torch.nn.functional.normalize(torch.ones(32), dim=0)
+    return row.repeat(count, 1).requires_grad_()
+
+
+def test_the_floor_is_the_log_of_the_candidates() -> None:
+    """One evidence sentence against all others of the batch, without a teacher."""
+    material = small_material()
+    material.questions = [q for q in material.questions if len(q.evidence) == 1]
+    objective = build(MarkedStage(**SMALL, distil=0), material)
+    student = Student()
+    parts = objective.step(student, Random(3))
+    windows = student.seen[0].owners
+    asked, _ = objective.draw(Random(3))
+    counts = []
+    for number in asked:
+        question = material.questions[number]
+        mine = (windows == (question.text, question.evidence[0])).all(axis=1).sum()
+        counts.append(math.log(1 + len(windows) - mine))
+    assert parts["floor"] == pytest.approx(np.mean(counts), abs=1e-5)
+    assert parts["loss"] == parts["contrast"]
+
+
+def test_position_weights_reach_the_loss() -> None:
+    """By hand for each question: ``-sum w log p / sum w`` with w = exp(-alpha i)."""
+    material = small_material()
+    alpha = 0.7
+    objective = build(MarkedStage(**SMALL, distil=0, alpha=alpha), material)
+    student = Student()
+    parts = objective.step(student, Random(3))
+    asked, _ = objective.draw(Random(3))
+    landmarks, queries = (vectors_of(student.model, batch) for batch in student.seen)
+    owners = student.seen[0].owners.tolist()
+    total = 0.0
+    for row, number in enumerate(asked):
+        question = material.questions[number]
+        chances = torch.softmax(landmarks @ queries[row] / 0.05, 0)
+        weights = {
+            n: math.exp(-alpha * (question.evidence[-1] - sentence))
+            for n, (text, sentence) in enumerate(owners)
+            if text == question.text and sentence in question.evidence
+        }
+        each = sum(w * -torch.log(chances[n]) for n, w in weights.items())
+        total += each / sum(weights.values())
+    assert parts["loss"] == pytest.approx((total / len(asked)).item(), abs=1e-4)
+    flat = build(MarkedStage(**SMALL, distil=0, alpha=0.0), material).step(student, Random(3))
+    assert abs(flat["loss"] - parts["loss"]) > 1e-3
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.booleans(), st.floats(0, 0.9))
+def test_a_draw_depends_on_the_generator_alone(seed: int, causal: bool, share: float) -> None:
+    """The same seed draws the same, from a new objective and after other draws as well."""
+    stage = MarkedStage(**SMALL, distil=0, halo_dropout=share)
+    objective = build(stage, small_material(causal=causal))
+    first = objective.draw(Random(seed))
+    objective.draw(Random(seed + 1))
+    assert objective.draw(Random(seed)) == first
+    assert build(stage, small_material(causal=causal)).draw(Random(seed)) == first
+    asked, pieces = first
+    assert len(asked) == len(set(asked)) == 6
+    material = objective.material
+    for number in asked:
+        question = material.questions[number]
+        near = [piece for piece in pieces if piece[0] == question.text]
+        held = [n for n in question.evidence if any(a <= n < b for _, a, b in near)]
+        assert held
+        if causal:
+            assert any(b - 1 in question.evidence for _, a, b in near)
+
+
+def test_fewer_questions_than_a_step_has_room_for() -> None:
+    """All of them are asked, once each."""
+    material = small_material()
+    material.questions = material.questions[:3]
+    asked, _ = build(MarkedStage(distil=0), material).draw(Random(1))
+    assert sorted(asked) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"tasks": {"frst": 1.0}}, "unknown task 'frst';.*'first'"),
+        ({"open_tasks": ("thrd",)}, "unknown task 'thrd'"),
+        ({}, "distil and rank need a teacher"),
+        ({"distil": 0, "selected": 0.5}, "selected needs a teacher"),
+    ],
+)
+def test_what_the_material_lacks(changes: dict[str, Any], words: str) -> None:
+    """Said before the first step, with the nearest name."""
+    with pytest.raises(InputError, match=words):
+        build(MarkedStage(**changes), small_material())
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"form": "outsides"}, "'outside'"),
+        ({"documents": 0}, "documents is 0"),
+        ({"windows": ()}, "windows are"),
+        ({"temperature": 0.0}, "temperature is 0"),
+        ({"question_dropout": 1.0}, "question_dropout is 1"),
+        ({"selected": 0.0}, "selected is 0"),
+        ({"distil": -1.0}, "distil is -1;.*0 or more"),
+        ({"distil_questions": -1.0}, "distil_questions is -1"),
+        ({"rank": -1.0}, "rank is -1"),
+        ({"alpha": -1.0}, "alpha is -1"),
+        ({"hard": -1}, "hard is -1"),
+        ({"tasks": {"a": 0.0}}, "the weight of 'a' is 0;.*above 0"),
+        ({"dimensions": (0,)}, "dimensions are"),
+        ({"noise": {"typo": 0.5}}, "'typos'"),
+        ({"noise": {"typos": 1.5}}, "typos is 1.5"),
+        ({"noise": {"typos": 0.6, "keywords": 0.6}}, "1.2 in all"),
+    ],
+)
+def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:
+    """Each is refused in a line that says what it should be."""
+    with pytest.raises(InputError, match=words):
+        MarkedStage(**changes)
+
+
+def test_wider_than_the_vectors() -> None:
+    """Known at the first step, and said with the width there is."""
+    objective = build(MarkedStage(**SMALL, distil=0, dimensions=(16, 64)), small_material())
+    with pytest.raises(InputError, match=r"vectors have 32 numbers;.*name widths up to 32"):
+        objective.step(Student(), Random(1))
+
+
+def test_nothing_opens_a_window() -> None:
+    """A model without a BOS token is given none."""
+    student = Student()
+    build(MarkedStage(**SMALL, distil=0), small_material(bos_id=None)).step(student, Random(3))
+    assert all(BOS not in batch.ids for batch in student.seen)
+
+
+def test_a_teacher_changes_no_draw(teacher: Any, tmp_path: Path) -> None:
+    """Targets from the disk, from memory or counted again: the same step to the bit."""
+    from milepost_train.teacher import Targets
+
+    found = []
+    for folder in (None, tmp_path / "kept", tmp_path / "kept"):
+        material = small_material(teacher)
+        material.targets = Targets(teacher, folder)
+        found.append(build(MarkedStage(**SMALL), material).step(Student(), Random(9)))
+    assert found[0] == found[1] == found[2]
+    assert list((tmp_path / "kept").glob("*.npy"))
+    assert not list((tmp_path / "kept").glob("*.part"))

@@ -1,0 +1,173 @@
+"""Stage III: which sentences are negatives, and how much each of them counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+import torch.nn.functional as F  # noqa: E402
+
+from milepost_train.batches import windows_of  # noqa: E402
+from milepost_train.check import vectors_of  # noqa: E402
+from milepost_train.objectives import build  # noqa: E402
+from milepost_train.stages import MarkedStage  # noqa: E402
+from support.small_material import BOS, LANDMARK, Student, small_material, small_teacher  # noqa: E402
+
+SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30)}
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return small_teacher(tmp_path_factory.mktemp("teacher"))
+
+
+def candidates(stage: MarkedStage, material: Any, asked: list[int]) -> Any:
+    """Positives and negatives of some questions among all sentences of the first two texts."""
+    owners = [(t, n) for t in (0, 1) for n in range(len(material.texts[t].spans))]
+    objective = build(stage, material)
+    found = objective.candidates([material.questions[n] for n in asked], np.array(owners))
+    return [[{owners[n] for n in np.flatnonzero(row)} for row in each] for each in found], set(
+        owners
+    )
+
+
+def test_who_is_a_negative() -> None:
+    """Headings for nobody, what may answer too not for its question, evidence never."""
+    material = small_material()
+    material.texts[0] = replace(material.texts[0], aside=(4,))
+    first = replace(material.questions[0], evidence=(0, 1), beside=(2, 3))
+    other = replace(material.questions[1], evidence=(6, 7))
+    material.questions = [first, other, *material.questions[2:]]
+    plain = MarkedStage(distil=0)
+    (right, wrong), every = candidates(plain, material, [0, 1])
+    assert right == [{(0, 0), (0, 1)}, {(0, 6), (0, 7)}]
+    assert wrong[0] == every - {(0, 0), (0, 1), (0, 2), (0, 3), (0, 4)}
+    assert wrong[1] == every - {(0, 6), (0, 7), (0, 4)}
+    # Evidence of the other question is a safe negative only where all evidence is marked.
+    (_, wrong), _ = candidates(replace(plain, open_tasks=("first",)), material, [0, 1])
+    assert wrong[0] == every - {(0, n) for n in (0, 1, 2, 3, 4, 6, 7)}
+    (_, wrong), _ = candidates(replace(plain, across=False), material, [0])
+    assert wrong[0] == {(0, n) for n in range(5, 12)}
+
+
+def test_what_is_no_negative_gets_no_push() -> None:
+    """A sentence beside the evidence has no gradient; one that is a negative has."""
+    material = small_material()
+    material.questions = material.questions[:1]
+    question = material.questions[0]
+    text = material.texts[0]
+    others = tuple(n for n in range(len(text.spans)) if n not in question.evidence)
+    stage = MarkedStage(documents=1, questions=1, hard=0, windows=(200,), distil=0)
+
+    def pushes(beside: tuple[int, ...], aside: tuple[int, ...]) -> dict[int, float]:
+        material.questions = [replace(question, beside=beside)]
+        material.texts = [replace(text, aside=aside), *material.texts[1:]]
+        leaves = []
+
+        def encode(batch: Any) -> Any:
+            made = torch.randn(len(batch.owners), 8, generator=torch.Generator().manual_seed(1))
+            leaves.append((batch.owners, F.normalize(made, dim=1).requires_grad_()))
+            return leaves[-1][1]
+
+        build(stage, material).step(encode, Random(1))
+        owners, vectors = leaves[0]
+        return {
+            int(n): float(g) for (_, n), g in zip(owners, vectors.grad.norm(dim=1), strict=True)
+        }
+
+    free = pushes((), ())
+    assert all(free[n] > 0 for n in others)
+    held = pushes(others[:2], others[2:3])
+    assert [held[n] for n in others[:3]] == [0.0, 0.0, 0.0]
+    assert all(held[n] > 0 for n in others[3:])
+
+
+def test_unsure_negatives_count_less(teacher: Any) -> None:
+    """By hand: a negative of weight w stands w times in the sum."""
+    from milepost_train.losses import posterior_weights
+
+    material = small_material(teacher)
+    objective = build(MarkedStage(**SMALL, distil=0, selected=0.4), material)
+    student = Student()
+    parts = objective.step(student, Random(3))
+    asked, _ = objective.draw(Random(3))
+    landmarks, queries = (vectors_of(student.model, batch) for batch in student.seen)
+    owners = student.seen[0].owners
+    rows = [material.targets.of_text(material.texts[t])[n] for t, n in owners.tolist()]
+    said = torch.from_numpy(np.stack(rows)).float()
+    questions = [material.questions[n] for n in asked]
+    positive, negative = objective.candidates(questions, owners)
+    total = 0.0
+    for row, number in enumerate(asked):
+        target = torch.from_numpy(material.question_target(number)).float()
+        right, wrong = torch.from_numpy(positive[row]), torch.from_numpy(negative[row])
+        likes = said @ target
+        relevance = torch.sigmoid((likes - likes[right].max()) / 0.05)
+        weights = posterior_weights(relevance, torch.full_like(relevance, 0.4))[wrong]
+        scores = landmarks @ queries[row] / 0.05
+        against = (weights * scores[wrong].exp()).sum()
+        total += torch.log(1 + against / scores[right].exp()).mean()
+    assert parts["loss"] == pytest.approx((total / len(asked)).item(), abs=1e-4)
+    assert 1 < parts["effective"] < negative.sum()
+    sure = build(MarkedStage(**SMALL, distil=0), material).step(student, Random(3))
+    assert parts["loss"] < sure["loss"]
+    assert "effective" not in sure
+
+
+def test_mined_weights_reach_the_loss_and_go_before_the_teachers(teacher: Any) -> None:
+    """By hand: a mined sentence counts by its weight for its question, and for no other."""
+    stage = {**SMALL, "windows": (200,), "distil": 0}
+    material = small_material(teacher)
+    material.questions = material.questions[:2]
+    evidence = {n for q in material.questions for n in q.evidence}
+    doubted = next(n for n in range(12) if n not in evidence)
+    material.weights = {0: {(0, doubted): 0.5}}
+    for selected in (1.0, 0.4):
+        objective = build(MarkedStage(**stage, selected=selected), material)
+        asked, _ = objective.draw(Random(3))
+        owners = np.array([(0, n) for n in range(12)])
+        batch = windows_of([(0, 0, 12)], material.texts, BOS, LANDMARK)
+        taught = objective._teacher(asked, batch, torch.zeros(1))
+        positive, _ = objective.candidates([material.questions[n] for n in asked], owners)
+        weights = objective._weights(asked, owners, taught, positive)
+        own, other = weights[asked.index(0)], weights[asked.index(1)]
+        assert own[doubted].item() == 0.5
+        assert (other[doubted].item() == 1.0) == (selected == 1.0)
+    objective = build(MarkedStage(**stage), material)
+    student = Student()
+    loss = objective.step(student, Random(3))["loss"]
+    material.weights = {}
+    assert loss < objective.step(student, Random(3))["loss"]
+
+
+def test_mined_sentences_are_drawn() -> None:
+    """A hard window stands around a mined sentence, in whatever text it is."""
+    material = small_material(mined={n: [(5, 11)] for n in range(15)})
+    stage = MarkedStage(
+        documents=1, questions=2, hard=2, windows=(8,), tasks={"first": 1.0}, distil=0
+    )
+    _, pieces = build(stage, material).draw(Random(2))
+    assert any(text == 5 and first <= 11 < last for text, first, last in pieces)
+    material.mined = {}
+    _, pieces = build(stage, material).draw(Random(2))
+    assert all(text < 3 for text, _, _ in pieces)
+
+
+def test_the_nearest_by_the_teacher(teacher: Any) -> None:
+    """Hard sentences are the teacher's nearest, without evidence and what may answer too."""
+    material = small_material(teacher)
+    question = replace(material.questions[7], beside=(0,))
+    material.questions[7] = question
+    material.texts[question.text] = replace(material.texts[question.text], aside=(11,))
+    found = [sentence for text, sentence in material.hard(7) if text == question.text]
+    scores = material.targets.of_text(material.texts[question.text]).astype(np.float32)
+    scores = scores @ material.question_target(7).astype(np.float32)
+    kept = [n for n in range(12) if n not in {*question.evidence, 0, 11}]
+    assert found == sorted(kept, key=lambda n: -scores[n])

@@ -1,0 +1,242 @@
+"""Stage II: pseudo documents of passages."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+from milepost.errors import InputError  # noqa: E402
+from milepost.windows.plan import WindowSize, plan  # noqa: E402
+from milepost_train.check import vectors_of  # noqa: E402
+from milepost_train.data import Pair  # noqa: E402
+from milepost_train.objectives import build  # noqa: E402
+from milepost_train.stages import MergedStage  # noqa: E402
+from support.small_material import (  # noqa: E402
+    LANDMARK,
+    Student,
+    small_material,
+    small_teacher,
+    small_text,
+)
+
+SMALL = {"tokens": 160, "questions": 2, "hard": 2, "window": 40, "left": 12, "right": 8}
+
+
+@pytest.mark.parametrize("unit", ["sentences", "passage"])
+def test_by_hand(unit: str) -> None:
+    """Windows, the owned landmarks, and ``log(1 + negatives / positives)``: loss and gradient."""
+    material = small_material()
+    student = Student()
+    objective = build(MergedStage(**SMALL, landmarks=unit), material)
+    parts = objective.step(student, Random(6))
+    gradients = student.gradients()
+    ((asked, order),) = objective.draw(Random(6))
+    texts = [objective._passages.texts[number] for number in order]
+    units = [
+        (number, tokens)
+        for number, text in zip(order, texts, strict=True)
+        for tokens in (
+            [text.ids] if unit == "passage" else [text.sentence(n) for n in range(len(text.spans))]
+        )
+    ]
+    costs = [len(tokens) + 1 for _, tokens in units]
+    assert sum(costs) <= 160
+    queries, windows = student.seen
+    plans = list(plan(costs, WindowSize(40, 12, 8, max(costs))))
+    assert len(plans) > 2
+    for row, window in zip(windows.ids, plans, strict=True):
+        expected = [2]
+        for _, tokens in units[window.first : window.last]:
+            expected += [*tokens.tolist(), LANDMARK]
+        assert row[: len(expected)].tolist() == expected
+    read = iter(vectors_of(student.model, windows))
+    owned = {}
+    for window in plans:
+        for number in range(window.first, window.last):
+            vector = next(read)
+            if window.own_first <= number < window.own_last:
+                owned[number] = vector
+    landmarks = torch.stack([owned[number] for number in range(len(units))])
+    scores = vectors_of(student.model, queries) @ landmarks.T / 0.05
+    total = 0.0
+    for row, pair in zip(scores, asked, strict=True):
+        right = torch.tensor(
+            [material.pairs[0].text is None or _same(pair, objective, n) for n, _ in units]
+        )
+        total = total + torch.log(1 + row[~right].exp().sum() / row[right].exp().sum())
+    expected = total / len(asked)
+    expected.backward()
+    assert parts["loss"] == pytest.approx(expected.item(), abs=1e-5)
+    assert torch.allclose(gradients, student.gradients(), atol=1e-5)
+
+
+def _same(pair: Any, objective: Any, number: int) -> bool:
+    return objective._passages.texts[number].ids.tobytes() == pair.text.ids.tobytes()
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.integers(40, 400), st.integers(0, 4))
+def test_a_pseudo_document(seed: int, tokens: int, hard: int) -> None:
+    """It holds the right passages, none twice, is as long as asked and drawn by the seed alone."""
+    objective = build(MergedStage(**SMALL | {"tokens": tokens, "hard": hard}), small_material())
+    ((asked, order),) = objective.draw(Random(seed))
+    assert len(asked) == 2
+    assert len(set(order)) == len(order)
+    assert {objective._passages.number(pair.text) for pair in asked} <= set(order)
+    costs = [int((objective._passages.texts[n].lengths + 1).sum()) for n in order]
+    assert 1 + sum(costs) <= tokens or len(order) == 2
+    objective.draw(Random(seed + 1))
+    ((again, same),) = objective.draw(Random(seed))
+    assert [pair.words for pair in again] == [pair.words for pair in asked]
+    assert same == order
+
+
+def test_sixteen_thousand_tokens() -> None:
+    """At the paper's length: every query's passage, what looks like it, noise, and it is full."""
+    random = Random(3)
+    pairs = []
+    for number in range(900):
+        passage = small_text(random, "", random.randint(4, 8))
+        tokens = [random.randrange(105, 2000) for _ in passage.ids]  # so many that some are rare
+        ids = np.array(random.sample(tokens, 3), np.int32)
+        text = replace(passage, ids=np.array(tokens, np.int32))
+        pairs.append(Pair(ids, text, words=f"query {number}"))
+    stage = MergedStage(tokens=16_384, questions=4, hard=8)
+    objective = build(stage, small_material(pairs=pairs))
+    passages = objective._passages
+    costs = [int((text.lengths + 1).sum()) for text in passages.texts]
+    assert sum(costs) > 20_000
+    ((asked, order),) = objective.draw(Random(1))
+    held = set(order)
+    assert len(asked) == 4
+    assert len(held) == len(order)
+    gold = {passages.number(pair.text) for pair in asked}
+    hard = {n for pair in asked for n in passages.nearest(pair, 8, "words")} - gold
+    assert gold <= held
+    assert len(hard) > 4 * 4
+    assert hard <= held
+    noise = held - gold - hard
+    assert len(noise) > 300
+    # The document ends before the first passage that does not fit.
+    assert 0 <= 16_384 - 1 - sum(costs[n] for n in order) < max(costs)
+    # The right passages stand anywhere in it, not at its head.
+    places = [order.index(n) for n in gold]
+    assert max(places) > len(order) / 3
+
+
+def test_shuffled() -> None:
+    """The right passage stands in all places."""
+    objective = build(MergedStage(**SMALL | {"questions": 1}), small_material())
+    places = set()
+    for seed in range(40):
+        ((asked, order),) = objective.draw(Random(seed))
+        places.add(order.index(objective._passages.number(asked[0].text)))
+    assert {0, 1, 2, 3} < places
+
+
+def test_passages_that_share_rare_words() -> None:
+    """Ranked by the rarity of what they share with the query; answers are not among them."""
+    material = small_material()
+    passages = build(MergedStage(), material)._passages
+    held = [set(text.ids.tolist()) for text in passages.texts]
+    often = {token: sum(token in each for each in held) for token in set().union(*held)}
+    for pair in material.pairs:
+        found = passages.nearest(pair, 5, "words")
+        worth = [
+            sum(math.log(40 / often[t]) for t in set(pair.ids.tolist()) & each if often[t] <= 10)
+            for each in held
+        ]
+        right = passages.right(pair)
+        best = sorted((w for n, w in enumerate(worth) if w > 0 and n not in right), reverse=True)
+        assert [worth[n] for n in found] == pytest.approx(best[:5], abs=1e-4)
+        assert not right & set(found)
+
+
+def test_nearest_by_the_teacher(tmp_path: Any) -> None:
+    """Ranked by its cosines of query and whole passage."""
+    teacher = small_teacher(tmp_path)
+    material = small_material(teacher)
+    passages = build(MergedStage(nearest="teacher"), material)._passages
+    pair = material.pairs[3]
+    vectors = teacher.of_questions([p.text.words for p in material.pairs]).astype(np.float32)
+    scores = vectors @ teacher.of_questions([pair.words])[0].astype(np.float32)
+    order = [n for n in np.argsort(-scores) if n != 3]
+    assert passages.nearest(pair, 4, "teacher") == order[:4]
+    with pytest.raises(InputError, match="needs a teacher"):
+        build(MergedStage(nearest="teacher"), small_material())
+
+
+def test_own_negatives_come_first() -> None:
+    """A pair's negatives stand in the document before any that were looked for."""
+    material = small_material()
+    extra = [pair.text for pair in material.pairs[30:]]
+    material.pairs = [replace(pair, negatives=tuple(extra[:2])) for pair in material.pairs[:30]]
+    objective = build(MergedStage(**SMALL | {"questions": 1}), material)
+    for seed in range(5):
+        ((_, order),) = objective.draw(Random(seed))
+        assert {objective._passages.number(text) for text in extra[:2]} <= set(order)
+
+
+def test_landmarks_of_other_documents() -> None:
+    """They are negatives too, unless they are not to be, or answer."""
+    floors = {}
+    for across in (True, False):
+        stage = MergedStage(**SMALL, documents=2, across=across)
+        floors[across] = build(stage, small_material()).step(Student(), Random(6))["floor"]
+    assert floors[True] > floors[False] + 0.3
+
+
+def test_in_chunks_it_is_the_same() -> None:
+    """The gradient cache changes neither loss nor gradients."""
+    found = []
+    for chunk in (0, 2):
+        student = Student()
+        stage = MergedStage(**SMALL, chunk=chunk, dimensions=(16, 32), question_dropout=0.3)
+        parts = build(stage, small_material()).step(student, Random(6))
+        found.append((parts, student.gradients()))
+        assert chunk == 0 or max(len(batch.ids) for batch in student.seen) == chunk
+    assert found[1][0]["loss"] == pytest.approx(found[0][0]["loss"], abs=1e-5)
+    assert torch.allclose(found[0][1], found[1][1], atol=1e-4)
+
+
+def test_a_causal_model_reads_no_context_behind() -> None:
+    """Its windows end with what they own."""
+    student = Student()
+    build(MergedStage(**SMALL), small_material(causal=True)).step(student, Random(6))
+    landmarks = len(student.seen[1].owners)
+    other = Student()
+    build(MergedStage(**SMALL | {"right": 0}), small_material()).step(other, Random(6))
+    assert len(other.seen[1].owners) == landmarks
+    third = Student()
+    build(MergedStage(**SMALL), small_material()).step(third, Random(6))
+    assert len(third.seen[1].owners) != landmarks
+
+
+def test_it_learns() -> None:
+    """Thirty steps on the same examples: what has to win wins."""
+    losses = Student().learn(build(MergedStage(**SMALL), small_material()))
+    assert losses[-1] < 0.5 * losses[0]
+
+
+def test_refused() -> None:
+    """Settings that cannot be."""
+    for changes, words in (
+        ({"questions": 0}, "questions is 0"),
+        ({"hard": -1}, "hard is -1;.*0 or more"),
+        ({"left": -1}, "left is -1"),
+        ({"window": 4}, "window is 4"),
+        ({"landmarks": "passages"}, "'passage'"),
+        ({"nearest": "word"}, "'words'"),
+    ):
+        with pytest.raises(InputError, match=words):
+            MergedStage(**changes)

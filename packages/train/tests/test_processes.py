@@ -1,0 +1,175 @@
+"""Several processes train as one does: torchrun starts them, on the CPU."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("processes")]
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+pytest.importorskip("accelerate", reason="needs the train extra")
+
+from safetensors.torch import load_file  # noqa: E402
+
+from milepost.errors import InputError, MilepostError  # noqa: E402
+from milepost_train.processes import Processes, joined  # noqa: E402
+from support.cli_process import environment  # noqa: E402
+from support.tiny_runs import CHECK, MERGED, write_run  # noqa: E402
+
+STAGES = (
+    MERGED
+    + """warm_up = 0
+
+[[stage]]
+steps = {steps}
+warm_up = 0
+rate = 1e-3
+[[stage.part]]
+kind = "marked"
+distil = 0
+documents = 1
+questions = 1
+hard = 1
+windows = [64]
+[[stage.part]]
+kind = "pairs"
+pairs = 5
+"""
+)
+
+
+@contextmanager
+def started(config: Path, out: Path, count: int, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """``milepost train`` in so many processes, which end with the block."""
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "torch.distributed.run", "--standalone"),
+            *(f"--nproc-per-node={count}", "-m", "milepost", "train", str(config)),
+            *("--out", str(out), "--device", "cpu", *options),
+        ],
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()  # the launcher ends its workers, which are in sessions of their own
+        process.communicate(timeout=60)
+
+
+def launched(config: Path, out: Path, count: int, *options: str) -> tuple[int, str, str]:
+    """Its exit code and what it wrote."""
+    with started(config, out, count, *options) as process:
+        written, said = process.communicate(timeout=400)
+        return process.returncode, written, said
+
+
+def lines(folder: Path) -> list[dict[str, Any]]:
+    """The log of a run."""
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Model, data and configuration; a step of ``marked`` has one or two windows, fewer than three.
+
+    A line of the data is wrong.
+    """
+    folder = tmp_path_factory.mktemp("home")
+    write_run(folder, CHECK, stages=STAGES.format(steps=6), log_every=1, save_every=3)
+    with (folder / "pairs.jsonl").open("a") as file:
+        file.write('{"query": "without a passage"}\n')
+    return folder
+
+
+def test_two_processes_train_as_one(home: Path) -> None:
+    """The losses and weights are the same but for rounding; one of them writes and reports."""
+    for count in (1, 2):
+        code, written, said = launched(home / "run.toml", home / f"of-{count}", count)
+        assert code == 1, said  # for the wrong line
+        assert "SIGTERM" not in said  # no other process took that for a failure
+        assert written.count("milepost export") == 1
+        assert said.count("step 0: evidence found") == 1
+    one, two = lines(home / "of-1"), lines(home / "of-2")
+    assert len(one) == len(two) == 8
+    for first, second in zip(one[1:], two[1:], strict=True):
+        assert second["loss"] == pytest.approx(first["loss"], rel=1e-3)
+        assert second["gradient"] == pytest.approx(first["gradient"], rel=2e-2)
+    alone, shared = (
+        load_file(home / f"of-{count}" / "checkpoint" / "model.safetensors") for count in (1, 2)
+    )
+    begun = load_file(home / "init" / "model.safetensors")
+    moved, apart = (
+        sum(float((weights[name].float() - alone[name].float()).square().sum()) for name in alone)
+        for weights in (begun, shared)
+    )
+    assert apart < 0.01 * moved
+
+
+def test_killed_they_resume_together(home: Path, tmp_path: Path) -> None:
+    """To the bytes of a run in one go; and not with another number of them."""
+    config = home / "run.toml"
+    text = config.read_text()
+    long = home / "long.toml"
+    long.write_text(text.replace("steps = 6", "steps = 30").replace("every = 20", "every = 100"))
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    code, _, said = launched(long, whole, 2)
+    assert code == 1, said
+    with started(long, killed, 2) as process:
+        deadline = time.monotonic() + 200
+        while not (killed / "state.pt").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        os.kill(int((killed / "lock").read_text()), signal.SIGKILL)  # the launcher ends the other
+        assert process.wait(timeout=60) != 0
+    assert (killed / "state.pt").exists()
+    assert len(lines(killed)) < len(lines(whole))
+    code, _, said = launched(long, killed, 1, "--resume")
+    assert code == 1
+    assert "the setting processes" in said
+    code, _, said = launched(long, killed, 2, "--resume")
+    assert "evidence found" in said, said
+    assert [{**line, "seconds": 0} for line in lines(killed)] == [
+        {**line, "seconds": 0} for line in lines(whole)
+    ]
+    for name in ("model.safetensors", "config.json"):
+        once, twice = (folder / "checkpoint" / name for folder in (whole, killed))
+        assert once.read_bytes() == twice.read_bytes(), name
+
+
+def test_different_batches_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before vectors are mixed that do not belong together."""
+
+    def gather(found: list[Any], own: Any) -> None:
+        for place in found:
+            place.copy_(own)
+        found[1] += 1
+
+    monkeypatch.setattr("torch.distributed.all_gather", gather)
+    with pytest.raises(MilepostError, match="different batches"):
+        Processes(torch.device("cpu"), 0, 2)._same(7)
+
+
+def test_more_processes_than_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says how many there can be; alone, nothing is joined."""
+    with joined(torch.device("cpu")) as alone:
+        assert (alone.first, alone.count, alone.any(True), alone.each(3)) == (True, 1, True, [3])
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    with (
+        pytest.raises(InputError, match="no GPU for process 2"),
+        joined(torch.device("cuda")),
+    ):
+        pass

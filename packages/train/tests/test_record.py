@@ -1,0 +1,157 @@
+"""A run's record: what it holds, that it survives JSON, and differences in words."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from milepost.errors import UnreadableFile
+from milepost_train.record import AROUND, MEANT, describe, differences
+
+SETTINGS = {
+    "rate": 0.1,
+    "out": Path("runs/a"),
+    "stage": ({"kind": "marked", "steps": 10}, {"kind": "pairs", "steps": 20, "sizes": (1, 2)}),
+    "lora": None,
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A task of two files, a file of pairs, and weights."""
+    for name, text in {
+        "task/documents.jsonl": "{}\n",
+        "task/questions.jsonl": "{}\n{}\n",
+        "task/.hidden": "no",
+        "pairs.jsonl": "",
+        "init/model.safetensors": "weights",
+        "init/1_Pooling/config.json": "{}",
+        "init/onnx.onnx": "not read",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def record(folder: Path, **changes: Any) -> dict[str, Any]:
+    """The record of a run, as it is read again."""
+    given = {
+        "config": "rate = 0.1\n",
+        "settings": SETTINGS,
+        "seeds": {"run": 1},
+        "data": [folder / "task", folder / "pairs.jsonl"],
+        "init": folder / "init",
+        "device": "cpu",
+    }
+    found: dict[str, Any] = json.loads(json.dumps(describe(**(given | changes))))
+    return found
+
+
+def test_a_record_says_what_a_run_was_made_from(folder: Path) -> None:
+    """Every file with its digest and size, versions, machine; hidden and foreign files are none."""
+    found = record(folder)
+    assert {Path(name).name: facts["bytes"] for name, facts in found["data"].items()} == {
+        "documents.jsonl": 3,
+        "questions.jsonl": 6,
+        "pairs.jsonl": 0,
+    }
+    assert found["init"] == {
+        "1_Pooling/config.json": {"sha256": hashlib.sha256(b"{}").hexdigest(), "bytes": 2},
+        "model.safetensors": {"sha256": hashlib.sha256(b"weights").hexdigest(), "bytes": 7},
+    }
+    assert found["config"] == "rate = 0.1\n"
+    assert found["settings"]["stage"][1]["sizes"] == [1, 2]
+    assert found["versions"]["numpy"] == numpy.__version__
+    assert found["versions"].keys() >= {"milepost", "python", "tokenizers"}
+    assert found["machine"]["device"] == "cpu"
+    assert "cores" in found["machine"]["cpu"]
+    assert found["machine"]["memory_gib"] is None or found["machine"]["memory_gib"] > 0
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", found["started"])
+    assert found["hours"] == 0
+
+
+def test_the_same_run_does_not_differ(folder: Path) -> None:
+    """A record read from JSON equals one that was just made, in everything but the time."""
+    assert differences(record(folder), record(folder), (*MEANT, *AROUND)) == []
+
+
+def test_changed_settings_are_named(folder: Path) -> None:
+    """Values of stages and new keys, each with what it was."""
+    changed = {**SETTINGS, "stage": ({"kind": "marked", "steps": 12, "own": True},), "rate": 0.2}
+    said = differences(record(folder), record(folder, settings=changed, seeds={"run": 2}))
+    assert said == [
+        "the setting rate was 0.1 and is 0.2",
+        "the setting stage.1.steps was 10 and is 12",
+        "the setting stage.2.kind was 'pairs' and is not set",
+        "the setting stage.2.steps was 20 and is not set",
+        "the setting stage.2.sizes was [1, 2] and is not set",
+        "the setting stage.1.own was not set and is True",
+        "the seed of run was 1 and is 2",
+    ]
+
+
+def test_changed_files_are_named(folder: Path) -> None:
+    """One byte, a new file, a file that is gone."""
+    before = record(folder)
+    (folder / "pairs.jsonl").write_text("x")
+    (folder / "init" / "model.safetensors").write_text("Weights")
+    (folder / "task" / "documents.jsonl").rename(folder / "task" / "documents.jsonl.gz")
+    task = folder / "task"
+    assert differences(before, record(folder)) == [
+        f"the data file {task / 'documents.jsonl'} is gone",
+        f"the data file {folder / 'pairs.jsonl'} has changed",
+        f"the data file {task / 'documents.jsonl.gz'} is new",
+        "model.safetensors of the weights to start from has changed",
+    ]
+
+
+def test_surroundings_are_compared_where_they_are_asked_for(folder: Path) -> None:
+    """Other versions or machines do not make it another run."""
+    before = record(folder)
+    before["versions"]["numpy"] = "0.1"
+    before["machine"]["device"] = "cuda"
+    before["commit"] = "0123abc"
+    now = record(folder) | {"commit": ""}
+    assert differences(before, now) == []
+    assert differences(before, now, AROUND) == [
+        f"the version of numpy was '0.1' and is '{numpy.__version__}'",
+        "Milepost's commit was '0123abc' and is ''",
+        "the machine's device was 'cuda' and is 'cpu'",
+    ]
+
+
+def test_a_file_that_is_not_there(folder: Path) -> None:
+    """It is named in one line."""
+    with pytest.raises(UnreadableFile, match=r"gone\.jsonl cannot be read: No such file"):
+        record(folder, data=[folder / "gone.jsonl"])
+
+
+LEAVES = st.none() | st.booleans() | st.integers() | st.text(max_size=3)
+TREES = st.dictionaries(
+    st.text("abc", min_size=1, max_size=3),
+    st.recursive(
+        LEAVES,
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(st.text("abc", min_size=1, max_size=2), inner, max_size=3)
+        ),
+        max_leaves=6,
+    ),
+    max_size=4,
+)
+
+
+@given(TREES, TREES)
+def test_differences_are_empty_only_between_equals(old: Any, new: Any) -> None:
+    """Nothing that differs goes unnamed, and nothing is named that does not."""
+    said = differences({"settings": old}, {"settings": new}, ["settings"])
+    assert (said == []) == (old == new)
+    assert differences({"settings": old}, {"settings": old}, ["settings"]) == []

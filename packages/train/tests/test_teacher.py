@@ -1,0 +1,176 @@
+"""The teacher: means of a sentence encoder, alone or with what stands in front."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.torch
+torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
+
+import torch.nn.functional as F  # noqa: E402
+
+from milepost.engine.tokenizer import Tokenizer  # noqa: E402
+from milepost.errors import ModelError  # noqa: E402
+from milepost_train.data import tokenize  # noqa: E402
+from milepost_train.teacher import MeanTeacher, Targets  # noqa: E402
+from support.small_models import write_checkpoint  # noqa: E402
+
+TEXT = (
+    "Where they sat\n\nThe cat sat on the mat. The dog sat by the tree.\n\n"
+    "Of birds\n\nA bird sat on the house."
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_checkpoint(tmp_path_factory.mktemp("teacher"), "bert")
+
+
+def text_of(folder: Path, words: str = TEXT) -> Any:
+    reader = Tokenizer(folder / "tokenizer.json", "[CLS]", "[SEP]")
+    return replace(tokenize(reader, "name", "task", words), title="cat and dog")
+
+
+def state_of(teacher: MeanTeacher, ids: list[int]) -> Any:
+    """States of one row alone, under the same precision."""
+    row = torch.tensor([ids])
+    everywhere = torch.arange(len(ids))[None]
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        return teacher.backbone(row, torch.ones_like(row).bool(), everywhere, None).float()[0]
+
+
+def close(found: Any, expected: Any) -> bool:
+    """Nearly one direction; batches of bfloat16 round otherwise than single rows."""
+    target = F.normalize(expected, dim=-1)
+    return float((torch.from_numpy(found).float() * target).sum()) > 0.999
+
+
+def test_a_sentence_alone(folder: Path) -> None:
+    """The mean over all tokens, special ones too: as sentence-transformers counts it."""
+    teacher = MeanTeacher(folder)
+    text = text_of(folder)
+    vectors = teacher.of_sentences(text)
+    assert vectors.dtype == np.float16
+    for number in range(len(text.spans)):
+        ids = [2, *text.sentence(number).tolist(), 3]
+        assert close(vectors[number], state_of(teacher, ids).mean(0))
+    (question,) = teacher.of_questions(["where sat the cat"])
+    alone = text_of(folder, "where sat the cat")
+    assert close(question, state_of(teacher, [2, *alone.ids.tolist(), 3]).mean(0))
+
+
+def test_with_the_title_in_front(folder: Path) -> None:
+    """The title is read and the mean goes over the sentence's own tokens."""
+    teacher = MeanTeacher(folder, "title")
+    text = text_of(folder)
+    vectors = teacher.of_sentences(text)
+    title = text_of(folder, "cat and dog").ids.tolist()
+    for number in range(len(text.spans)):
+        own = text.sentence(number).tolist()
+        states = state_of(teacher, [2, *title, *own, 3])
+        assert close(vectors[number], states[1 + len(title) : -1].mean(0))
+    # A question has no title, whatever sentences have.
+    asked = ["where sat the cat"]
+    assert np.array_equal(teacher.of_questions(asked), MeanTeacher(folder).of_questions(asked))
+
+
+def test_with_its_neighbours_in_front(folder: Path) -> None:
+    """Title, the last heading and what stands since: nothing of the section before."""
+    teacher = MeanTeacher(folder, "neighbours")
+    text = text_of(folder)
+    said = [text.words[a:b].strip() for a, b in text.spans]
+    assert said[0] == "Where they sat"
+    assert said[3] == "Of birds"
+    vectors = teacher.of_sentences(text)
+    title = text_of(folder, "cat and dog").ids.tolist()
+    sentences = [text.sentence(n).tolist() for n in range(5)]
+    for number, before in ((2, [0, 1]), (4, [3])):
+        front = [*title, *(token for n in before for token in sentences[n])]
+        states = state_of(teacher, [2, *front, *sentences[number], 3])
+        assert close(vectors[number], states[1 + len(front) : -1].mean(0))
+
+
+def test_targets_are_kept(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is on the disk is not counted again; another text, title or context is."""
+    teacher, text = MeanTeacher(folder), text_of(folder)
+    first = Targets(teacher, tmp_path).of_text(text)
+    assert len(list(tmp_path.iterdir())) == 1
+    with monkeypatch.context() as never:
+        never.setattr(MeanTeacher, "of_sentences", None)
+        again = Targets(teacher, tmp_path)
+        assert np.array_equal(again.of_text(text), first)
+        assert again.of_text(text) is again.of_text(text)
+    for other in (
+        Targets(teacher, tmp_path).of_text(replace(text, title="other")),
+        Targets(teacher, tmp_path).of_text(text.part(0, 2)),
+        Targets(MeanTeacher(folder, "title"), tmp_path).of_text(text),
+    ):
+        assert other is not first
+    assert len(list(tmp_path.iterdir())) == 4
+    # Passages, of which there are tens of thousands, are not.
+    assert np.array_equal(Targets(teacher, tmp_path).of_text(replace(text, name="")), first)
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_half_files_of_killed_processes_are_removed(folder: Path, tmp_path: Path) -> None:
+    """Those of a day ago; one that may be written at the moment stays, and so do vectors."""
+    old, fresh, kept = (tmp_path / name for name in ("a.17.part", "a.18.part", "a.npy"))
+    for file in (old, fresh, kept):
+        file.write_bytes(b"half")
+    for file in (old, kept):
+        os.utime(file, (time.time() - 25 * 3600,) * 2)
+    Targets(MeanTeacher(folder), tmp_path)
+    assert set(tmp_path.iterdir()) == {fresh, kept}
+
+
+def test_a_failed_write_leaves_nothing(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that fills up leaves no half file that would be read next time."""
+    targets = Targets(MeanTeacher(folder), tmp_path)
+
+    def full(file: Any, array: Any) -> None:
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("milepost_train.teacher.np.save", full)
+    with pytest.raises(OSError, match="No space left"):
+        targets.of_text(text_of(folder))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_as_sentence_transformers_saves_it(folder: Path, tmp_path: Path) -> None:
+    """The folder's own settings: prompts and lower case; another pooling is refused."""
+    made = tmp_path / "st"
+    made.mkdir()
+    for file in folder.iterdir():
+        (made / file.name).write_bytes(file.read_bytes())
+    (made / "1_Pooling").mkdir()
+    name = "sentence_transformers.models"
+    modules = [
+        {"idx": 0, "name": "0", "path": "", "type": f"{name}.Transformer"},
+        {"idx": 1, "name": "1", "path": "1_Pooling", "type": f"{name}.Pooling"},
+    ]
+    (made / "modules.json").write_text(json.dumps(modules))
+    (made / "sentence_bert_config.json").write_text('{"max_seq_length": 10}')
+    pooling = made / "1_Pooling" / "config.json"
+    pooling.write_text('{"pooling_mode_mean_tokens": true}')
+    prompts = {"prompts": {"query": "the ", "document": ""}}
+    (made / "config_sentence_transformers.json").write_text(json.dumps(prompts))
+    plain, teacher = MeanTeacher(folder), MeanTeacher(made)
+    assert np.array_equal(teacher.of_questions(["cat"]), plain.of_questions(["the cat"]))
+    long = "cat dog tree bird river house the on mat sat cat dog"
+    ids = text_of(folder, long).ids.tolist()[:8]
+    (vector,) = teacher.of_sentences(text_of(folder, long))
+    assert close(vector, state_of(teacher, [2, *ids, 3]).mean(0))
+    pooling.write_text('{"pooling_mode_cls_token": true}')
+    with pytest.raises(ModelError, match="does not pool by the mean"):
+        MeanTeacher(made)

@@ -1,0 +1,140 @@
+"""Milepost's other packages: what is said where one is missing or of another version."""
+
+from __future__ import annotations
+
+import sys
+from importlib import metadata
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from milepost import __version__, _packages
+from milepost.cli.program import program
+from milepost.errors import MissingPackage, PackageMismatch
+from support.cli_process import environment
+
+PACKAGES = ("milepost-eval", "milepost-train", "milepost-lab")
+
+
+class Installed:
+    """Stands for ``importlib.metadata`` of an installation with some packages."""
+
+    def __init__(self, **versions: str) -> None:
+        self.versions = {f"milepost-{name}": version for name, version in versions.items()}
+
+    def version(self, name: str) -> str:
+        try:
+            return self.versions[name]
+        except KeyError:
+            raise metadata.PackageNotFoundError(name) from None
+
+    def entry_points(self, *, group: str, name: str | None = None) -> list[SimpleNamespace]:
+        return [
+            SimpleNamespace(name=each, dist=SimpleNamespace(name=package), load=lambda: "loaded")
+            for table in (_packages.COMMANDS, _packages._FUNCTIONS)
+            for each, found in table.items()
+            if (package := found if isinstance(found, str) else found[0]) in self.versions
+            and name in (None, each)
+            and (table is _packages.COMMANDS) == (group == _packages.COMMAND_GROUP)
+        ]
+
+
+@pytest.fixture
+def install(monkeypatch):
+    """Pretend that some packages are installed, and no others."""
+
+    def pretend(**versions: str) -> None:
+        installed = Installed(**versions)
+        monkeypatch.setattr(metadata, "version", installed.version)
+        monkeypatch.setattr(metadata, "entry_points", installed.entry_points)
+
+    return pretend
+
+
+@pytest.mark.parametrize(
+    ("name", "installed", "line"),
+    [
+        ("eval", (), "install milepost-eval (pip install ./packages/eval in a clone)"),
+        ("train", ("eval",), "install milepost-train (pip install ./packages/train in a clone)"),
+        (
+            "fit",
+            (),
+            "install milepost-train (pip install ./packages/eval ./packages/train in a clone)",
+        ),
+        (
+            "lab",
+            ("eval", "train"),
+            "install milepost-lab (pip install ./packages/lab in a clone)",
+        ),
+    ],
+)
+def test_a_missing_package_is_one_line(install, capsys, name, installed, line):
+    """It names what is missing below it as well, since none of them is on an index."""
+    install(**dict.fromkeys(installed, __version__))
+    with pytest.raises(SystemExit) as ended:
+        program.main([name, "--some", "options"])
+    assert ended.value.code == 2
+    assert capsys.readouterr() == ("", f"milepost {name}: {line}\n")
+
+
+def test_an_option_of_a_missing_package_names_it(install):
+    """The option is in the line."""
+    install(eval=__version__)
+    assert _packages.function("index-drift", asked="doctor --against") == "loaded"
+    with pytest.raises(MissingPackage, match=r"^export --pooling: install milepost-lab \("):
+        _packages.function("install-pooling", asked="export --pooling")
+
+
+@pytest.mark.parametrize("odd", ["eval", "train"])
+def test_a_package_of_another_version_is_refused(install, capsys, odd):
+    """It and those below it must be of this version; the error names the one that is not."""
+    install(**{"eval": __version__, "train": __version__, odd: "9.9.9"})
+    match = rf"milepost-{odd} 9\.9\.9 does not match milepost {__version__}; try: pip install \. "
+    with pytest.raises(PackageMismatch, match=match):
+        _packages.command("train")
+    with pytest.raises(SystemExit) as ended:
+        program.main(["train"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_the_help_names_what_is_not_installed(install):
+    """All commands are listed, and those of other packages once they are installed."""
+    install(eval=__version__)
+    text = CliRunner().invoke(program, ["--help"]).stdout
+    assert "Learn a model's ranking and probabilities. [milepost-train is not" in text
+    assert "Measure how much marked evidence is returned.\n" in text
+    assert program.list_commands(None)[-1] == "eval"
+
+
+def test_a_mistyped_command_is_no_missing_package(install, capsys):
+    """An unknown name is an unknown command, whatever is installed."""
+    install()
+    with pytest.raises(SystemExit):
+        program.main(["serch"])
+    assert "unknown command 'serch'; try: 'search'" in capsys.readouterr().err
+
+
+def test_a_missing_package_ends_a_process_with_2(tmp_path):
+    """With its own exit code and one line, in a Python that finds no package."""
+    import subprocess
+
+    code = (
+        "import importlib.metadata as m, sys\n"
+        "m.entry_points = lambda **_: []\n"
+        "def version(name): raise m.PackageNotFoundError(name)\n"
+        "m.version = version\n"
+        "from milepost.cli import main\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "eval", "run"],
+        capture_output=True,
+        encoding="utf-8",
+        env=environment(),
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("milepost eval: install milepost-eval (pip install ./packages/")
+    assert done.stderr.count("\n") == 1
