@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from importlib import metadata
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 from milepost.engine import Manifest, ModelFolder, find_model, shipped_models
-from milepost.engine.folder import PACKAGES, cache_folder
+from milepost.engine.folder import MODEL_GROUP, PACKAGES, cache_folder
 from milepost.engine.manifest import SCHEMA, read_manifest
 from milepost.engine.openvino import OpenVinoEngine
 from milepost.engine.tokenizer import Tokenizer
@@ -168,6 +170,23 @@ def test_a_path_names_a_packaged_model_as_a_string_does(monkeypatch: pytest.Monk
     for name in ("landmark-gone", Path("landmark-gone")):
         with pytest.raises(ModelError, match="in the package milepost-gone"):
             find_model(name)
+
+
+def test_a_package_offers_a_model_by_an_entry_point(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is listed and found by its name; its module is not imported."""
+    module = tmp_path / "models_of_a_test"
+    (module / "landmark-other").mkdir(parents=True)
+    Manifest("landmark-other", "feedfacefeedface", 8).write(module / "landmark-other")
+    (module / "__init__.py").write_text("raise RuntimeError\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    point = EntryPoint("landmark-other", "models_of_a_test", MODEL_GROUP)
+    monkeypatch.setattr(
+        metadata, "entry_points", lambda group: [point] if group == MODEL_GROUP else []
+    )
+    assert find_model("landmark-other").path == module / "landmark-other"
+    assert "landmark-other" in [each.manifest.name for each in shipped_models()]
 
 
 @pytest.mark.parametrize("threads", [0, -1])

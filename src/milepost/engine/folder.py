@@ -22,7 +22,11 @@ SHIPPED = Path(__file__).resolve().parent.parent / "models"
 
 MULTILINGUAL = "landmark-multilingual"
 PACKAGES = {MULTILINGUAL: "milepost_multilingual"}
-"""Models in separate packages: name → the module that holds a folder of that name."""
+"""Milepost's own models in separate packages: name → the module that holds a folder of that name.
+
+They are found without reading entry points, which each search would wait for."""
+MODEL_GROUP = "milepost.models"
+"""Entry points of all other models in packages: name → the module."""
 
 TOKENIZER = "tokenizer.json"
 # bf16 takes half the disk space of f32 and is no faster: it is for folders without other graphs.
@@ -102,17 +106,30 @@ def shipped_models() -> list[ModelFolder]:
     """List the models inside the package, by name, then those of other installed packages."""
     folders = sorted(path.parent for path in SHIPPED.glob(f"*/{MANIFEST}"))
     found = [ModelFolder(folder, read_manifest(folder)) for folder in folders]
-    for folder in map(packaged, PACKAGES):
+    return found + _packaged_models()
+
+
+def _packaged_models() -> list[ModelFolder]:
+    found = []
+    for folder in map(packaged, [*PACKAGES, *_offered()]):
         if folder is not None:
             with suppress(ModelError):  # see ``mismatched_models``
                 found.append(ModelFolder(folder, read_manifest(folder)))
     return found
 
 
+def _offered() -> dict[str, str]:
+    """Models of packages that are not Milepost's: name → module; nothing is imported."""
+    from importlib.metadata import entry_points
+
+    points = entry_points(group=MODEL_GROUP)
+    return {point.name: point.value for point in points if point.name not in PACKAGES}
+
+
 def mismatched_models() -> dict[str, ModelError]:
     """Find packaged models that do not match this version of Milepost: name → the error."""
     wrong = {}
-    for name in PACKAGES:
+    for name in [*PACKAGES, *_offered()]:
         folder = packaged(name)
         try:
             if folder is not None:
@@ -124,7 +141,9 @@ def mismatched_models() -> dict[str, ModelError]:
 
 def packaged(name: str) -> Path | None:
     """Return the folder of a model that has its own package; None if it is not installed."""
-    found = folder_of(PACKAGES[name]) if name in PACKAGES else None
+    # What looks like a path is none of a package, and reading entry points takes a while.
+    module = PACKAGES.get(name) or (None if os.sep in name else _offered().get(name))
+    found = folder_of(module) if module else None
     return found / name if found and (found / name / MANIFEST).is_file() else None
 
 
@@ -157,8 +176,8 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
     if is_endpoint(name):
         place = endpoint_folder(name, endpoint_folders(), SHIPPED / DEFAULT / TOKENIZER)
         return ModelFolder(place, read_manifest(place))
-    own = packaged(name)
-    if own is not None:
+    shipped = SHIPPED / name
+    if not (shipped / MANIFEST).is_file() and (own := packaged(name)) is not None:
         return ModelFolder(own, _of_package(own))
     if name in PACKAGES and not Path(name).is_dir():
         package = PACKAGES[name].replace("_", "-")
@@ -166,7 +185,6 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
             f"the model {name} is in the package {package}, which is not installed",
             f"{install_command(name)} in a clone of Milepost",
         )
-    shipped = SHIPPED / name
     # "." and ".." also exist below SHIPPED, but mean the caller's folders.
     folder = local(
         shipped if (shipped / MANIFEST).is_file() else name,
@@ -195,7 +213,9 @@ def _of_package(folder: Path) -> Manifest:
         package = folder.parent.name.replace("_", "-")
         raise ModelError(
             f"the package {package} does not match this version of Milepost: {error.problem}",
-            f"{install_command(folder.name, both=True)} in a clone of Milepost",
+            f"{install_command(folder.name, both=True)} in a clone of Milepost"
+            if folder.name in PACKAGES
+            else f"pip install --upgrade {package}",
         ) from error
 
 
