@@ -62,6 +62,7 @@ def install(monkeypatch):
             (),
             "install milepost-train (pip install ./packages/eval ./packages/train in a clone)",
         ),
+        ("train", ("train",), "install milepost-eval (pip install ./packages/eval in a clone)"),
         (
             "lab",
             ("eval", "train"),

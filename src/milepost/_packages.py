@@ -86,28 +86,35 @@ def _load(group: str, name: str, package: str, asked: str) -> Any:
     if point is None:
         if not package:
             return None
-        raise MissingPackage(f"{asked}: install {package} ({install_command(package)} in a clone)")
+        raise _missing(asked, package)
     if point.dist is not None and point.dist.name in _ORDER:
-        check_versions(point.dist.name)
+        _check_installed(point.dist.name, asked)
     return point.load()
 
 
-def check_versions(package: str) -> None:
+def _check_installed(package: str, asked: str) -> None:
     """Check that a package and those that it depends on have the version of Milepost.
 
     Raises:
+        MissingPackage: one that it depends on is not installed, as after ``pip install --no-deps``.
         PackageMismatch: one has another version.
     """
     for each in _ORDER[: _ORDER.index(package) + 1]:
         found = _version(each)
-        if found is not None and found != __version__:
+        if found is None:
+            raise _missing(asked, each)
+        if found != __version__:
             raise PackageMismatch(
                 f"{each} {found} does not match milepost {__version__}",
-                f"{install_command(package, everything=True)} in a clone",
+                f"{_install_command(package, everything=True)} in a clone",
             )
 
 
-def install_command(package: str, *, everything: bool = False) -> str:
+def _missing(asked: str, package: str) -> MissingPackage:
+    return MissingPackage(f"{asked}: install {package} ({_install_command(package)} in a clone)")
+
+
+def _install_command(package: str, *, everything: bool = False) -> str:
     """Return the command that installs a package from a clone, with what is missing below it.
 
     Args:
