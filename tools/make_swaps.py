@@ -2,10 +2,10 @@
 
     python tools/make_swaps.py --out scratch/swaps [--data ../shared/data] [--pairs 20000]
 
-Half of the documents come from ``data/swaps/families.jsonl``: two or three subjects of one kind are
-introduced by name, then sentences state values without naming their subject, between sentences of
-the family and of the corpus. The other half are passages of the corpus around evidence that does not
-name what the question asks about (type ``context`` of ``data/questions``): the passage stands
+Half of the documents come from ``data/swaps/families.jsonl``: two or three subjects of one kind
+are introduced by name, then sentences state values without naming their subject, between sentences
+of the family and of the corpus. The other half are passages of the corpus around evidence that does
+not name what the question asks about (type ``context`` of ``data/questions``): the passage stands
 twice, once with the subject's words replaced by those of another question, and both are asked
 about. Only training documents are used, and none that training holds out.
 """
@@ -37,7 +37,7 @@ PLAIN = frozenset(
     "just know like made make many might more most much must need never only other over part place "
     "same should show since some something such take than that their them then there these they "
     "thing things this those through time under until upon used using very want were what when "
-    "where whether which while whom whose will with without word work would years your".split()
+    "where whether which while whom whose will with without word work would years your".split()  # noqa: SIM905
 )
 
 Row = dict[str, Any]
@@ -156,9 +156,8 @@ def from_passage(
     taken = {*words_of(before + evidence + after + question)}
     new: dict[str, str] = {}
     for word in subject:
-        alike = pool[shape(word, before)]
-        fit = (other for other in iter(lambda: draw.choice(alike), "") if other not in taken)
-        new[word] = next(fit)
+        alike = [other for other in pool[shape(word, before)] if other not in taken]
+        new[word] = draw.choice(alike)
         taken.add(new[word])
     copies = [(question, before), (exchange(question, new), exchange(before, new))]
     draw.shuffle(copies)
@@ -236,9 +235,7 @@ def main() -> None:
         name = f"swap-{len(documents)}"
         documents.append({"id": name, "title": "", "text": text, "meta": {"licence": "CC0"}})
         for number, row in enumerate(rows):
-            questions.append(
-                {"id": f"{name}-{number}", "document": name, **row, "split": "train"}
-            )
+            questions.append({"id": f"{name}-{number}", "document": name, **row, "split": "train"})
         counts["passages" if real else "families"] += len(rows)
     given.out.mkdir(parents=True, exist_ok=True)
     write(given.out / "documents.jsonl.gz", documents)

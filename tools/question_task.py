@@ -1,14 +1,14 @@
 """Join a set of questions in ``data/`` with its documents: a task for train, eval and fit.
 
     python tools/question_task.py --out scratch/questions [--data ../shared/data] [--absent]
-    python tools/question_task.py --set files --out scratch/files
-    python tools/question_task.py --set other-words --size 500 --out scratch/other-words-500
+    python tools/question_task.py --set files --out scratch/files.jsonl.gz
+    python tools/question_task.py --set other-words --size 500 --out scratch/other-500.jsonl.gz
 
-``--size N`` fills the collection up to N documents with ones that nobody asks about; ``--size 25``
-asks each question of its document and 24 others, in as many tasks as are needed
-(``scratch/other-words-25/0``, ``…/1``). ``--absent`` writes the questions, too, that their document
-does not answer: they have no spans, which training and evaluation refuse and ``milepost fit``
-calibrates with.
+``--out`` is a folder for ``milepost train``, or one file, whose collection also holds documents
+that nobody asks about: ``--size N`` adds them up to N. ``--size 25`` asks each question of its
+document and 24 others, in as many files as are needed (``scratch/other-25-0.jsonl.gz`` …).
+``--absent`` writes the questions, too, that their document does not answer: they have no spans,
+which training and evaluation refuse and ``milepost fit`` calibrates with.
 
 Evidence in real files is kept as its first and last words, so that it is found again when a reader
 of files extracts a text differently.
@@ -83,13 +83,27 @@ def located(asked: Iterable[Mapping[str, Any]], documents: Mapping[str, Row]) ->
     return found
 
 
-def write(folder: Path, documents: Iterable[Row], questions: Sequence[Row]) -> None:
-    """Write a task."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, rows in (("documents", documents), ("questions", questions)):
-        with gzip.open(folder / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
-            for each in rows:
-                file.write(json.dumps(each, ensure_ascii=False) + "\n")
+def write(out: Path, documents: Iterable[Row], questions: Sequence[Row]) -> None:
+    """Write a task: a folder of two files, or one file."""
+    if out.name.endswith((".jsonl", ".jsonl.gz")):
+        put(out, (*(flat(row) for row in documents), *questions))
+        return
+    put(out / "documents.jsonl.gz", documents)
+    put(out / "questions.jsonl.gz", questions)
+
+
+def flat(row: Row) -> Row:
+    """A document as a line of a task in one file."""
+    return {"id": row["id"], "title": row["title"], "text": row["text"], **row["meta"]}
+
+
+def put(path: Path, rows: Iterable[Row]) -> None:
+    """Write objects, a line each."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    open_file = gzip.open if path.suffix == ".gz" else Path.open
+    with open_file(path, "wt", encoding="utf-8") as file:
+        for each in rows:
+            file.write(json.dumps(each, ensure_ascii=False) + "\n")
 
 
 def main() -> None:
@@ -114,11 +128,8 @@ def main() -> None:
     if given.set == "files":
         names = set(every)  # forms and tables that nobody asks about must not win
     draw = random.Random(given.seed)
-    others = sorted(
-        name for name, row in every.items() if name not in names and row["meta"].get("split") != "train"
-    ) + sorted(
-        name for name, row in every.items() if name not in names and row["meta"].get("split") == "train"
-    )
+    others = [name for name in sorted(every) if name not in names]
+    others.sort(key=lambda name: every[name]["meta"].get("split") == "train")  # unseen ones first
     if given.size == 25:
         order = sorted(names)
         draw.shuffle(order)
@@ -126,10 +137,11 @@ def main() -> None:
         for number, group in enumerate(groups):
             full = group + others[: 25 - len(group)]
             own = [row for row in questions if row["document"] in group]
-            write(given.out / str(number), (every[name] for name in full), own)
+            out = given.out.with_name(given.out.name.replace(".jsonl", f"-{number}.jsonl"))
+            write(out, [every[name] for name in full], own)
         return
     wanted = sorted(names) + others[: max(0, (given.size or 0) - len(names))]
-    write(given.out, (every[name] for name in wanted), questions)
+    write(given.out, [every[name] for name in wanted], questions)
 
 
 if __name__ == "__main__":

@@ -83,8 +83,10 @@ def test_last_layer_stays_in_the_sentence(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", sorted(CONFIGS))
 def test_two_reads_are_those_of_two_models(kind: str) -> None:
-    """The first part is the vector of a landmark that sees its sentence, the second of one that
-    sees the window, each weighted by the root of its share; together they have unit length."""
+    """The parts are vectors of a landmark that sees its sentence and of one that sees the window.
+
+    Each is weighted by the root of its share; together they have unit length.
+    """
     from milepost.model.landmark_encoder import LandmarkEncoder, read_as
     from milepost.model.reading import Reading
 

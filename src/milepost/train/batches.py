@@ -97,7 +97,8 @@ def around(
 ) -> Piece:
     """A window of about ``size`` tokens that holds ``sentence`` at a random place.
 
-    A text that fits the window is read whole. A causal model does not see what follows: for it the sentence is the last of the window.
+    A text that fits the window is read whole. A causal model does not see what follows: for it the
+    sentence is the last of the window.
     """
     costs = text.lengths + 1
     room = size - 1 - int(costs[sentence])
