@@ -31,14 +31,15 @@ HELD_OUT = 0.12  # as in the configurations of the shipped model
 LONGEST = 1500  # characters of a document: one window of 448 tokens
 BEFORE, AFTER = 9, 2  # sentences of a passage around the evidence
 WORD = re.compile(r"[^\W\d_][\w'’-]{3,}")
-PLAIN = frozenset(
-    "about after again also among because been before being below between both called came come "
-    "could does doing done down each even ever every from give given have having here into itself "
-    "just know like made make many might more most much must need never only other over part place "
-    "same should show since some something such take than that their them then there these they "
-    "thing things this those through time under until upon used using very want were what when "
-    "where whether which while whom whose will with without word work would years your".split()  # noqa: SIM905
-)
+_PLAIN = """
+about after again also among because been before being below between both called came come
+could does doing done down each even ever every from give given have having here into itself
+just know like made make many might more most much must need never only other over part place
+same should show since some something such take than that their them then there these they
+thing things this those through time under until upon used using very want were what when
+where whether which while whom whose will with without word work would years your
+"""
+PLAIN = frozenset(_PLAIN.split())
 
 Row = dict[str, Any]
 
