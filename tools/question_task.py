@@ -1,9 +1,17 @@
-"""Join ``data/questions`` with their documents: a task for ``milepost train`` and ``eval``.
+"""Join a set of questions in ``data/`` with its documents: a task for train, eval and fit.
 
     python tools/question_task.py --out scratch/questions [--data ../shared/data] [--absent]
+    python tools/question_task.py --set files --out scratch/files.jsonl.gz
+    python tools/question_task.py --set other-words --size 500 --out scratch/other-500.jsonl.gz
 
-Questions that their document does not answer have no spans, which training and evaluation refuse
-and ``milepost fit`` calibrates with; ``--absent`` writes them too.
+``--out`` is a folder for ``milepost train``, or one file, whose collection also holds documents
+that nobody asks about: ``--size N`` adds them up to N. ``--size 25`` asks each question of its
+document and 24 others, in as many files as are needed (``scratch/other-25-0.jsonl.gz`` …).
+``--absent`` writes the questions, too, that their document does not answer: they have no spans,
+which training and evaluation refuse and ``milepost fit`` calibrates with.
+
+Evidence in real files is kept as its first and last words, so that it is found again when a reader
+of files extracts a text differently.
 """
 
 from __future__ import annotations
@@ -11,44 +19,129 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
-from collections.abc import Iterable, Mapping
+import random
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from milepost.errors import MilepostError
+from milepost.text import read
 from milepost_eval.tasks.reading import objects
 
-QUESTIONS = Path(__file__).parents[1] / "data" / "questions" / "questions.jsonl.gz"
+HOME = Path(__file__).parents[1] / "data"
+SETS = ("questions", "files", "other-words")
+REPEATED = ("docx-long-tables.docx", "pdf-rotated-pages.pdf")  # they repeat other files
+FACTS = ("licence", "source", "kind")
+
+Row = dict[str, Any]
 
 
-def write(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+def span(text: str, first: str, last: str) -> tuple[int, int] | None:
+    """From the start of ``first`` to the end of the ``last`` at or after it; None if not there."""
+    start = text.find(first)
+    end = text.find(last, start)
+    return None if start < 0 or end < 0 else (start, end + len(last))
+
+
+def corpus(data: Path) -> Iterable[Row]:
+    """The documents of the corpus."""
+    for path in sorted((data / "corpus").glob("*.jsonl.gz")):
+        for row in objects(path):
+            yield {
+                **{key: row[key] for key in ("id", "title", "text")},
+                "meta": {key: row[key] for key in (*FACTS, "split")},
+            }
+
+
+def files(data: Path) -> Iterable[Row]:
+    """The real files that can be read."""
+    for path in sorted((data / "files").iterdir()):
+        if path.name in (*REPEATED, "README.md"):
+            continue
+        try:
+            yield {"id": path.name, "title": "", "text": read(path).text, "meta": {}}
+        except MilepostError as error:
+            print(f"left out: {error}")
+
+
+def located(asked: Iterable[Mapping[str, Any]], documents: Mapping[str, Row]) -> list[Row]:
+    """The questions with spans, in the documents as they are read today."""
+    found: list[Row] = []
+    lost = 0
+    for row in asked:
+        if "from" not in row:
+            found.append(dict(row))
+            continue
+        place = span(documents[row["document"]]["text"], row["from"], row["to"])
+        if place is None:
+            lost += 1
+            continue
+        rest = {key: value for key, value in row.items() if key not in ("from", "to")}
+        found.append({**rest, "spans": [list(place)]})
+    if lost:
+        print(f"evidence not found: {lost}")
+    return found
+
+
+def write(out: Path, documents: Iterable[Row], questions: Sequence[Row]) -> None:
+    """Write a task: a folder of two files, or one file."""
+    if out.name.endswith((".jsonl", ".jsonl.gz")):
+        put(out, (*(flat(row) for row in documents), *questions))
+        return
+    put(out / "documents.jsonl.gz", documents)
+    put(out / "questions.jsonl.gz", questions)
+
+
+def flat(row: Row) -> Row:
+    """A document as a line of a task in one file."""
+    return {"id": row["id"], "title": row["title"], "text": row["text"], **row["meta"]}
+
+
+def put(path: Path, rows: Iterable[Row]) -> None:
     """Write objects, a line each."""
-    with gzip.open(path, "wt", encoding="utf-8") as file:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    open_file = gzip.open if path.suffix == ".gz" else Path.open
+    with open_file(path, "wt", encoding="utf-8") as file:
         for each in rows:
             file.write(json.dumps(each, ensure_ascii=False) + "\n")
 
 
 def main() -> None:
-    """Read the questions and the corpus, write the task."""
+    """Read the questions and their documents, write the task."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--set", choices=SETS, default="questions")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--size", type=int, help="documents of a collection")
     parser.add_argument("--absent", action="store_true")
+    parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    asked = [each for each in objects(QUESTIONS) if each["spans"] or given.absent]
-    names = {each["document"] for each in asked}
-    given.out.mkdir(parents=True, exist_ok=True)
-    facts = ("licence", "source", "kind")
-    documents = (
-        {
-            **{key: row[key] for key in ("id", "title", "text")},
-            "meta": {key: row[key] for key in facts},
-        }
-        for path in sorted((given.data / "corpus").glob("*.jsonl.gz"))
-        for row in objects(path)
-        if row["id"] in names
-    )
-    write(given.out / "documents.jsonl.gz", documents)
-    write(given.out / "questions.jsonl.gz", asked)
+    (source,) = (HOME / given.set).glob("questions.jsonl*")
+    asked = [row for row in objects(source) if row.get("spans", True) or given.absent]
+    names = {row["document"] for row in asked}
+    every: dict[str, Row] = {}
+    if given.set != "questions":
+        every |= {row["id"]: row for row in files(given.data)}
+    if given.set != "files":
+        every |= {row["id"]: row for row in corpus(given.data)}
+    questions = located(asked, every)
+    if given.set == "files":
+        names = set(every)  # forms and tables that nobody asks about must not win
+    draw = random.Random(given.seed)
+    others = [name for name in sorted(every) if name not in names]
+    others.sort(key=lambda name: every[name]["meta"].get("split") == "train")  # unseen ones first
+    if given.size == 25:
+        order = sorted(names)
+        draw.shuffle(order)
+        groups = [order[at : at + 25] for at in range(0, len(order), 25)]
+        for number, group in enumerate(groups):
+            full = group + others[: 25 - len(group)]
+            own = [row for row in questions if row["document"] in group]
+            out = given.out.with_name(given.out.name.replace(".jsonl", f"-{number}.jsonl"))
+            write(out, [every[name] for name in full], own)
+        return
+    wanted = sorted(names) + others[: max(0, (given.size or 0) - len(names))]
+    write(given.out, [every[name] for name in wanted], questions)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from milepost_eval.tasks import load
 from milepost_eval.types import Split
 
 ROOT = Path(__file__).resolve().parents[3]
-TOOL = ROOT / "tools" / "files_task.py"
+TOOL = ROOT / "tools" / "question_task.py"
 if not TOOL.is_file():
     pytest.skip("needs the checkout", allow_module_level=True)
 
@@ -29,7 +29,8 @@ def tool() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def questions(tool: dict[str, Any]) -> list[dict[str, str]]:
     """The lines of ``data/files``."""
-    rows = tool["QUESTIONS"].read_text(encoding="utf-8").splitlines()
+    path = tool["HOME"] / "files" / "questions.jsonl"
+    rows = path.read_text(encoding="utf-8").splitlines()
     return [json.loads(row) for row in rows]
 
 
@@ -55,8 +56,9 @@ def task_file(
 ) -> Path:
     """What the script writes; it reads all files, which takes some seconds."""
     out = tmp_path_factory.mktemp("files") / "made" / "files.jsonl"
+    said = ["--set", "files", "--out", str(out), "--data", str(shared_data)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", [str(TOOL), "--out", str(out), "--data", str(shared_data)])
+        patch.setattr(sys, "argv", [str(TOOL), *said])
         tool["main"]()
     return out
 

@@ -101,3 +101,5 @@ def test_a_window_around_a_sentence(
     tokens = 1 + sum(length + 1 for length in lengths[first:last])
     assert tokens <= size or (first, last) == (sentence, sentence + 1)
     assert not causal or last == sentence + 1
+    whole = 1 + sum(length + 1 for length in lengths) <= size
+    assert causal or not whole or (first, last) == (0, len(lengths))

@@ -156,6 +156,21 @@ def test_the_floor_is_the_log_of_the_candidates() -> None:
     assert parts["loss"] == parts["contrast"]
 
 
+def test_neighbours_of_the_evidence_are_no_negatives() -> None:
+    """With ``near`` only sentences further off in the same text are negatives."""
+    material = small_material()
+    question = material.questions[1]
+    first, last = question.evidence[0], question.evidence[-1]
+    owners = np.array([(text, n) for text in (question.text, 5) for n in range(12)])
+    stage = MarkedStage(distil=0, near=2)
+    positive, negative = build(stage, material).candidates([question], owners)
+    wrong = {(int(t), int(n)) for t, n in owners[negative[0]]}
+    assert wrong == {
+        (int(t), int(n)) for t, n in owners if t != question.text or not first - 2 <= n <= last + 2
+    }
+    assert [int(n) for _, n in owners[positive[0]]] == list(question.evidence)
+
+
 def test_position_weights_reach_the_loss() -> None:
     """By hand for each question: ``-sum w log p / sum w`` with w = exp(-alpha i)."""
     material = small_material()

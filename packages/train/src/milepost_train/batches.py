@@ -97,7 +97,8 @@ def around(
 ) -> Piece:
     """A window of about ``size`` tokens that holds ``sentence`` at a random place.
 
-    A causal model does not see what follows: for it the sentence is the last of the window.
+    A text that fits the window is read whole. A causal model does not see what follows: for it the
+    sentence is the last of the window.
     """
     costs = text.lengths + 1
     room = size - 1 - int(costs[sentence])
@@ -110,4 +111,7 @@ def around(
     while not causal and last < len(costs) and costs[last] <= room:
         room -= int(costs[last])
         last += 1
+    while not causal and first > 0 and costs[first - 1] <= room:  # the text has ended
+        first -= 1
+        room -= int(costs[first])
     return number, first, last

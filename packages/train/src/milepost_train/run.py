@@ -30,6 +30,7 @@ from milepost_train.material import Material, load_material
 from milepost_train.model import Checkpoint, open_checkpoint, with_lora
 from milepost_train.model.fetch import local
 from milepost_train.model.huggingface import HuggingFace
+from milepost_train.model.landmark_encoder import read_as
 from milepost_train.model.release import window_sizes
 from milepost_train.objectives import build
 from milepost_train.objectives.base import Objective
@@ -261,10 +262,12 @@ def opened(config: Config) -> Checkpoint:
         device=str(device),
     )
     model, said = checkpoint.model, checkpoint.reading
-    own = config.own_sentence
+    own, context = config.own_sentence, config.context
     checkpoint.reading = replace(
         said,
         own_sentence=said.own_sentence if own is None else own,
+        context=said.context if context is None else context,
+        others=config.others or said.others,
         granularity=config.granularity,
         window=config.windows.size or said.window,
         left=said.left if config.windows.left is None else config.windows.left,
@@ -278,8 +281,8 @@ def opened(config: Config) -> Checkpoint:
             f"{config.init} is read by transformers, whose last layer sees the whole window",
             "leave own_sentence out",
         )
-    model.own_sentence = checkpoint.reading.own_sentence
     torch.manual_seed(config.seed)
+    model = checkpoint.model = read_as(model, checkpoint.reading)
     if config.lora is not None:
         landmark = checkpoint.tokenizer.token_to_id(said.landmark)
         with_lora(

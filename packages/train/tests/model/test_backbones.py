@@ -81,6 +81,52 @@ def test_last_layer_stays_in_the_sentence(kind: str) -> None:
         assert not torch.allclose(full(ids, sentences, marks), full(changed, sentences, marks))
 
 
+@pytest.mark.parametrize("kind", sorted(CONFIGS))
+def test_two_reads_are_those_of_two_models(kind: str) -> None:
+    """The parts are vectors of a landmark that sees its sentence and of one that sees the window.
+
+    Each is weighted by the root of its share; together they have unit length.
+    """
+    from milepost_train.model.landmark_encoder import LandmarkEncoder, read_as
+    from milepost_train.model.reading import Reading
+
+    one = random_model(kind)
+    width = one.dimensions
+    both = read_as(one, Reading("", "", own_sentence=True, context=width))
+    window = LandmarkEncoder(one.config, own_sentence=False).eval()
+    window.backbone.load_state_dict(one.backbone.state_dict())
+    ids = torch.randint(5, 200, (2, 12))
+    sentences = torch.tensor([[0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3], [0, 1, 1, 2, 2, *[-1] * 7]])
+    marks = torch.tensor([[4, 7, 11], [2, 4, 0]])
+    used = torch.tensor([[True, True, True], [True, True, False]])
+    with torch.no_grad():
+        found = both(ids, sentences, marks)[used]
+        own, around = (model(ids, sentences, marks)[used] for model in (one, window))
+    share = torch.sigmoid(both.context.share.bias)
+    assert both.dimensions == found.shape[1] == 2 * width
+    torch.testing.assert_close(found[:, :width], (1 - share).sqrt() * own, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(found[:, width:], share.sqrt() * around, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(found.norm(dim=1), torch.ones(5))
+
+
+def test_a_context_read_is_saved_and_read_again(tmp_path: Any) -> None:
+    from milepost_train.model.checkpoint import open_checkpoint
+    from milepost_train.model.landmark_encoder import read_as
+    from milepost_train.model.reading import Reading
+
+    folder = write_checkpoint(tmp_path / "plain", "bert")
+    checkpoint = open_checkpoint(folder)
+    checkpoint.reading = Reading("[CLS]", "[SEP]", own_sentence=True, context=8)
+    checkpoint.model = read_as(checkpoint.model, checkpoint.reading)
+    with torch.no_grad():
+        checkpoint.model.context.share.weight.normal_()
+    checkpoint.save(tmp_path / "again", torch.float32)
+    again = open_checkpoint(tmp_path / "again")
+    assert again.reading.context == 8
+    for name, weight in checkpoint.model.state_dict().items():
+        torch.testing.assert_close(again.model.state_dict()[name], weight)
+
+
 def test_checkpoint_round_trip(tmp_path: Any) -> None:
     """What was saved loads with equal weights, also under a head's prefix."""
     from safetensors.torch import load_file, save_file

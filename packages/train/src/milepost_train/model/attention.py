@@ -18,7 +18,12 @@ def gather_rows(states: Tensor, positions: Tensor) -> Tensor:
 
 
 def bias_of(allowed: Tensor, dtype: torch.dtype) -> Tensor:
-    """Turn a boolean mask ``(b, 1, q, t)`` into an additive bias of ``dtype``: 0 where allowed."""
+    """Turn a boolean mask ``(b, 1, q, t)`` into an additive bias of ``dtype``: 0 where allowed.
+
+    What is a bias already stays one.
+    """
+    if allowed.is_floating_point():
+        return allowed.to(dtype)
     return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill(
         ~allowed, _FORBIDDEN
     )

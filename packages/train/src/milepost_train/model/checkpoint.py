@@ -34,6 +34,9 @@ from milepost_train.model.special import (
 from milepost_train.model.vocabulary import cover
 from milepost_train.model.weights import loading
 
+_BESIDE = ("context.", "bias")
+"""Prefixes of weights that stand beside the backbone."""
+
 _HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
 
 
@@ -135,7 +138,7 @@ def open_checkpoint(
             )
         if both:
             raise ModelError(f"{folder} sees both sides as it is", "leave bidirectional out")
-        model = _ours(folder, config, reading.own_sentence)
+        model = _ours(folder, config, reading)
     else:
         reading = dataclasses.replace(reading, own_sentence=False)
         name = str(base.resolve()) if base != folder or Path(source).is_dir() else str(source)
@@ -218,10 +221,10 @@ def load_checkpoint(folder: Path) -> LandmarkEncoder:
     config = read_config(folder)
     if config.get("model_type") not in BACKBONES:
         return open_checkpoint(folder).model
-    return _ours(folder, config, said.own_sentence if said else True)
+    return _ours(folder, config, said or Reading("", "", own_sentence=True))
 
 
-def _ours(folder: Path, config: dict[str, Any], own_sentence: bool) -> LandmarkEncoder:
+def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEncoder:
     try:
         weights = load_file(folder / "model.safetensors")
     except FileNotFoundError as error:
@@ -229,7 +232,12 @@ def _ours(folder: Path, config: dict[str, Any], own_sentence: bool) -> LandmarkE
     except Exception as error:  # safetensors raises its own
         raise ModelError(f"{folder} cannot be read: {error}", _HINT) from error
     try:
-        model = LandmarkEncoder(config, own_sentence=own_sentence)
+        model = LandmarkEncoder(
+            config,
+            own_sentence=reading.own_sentence,
+            context=reading.context,
+            others=reading.others,  # type: ignore[arg-type]
+        )
     except KeyError as error:
         raise ModelError(f"{folder / 'config.json'} has no {error.args[0]}", _HINT) from error
     except ValueError as error:
@@ -241,6 +249,8 @@ def _ours(folder: Path, config: dict[str, Any], own_sentence: bool) -> LandmarkE
     # Heads save the backbone under a prefix ("bert.", "model.").
     named = {_bare(name, kind): weight for name, weight in weights.items()}
     load_weights(model.backbone, named, folder / "model.safetensors", _HINT)
+    beside = {name: weight for name, weight in weights.items() if name.startswith(_BESIDE)}
+    model.load_state_dict({name: weight.float() for name, weight in beside.items()}, strict=False)
     model.eval()
     return model
 
@@ -296,4 +306,7 @@ def save_checkpoint(
     halves = {
         name: weight.to(dtype).contiguous().clone() for name, weight in named.state_dict().items()
     }
+    for name, weight in model.state_dict().items():
+        if name.startswith(_BESIDE):
+            halves[name] = weight.to(dtype).contiguous().clone()
     save_file(halves, folder / "model.safetensors", metadata={"format": "pt"})

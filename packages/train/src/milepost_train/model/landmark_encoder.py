@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
@@ -23,6 +23,7 @@ from milepost_train.model.bert import Bert, BertLayer
 from milepost_train.model.huggingface import HuggingFace
 from milepost_train.model.light import MODEL_TYPE, Light
 from milepost_train.model.modernbert import ModernBert, ModernBertLayer
+from milepost_train.model.reading import Reading
 
 BACKBONES: dict[str, type[Bert] | type[ModernBert] | type[Light] | type[stitched.Stitched]] = {
     "bert": Bert,
@@ -32,7 +33,47 @@ BACKBONES: dict[str, type[Bert] | type[ModernBert] | type[Light] | type[stitched
 }
 """Milepost's backbones; every other one is ``huggingface.HuggingFace``."""
 
+Others = Literal["", "learned", "half"]
+
+_SHARE = -0.7
+"""Log-odds at which the context's share of a score starts: a third."""
+
+_FORBIDDEN = -30000.0
+
 Backbone = Bert | ModernBert | Light | stitched.Stitched | HuggingFace
+
+
+class ContextRead(nn.Module):
+    """Joins a landmark's own vector and its context's, so that their scores add up.
+
+    ``[sqrt(1 - s) a ; sqrt(s) P b]``, with ``a`` and ``P b`` of unit length, has unit length. The
+    share ``s`` comes from the own state, so question and sentence each weigh their context, and a
+    dot product is ``sqrt((1 - s)(1 - s')) cos(a, a') + sqrt(s s') cos(P b, P b')``.
+
+    Args:
+        width: numbers of a state.
+        dimensions: numbers of the context's vector.
+    """
+
+    def __init__(self, width: int, dimensions: int) -> None:
+        super().__init__()
+        self.dimensions = dimensions
+        self.project = nn.Linear(width, dimensions, bias=False)
+        self.share = nn.Linear(width, 1)
+        with torch.no_grad():
+            # Starts as the state itself, or as a random part of its directions.
+            nn.init.orthogonal_(self.project.weight)
+            if dimensions == width:
+                self.project.weight.copy_(torch.eye(width))
+            self.share.weight.zero_()
+            self.share.bias.fill_(_SHARE)
+
+    def forward(self, own: Tensor, around: Tensor) -> Tensor:
+        """``(b, m, width)`` states of both reads → ``(b, m, width + dimensions)``."""
+        first = F.normalize(own.float(), dim=-1)
+        second = F.normalize(self.project(around).float(), dim=-1)
+        share = torch.sigmoid(self.share(own).float())
+        return torch.cat(((1 - share).sqrt() * first, share.sqrt() * second), dim=-1)
 
 
 class LandmarkEncoder(nn.Module):
@@ -42,6 +83,10 @@ class LandmarkEncoder(nn.Module):
         config: fields of a Hugging Face ``config.json``; ``model_type`` names the backbone.
         own_sentence: whether a landmark attends to its own sentence only in the last layer
             (False: to the whole window, as in the papers).
+        context: numbers of a second vector, which a landmark gets from a second read of the last
+            layer that attends to the whole window, appended to its own; 0 for none.
+        others: how else the last layer attends to other sentences: with a bias ``learned`` for
+            each head, or with ``half`` of the heads; "" as ``own_sentence`` says.
         backbone: a ``transformers`` backbone instead of Milepost's; it attends to the whole window.
 
     Raises:
@@ -53,6 +98,8 @@ class LandmarkEncoder(nn.Module):
         config: dict[str, Any],
         *,
         own_sentence: bool = True,
+        context: int = 0,
+        others: Others = "",
         backbone: HuggingFace | None = None,
     ) -> None:
         super().__init__()
@@ -61,15 +108,23 @@ class LandmarkEncoder(nn.Module):
             raise ValueError(f"no backbone for model_type {kind!r}; known: {sorted(BACKBONES)}")
         if backbone is not None and own_sentence:
             raise ValueError(f"{kind} of transformers has no last layer of its own sentence")
+        if context and not own_sentence:
+            raise ValueError("a context vector stands beside one of the own sentence")
         self.config = config
         self.own_sentence = own_sentence and kind != MODEL_TYPE  # a light model has no attention
         self.backbone: Backbone = backbone or BACKBONES[kind](config)
+        self.context = ContextRead(self.backbone.width, context) if context else None
+        self.others = others
+        if others == "learned":
+            heads = self.backbone.layers[-1].heads
+            self.bias = nn.Parameter(torch.full((1, int(heads), 1, 1), -4.0))
         self._kept: int | None = None
 
     @property
     def dimensions(self) -> int:
         """Dimensions of a vector: the backbone's width, unless the encoder is ``shortened``."""
-        return self._kept or int(self.backbone.width)
+        extra = 0 if self.context is None else self.context.dimensions
+        return self._kept or int(self.backbone.width) + extra
 
     def shortened(self, dimensions: int) -> LandmarkEncoder:
         """Return an encoder with the same weights whose vectors are truncated and renormalised.
@@ -111,11 +166,26 @@ class LandmarkEncoder(nn.Module):
         marks = marks.long()
         if isinstance(self.backbone, Light):
             return self._unit(self.backbone(ids.long(), sentences, marks))
-        own = None
-        if self.own_sentence:
-            asking = torch.gather(sentences, 1, marks)
-            own = (asking[:, :, None] == sentences[:, None, :])[:, None]
-        return self._unit(self.backbone(ids.long(), sentences >= 0, marks, own))
+        valid = sentences >= 0
+        if not self.own_sentence:
+            return self._unit(self.backbone(ids.long(), valid, marks, None))
+        asking = torch.gather(sentences, 1, marks)
+        own = (asking[:, :, None] == sentences[:, None, :])[:, None]
+        every = valid[:, None, None, :]
+        if self.others == "learned":
+            zero = torch.zeros((), device=ids.device)
+            own = torch.where(own, zero, self.bias).masked_fill(~every, _FORBIDDEN)
+        elif self.others == "half":
+            heads = int(self.backbone.layers[-1].heads)
+            free = torch.arange(heads, device=ids.device) >= heads // 2
+            own = own | (free[None, :, None, None] & every)
+        if self.context is None:
+            return self._unit(self.backbone(ids.long(), valid, marks, own))
+        # One pass: the last layer's keys and values serve both reads.
+        both = torch.cat((own, every.expand_as(own)), dim=2)
+        states = self.backbone(ids.long(), valid, torch.cat((marks, marks), dim=1), both)
+        own_states, around = states.split(marks.shape[1], dim=1)
+        return self._unit(self.context(own_states, around))
 
     def recompute_activations(self) -> None:
         """Store no activations inside layers; the backward pass runs each layer again.
@@ -148,3 +218,29 @@ class LandmarkEncoder(nn.Module):
         """Truncate states to the kept dimensions and scale them to unit length."""
         kept = states if self._kept is None else states[..., : self._kept]
         return F.normalize(kept.float(), dim=-1)
+
+
+def read_as(model: LandmarkEncoder, reading: Reading) -> LandmarkEncoder:
+    """The model with the weights it has, and those that ``reading`` asks for beside them.
+
+    Raises:
+        ModelError: its backbone has no last layer of ours.
+    """
+    own, context, others = reading.own_sentence, reading.context, reading.others
+    has = 0 if model.context is None else model.context.dimensions
+    if (context, others) == (has, model.others):
+        model.own_sentence = own
+        return model
+    if isinstance(model.backbone, HuggingFace | Light):
+        raise ModelError(
+            f"{model.config['model_type']} has no last layer that is read twice",
+            "leave context out",
+        )
+    try:
+        made = LandmarkEncoder(model.config, own_sentence=own, context=context, others=others)  # type: ignore[arg-type]
+    except ValueError as error:
+        raise ModelError(str(error), "own_sentence = true, or leave context out") from error
+    made.backbone.load_state_dict(model.backbone.state_dict())
+    if context == has and model.context is not None and made.context is not None:
+        made.context.load_state_dict(model.context.state_dict())
+    return made.eval()

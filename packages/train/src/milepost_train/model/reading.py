@@ -31,6 +31,8 @@ class Reading:
         bos_token: first token of a window; empty for none.
         landmark: token at the end of each sentence.
         own_sentence: in the last layer a landmark attends to its own sentence only.
+        context: numbers of a landmark's context vector, see ``LandmarkEncoder``; 0 for none.
+        others: see ``LandmarkEncoder``.
         granularity: what a landmark closes: a sentence, or a number of tokens.
         bidirectional: a causal network attends to both sides.
         transformers: use the network of ``transformers`` even if Milepost has one.
@@ -41,6 +43,8 @@ class Reading:
     bos_token: str
     landmark: str
     own_sentence: bool = False
+    context: int = 0
+    others: str = ""
     granularity: Granularity = SENTENCES
     bidirectional: bool = False
     transformers: bool = False
@@ -55,6 +59,10 @@ class Reading:
         said = {"schema": SCHEMA, **asdict(self)}
         if self.granularity == SENTENCES:  # as in files written before the field existed
             del said["granularity"]
+        if not self.context:
+            del said["context"]
+        if not self.others:
+            del said["others"]
         text = json.dumps(said, indent=1, ensure_ascii=False) + "\n"
         (folder / READING).write_text(text, encoding="utf-8")
 

@@ -178,6 +178,8 @@ class Marked:
             same = texts == question.text
             positive[row] = same & np.isin(sentences, question.evidence)
             maybe = list(question.beside)
+            for away in range(-stage.near, stage.near + 1):
+                maybe += [sentence + away for sentence in question.evidence]
             if question.task in stage.open_tasks:
                 maybe += chain.from_iterable(
                     other.evidence for other in questions if other.text == question.text

@@ -21,6 +21,8 @@ class MarkedStage:
         tasks: how often a task is drawn, by name; other tasks are not drawn. Empty: all, alike.
         open_tasks: tasks that do not mark every sentence that answers: evidence of other questions
             about the document is then no negative.
+        near: sentences this close to the evidence are no negatives: what shares its subject is not
+            punished for it. 0: all count.
         across: sentences of other documents are negatives as well.
         temperature: divides cosines.
         alpha: position-aware weights ``exp(-alpha i)``, i sentences before the evidence's last;
@@ -50,6 +52,7 @@ class MarkedStage:
     windows: tuple[int, ...] = (160, 224, 224, 320)
     tasks: dict[str, float] = field(default_factory=dict)
     open_tasks: tuple[str, ...] = ()
+    near: int = 0
     across: bool = True
     temperature: float = 0.05
     alpha: float | None = None
@@ -75,6 +78,6 @@ class MarkedStage:
             check.one_of(Nearness, rank_by=self.rank_by)
             selected = f"selected is {self.selected:g}"
             check.need(0 < self.selected <= 1, selected, "above 0, at most 1", "selected")
-            check.at_least(0, hard=self.hard, alpha=self.alpha, distil=self.distil)
+            check.at_least(0, hard=self.hard, near=self.near, alpha=self.alpha, distil=self.distil)
             check.at_least(0, distil_questions=self.distil_questions, rank=self.rank)
             check.task_weights(self.tasks)
