@@ -100,9 +100,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Not even import slow files, nor the tests of packages that are not installed."""
-    if config.getoption("quick") and collection_path in _SLOW_PATHS:
+    # Folders that pytest is told to collect are not asked about, only what is in them.
+    places = {collection_path, *collection_path.parents}
+    if config.getoption("quick") and places & _SLOW_PATHS:
         return True
-    if any(collection_path == ROOT / "packages" / name / "tests" for name in MISSING):
+    if any(ROOT / "packages" / name in places for name in MISSING):
         return True
     return None
 

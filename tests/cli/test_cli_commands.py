@@ -7,6 +7,7 @@ import re
 import shutil
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -167,6 +168,7 @@ def test_doctor_names_a_model_that_is_not_there(cli, tmp_path):
     assert "BAD   model" in result.stdout
 
 
+@pytest.mark.skipif(find_spec("milepost_eval") is None, reason="needs milepost-eval")
 def test_the_doctor_says_what_another_model_would_change(cli, tmp_path):
     """How many neighbours stay, how long rebuilding takes, and the command; nothing is changed."""
     words = ("bees build cells", "ships carry coal", "rivers reach the sea", "kings lose wars")
@@ -186,6 +188,7 @@ def test_the_doctor_says_what_another_model_would_change(cli, tmp_path):
     assert (db / "milepost.sqlite").read_bytes() == before
 
 
+@pytest.mark.skipif(find_spec("milepost_eval") is None, reason="needs milepost-eval")
 def test_the_doctor_compares_only_where_there_is_an_index(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     alone = cli("doctor", "--db", tmp_path)

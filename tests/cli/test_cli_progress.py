@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace as Event
 
 import pytest
 
@@ -12,7 +11,6 @@ pytest.importorskip("termios", reason="needs the terminals of Unix")
 from milepost.console.options import Settings
 from milepost.console.progress import Bar
 from milepost.intake import Step
-from milepost_train.cli.train import Screen
 from support.terminal import plain, shown_by
 
 COLOUR = r"\x1b\[[0-9;]*m"
@@ -33,30 +31,10 @@ def reading(quiet=False):
             bar(Step("/notes/bees.txt", 2, 3, 10, done))
 
 
-def training(quiet=False):
-    """Show the bar of training."""
-
-    def event(doing, done, of, **line):
-        return Event(doing=doing, done=done, of=of, line=line, note="", warning="")
-
-    with Screen(Settings(quiet=quiet)) as screen:
-        screen(event("opening", 0, 0))
-        screen(event("stage 1", 3, 5, loss=1.25))
-        screen(event("", 0, 0, alarm="too steep"))
-        screen(event("stage 2", 1, 7))
-
-
 def test_the_bar_of_reading_says_document_share_and_speed():
     """The second of three documents, most of it done; another document counts as a third."""
     shown = plain(shown_by(reading))
     assert re.search(r"2/3 bees\.txt .* 45% [\d,]+ sentences/s 0:0\d left", shown)
-
-
-def test_the_bar_of_training_says_steps_and_loss_and_warnings_stand_above_it():
-    """The loss stays until another is known; a stage has a bar of its own length."""
-    shown = plain(shown_by(training))
-    assert re.search(r"milepost: too steep\s", shown)
-    assert re.search(r"stage 2 .* 1/7 loss 1\.250", shown)
 
 
 def test_who_wants_no_colours_gets_a_bar_without_them():
@@ -68,6 +46,5 @@ def test_who_wants_no_colours_gets_a_bar_without_them():
 
 
 def test_quiet_draws_nothing():
-    """Only what went wrong is said."""
+    """No bar."""
     assert shown_by(lambda: reading(quiet=True)) == ""
-    assert shown_by(lambda: training(quiet=True)) == "milepost: too steep\r\n"

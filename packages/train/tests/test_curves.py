@@ -144,5 +144,5 @@ def test_no_log(tmp_path: Path) -> None:
 def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The extra that trains is named."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r"milepost\[train\]"):
+    with pytest.raises(MissingExtra, match=r"\./packages/train"):
         draw(tmp_path)

@@ -83,7 +83,8 @@ def settings_of(
         ModelError: the folder is damaged, or lacks a required setting.
     """
     modules = modules_of(folder)
-    if modules and modules[0]["type"].startswith("milepost."):
+    # Folders written before milepost-train had its own package name milepost.model.
+    if modules and modules[0]["type"].startswith(("milepost_train.", "milepost.")):
         path = folder / modules[0]["path"] / CONFIG
         settings = from_json(read_object(path), str(path))
     elif modules and kind_of(modules[0]) == LANDMARK_MODULE:

@@ -11,7 +11,7 @@ import pytest
 
 from milepost.cli.program import program
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[4]
 DOCS = ROOT / "docs"
 if not (DOCS / "pooling.md").is_file():
     pytest.skip("needs the checkout", allow_module_level=True)
