@@ -6,13 +6,15 @@ import io
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from milepost.errors import UnreadableFile
 
 _ENTITY = re.compile(rb"<!ENTITY", re.I)
+
+_NONE: Mapping[bytes, bytes] = {}
 
 MAX_BYTES = 1 << 30
 """Maximum unpacked size of an archive; larger ones are refused as zip bombs."""
@@ -28,11 +30,20 @@ class Archive:
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
             raise self._broken(str(error)) from error
         self.parts = frozenset(self._zip.namelist())
+        self._lowered: dict[str, str] = {}
         if sum(part.file_size for part in self._zip.infolist()) > MAX_BYTES:
             raise UnreadableFile(
                 f"{name} unpacks to more than {MAX_BYTES >> 20} MiB",
                 "unpack it and use the parts that you need",
             )
+
+    def find(self, part: str) -> str | None:
+        """Return the name of a part, whose letters may differ in case; None if there is none."""
+        if part in self.parts:
+            return part
+        if not self._lowered:
+            self._lowered = {_unescaped(name).lower(): name for name in self.parts}
+        return self._lowered.get(_unescaped(part).lower())
 
     def read(self, part: str) -> bytes:
         """Read the bytes of one part.
@@ -42,8 +53,12 @@ class Archive:
         """
         return self._guarded(lambda: self._zip.read(part), part)
 
-    def xml(self, part: str) -> ElementTree.Element:
+    def xml(self, part: str, renamed: Mapping[bytes, bytes] = _NONE) -> ElementTree.Element:
         """Parse one part.
+
+        Args:
+            part: its name.
+            renamed: namespaces, and those that they are read as.
 
         Raises:
             UnreadableFile: the part is missing, damaged, encrypted, or defines entities, which
@@ -55,6 +70,8 @@ class Archive:
                 f"{self._name} is not safe to read: it defines XML entities in {part}",
                 "save it again with the program that made it",
             )
+        for old, new in renamed.items():
+            data = data.replace(old, new)
         try:
             return ElementTree.fromstring(data)
         except (ElementTree.ParseError, LookupError, ValueError) as error:  # encodings, too
@@ -74,6 +91,11 @@ class Archive:
 
     def _broken(self, why: str) -> UnreadableFile:
         return UnreadableFile(f"{self._name} is damaged: {why}", "download or save it again")
+
+
+def _unescaped(name: str) -> str:
+    """Return a name as programs write it that escape letters or use the other slash."""
+    return unquote(name).replace("\\", "/")
 
 
 def local(node: ElementTree.Element) -> str:

@@ -24,17 +24,27 @@ SUFFIXES: dict[str, str] = {
     ".pdf": "pdf",
     ".docx": "docx",
     ".docm": "docx",
+    ".dotx": "docx",
+    ".dotm": "docx",
     ".epub": "epub",
     ".pptx": "slides",
     ".pptm": "slides",
     ".ppsx": "slides",
+    ".ppsm": "slides",
+    ".potx": "slides",
+    ".potm": "slides",
     ".odt": "opendocument",
     ".odp": "opendocument",
+    ".ott": "opendocument",
+    ".otp": "opendocument",
     ".xlsx": "sheets",
     ".xlsm": "sheets",
     ".xlsb": "sheets",
     ".xls": "sheets",
+    ".xltx": "sheets",
+    ".xltm": "sheets",
     ".ods": "sheets",
+    ".ots": "sheets",
     ".rtf": "rtf",
     ".ipynb": "notebook",
     ".eml": "eml",
@@ -268,17 +278,15 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
 def _zipped(data: bytes, name: str) -> str:
     """Detect the format inside a zip file."""
     from milepost.text.readers.archive import Archive
+    from milepost.text.readers.office import main_part
 
     archive = Archive(data, name)
     parts = archive.parts
-    if "word/document.xml" in parts:
-        return "docx"
     if "META-INF/container.xml" in parts:
         return "epub"
-    if any(part.startswith("xl/") for part in parts):
-        return "sheets"
-    if "ppt/presentation.xml" in parts:
-        return "slides"
+    main = main_part(archive)
+    if main is not None:
+        return main[1]
     if "content.xml" in parts:
         held = archive.read("mimetype") if "mimetype" in parts else b""
         return "sheets" if b"spreadsheet" in held else "opendocument"
