@@ -65,17 +65,9 @@ class Archive:
                 can unpack to any size.
         """
         data = self.read(part)
-        if _ENTITY.search(data):
-            raise UnreadableFile(
-                f"{self._name} is not safe to read: it defines XML entities in {part}",
-                "save it again with the program that made it",
-            )
         for old, new in renamed.items():
             data = data.replace(old, new)
-        try:
-            return ElementTree.fromstring(data)
-        except (ElementTree.ParseError, LookupError, ValueError) as error:  # encodings, too
-            raise self._broken(f"{part}, {error}") from error
+        return parsed(data, self._name, part)
 
     def _guarded(self, action: Callable[[], bytes], part: str) -> bytes:
         try:
@@ -90,7 +82,33 @@ class Archive:
             raise self._broken(f"its part {part} is damaged") from error
 
     def _broken(self, why: str) -> UnreadableFile:
-        return UnreadableFile(f"{self._name} is damaged: {why}", "download or save it again")
+        return _broken(self._name, why)
+
+
+def parsed(data: bytes, name: str, part: str) -> ElementTree.Element:
+    """Parse XML.
+
+    Args:
+        data: the bytes.
+        name: the file's name, for errors.
+        part: the part of the file, for errors.
+
+    Raises:
+        UnreadableFile: the XML is damaged or defines entities, which can unpack to any size.
+    """
+    if _ENTITY.search(data):
+        raise UnreadableFile(
+            f"{name} is not safe to read: it defines XML entities in {part}",
+            "save it again with the program that made it",
+        )
+    try:
+        return ElementTree.fromstring(data)
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # encodings, too
+        raise _broken(name, f"{part}, {error}") from error
+
+
+def _broken(name: str, why: str) -> UnreadableFile:
+    return UnreadableFile(f"{name} is damaged: {why}", "download or save it again")
 
 
 def _unescaped(name: str) -> str:

@@ -110,7 +110,12 @@ def of_office(archive: Archive) -> Properties:
 
 def of_opendocument(archive: Archive) -> Properties:
     """Read the properties of an OpenDocument file, including custom ones."""
-    root = _root(archive, _OPENDOCUMENT)
+    return of_opendocument_root(_root(archive, _OPENDOCUMENT))
+
+
+def of_opendocument_root(root: Element) -> Properties:
+    """Read the same from the element that holds them, or from a flat document as a whole."""
+    root = next(iter(every(root, "meta")), root)
     said = _texts(root)
     own = {attribute(node, "name") or "": node.text for node in every(root, "user-defined")}
     return properties(

@@ -69,7 +69,12 @@ def _sides(frame: Element | None, place: str, size: str) -> Box | None:
     parts = {local(node): node for node in frame} if frame is not None else {}
     if place not in parts or size not in parts:
         return None
-    said = [parts[place].get("x"), parts[place].get("y"), parts[size].get("cx"), parts[size].get("cy")]
+    said = [
+        parts[place].get("x"),
+        parts[place].get("y"),
+        parts[size].get("cx"),
+        parts[size].get("cy"),
+    ]
     try:
         left, top, wide, high = (float(each or "") for each in said)
     except ValueError:
