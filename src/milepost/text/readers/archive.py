@@ -7,11 +7,14 @@ import posixpath
 import re
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from html.entities import html5
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from milepost.errors import UnreadableFile
 
+_REFERENCE = re.compile(rb"&(?!#\d+;|#x[0-9a-fA-F]+;)(\w+;)?")
 _ENTITY = re.compile(rb"<!ENTITY", re.I)
 
 _NONE: Mapping[bytes, bytes] = {}
@@ -104,7 +107,18 @@ def parsed(data: bytes, name: str, part: str) -> ElementTree.Element:
     try:
         return ElementTree.fromstring(data)
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # encodings, too
+        with suppress(ElementTree.ParseError, LookupError, ValueError):
+            return ElementTree.fromstring(_REFERENCE.sub(_escaped, data))
         raise _broken(name, f"{part}, {error}") from error
+
+
+def _escaped(match: re.Match[bytes]) -> bytes:
+    """Write a bare ampersand, or a letter that only HTML names, as XML does."""
+    name = (match[1] or b"").decode("ascii")
+    letters = html5.get(name, "")
+    if letters and letters not in "<>&":
+        return "".join(f"&#{ord(letter)};" for letter in letters).encode()
+    return b"&amp;" + match[0][1:] if not letters else match[0]
 
 
 def _broken(name: str, why: str) -> UnreadableFile:

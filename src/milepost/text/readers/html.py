@@ -59,6 +59,11 @@ def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     return decode(data, name, declared[1].decode("ascii") if declared else None)
 
 
+def decoded(data: bytes, name: str, charset: str) -> str:
+    """Decode a page whose encoding is known from outside of it."""
+    return decode(data, name, charset)[0]
+
+
 def write(page: str, text: TextBuilder) -> tuple[str, ...]:
     """Add the visible text of a page to ``text``; returns notes on what was left out."""
     return _write(_parsed(page), text)

@@ -144,6 +144,25 @@ def of_book(book: Element) -> Properties:
     )
 
 
+def of_fiction_book(root: Element) -> Properties:
+    """Read the properties of a FictionBook from its description."""
+    head = next(iter(every(root, "title-info")), None)
+    if head is None:
+        return properties()
+    said = _texts(head)
+    authors = [
+        " ".join(part.text or "" for part in node if local(part).endswith("-name") and part.text)
+        for node in every(head, "author")
+    ]
+    return properties(
+        title=_one(said, "book-title"),
+        author=authors if len(authors) > 1 else next(iter(authors), None),
+        date=_one(said, "date"),
+        language=_one(said, "lang"),
+        keywords=_one(said, "keywords"),
+    )
+
+
 def _typed(node: Element) -> str | float | bool:
     """Convert the value of a custom Office property by the type that its element names."""
     text, kind = node.text or "", local(node)
