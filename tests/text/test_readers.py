@@ -52,7 +52,7 @@ def test_read_names_and_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_importing_the_room_is_light() -> None:
     """No format's library is imported before a file of that format is read."""
     heavy = (
-        "numpy pypdfium2 docx lxml selectolax olefile oxmsg striprtf python_calamine email nupunkt "
+        "numpy pypdfium2 selectolax olefile oxmsg python_calamine email nupunkt "
         "pathspec charset_normalizer markdown_it"
     )
     code = f"import sys, milepost.text; print([m for m in {heavy.split()!r} if m in sys.modules])"

@@ -1,12 +1,13 @@
 """Guess the encoding of a short text in another script than Latin, by how common its letters are.
 
-In a text of a few words, the wrong encoding often gives letters of some script, too: Hebrew reads as
-Cyrillic, and KOI8 as Cyrillic whose capitals are small. Only the right one gives common letters.
+In a text of a few words, the wrong encoding often gives letters of some script, too: Hebrew reads
+as Cyrillic, and KOI8 as Cyrillic whose capitals are small. Only the right one gives common letters.
 Long texts and Latin ones are left to charset-normalizer.
 """
 
 from __future__ import annotations
 
+import codecs
 import math
 import unicodedata
 from functools import lru_cache
@@ -15,7 +16,7 @@ _MAX = 4_000  # bytes that are looked at
 _LEAST = 0.3  # share of the letters that are not ASCII in a script other than Latin
 _MIN_BYTES = 8
 _MIXED = 4.0  # log likelihood of a Latin letter beside one of another script
-_MARGIN = 0.15  # of a unit of log likelihood for each byte: less is no difference
+_ENOUGH = -4.6  # log likelihood of each byte
 
 _LETTERS = {
     "cyrillic": "оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъёіїєґ",
@@ -27,8 +28,8 @@ _LETTERS = {
 """Letters from the most common to the least."""
 
 _SINGLE = (
-    ("cp1251", "cyrillic"), ("koi8_u", "cyrillic"), ("cp866", "cyrillic"), ("iso8859_5", "cyrillic"),
-    ("mac_cyrillic", "cyrillic"), ("cp1253", "greek"), ("iso8859_7", "greek"), ("cp1255", "hebrew"),
+    ("cp1251", "cyrillic"), ("koi8_r", "cyrillic"), ("koi8_u", "cyrillic"), ("cp866", "cyrillic"),
+    ("iso8859_5", "cyrillic"), ("mac_cyrillic", "cyrillic"), ("cp1253", "greek"), ("iso8859_7", "greek"), ("cp1255", "hebrew"),
     ("cp862", "hebrew"), ("cp1256", "arabic"), ("iso8859_6", "arabic"), ("cp874", "thai"),
 )  # fmt: skip
 _SIGNS = "«»“”„‘’–—…№°§€\xa0،؟؛·"
@@ -74,9 +75,9 @@ def guess_letters(data: bytes) -> str | None:
         return None
     scores = {codec: _single(sample, codec, script) for codec, script in _SINGLE}
     scores |= {codec: _double(sample, codec) for codec in _DOUBLE}
-    best = max(scores, key=lambda codec: scores[codec])
-    # A text in Latin letters with many accents, or in a script that is not known here.
-    return best if scores[best] > (_NONE + _USUAL) / 4 * high - _MARGIN * high else None
+    best = max(scores, key=lambda codec: scores[codec][0])
+    # Less is a text in Latin letters with many accents, or in a script that is not known here.
+    return codecs.lookup(best).name if scores[best][0] > _ENOUGH * scores[best][1] else None
 
 
 @lru_cache(maxsize=8)
@@ -88,12 +89,12 @@ def _common(script: str) -> dict[str, float]:
     return {letter: -fall * rank - math.log(total) for rank, letter in enumerate(letters)}
 
 
-def _single(sample: bytes, codec: str, script: str) -> float:
-    """Return the log likelihood of the letters that are not ASCII."""
+def _single(sample: bytes, codec: str, script: str) -> tuple[float, int]:
+    """Return the log likelihood of the letters that are not ASCII, and their bytes."""
     try:
         text = sample.decode(codec)
     except UnicodeDecodeError:
-        return -math.inf
+        return -math.inf, 1
     shares = _common(script)
     score, before = 0.0, " "
     for letter in text:
@@ -110,16 +111,16 @@ def _single(sample: bytes, codec: str, script: str) -> float:
             mixed = before > "\x7f" and letter.isalpha()
         score -= _MIXED * mixed
         before = letter
-    return score
+    return score, sum(letter > "\x7f" for letter in text)
 
 
-def _double(sample: bytes, codec: str) -> float:
-    """Return the log likelihood of the characters that are not ASCII."""
+def _double(sample: bytes, codec: str) -> tuple[float, int]:
+    """Return the log likelihood of the characters that are not ASCII, and their bytes."""
     try:
         text = sample.decode(codec)
     except UnicodeDecodeError as error:
         if error.start < len(sample) - 2:
-            return -math.inf
+            return -math.inf, 1
         text = sample.decode(codec, "ignore")
     common, share, everyday = _DOUBLE[codec]
     known = math.log(share)
@@ -140,4 +141,4 @@ def _double(sample: bytes, codec: str) -> float:
             score += _USUAL
         else:
             score += _RARE
-    return score
+    return score, 2 * sum(letter > "\x7f" for letter in text)
