@@ -29,8 +29,9 @@ _LETTERS = {
 
 _SINGLE = (
     ("cp1251", "cyrillic"), ("koi8_r", "cyrillic"), ("koi8_u", "cyrillic"), ("cp866", "cyrillic"),
-    ("iso8859_5", "cyrillic"), ("mac_cyrillic", "cyrillic"), ("cp1253", "greek"), ("iso8859_7", "greek"), ("cp1255", "hebrew"),
-    ("cp862", "hebrew"), ("cp1256", "arabic"), ("iso8859_6", "arabic"), ("cp874", "thai"),
+    ("iso8859_5", "cyrillic"), ("mac_cyrillic", "cyrillic"), ("cp1253", "greek"),
+    ("iso8859_7", "greek"), ("cp1255", "hebrew"), ("cp862", "hebrew"), ("cp1256", "arabic"),
+    ("iso8859_6", "arabic"), ("cp874", "thai"),
 )  # fmt: skip
 _SIGNS = "«»“”„‘’–—…№°§€\xa0،؟؛·"
 

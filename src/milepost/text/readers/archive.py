@@ -56,6 +56,19 @@ class Archive:
         """
         return self._guarded(lambda: self._zip.read(part), part)
 
+    def head(self, part: str, size: int) -> bytes:
+        """Read the first bytes of one part.
+
+        Raises:
+            UnreadableFile: the part is missing, damaged or encrypted.
+        """
+
+        def read() -> bytes:
+            with self._zip.open(part) as file:
+                return file.read(size)
+
+        return self._guarded(read, part)
+
     def xml(self, part: str, renamed: Mapping[bytes, bytes] = _NONE) -> ElementTree.Element:
         """Parse one part.
 

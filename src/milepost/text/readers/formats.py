@@ -317,6 +317,8 @@ def _zipped(data: bytes, name: str) -> str:
     main = main_part(archive)
     if main is not None:
         return main[1]
+    if any(part.startswith("xl/") for part in parts):
+        return "sheets"
     if "content.xml" in parts:
         held = archive.read("mimetype") if "mimetype" in parts else b""
         return "sheets" if b"spreadsheet" in held else "opendocument"
