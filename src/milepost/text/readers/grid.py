@@ -1,7 +1,7 @@
 """Collect the cells of a table, so that every value is written under its own heading.
 
-An empty cell leaves an empty place. A cell merged over several rows is repeated in each of them; one
-merged over several columns is written once and leaves empty places.
+An empty cell leaves an empty place. A cell merged over several rows is repeated in each of them;
+one merged over several columns is written once and leaves empty places.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read the styles of OpenDocument texts: raised, hidden and struck-out letters, and numbered lists."""
+"""Read the styles of OpenDocument texts: raised, hidden and struck-out letters, list numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _DEPTH = 20  # styles that are based on each other, which may be a circle
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a style shows its letters; ``script`` is above zero if they are raised, below if lowered."""
+    """How a style shows its letters; ``script`` is above zero if they are raised, else below."""
 
     script: float = 0
     hidden: bool = False
@@ -127,8 +127,8 @@ class Counter:
             )
             for k in range(level - shown + 1, level + 1)
         ]
-        words = f"{attribute(own, 'num-prefix') or ''}{'.'.join(numbers)}{attribute(own, 'num-suffix') or ''}"
-        return f"{words.strip()} "
+        before, after = (attribute(own, f"num-{key}") or "" for key in ("prefix", "suffix"))
+        return f"{before}{'.'.join(numbers)}{after}".strip() + " "
 
 
 def _number(said: str | None, default: int) -> int:

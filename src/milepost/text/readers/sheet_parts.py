@@ -62,7 +62,10 @@ def _extras(archive: Archive, part: str, notes: list[str]) -> Extras:
                     if tag == "txBody":
                         own.lines += filter(None, map(words, every(node, "p")))
                     elif tag == "graphicData":
-                        own.lines += [line for line, _ in drawings.lines(node) if line]
+                        # The values of charts are in cells.
+                        whole = node.get("uri", "").endswith("diagram")
+                        said = drawings.lines(node)
+                        own.lines += [line for line, row in said if line and (whole or not row)]
     except UnreadableFile as error:
         notes.append(error.problem)
     return own

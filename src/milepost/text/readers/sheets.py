@@ -69,11 +69,9 @@ def _boxes(archive: Archive) -> dict[str, Extras]:
         return {}
     found: dict[str, Extras] = {}
     for table in every(archive.xml("content.xml"), "table"):
-        boxes = [box for box in every(table, "text-box")]
-        boxes += [shape for shape in every(table, "custom-shape")]
-        lines = [
-            " ".join("".join(line.itertext()).split()) for b in boxes for line in every(b, "p")
-        ]
+        boxes = every(table, "text-box") + every(table, "custom-shape")
+        paragraphs = (node for box in boxes for node in every(box, "p"))
+        lines = [" ".join("".join(node.itertext()).split()) for node in paragraphs]
         found[attribute(table, "name") or ""] = Extras([line for line in lines if line])
     return found
 
