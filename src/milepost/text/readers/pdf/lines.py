@@ -40,6 +40,7 @@ def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
     import numpy as np
 
     letters = [_letters(int(code)) for code in glyphs.code]
+    _order_ligatures(glyphs, letters)
     solid = np.array([bool(text) for text in letters], dtype=np.bool_)
     solid &= ~glyphs.generated & (glyphs.size > 0.05)
     if not keep_hidden:
@@ -60,6 +61,26 @@ def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
     upright = main % 180 in range(45, 135)
     size = (glyphs.height, glyphs.width) if upright else (glyphs.width, glyphs.height)
     return Frame(lines, *size)
+
+
+_LAM = 0x644
+_ALEFS = (0x622, 0x623, 0x625, 0x627, 0x671)
+
+
+def _order_ligatures(glyphs: Glyphs, letters: list[str]) -> None:
+    """Put the letters of a ligature of lam and alef in order; changes ``letters``.
+
+    pdfium reverses the letters of one glyph together with the glyphs of the line. Alef is not
+    joined to a letter after it, so a glyph of the two always begins with lam.
+    """
+    import numpy as np
+
+    if not (glyphs.code == _LAM).any():
+        return
+    second = np.flatnonzero((glyphs.code[1:] == _LAM) & np.isin(glyphs.code[:-1], _ALEFS))
+    for at in second.tolist():
+        if (glyphs.base[at] == glyphs.base[at + 1]).all():
+            letters[at], letters[at + 1] = letters[at + 1], letters[at]
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,76 @@
+"""Make what is typed on a page a part of it: values of form fields, text boxes, stamps.
+
+A viewer shows them, but pdfium's text functions do not know them. pdfium can draw them into the
+page that it holds in memory; the file stays as it is.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+_SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
+_NOT_SHOWN = 2 | 32  # flags: hidden, not viewed
+
+
+def draw_in(pdfium: Any, page: Any) -> bool:
+    """Draw typed text into a page; the lock must be held.
+
+    Args:
+        pdfium: the library.
+        page: the page, which must be loaded again if True is returned.
+
+    Returns:
+        Whether the page has changed.
+    """
+    count = pdfium.FPDFPage_GetAnnotCount(page)
+    if count < 1 or not any(_is_typed(pdfium, page, number) for number in range(count)):
+        return False
+    done = pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
+    return bool(done == pdfium.FLATTEN_SUCCESS)
+
+
+def _is_typed(pdfium: Any, page: Any, number: int) -> bool:
+    """Whether an annotation shows text on the page that belongs to the document."""
+    annotation = pdfium.FPDFPage_GetAnnot(page, number)
+    if not annotation:
+        return False
+    try:
+        kinds = (pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_STAMP)
+        if pdfium.FPDFAnnot_GetSubtype(annotation) not in kinds:
+            return False
+        if pdfium.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
+            return False
+        shown = _look(pdfium, annotation)
+        # A stamp or check mark may hold its text in a part of its own.
+        return any(sign in shown for sign in _SHOWS_TEXT) or b" Do" in shown
+    finally:
+        pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _look(pdfium: Any, annotation: Any) -> bytes:
+    """Return the instructions that draw an annotation."""
+    normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
+    size = pdfium.FPDFAnnot_GetAP(annotation, normal, None, 0)
+    if size <= 2:
+        return b""
+    buffer = (ctypes.c_ushort * (size // 2 + 1))()
+    pdfium.FPDFAnnot_GetAP(annotation, normal, buffer, size)
+    return bytes(buffer)[:size].decode("utf-16-le", "ignore").encode("latin-1", "ignore")
+
+
+def unshown_values(pdfium: Any, page: Any) -> int:
+    """Count the form fields that have a value and nothing that shows it; the lock must be held."""
+    found = 0
+    for number in range(max(0, pdfium.FPDFPage_GetAnnotCount(page))):
+        annotation = pdfium.FPDFPage_GetAnnot(page, number)
+        if not annotation:
+            continue
+        if (
+            pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_WIDGET
+            and pdfium.FPDFAnnot_GetStringValue(annotation, b"V", None, 0) > 2
+            and not _look(pdfium, annotation)
+        ):
+            found += 1
+        pdfium.FPDFPage_CloseAnnot(annotation)
+    return found
