@@ -17,7 +17,7 @@ noncharacters, which no file may contain."""
 _SIGNED = re.compile(f"([{RAISED}-{NOTE}])([^{RAISED}-{END}]*){END}")
 _SIGN = re.compile(f"[{RAISED}-{END}]")
 _SPLIT = re.compile(f"{END}([{RAISED}-{NOTE}])")
-_NUMBERS = re.compile(r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*[,;]?")
+_NUMBERS = re.compile(r"\d{1,3}(?:(?:\s*[,;–-]\s*|\s+)\d{1,3})*[,;]?")
 _NOTE_MARK = re.compile(rf"{_NUMBERS.pattern}|[a-zA-Z]")
 _ORDINAL = re.compile(
     r"st|nd|rd|th|e|er|re|ère|ers|res|es|d|de|nde|ème|eme|me|o|a|os|as|ter|bis|[ªº]|TM|®", re.I
@@ -120,7 +120,10 @@ def _is_note(before: str, mark: str) -> bool:
         opened = max(before.rfind("("), before.rfind("["))
         return bool(_WORD.search(before, max(0, opened)))
     word = _LETTERS.search(before)
-    return not left.isdigit() and (word is None or len(word[0]) > _UNIT or left > "\u2e80")
+    if left.isdigit() or word is None or left > "\u2e80":
+        return not left.isdigit()
+    name = word[0]
+    return len(name) > _UNIT or (len(name) == _UNIT and name[0].isupper())
 
 
 def _is_power(before: str, mark: str) -> bool:

@@ -23,9 +23,13 @@ def draw_in(pdfium: Any, page: Any) -> bool:
     Returns:
         Whether the page has changed.
     """
-    count = pdfium.FPDFPage_GetAnnotCount(page)
-    if count < 1 or not any(_is_typed(pdfium, page, number) for number in range(count)):
+    count = max(0, pdfium.FPDFPage_GetAnnotCount(page))
+    typed = [_is_typed(pdfium, page, number) for number in range(count)]
+    if not any(typed):
         return False
+    for number in reversed(range(count)):
+        if not typed[number]:
+            pdfium.FPDFPage_RemoveAnnot(page, number)
     done = pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
     return bool(done == pdfium.FLATTEN_SUCCESS)
 
@@ -37,15 +41,36 @@ def _is_typed(pdfium: Any, page: Any, number: int) -> bool:
         return False
     try:
         kinds = (pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_STAMP)
-        if pdfium.FPDFAnnot_GetSubtype(annotation) not in kinds:
+        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        if kind not in kinds:
             return False
         if pdfium.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
+            return False
+        if kind == pdfium.FPDF_ANNOT_WIDGET and not _has_value(pdfium, annotation):
             return False
         shown = _look(pdfium, annotation)
         # A stamp or check mark may hold its text in a part of its own.
         return any(sign in shown for sign in _SHOWS_TEXT) or b" Do" in shown
     finally:
         pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _has_value(pdfium: Any, annotation: Any) -> bool:
+    """Whether a form field is filled in; it may have its value in the field it belongs to."""
+    if _string(pdfium, annotation, b"V"):
+        return True
+    if pdfium.FPDFAnnot_HasKey(annotation, b"AS"):
+        return _string(pdfium, annotation, b"AS") not in ("", "Off")
+    return bool(pdfium.FPDFAnnot_HasKey(annotation, b"Parent"))
+
+
+def _string(pdfium: Any, annotation: Any, key: bytes) -> str:
+    size = pdfium.FPDFAnnot_GetStringValue(annotation, key, None, 0)
+    if size <= 2:
+        return ""
+    buffer = (ctypes.c_ushort * (size // 2 + 1))()
+    pdfium.FPDFAnnot_GetStringValue(annotation, key, buffer, size)
+    return bytes(buffer)[: size - 2].decode("utf-16-le", "ignore")
 
 
 def _look(pdfium: Any, annotation: Any) -> bytes:
@@ -57,20 +82,3 @@ def _look(pdfium: Any, annotation: Any) -> bytes:
     buffer = (ctypes.c_ushort * (size // 2 + 1))()
     pdfium.FPDFAnnot_GetAP(annotation, normal, buffer, size)
     return bytes(buffer)[:size].decode("utf-16-le", "ignore").encode("latin-1", "ignore")
-
-
-def unshown_values(pdfium: Any, page: Any) -> int:
-    """Count the form fields that have a value and nothing that shows it; the lock must be held."""
-    found = 0
-    for number in range(max(0, pdfium.FPDFPage_GetAnnotCount(page))):
-        annotation = pdfium.FPDFPage_GetAnnot(page, number)
-        if not annotation:
-            continue
-        if (
-            pdfium.FPDFAnnot_GetSubtype(annotation) == pdfium.FPDF_ANNOT_WIDGET
-            and pdfium.FPDFAnnot_GetStringValue(annotation, b"V", None, 0) > 2
-            and not _look(pdfium, annotation)
-        ):
-            found += 1
-        pdfium.FPDFPage_CloseAnnot(annotation)
-    return found

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 from milepost.text.readers.pdf.glyphs import Glyphs
 from milepost.text.readers.pdf.records import Frame, Line
-from milepost.text.readers.pdf.repair import WORD_GAP, repaired
+from milepost.text.readers.pdf.repair import WORD_GAP, repaired, with_scripts
+from milepost.text.readers.pdf.tracking import unspaced as _unspace
+from milepost.text.readers.scripts import END, LOWERED, RAISED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,7 +59,7 @@ def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
     for turn in [main, *(int(a) for a in angles if a != main)]:
         chosen = np.flatnonzero(solid & (angle == turn))
         if len(chosen):
-            lines += repaired(_lines_of(glyphs, chosen, turn, letters))
+            lines += map(with_scripts, repaired(_lines_of(glyphs, chosen, turn, letters)))
     upright = main % 180 in range(45, 135)
     size = (glyphs.height, glyphs.width) if upright else (glyphs.width, glyphs.height)
     return Frame(lines, *size)
@@ -151,20 +153,30 @@ def _lines_of(
     # Lists from here on: most lines are short, and single numbers of an array are slow to read.
     numbers, spaced, bolds = chosen.tolist(), space.tolist(), glyphs.bold[chosen].tolist()
     lefts, rights, bases, sizes = (each.tolist() for each in (left, right, base, size))
+    _unspace(letters, numbers, lefts, rights, sizes, spaced, real_between.tolist(), starts)
     lines = []
     for first, last in pairwise(starts):
         text: list[str] = []
         source: list[int] = []
         edges: list[float] = []
+        signs = _script_signs(bases, sizes, first, last)
         for k in range(first, last):
             number = numbers[k]
             if k > first and spaced[k - 1]:
                 text.append(" ")
                 source.append(-1)
                 edges.append(rights[k - 1])
+            if signs and k in signs and signs[k][0]:
+                text.append(signs[k][0])
+                source.append(-1)
+                edges.append(lefts[k])
             text.append(letters[number])
             source += [number] * len(letters[number])
             edges += [lefts[k]] * len(letters[number])
+            if signs and k in signs and signs[k][1]:
+                text.append(END)
+                source.append(-1)
+                edges.append(rights[k])
         middle = (first + last) // 2
         lines.append(
             Line(
@@ -182,6 +194,43 @@ def _lines_of(
             )
         )
     return lines
+
+
+SMALLER = 0.85  # of the size of the line: superscripts and subscripts
+SHIFTED = 0.1  # of the size of the line: how far they are off its baseline
+RAISED_FAR = 0.25  # the same of those that are as large as the line
+
+
+def _script_signs(
+    bases: list[float], sizes: list[float], first: int, last: int
+) -> dict[int, tuple[str, bool]]:
+    """Find the superscripts and subscripts in a line, which are smaller and off the baseline.
+
+    Returns:
+        For the glyphs in question, the sign before them and whether they end a run of such.
+    """
+    size = max(sizes[first:last])
+    smaller = min(sizes[first:last]) < SMALLER * size
+    if not smaller and max(bases[first:last]) - min(bases[first:last]) < RAISED_FAR * size:
+        return {}
+    usual = median(sizes[first:last])
+    size = usual if size > 1.5 * usual else size  # a large initial
+    level = [bases[k] for k in range(first, last) if sizes[k] >= SMALLER * size]
+    base = median(level) if level else bases[first]
+    kinds = [""] * (last - first)
+    for k in range(first, last):
+        off = bases[k] - base
+        least = SHIFTED if sizes[k] < SMALLER * size else RAISED_FAR
+        if abs(off) > least * size:
+            kinds[k - first] = LOWERED if off > 0 else RAISED
+    found: dict[int, tuple[str, bool]] = {}
+    for k, kind in enumerate(kinds):
+        if kind:
+            begins = k == 0 or kinds[k - 1] != kind
+            ends = k + 1 == len(kinds) or kinds[k + 1] != kind
+            if begins or ends:
+                found[first + k] = (kind if begins else "", ends)
+    return found
 
 
 def _spaces(glyphs: Glyphs, *, real: bool) -> NDArray[np.int64]:
