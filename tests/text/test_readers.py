@@ -209,7 +209,7 @@ def test_rows_are_blocks() -> None:
 
 
 def test_docx_paragraphs_tables_and_headings() -> None:
-    """Body order is kept; headings are marks, list items dashed, merged cells leave their places."""
+    """Body order is kept; headings are marks, list items dashed, merged cells keep places."""
     file = docx.Document()
     file.add_heading("Title", 0)
     file.add_heading("Chapter", 2)

@@ -283,10 +283,10 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
     if _HTML.match(data[:4096]):
         return "html"
     if xml := _XML.match(data[:8192]):
-        kind = _of_xml(xml[1])
-        if kind is None:
+        held = _of_xml(xml[1])
+        if held is None:
             raise UnreadableFile(f"{name} is a document in XML", "save it as docx, odt or xlsx")
-        return kind
+        return held
     suffix = PurePath(name).suffix.lower()
     chosen = SUFFIXES.get(suffix, "plain")
     if chosen in _CONTAINERS:

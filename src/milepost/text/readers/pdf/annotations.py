@@ -13,7 +13,7 @@ _SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 _NOT_SHOWN = 2 | 32  # flags: hidden, not viewed
 
 
-def draw_in(pdfium: Any, page: Any) -> bool:
+def draw_in(pdfium: Any, page: Any) -> int | None:
     """Draw typed text into a page; the lock must be held.
 
     Args:
@@ -21,17 +21,20 @@ def draw_in(pdfium: Any, page: Any) -> bool:
         page: the page, which must be loaded again if True is returned.
 
     Returns:
-        Whether the page has changed.
+        The number of characters that the page had before; None if it has not changed.
     """
     count = max(0, pdfium.FPDFPage_GetAnnotCount(page))
     typed = [_is_typed(pdfium, page, number) for number in range(count)]
     if not any(typed):
-        return False
+        return None
+    text = pdfium.FPDFText_LoadPage(page)
+    before = max(0, pdfium.FPDFText_CountChars(text))
+    pdfium.FPDFText_ClosePage(text)
     for number in reversed(range(count)):
         if not typed[number]:
             pdfium.FPDFPage_RemoveAnnot(page, number)
     done = pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
-    return bool(done == pdfium.FLATTEN_SUCCESS)
+    return before if done == pdfium.FLATTEN_SUCCESS else None
 
 
 def _is_typed(pdfium: Any, page: Any, number: int) -> bool:

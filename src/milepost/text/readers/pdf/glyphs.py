@@ -44,6 +44,7 @@ class Glyphs:
         width: width of the displayed page in points.
         height: height of the displayed page in points.
         pictures: share of the page that pictures cover, 0–1.
+        typed: number of the first character that is in a form field or note; None if none is.
     """
 
     code: NDArray[np.int64]
@@ -58,6 +59,7 @@ class Glyphs:
     height: float
     pictures: float = 0.0
     ink: NDArray[np.float64] | None = None
+    typed: int | None = None
 
 
 def read_glyphs(document: Any, number: int, *, ink: bool = False) -> Glyphs:
@@ -74,12 +76,14 @@ def read_glyphs(document: Any, number: int, *, ink: bool = False) -> Glyphs:
     if not page:
         raise ValueError(f"page {number + 1} cannot be loaded")
     try:
-        if draw_in(pdfium, page):
+        typed = draw_in(pdfium, page)
+        if typed is not None:
             pdfium.FPDF_ClosePage(page)
             page = pdfium.FPDF_LoadPage(document.raw, number)
             if not page:
                 raise ValueError(f"page {number + 1} cannot be loaded")
-        return _read_page(pdfium, page, ink)
+        glyphs = _read_page(pdfium, page, ink)
+        return glyphs if typed is None else replace(glyphs, typed=typed)
     finally:
         if page:
             pdfium.FPDF_ClosePage(page)

@@ -191,6 +191,7 @@ def _lines_of(
                 bolds[first] and bolds[middle] and bolds[last - 1],
                 numbers[first],
                 edges,
+                glyphs.typed is not None and numbers[first] >= glyphs.typed,
             )
         )
     return lines
