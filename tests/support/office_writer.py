@@ -141,13 +141,39 @@ def _rows(rows: Sequence[Sequence[str | float | None]]) -> str:
     return written
 
 
-def opendocument(kind: str, body: str, *, manifest: str = "") -> bytes:
+W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+
+
+def word(
+    body: str,
+    *,
+    part: str = "word/document.xml",
+    namespace: str = W,
+    more: Mapping[str, str] = {},
+) -> bytes:
+    """A Word file with a body; ``more`` are its other parts by their kind, such as numbering."""
+    folder, _, name = part.rpartition("/")
+    kinds = {kind: (kind, f"{kind}.xml") for kind in more}
+    main = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+    return zipped(
+        {
+            "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/'
+            f'content-types"><Override PartName="/{part}" ContentType="{main}"/></Types>',
+            "_rels/.rels": relations({"r": ("officeDocument", part)}),
+            part: f'<w:document xmlns:w="{namespace}"><w:body>{body}</w:body></w:document>',
+            f"{folder}/_rels/{name}.rels": relations(kinds),
+            **{f"{folder}/{kind}.xml": content for kind, content in more.items()},
+        }
+    )
+
+
+def opendocument(kind: str, body: str, styles: str = "", *, manifest: str = "") -> bytes:
     """An OpenDocument file: kind ``text``, ``presentation`` or ``spreadsheet``, and its body."""
     spaces = " ".join(
         f'xmlns:{name}="{ODF}:{full}:1.0"'
         for name, full in {
             "office": "office", "text": "text", "table": "table", "draw": "drawing",
-            "presentation": "presentation", "manifest": "manifest",
+            "presentation": "presentation", "manifest": "manifest", "style": "style",
         }.items()
     )  # fmt: skip
     entry = (
@@ -159,7 +185,8 @@ def opendocument(kind: str, body: str, *, manifest: str = "") -> bytes:
             "mimetype": f"application/vnd.oasis.opendocument.{kind}",
             "META-INF/manifest.xml": f"<manifest:manifest {spaces}>{entry}{manifest}"
             "</manifest:manifest>",
-            "content.xml": f"<office:document-content {spaces}><office:body><office:{kind}>{body}"
+            "content.xml": f"<office:document-content {spaces}>{styles}<office:body>"
+            f"<office:{kind}>{body}"
             f"</office:{kind}></office:body></office:document-content>",
         }
     )

@@ -86,3 +86,32 @@ def test_any_bytes_give_clean_text_or_one_error(data: bytes) -> None:
         return
     assert not set(text) & {"\0", "\r", "\ufeff"}
     text.encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("場所は駅です。", "iso2022_jp"),
+        ("장소는 역입니다.", "iso2022_kr"),
+        ("地点是车站。", "utf-16-le"),
+        ("地点是车站，明天见。", "utf-16-be"),
+        ("Где ключ от дома?", "koi8-r"),
+        ("Где ключ от дома?", "cp866"),
+        ("איפה המפתח של הבית?", "cp1255"),
+        ("Πού είναι το κλειδί;", "cp1253"),
+        ("我們明天在車站見面。", "big5"),
+        ("我们明天在车站见面。", "gb18030"),
+        ("駅で会いましょう。", "euc_jp"),
+        ("역에서 만납시다.", "cp949"),
+    ],
+)
+def test_short_texts_in_old_encodings(text: str, encoding: str) -> None:
+    """A few words are enough to tell the script and the encoding."""
+    assert decode(text.encode(encoding), "a.txt")[0] == text
+
+
+def test_declared_encodings_of_seven_bits() -> None:
+    """Their bytes are ASCII, which does not make them ASCII."""
+    for text, encoding in (("京都", "iso2022_jp"), ("北京", "hz"), ("Zürich", "utf-7")):
+        assert decode(text.encode(encoding), "a.txt", encoding)[0] == text
+    assert decode(b"a ~{ b ~} c", "a.txt")[0] == "a ~{ b ~} c"

@@ -86,7 +86,7 @@ def test_running_heads_and_page_numbers_are_dropped() -> None:
         pages.append(page)
     pages[3].text(72, 60, "731", 10)
     text = _made(pages).text
-    assert "Annual report" not in text
+    assert text.count("Annual report") == 1
     assert not re.search(r"\b1[1-5]\b", text)
     assert "731" in text
 

@@ -32,13 +32,11 @@ DEPENDENCIES = (
     "pathspec",
     "pypdfium2",
     "python-calamine",
-    "python-docx",
     "python-oxmsg",
     "pyyaml",
     "rich",
     "selectolax",
     "snowballstemmer",
-    "striprtf",
     "tokenizers",
 )
 """Distributions of the base install; a test compares them with ``pyproject.toml``."""

@@ -1,7 +1,8 @@
 """A text without what a quotation may change unnoticed, and for each character where it was.
 
 Folded away: white space, hyphens and dashes, invisible characters, case, the shape of quotation
-marks, ligatures and other forms of the same letter, composed and decomposed letters. What is left
+marks, ligatures and other forms of the same letter, composed and decomposed letters, and the signs
+of markup between the words (``markup.py``). What is left
 is compared character by character; ``gaps.py`` then looks at what was between the characters.
 
 Superscripts, subscripts and fractions are not folded: 10² is not 102.
@@ -13,6 +14,8 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from milepost.quotes.markup import signs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -99,6 +102,13 @@ def fold(text: str) -> Folded:
     sizes = np.array([len(piece) for piece in pieces])[rows]
     places = np.repeat(np.arange(len(codes)), sizes)
     within = np.arange(len(places)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    left_out = list(signs(text))
+    if left_out:
+        kept = np.ones(len(codes), np.bool_)
+        for start, end in left_out:
+            kept[start:end] = False
+        chosen = kept[places]
+        places, within = places[chosen], within[chosen]
     folded = table[rows[places], within]
     letters = folded.tobytes().decode("utf-32-le", "surrogatepass")
     # The letters are decomposed, so this only puts combining marks into their canonical order.

@@ -159,6 +159,8 @@ def starts_word(given: Folded, text: Folded, at: int) -> bool:
         return False
     if not _is_number(first):
         return True
+    if not gap and left in _POWERS and first.isdigit():
+        return False  # 10^6 is not 6
     if gap:
         grouped = left.isdigit() and all(each in _THOUSANDS for each in gap)
         return not (grouped and _group(given.letters))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -144,7 +143,7 @@ def _reasons(
         if reason is None:
             return None
         found.add(reason)
-    found |= _letter_reasons(_shown(own), _shown(shown))
+    found |= _letter_reasons(_shown(given, 0, len(given.letters) - 1), _shown(text, at, last))
     order: tuple[Reason, ...] = ("white space", "hyphenation", "case", "typography")
     return tuple(reason for reason in order if reason in found) or ("typography",)
 
@@ -159,10 +158,7 @@ def _letter_reasons(one: str, other: str) -> set[Reason]:
     return found
 
 
-def _shown(text: str) -> str:
-    """A text without what stands between letters."""
-    return "".join(
-        each
-        for each in text
-        if not (each.isspace() or is_dash(each) or unicodedata.category(each) in ("Cf", "Cc"))
-    )
+def _shown(text: Folded, first: int, last: int) -> str:
+    """The characters that letters ``first … last`` come from, without what is between them."""
+    places = dict.fromkeys(text.places[first : last + 1].tolist())
+    return "".join(text.text[place] for place in places)

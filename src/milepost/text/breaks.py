@@ -28,8 +28,11 @@ from milepost.text.cuts import divides
 _CLOSERS = "\"'”’»›)]}」』）〉》】〕〗］｝"
 _CLOSING = f"[{re.escape(_CLOSERS)}]*"
 _CITED = r"(?:[ \u200a]?\[\d{1,4}(?:[,–-]\s?\d{1,4})*\](?::\s?\d{1,5}(?:[–-]\d{1,5})?)?)*"
-_SPACED = re.compile(rf"[.!?…؟۔]{_CLOSING}{_CITED}(\s+)(?=\S)")
-"""A sentence end mark with any closing marks and citations, followed by white space."""
+_SPACED = re.compile(
+    rf"(?:[.!?…؟۔]|(?<=[\u0370-\u03ff\u1f00-\u1fff])[;\u037e]){_CLOSING}{_CITED}(\s+)(?=\S)"
+)
+"""A sentence end mark with any closing marks and citations, followed by white space. The question
+mark of Greek is a semicolon."""
 
 _OWN = late(
     rf"[。！？｡．]+{_CLOSING}\s*"  # Chinese, Japanese

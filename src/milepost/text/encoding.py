@@ -6,6 +6,7 @@ import codecs
 import re
 
 from milepost.errors import UnreadableFile
+from milepost.text.guessing import guess_letters
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -26,6 +27,15 @@ _MEANT = {
     "tis-620": "cp874",
 }
 """Supersets that browsers use instead of the declared encoding."""
+
+_SEVEN_BIT = ("iso2022", "hz", "utf_7", "utf-7")
+_JAPANESE = re.compile(rb"\x1b\$(?:[@B]|\([DQ])")
+_KOREAN = re.compile(rb"\x1b\$\)C")
+_HZ = re.compile(rb"~\{((?:[\x21-\x77][\x21-\x7d])+)~\}")
+_WIDE = re.compile(
+    "[\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uff65\u2010-\u2026\x20-\x7e\t\r\n]"
+)
+_PUNCTUATION = re.compile("[。、，！？]|[\u4e00-\ud7a3][.]?\r?\n")
 
 _CONTROL = bytes(sorted({*range(32), 127} - {8, 9, 10, 11, 12, 13, 27}))
 _DROPPED = re.compile("[\0\ufeff\ud800-\udfff]")
@@ -69,6 +79,9 @@ def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tu
         if data.startswith(mark):
             text, notes = _tolerant(data[len(mark) :], encoding)
             return _clean(text), notes
+    if (codec := _seven_bit(data, declared)) is not None:
+        text, notes = _tolerant(data, codec)
+        return _clean(text), notes
     if guess := _utf16(data):
         text, notes = _tolerant(data, guess)
         return _clean(text), (f"read as {guess}, a guess", *notes)
@@ -96,6 +109,27 @@ def _known(declared: str | None) -> str | None:
     return None if codec.startswith(("utf-16", "utf-32")) else _MEANT.get(codec, codec)
 
 
+def _seven_bit(data: bytes, declared: str | None) -> str | None:
+    """Find the encoding of a text whose bytes are those of ASCII, but not its letters."""
+    if not data.isascii():
+        return None
+    codec = _known(declared)
+    if codec is not None and codec.startswith(_SEVEN_BIT):
+        return codec
+    if _KOREAN.search(data):
+        return "iso2022_kr"
+    if _JAPANESE.search(data):
+        return "iso2022_jp_2"
+    blocks = _HZ.findall(data)
+    if blocks and data.count(b"~{") == len(blocks) and len(max(blocks)) > 1:
+        try:
+            data.decode("hz")
+        except UnicodeDecodeError:
+            return None
+        return "hz"
+    return None
+
+
 def _utf16(data: bytes) -> str | None:
     """Detect UTF-16 without a byte order mark: each space or Latin letter contains one NUL byte."""
     sample = data[: min(len(data), 65_536) & ~1]
@@ -106,6 +140,29 @@ def _utf16(data: bytes) -> str | None:
             sense = sum(c.isprintable() or c.isspace() for c in text)
             if sense >= 0.97 * len(text) >= 0.95 * len(sample) / 2:
                 return encoding
+    return _wide_utf16(data)
+
+
+def _wide_utf16(data: bytes) -> str | None:
+    """Detect UTF-16 without a byte order mark and without Latin letters: Chinese, Japanese, Korean.
+
+    Texts in other encodings look like Chinese, too, if they are read as UTF-16, but do not have the
+    punctuation of Chinese.
+    """
+    sample = data[:4096]
+    if len(data) % 2 or sample.isascii():
+        return None
+    try:
+        sample.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start >= len(sample) - 3:  # only the last character is cut
+            return None
+    else:
+        return None
+    for encoding in ("utf-16-le", "utf-16-be"):
+        text = sample.decode(encoding, "replace")
+        if len(_WIDE.findall(text)) >= 0.97 * len(text) and _PUNCTUATION.search(text):
+            return encoding
     return None
 
 
@@ -144,6 +201,9 @@ def _damaged(data: bytes, declared: str | None) -> tuple[str, tuple[str, ...]] |
 
 
 def _guess(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    if (own := guess_letters(data)) is not None:
+        text, notes = _tolerant(data, own)
+        return text, (f"read as {own}, a guess", *notes)
     from charset_normalizer import from_bytes
 
     best = from_bytes(data[:_SAMPLE]).best()

@@ -28,6 +28,9 @@ SECONDS_A_PAGE = 6
 
 _DETECTED = 1280  # pixels of the longer side for detecting lines; they are read at full size
 _LARGEST = 4000  # maximum pixels of the longer side; larger images are scaled down
+_DOUBTFUL = 0.85  # how sure upright text at least is; less may stand on its head
+_BETTER = 0.1
+_SURE = 0.9
 _LOCK = threading.Lock()
 
 
@@ -62,14 +65,37 @@ def check_installed() -> None:
         require("rapidocr", extra="ocr")
 
 
-def recognise(picture: NDArray[np.uint8]) -> list[PictureLine]:
+def recognise(picture: NDArray[np.uint8]) -> tuple[list[PictureLine], int]:
     """Recognise the lines of an image, from top to bottom; a process runs one call at a time.
 
     Args:
         picture: ``(height, width)`` grey values.
 
+    Returns:
+        The lines, in the image turned upright, and by how many quarters it was turned to the left.
+
     Raises:
         MissingExtra: the extra ``ocr`` is not installed.
+    """
+    import numpy as np
+
+    lines, score, tall = _recognised(picture)
+    best, turned = lines, 0
+    if lines and (tall or score < _DOUBTFUL):
+        for turns in (1, 3) if tall else (2, 1, 3):
+            other, reached, still_tall = _recognised(np.rot90(picture, turns))
+            if other and not still_tall and reached > score + _BETTER:
+                best, score, turned = other, reached, turns
+            if score > _SURE and turned:
+                break
+    return best, turned
+
+
+def _recognised(picture: NDArray[np.uint8]) -> tuple[list[PictureLine], float, bool]:
+    """Recognise an image as it is.
+
+    Returns:
+        The lines; how sure they are, 0–1, by characters; and whether most are higher than wide.
     """
     import numpy as np
 
@@ -77,7 +103,16 @@ def recognise(picture: NDArray[np.uint8]) -> list[PictureLine]:
     with _LOCK:
         found = engine(np.ascontiguousarray(picture))
     if not len(found):
-        return []
+        return [], 0.0, False
+    weights = [len(words) for words in found.txts]
+    total = max(1, sum(weights))
+    sure = sum(w * float(s) for w, s in zip(weights, found.scores, strict=True)) / total
+    spans = [np.ptp(corners, axis=0) for corners in found.boxes]
+    high = sum(w for w, (x, y) in zip(weights, spans, strict=True) if y > 1.5 * x and w > 2)
+    return _lines(found), sure - (0.5 if 2 * high > total else 0.0), 2 * high > total
+
+
+def _lines(found: Any) -> list[PictureLine]:
     lines = []
     for corners, words in zip(found.boxes, found.txts, strict=True):
         text = " ".join(words.split())

@@ -5,6 +5,9 @@ Output: the readable text, with marks (pages, headings, slides …), block bound
 package does not depend on sentences, folders, models or indexes.
 
 Read in this order: ``formats.py`` (chooses the reader), ``builder.py``, then any format.
+``scripts.py`` shows superscripts, ``grid.py`` writes tables, ``numbering.py`` numbers of lists,
+``formulas.py`` formulas, ``symbols.py`` symbol fonts, ``drawings.py`` diagrams and charts,
+``arrange.py`` orders shapes; ``office.py`` finds the parts of Office files.
 ``harmless.py`` makes names and notes safe to print; ``archive.py`` opens zip files for docx, epub,
 slides, OpenDocument and sheets; ``ole.py`` detects the format in old Office containers;
 ``table.py`` writes rows for ``sheets.py`` and ``delimited.py``; ``outlook.py`` passes messages to

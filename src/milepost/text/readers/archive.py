@@ -6,13 +6,18 @@ import io
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from html.entities import html5
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from milepost.errors import UnreadableFile
 
+_REFERENCE = re.compile(rb"&(?!#\d+;|#x[0-9a-fA-F]+;)(\w+;)?")
 _ENTITY = re.compile(rb"<!ENTITY", re.I)
+
+_NONE: Mapping[bytes, bytes] = {}
 
 MAX_BYTES = 1 << 30
 """Maximum unpacked size of an archive; larger ones are refused as zip bombs."""
@@ -28,11 +33,20 @@ class Archive:
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
             raise self._broken(str(error)) from error
         self.parts = frozenset(self._zip.namelist())
+        self._lowered: dict[str, str] = {}
         if sum(part.file_size for part in self._zip.infolist()) > MAX_BYTES:
             raise UnreadableFile(
                 f"{name} unpacks to more than {MAX_BYTES >> 20} MiB",
                 "unpack it and use the parts that you need",
             )
+
+    def find(self, part: str) -> str | None:
+        """Return the name of a part, whose letters may differ in case; None if there is none."""
+        if part in self.parts:
+            return part
+        if not self._lowered:
+            self._lowered = {_unescaped(name).lower(): name for name in self.parts}
+        return self._lowered.get(_unescaped(part).lower())
 
     def read(self, part: str) -> bytes:
         """Read the bytes of one part.
@@ -42,23 +56,34 @@ class Archive:
         """
         return self._guarded(lambda: self._zip.read(part), part)
 
-    def xml(self, part: str) -> ElementTree.Element:
+    def head(self, part: str, size: int) -> bytes:
+        """Read the first bytes of one part.
+
+        Raises:
+            UnreadableFile: the part is missing, damaged or encrypted.
+        """
+
+        def read() -> bytes:
+            with self._zip.open(part) as file:
+                return file.read(size)
+
+        return self._guarded(read, part)
+
+    def xml(self, part: str, renamed: Mapping[bytes, bytes] = _NONE) -> ElementTree.Element:
         """Parse one part.
+
+        Args:
+            part: its name.
+            renamed: namespaces, and those that they are read as.
 
         Raises:
             UnreadableFile: the part is missing, damaged, encrypted, or defines entities, which
                 can unpack to any size.
         """
         data = self.read(part)
-        if _ENTITY.search(data):
-            raise UnreadableFile(
-                f"{self._name} is not safe to read: it defines XML entities in {part}",
-                "save it again with the program that made it",
-            )
-        try:
-            return ElementTree.fromstring(data)
-        except (ElementTree.ParseError, LookupError, ValueError) as error:  # encodings, too
-            raise self._broken(f"{part}, {error}") from error
+        for old, new in renamed.items():
+            data = data.replace(old, new)
+        return parsed(data, self._name, part)
 
     def _guarded(self, action: Callable[[], bytes], part: str) -> bytes:
         try:
@@ -73,7 +98,49 @@ class Archive:
             raise self._broken(f"its part {part} is damaged") from error
 
     def _broken(self, why: str) -> UnreadableFile:
-        return UnreadableFile(f"{self._name} is damaged: {why}", "download or save it again")
+        return _broken(self._name, why)
+
+
+def parsed(data: bytes, name: str, part: str) -> ElementTree.Element:
+    """Parse XML.
+
+    Args:
+        data: the bytes.
+        name: the file's name, for errors.
+        part: the part of the file, for errors.
+
+    Raises:
+        UnreadableFile: the XML is damaged or defines entities, which can unpack to any size.
+    """
+    if _ENTITY.search(data):
+        raise UnreadableFile(
+            f"{name} is not safe to read: it defines XML entities in {part}",
+            "save it again with the program that made it",
+        )
+    try:
+        return ElementTree.fromstring(data)
+    except (ElementTree.ParseError, LookupError, ValueError) as error:  # encodings, too
+        with suppress(ElementTree.ParseError, LookupError, ValueError):
+            return ElementTree.fromstring(_REFERENCE.sub(_escaped, data))
+        raise _broken(name, f"{part}, {error}") from error
+
+
+def _escaped(match: re.Match[bytes]) -> bytes:
+    """Write a bare ampersand, or a letter that only HTML names, as XML does."""
+    name = (match[1] or b"").decode("ascii")
+    letters = html5.get(name, "")
+    if letters and letters not in "<>&":
+        return "".join(f"&#{ord(letter)};" for letter in letters).encode()
+    return b"&amp;" + match[0][1:] if not letters else match[0]
+
+
+def _broken(name: str, why: str) -> UnreadableFile:
+    return UnreadableFile(f"{name} is damaged: {why}", "download or save it again")
+
+
+def _unescaped(name: str) -> str:
+    """Return a name as programs write it that escape letters or use the other slash."""
+    return unquote(name).replace("\\", "/")
 
 
 def local(node: ElementTree.Element) -> str:

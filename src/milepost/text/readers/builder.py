@@ -25,6 +25,11 @@ class TextBuilder:
         return "".join(self._parts)
 
     @property
+    def length(self) -> int:
+        """Number of characters added so far."""
+        return self._length
+
+    @property
     def marks(self) -> tuple[Mark, ...]:
         """Marks of the headings and places added so far."""
         return tuple(self._marks)

@@ -1,33 +1,42 @@
-"""Read Word files: the text with all tracked changes accepted.
-
-python-docx opens the package and its styles. Its ``paragraph.text`` omits insertions, so this
-module collects the text from the XML, in document order.
-"""
+"""Read Word files: the text with all tracked changes accepted."""
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
-from typing import Any
+from xml.etree.ElementTree import Element
 
-from milepost.errors import UnreadableFile
-from milepost.text.readers import metadata
-from milepost.text.readers.archive import Archive
+from milepost.errors import MilepostError, UnreadableFile
+from milepost.text.readers import docx_styles, metadata
+from milepost.text.readers.archive import Archive, attribute
 from milepost.text.readers.builder import TextBuilder
+from milepost.text.readers.docx_styles import PLAIN, VAL, Numbering, Run, Style, W, run_of
+from milepost.text.readers.drawings import Drawings
+from milepost.text.readers.formulas import linear
+from milepost.text.readers.grid import Cell, Grid
+from milepost.text.readers.html import struck
+from milepost.text.readers.office import Links, links, main_part
+from milepost.text.readers.scripts import lowered, raised, shown
+from milepost.text.readers.symbols import symbol, unsymboled
 from milepost.types import Document
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_MAIN = W[1:-1].encode()
+_STRICT = b"http://purl.oclc.org/ooxml/wordprocessingml/main"
+"""Namespace of the strict variant of the standard, in which the elements have the same names."""
+
 _GONE = frozenset(
-    _W + tag
-    for tag in ("del", "moveFrom", "delText", "instrText", "delInstrText", "pPr", "rPr", "sectPr")
-) | {"{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}
+    W + tag
+    for tag in (
+        "del", "moveFrom", "delText", "instrText", "delInstrText", "pPr", "rPr", "sectPr", "rt",
+    )
+) | {"{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}  # fmt: skip
 """Elements whose text is not part of the document or is a duplicate."""
 
-_SIGNS = {_W + "tab": " ", _W + "cr": "\n", _W + "noBreakHyphen": "‑", _W + "ptab": " "}
-_HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
+_SIGNS = {W + "tab": " ", W + "cr": "\n", W + "noBreakHyphen": "‑", W + "ptab": " "}
 _SPACES = re.compile(r"[ \t]+")
-_NOTES = re.compile(r"/(footnotes|endnotes)$")
+_CONTAINERS = (W + "sdt", W + "sdtContent", W + "customXml")
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}graphicData"
+_FORMULA = "}oMath"
 
 
 def read_docx(data: bytes, name: str, source: str | None) -> Document:
@@ -36,188 +45,238 @@ def read_docx(data: bytes, name: str, source: str | None) -> Document:
     Raises:
         UnreadableFile: the package is damaged.
     """
-    import docx
-
     archive = Archive(data, name)  # refuses zip bombs
-    try:
-        package = docx.Document(io.BytesIO(data))
-        body = package.element.body
-        reader = _Reader(_styles(package.styles.element))
-        reader.blocks(body)
-        for part in _note_parts(package.part):
-            reader.notes(part)
-    except Exception as error:  # lxml, zipfile and python-docx raise different errors
-        why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
-        raise UnreadableFile(f"{name} is damaged: {why}", "open and save it again") from error
+    main = main_part(archive)
+    if main is None:
+        raise UnreadableFile(f"{name} is damaged: it has no text part", "open and save it again")
+    body = _xml(archive, main[0])
+    reader = _Reader(archive, links(archive, main[0]))
+    reader.blocks(body)
+    for kind in ("footnotes", "endnotes"):
+        reader.notes(kind)
     built = reader.text
-    notes = () if built.text else ("no text in it",)
-    return Document(
-        name,
-        built.text,
-        built.marks,
-        source,
-        notes=notes,
-        blocks=built.blocks,
-        properties=metadata.of_office(archive),
+    return built.document(
+        name, source, (*reader.problems, *struck(reader.struck)), metadata.of_office(archive)
     )
 
 
-def _note_parts(part: Any) -> Iterator[Any]:
-    from docx.oxml import parse_xml
-
-    for relation in part.rels.values():
-        if not relation.is_external and _NOTES.search(relation.reltype):
-            yield parse_xml(relation.target_part.blob)
-
-
-def _styles(styles: Any) -> dict[str, tuple[int, bool]]:
-    """Map style ids to (heading level or 0, is a list), with inheritance between styles."""
-    known = {style.get(_W + "styleId"): style for style in styles.iter(_W + "style")}
-    kinds: dict[str, tuple[int, bool]] = {}
-    for key in known:
-        level, listed = 0, False
-        style, steps = known[key], 0
-        while style is not None and steps < 20:
-            level = level or _style_level(style)
-            own = style.find(f"{_W}pPr/{_W}numPr/{_W}numId")
-            listed = listed or (own is not None and own.get(_W + "val") != "0")
-            base = style.find(_W + "basedOn")
-            style = known.get(base.get(_W + "val")) if base is not None else None
-            steps += 1
-        kinds[key] = (level, listed)
-    return kinds
-
-
-def _style_level(style: Any) -> int:
-    label = style.find(_W + "name")
-    words = (label.get(_W + "val") or "") if label is not None else ""
-    if match := _HEADING.match(words):
-        return min(6, max(1, int(match[1])))
-    if words.lower() == "title":
-        return 1
-    return _outline(style.find(_W + "pPr"))
-
-
-def _outline(properties: Any) -> int:
-    """Return the heading level that the paragraph properties set themselves, 0 for none."""
-    node = properties.find(_W + "outlineLvl") if properties is not None else None
-    level = int(node.get(_W + "val", "9")) if node is not None else 9
-    return level + 1 if level < 6 else 0
+def _xml(archive: Archive, part: str) -> Element:
+    return archive.xml(part, {_STRICT: _MAIN})
 
 
 class _Reader:
-    """Walk the body and build the text."""
+    """Walk the body and build the text.
 
-    def __init__(self, styles: dict[str, tuple[int, bool]]) -> None:
+    Attributes:
+        text: what was read.
+        problems: what could not be read.
+        struck: number of struck-out places that were left out.
+    """
+
+    def __init__(self, archive: Archive, parts: Links) -> None:
         self.text = TextBuilder()
-        self._styles = styles
+        self.problems: list[str] = []
+        self.struck = 0
+        self._archive, self._links = archive, parts
+        self._drawings = Drawings(archive, parts, self.problems)
+        self._styles: dict[str, Style] = docx_styles.read_styles(self._part("styles"))
+        self._numbering = Numbering(self._part("numbering"))
         self._carried = ""  # text of a paragraph whose end was deleted: it joins the next paragraph
 
-    def blocks(self, parent: Any) -> None:
+    def _part(self, kind: str) -> Element | None:
+        """Parse the part of a kind; None if there is none."""
+        part = next((path for known, path in self._links.values() if known == kind), None)
+        return None if part is None else _xml(self._archive, part)
+
+    def blocks(self, parent: Element) -> None:
         """Add the paragraphs and tables under ``parent``, including those in containers."""
         for node in parent:
-            if node.tag == _W + "p":
+            tag = node.tag
+            if tag == W + "p":
                 self._paragraph(node)
-            elif node.tag == _W + "tbl":
+            elif tag == W + "tbl":
                 self._table(node)
-            elif isinstance(node.tag, str) and node.tag not in _GONE:
+            elif tag == W + "altChunk":
+                self._chunk(attribute(node, "id") or "")
+            elif tag not in _GONE:
                 self.blocks(node)
 
-    def notes(self, part: Any) -> None:
+    def notes(self, kind: str) -> None:
         """Add the footnotes or endnotes, without their separator lines."""
-        for note in part:
-            if note.get(_W + "type") in (None, "normal"):
+        for note in self._part(kind) or ():
+            if note.get(W + "type") in (None, "normal"):
                 self.blocks(note)
 
-    def _paragraph(self, node: Any) -> None:
-        words = self._carried + _words(node)
-        properties = node.find(_W + "pPr")
-        if properties is not None and properties.find(f"{_W}rPr/{_W}del") is not None:
+    def _chunk(self, key: str) -> None:
+        """Add a file that the package has in place of paragraphs."""
+        from milepost.text.readers.formats import read_bytes
+
+        _, part = self._links.get(key, ("", ""))
+        try:
+            self.text.include(read_bytes(self._archive.read(part), part))
+        except MilepostError as error:
+            self.problems.append(f"an inserted file was not read: {error}")
+
+    def _paragraph(self, node: Element) -> None:
+        properties = node.find(W + "pPr")
+        style = self._style(properties, "pStyle")
+        words = self._carried + shown("".join(self._visible(node, style.run)))
+        if properties is not None and properties.find(f"{W}rPr/{W}del") is not None:
             self._carried = words
             return
         self._carried = ""
-        level, listed = self._kind(properties)
+        level = docx_styles.outline(properties) or style.level
         words = "\n".join(_SPACES.sub(" ", line).strip() for line in words.split("\n")).strip()
-        bullet = "- " if listed and not level and words else ""
-        self.text.add(bullet + words, close=bool(bullet), level=level)
-        for box in _boxes(node):
-            self.blocks(box)
+        if words:
+            listed = docx_styles.numbered(properties) or style.listed
+            number = self._numbering.next(*listed) if listed else ""
+            number = "" if level and number == "- " else number
+            self.text.add(number + words, close=bool(number) and not level, level=level)
+        for inner in _inner(node):
+            if inner.tag == _DRAWING:
+                for line, close in self._drawings.lines(inner):
+                    self.text.add(line, close=close)
+            else:
+                self.blocks(inner)
 
-    def _kind(self, properties: Any) -> tuple[int, bool]:
-        """Return a paragraph's heading level (0 for none) and whether it is a list item."""
-        if properties is None:
-            return 0, False
-        style = properties.find(_W + "pStyle")
-        level, listed = self._styles.get(
-            style.get(_W + "val") if style is not None else "", (0, False)
-        )
-        own = properties.find(f"{_W}numPr/{_W}numId")
-        if own is not None:
-            listed = own.get(_W + "val") != "0"
-        return _outline(properties) or level, listed
+    def _style(self, properties: Element | None, tag: str) -> Style:
+        node = properties.find(W + tag) if properties is not None else None
+        return self._styles.get(node.get(VAL, ""), _NO_STYLE) if node is not None else _NO_STYLE
 
-    def _table(self, table: Any) -> None:
+    def _table(self, table: Element) -> None:
+        grid = Grid()
+        above: dict[int, str] = {}  # column → text of the cell that covers it from above
         for row in _rows(table):
             cells = list(_cells(row))
-            if any(cell.find(f".//{_W}tbl") is not None for cell in cells):
+            if any(cell.find(f".//{W}tbl") is not None for cell in cells):
+                grid.write(self.text)
                 for cell in cells:
                     self.blocks(cell)
                 continue
-            texts = [" ".join(self._cell(cell).split()) for cell in cells]
-            texts = [text for text in texts if text]
-            self.text.add(" | ".join(texts), close=len(texts) > 1)
+            grid.add(self._row(row, cells, above))
+        grid.write(self.text)
 
-    def _cell(self, cell: Any) -> str:
-        inner = _Reader(self._styles)
-        inner.blocks(cell)
-        return inner.text.text
+    def _row(self, row: Element, cells: list[Element], above: dict[int, str]) -> Iterator[Cell]:
+        """Yield the cells of a row; a cell that continues one above has the text of that one."""
+        before = _count(row, f"{W}trPr/{W}gridBefore", 0)
+        column = before
+        if before:
+            yield "", before, 1
+        for cell in cells:
+            merged = cell.find(f"{W}tcPr/{W}vMerge")
+            span = _count(cell, f"{W}tcPr/{W}gridSpan", 1)
+            text = self._cell(cell)
+            if merged is None:
+                above.pop(column, None)
+            elif merged.get(VAL) == "restart":
+                above[column] = text
+            elif not text:
+                yield Grid.repeated(above.get(column, "")), span, 1
+                column += span
+                continue
+            yield text, span, 1
+            column += span
+
+    def _cell(self, cell: Element) -> str:
+        outer, self.text = self.text, TextBuilder()
+        try:
+            self.blocks(cell)
+            return " ".join(self.text.text.split())
+        finally:
+            self.text = outer
+
+    def _visible(self, node: Element, run: Run) -> Iterator[str]:
+        """Yield the visible text of a paragraph, without text boxes."""
+        for child in node:
+            tag = child.tag
+            if tag == W + "r":
+                yield from self._run(child, run)
+            elif tag == W + "t":
+                words = child.text or ""
+                yield unsymboled(words, run.font or "") if not words.isascii() else words
+            elif tag in _SIGNS:
+                yield _SIGNS[tag]
+            elif tag == W + "br":
+                yield "" if child.get(W + "type") in ("page", "column") else "\n"
+            elif tag == W + "sym":
+                code = child.get(W + "char", "")
+                yield symbol(int(code, 16), child.get(W + "font", "")) if _is_hex(code) else ""
+            elif tag == W + "ffData":
+                yield _field(child)
+            elif tag.endswith(_FORMULA):
+                yield linear(child)
+            elif tag not in _GONE and tag != W + "txbxContent":
+                yield from self._visible(child, run)
+
+    def _run(self, node: Element, base: Run) -> Iterator[str]:
+        own = node.find(W + "rPr")
+        run = base
+        if own is not None:
+            run = run_of(own).over(self._style(own, "rStyle").run).over(base)
+            if run.hidden:
+                return
+        if run is PLAIN or not (run.struck or run.script not in (None, "baseline")):
+            yield from self._visible(node, run)
+            return
+        words = "".join(self._visible(node, run))
+        if run.struck:
+            self.struck += bool(words.strip())
+        else:
+            yield raised(words) if run.script == "superscript" else lowered(words)
 
 
-def _rows(table: Any) -> Iterator[Any]:
+_NO_STYLE = Style()
+
+
+def _field(data: Element) -> str:
+    """Show the state of a form field that has no text of its own: a box, a list of choices."""
+    box, choices = data.find(W + "checkBox"), data.find(W + "ddList")
+    if box is not None:
+        state = docx_styles.is_on(box, "checked")
+        if state is None:
+            state = docx_styles.is_on(box, "default")
+        return "☒" if state else "☐"
+    if choices is not None:
+        entries = [entry.get(VAL, "") for entry in choices.findall(W + "listEntry")]
+        chosen = _count(choices, W + "result", 0)
+        return entries[chosen] if chosen < len(entries) else ""
+    return ""
+
+
+def _is_hex(code: str) -> bool:
+    return 0 < len(code) < 6 and all(each in "0123456789abcdefABCDEF" for each in code)
+
+
+def _count(node: Element, path: str, default: int) -> int:
+    found = node.find(path)
+    said = found.get(VAL, "") if found is not None else ""
+    return int(said) if said.isdigit() and len(said) < 6 else default
+
+
+def _rows(table: Element) -> Iterator[Element]:
     """Yield the rows of a table, without those deleted by a tracked change."""
     for node in table:
-        if node.tag == _W + "tr":
-            if node.find(f"{_W}trPr/{_W}del") is None:
+        if node.tag == W + "tr":
+            if node.find(f"{W}trPr/{W}del") is None:
                 yield node
-        elif node.tag in (_W + "sdt", _W + "sdtContent", _W + "customXml"):
+        elif node.tag in _CONTAINERS:
             yield from _rows(node)
 
 
-def _cells(row: Any) -> Iterator[Any]:
-    """Yield the cells of a row, without the empty ones that continue a cell above."""
+def _cells(row: Element) -> Iterator[Element]:
     for node in row:
-        if node.tag == _W + "tc":
-            merged = node.find(f"{_W}tcPr/{_W}vMerge")
-            if merged is None or merged.get(_W + "val") == "restart":
-                yield node
-        elif node.tag in (_W + "sdt", _W + "sdtContent", _W + "customXml"):
+        if node.tag == W + "tc":
+            yield node
+        elif node.tag in _CONTAINERS:
             yield from _cells(node)
 
 
-def _words(node: Any) -> str:
-    """Collect the visible text of a paragraph, without text boxes."""
-    return "".join(_visible(node))
-
-
-def _visible(node: Any) -> Iterator[str]:
+def _inner(node: Element) -> Iterator[Element]:
+    """Yield the text boxes, diagrams and charts anchored in a paragraph, each one once."""
     for child in node:
-        tag = child.tag
-        if tag == _W + "t":
-            yield child.text or ""
-        elif tag in _SIGNS:
-            yield _SIGNS[tag]
-        elif tag == _W + "br":
-            yield "" if child.get(_W + "type") in ("page", "column") else "\n"
-        elif tag == _W + "r" and child.find(f"{_W}rPr/{_W}vanish") is not None:
-            continue
-        elif isinstance(tag, str) and tag not in _GONE and tag != _W + "txbxContent":
-            yield from _visible(child)
-
-
-def _boxes(node: Any) -> Iterator[Any]:
-    """Yield the text boxes anchored in a paragraph, each one once."""
-    for child in node:
-        if child.tag == _W + "txbxContent":
+        if child.tag == W + "txbxContent" or (
+            child.tag == _DRAWING and child.find(f".//{W}txbxContent") is None
+        ):
             yield child
-        elif isinstance(child.tag, str) and child.tag not in _GONE:
-            yield from _boxes(child)
+        elif child.tag not in _GONE:
+            yield from _inner(child)

@@ -13,7 +13,10 @@ from milepost.types import Document
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
-_PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
+_PAGES = frozenset(
+    {"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"}
+)
+_SUFFIXES = (".xhtml", ".html", ".htm")
 
 
 def read_epub(data: bytes, name: str, source: str | None) -> Document:
@@ -24,7 +27,7 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
     """
     archive = Archive(data, name)
     package, folder = _package(archive, name)
-    chapters = _spine(package, folder)
+    chapters = [archive.find(chapter) or chapter for chapter in _spine(package, folder)]
     locked = _locked(archive)
     if chapters and all(chapter in locked for chapter in chapters):
         raise UnreadableFile(f"{name} is locked by copy protection (DRM)", "use a copy without it")
@@ -40,7 +43,7 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
             notes.append(error.problem)
             continue
         notes.extend(f"{chapter}: {problem}" for problem in problems)
-        html.write(page, book)
+        notes.extend(f"{chapter}: {problem}" for problem in html.write(page, book))
     if len(notes) >= len(chapters) and not book.text:
         raise UnreadableFile(f"{name} has no chapter that can be read", "download it again")
     return Document(
@@ -56,11 +59,15 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
 
 def _package(archive: Archive, name: str) -> tuple[Element, str]:
     """Parse the package document, and return it with the folder that its paths start from."""
-    container = archive.xml(_CONTAINER)
-    root = next((node.get("full-path") for node in every(container, "rootfile")), None)
-    if not root:
+    container = archive.find(_CONTAINER)
+    listed = every(archive.xml(container), "rootfile") if container is not None else []
+    root = next((node.get("full-path") for node in listed), None)
+    packages = sorted(part for part in archive.parts if part.lower().endswith(".opf"))
+    found = archive.find(root.lstrip("/")) if root else None
+    if found is None and not packages:
         raise UnreadableFile(f"{name} lists no book in its container", "download it again")
-    return archive.xml(root), posixpath.dirname(root)
+    found = found or packages[0]
+    return archive.xml(found), posixpath.dirname(found)
 
 
 def _spine(book: Element, folder: str) -> list[str]:
@@ -68,10 +75,13 @@ def _spine(book: Element, folder: str) -> list[str]:
     pages: dict[str, str] = {}
     for item in every(book, "item"):
         contents = "nav" in (item.get("properties") or "").split()
-        if item.get("media-type") in _PAGES and not contents:
-            pages[item.get("id", "")] = path_in(folder, item.get("href", ""))
+        link = item.get("href", "").partition("#")[0]
+        is_page = (item.get("media-type") or "").lower() in _PAGES
+        if (is_page or link.lower().endswith(_SUFFIXES)) and not contents:
+            pages[item.get("id", "")] = path_in(folder, link)
     order = [item.get("idref", "") for item in every(book, "itemref")]
-    return [pages[key] for key in order if key in pages]
+    # A book without an order is read in the order of its list of files.
+    return [pages[key] for key in order if key in pages] or list(pages.values())
 
 
 def _locked(archive: Archive) -> frozenset[str]:

@@ -24,21 +24,38 @@ SUFFIXES: dict[str, str] = {
     ".pdf": "pdf",
     ".docx": "docx",
     ".docm": "docx",
+    ".dotx": "docx",
+    ".dotm": "docx",
     ".epub": "epub",
     ".pptx": "slides",
     ".pptm": "slides",
     ".ppsx": "slides",
+    ".ppsm": "slides",
+    ".potx": "slides",
+    ".potm": "slides",
     ".odt": "opendocument",
     ".odp": "opendocument",
+    ".ott": "opendocument",
+    ".otp": "opendocument",
     ".xlsx": "sheets",
     ".xlsm": "sheets",
     ".xlsb": "sheets",
     ".xls": "sheets",
+    ".xltx": "sheets",
+    ".xltm": "sheets",
     ".ods": "sheets",
+    ".ots": "sheets",
+    ".fodt": "opendocument",
+    ".fodp": "opendocument",
+    ".fods": "opendocument",
+    ".fb2": "fiction book",
     ".rtf": "rtf",
     ".ipynb": "notebook",
     ".eml": "eml",
+    ".emlx": "eml",
     ".mbox": "mbox",
+    ".mht": "saved page",
+    ".mhtml": "saved page",
     ".msg": "msg",
     ".png": "picture",
     ".jpg": "picture",
@@ -82,6 +99,8 @@ _READERS = {
     "eml": ("mail", "read_eml"),
     "mbox": ("mail", "read_mbox"),
     "msg": ("outlook", "read_msg"),
+    "saved page": ("saved_page", "read_saved_page"),
+    "fiction book": ("fiction_book", "read_fiction_book"),
     "picture": ("picture", "read_picture"),
     "pdf": ("pdf.read", "read_pdf"),
 }
@@ -122,13 +141,22 @@ _HINTS = {
     "a compressed archive": "unpack it first",
     "a DjVu scan": "convert it to PDF",
 }
-_CONTAINERS = {"pdf", "docx", "epub", "slides", "opendocument", "sheets", "msg", "picture"}
+_CONTAINERS = {
+    "pdf", "docx", "epub", "slides", "opendocument", "sheets", "msg", "picture", "fiction book",
+}  # fmt: skip
 """Formats that are recognised only by their bytes, not by the suffix."""
 
 _HTML = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--.{0,2000}?-->\s*)*<(?:!doctype\s+html|html[\s>])",
     re.IGNORECASE | re.DOTALL,
 )
+_XML = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*<\?xml[^>]*>\s*(?:<\?[^>]*>\s*|<!--.{0,2000}?-->\s*)*"
+    rb"<(office:document|FictionBook|w:wordDocument|pkg:package|Workbook)[\s>]",
+    re.DOTALL,
+)
+"""Documents that are one XML file: of LibreOffice, of readers for books, of old Office."""
+
 _MBOX = re.compile(rb"From \S+ [^\r\n]*\d\d:\d\d[^\r\n]*\d\r?\n[\w-]+:")
 
 
@@ -254,6 +282,11 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
             )
     if _HTML.match(data[:4096]):
         return "html"
+    if xml := _XML.match(data[:8192]):
+        held = _of_xml(xml[1])
+        if held is None:
+            raise UnreadableFile(f"{name} is a document in XML", "save it as docx, odt or xlsx")
+        return held
     suffix = PurePath(name).suffix.lower()
     chosen = SUFFIXES.get(suffix, "plain")
     if chosen in _CONTAINERS:
@@ -265,20 +298,27 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
     return chosen
 
 
+def _of_xml(root: bytes) -> str | None:
+    """Return the format of a document that is one XML file; None if it is not read."""
+    if root == b"FictionBook":
+        return "fiction book"
+    return "opendocument" if root == b"office:document" else None
+
+
 def _zipped(data: bytes, name: str) -> str:
     """Detect the format inside a zip file."""
     from milepost.text.readers.archive import Archive
+    from milepost.text.readers.office import main_part
 
     archive = Archive(data, name)
     parts = archive.parts
-    if "word/document.xml" in parts:
-        return "docx"
-    if "META-INF/container.xml" in parts:
+    if archive.find("META-INF/container.xml") or any(part.endswith(".opf") for part in parts):
         return "epub"
+    main = main_part(archive)
+    if main is not None:
+        return main[1]
     if any(part.startswith("xl/") for part in parts):
         return "sheets"
-    if "ppt/presentation.xml" in parts:
-        return "slides"
     if "content.xml" in parts:
         held = archive.read("mimetype") if "mimetype" in parts else b""
         return "sheets" if b"spreadsheet" in held else "opendocument"

@@ -9,6 +9,7 @@ from milepost.properties import Properties
 from milepost.text.encoding import decode
 from milepost.text.readers import metadata
 from milepost.text.readers.builder import TextBuilder
+from milepost.text.readers.html_walk import Walk
 from milepost.types import Document
 
 _META = re.compile(
@@ -21,25 +22,8 @@ _SELF_CLOSED = re.compile(
     re.I,
 )
 
-_UNREAD = frozenset(
-    """
-    head script style template noscript iframe object canvas svg audio video select datalist
-    textarea input dialog rt rp rtc annotation annotation-xml
-    """.split()  # noqa: SIM905 - one name a line would hide the list
-)
-_BLOCKS = frozenset(
-    """
-    address article aside blockquote body center dd details dialog dir div dl dt fieldset
-    figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu
-    nav ol optgroup p pre search section summary table caption tbody thead tfoot tr td th ul
-    colgroup
-    """.split()  # noqa: SIM905 - one name a line would hide the list
-)
-
 _FURNITURE = "nav, footer, aside, [role=navigation], [role=contentinfo], [role=search], menu"
-_SPACES = re.compile(r"[ \t\n\r\f]+")
-_PILCROW = re.compile(r"\s*[¶#§🔗\U000f0c6b]\s*$")
-_HIDING = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
+_NOTES = re.compile(r"note|cite|reference|bibliog", re.I)
 _AUTHOR = ("author", "dc.creator", "dcterms.creator", "citation_author", "article:author")
 _DATE = (
     "date", "dc.date", "dcterms.date", "dcterms.created", "citation_publication_date",
@@ -48,13 +32,16 @@ _DATE = (
 _MAIN_SHARE = 0.5
 """Minimum share of the text in ``main`` or ``article`` elements for menus to be dropped."""
 
+_LINKED = 0.5
+"""Share of the text of an aside in the main part that is in links, from which it is a menu."""
+
 
 def read_html(data: bytes, name: str, source: str | None) -> Document:
     """Read a web page; menus and footers are dropped if the page marks its main part."""
     page, notes = decode_page(data, name)
     built = TextBuilder()
     tree = _parsed(page)
-    _write(tree, built)
+    notes += _write(tree, built)
     return Document(
         name,
         built.text,
@@ -72,9 +59,14 @@ def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     return decode(data, name, declared[1].decode("ascii") if declared else None)
 
 
-def write(page: str, text: TextBuilder) -> None:
-    """Add the visible text of a page to ``text``."""
-    _write(_parsed(page), text)
+def decoded(data: bytes, name: str, charset: str) -> str:
+    """Decode a page whose encoding is known from outside of it."""
+    return decode(data, name, charset)[0]
+
+
+def write(page: str, text: TextBuilder) -> tuple[str, ...]:
+    """Add the visible text of a page to ``text``; returns notes on what was left out."""
+    return _write(_parsed(page), text)
 
 
 def _parsed(page: str) -> Any:
@@ -86,9 +78,19 @@ def _parsed(page: str) -> Any:
     return LexborHTMLParser(page)
 
 
-def _write(tree: Any, text: TextBuilder) -> None:
-    if tree.body is not None:
-        _Walk(text, _furniture(tree)).walk(tree.body)
+def _write(tree: Any, text: TextBuilder) -> tuple[str, ...]:
+    if tree.body is None:
+        return ()
+    walk = Walk(text, _furniture(tree))
+    walk.walk(tree.body)
+    return struck(walk.struck)
+
+
+def struck(places: int) -> tuple[str, ...]:
+    """Say in a note how many struck-out places were left out."""
+    if not places:
+        return ()
+    return (f"struck-out text in {places} place{'s' if places > 1 else ''} was left out",)
 
 
 def _properties(tree: Any) -> Properties:
@@ -119,102 +121,24 @@ def _furniture(tree: Any) -> set[int]:
     scripts = sum(len(node.text(deep=True)) for node in tree.css("body script, body style"))
     if held < _MAIN_SHARE * max(1, len(body.text(deep=True)) - scripts):
         return set()
-    return {node.mem_id for node in tree.css(_FURNITURE)}
+    inside = {node.mem_id for main in mains for node in main.css("aside, footer")}
+    return {
+        node.mem_id
+        for node in tree.css(_FURNITURE)
+        if not _is_content(node, inside=node.mem_id in inside)
+    }
 
 
-class _Walk:
-    """One pass over a page in document order, without recursion, because pages nest deeply."""
-
-    def __init__(self, text: TextBuilder, unread: set[int]) -> None:
-        self._text = text
-        self._unread = unread
-        self._words: list[str] = []
-        self._cells: list[list[str]] = []  # of the open table rows
-        self._pre = 0
-        self._close = False
-        self._bullet = ""
-
-    def walk(self, body: Any) -> None:
-        """Read ``body`` and its descendants."""
-        node, depth = body, 0
-        while node is not None:
-            child = None
-            if node.is_text_node:
-                self._words.append(node.text_content or "")
-            elif node.is_element_node and not self._is_hidden(node):
-                self._enter(node)
-                child = node.first_child
-                if child is None:
-                    self._leave(node)
-            if child is not None:
-                node, depth = child, depth + 1
-                continue
-            while node.next is None and depth:
-                node, depth = node.parent, depth - 1
-                self._leave(node)
-            node = node.next if depth else None
-
-    def _is_hidden(self, node: Any) -> bool:
-        if node.tag in _UNREAD or node.mem_id in self._unread:
-            return True
-        attributes = node.attributes
-        if not attributes:
-            return False
-        if "hidden" in attributes or _HIDING.search(attributes.get("style") or ""):
-            return True
-        return node.tag not in _BLOCKS and attributes.get("aria-hidden") == "true"
-
-    def _enter(self, node: Any) -> None:
-        tag = node.tag
-        if tag == "br":
-            self._words.append("\0")
-        if tag not in _BLOCKS:
-            return
-        self._flush()
-        if tag == "pre":
-            self._pre += 1
-        elif tag == "tr" and _is_data(node):
-            self._cells.append([])
-        elif tag in ("td", "th") and self._cells:
-            self._cells[-1].append("")
-        elif tag == "li":
-            self._bullet = "- "
-
-    def _leave(self, node: Any) -> None:
-        tag = node.tag
-        if tag not in _BLOCKS:
-            return
-        self._flush(int(tag[1]) if tag in ("h1", "h2", "h3", "h4", "h5", "h6") else 0)
-        if tag == "pre":
-            self._pre -= 1
-        elif tag == "li":
-            self._bullet = ""
-        elif tag == "tr" and self._cells and _is_data(node):
-            cells = [cell for cell in self._cells.pop() if cell]
-            self._text.add(" | ".join(cells), close=len(cells) > 1)
-
-    def _flush(self, level: int = 0) -> None:
-        """Add the text collected since the last block boundary."""
-        raw = "".join(self._words)
-        self._words.clear()
-        if self._pre and not self._cells:
-            for number, line in enumerate(raw.replace("\0", "\n").strip("\n").split("\n")):
-                self._text.add(line.rstrip(), close=number > 0)
-            return
-        lines = (_SPACES.sub(" ", line).strip() for line in raw.split("\0"))
-        words = "\n".join(line for line in lines if line)
-        if not words:
-            return
-        if self._cells and self._cells[-1]:
-            cell = self._cells[-1][-1]
-            self._cells[-1][-1] = f"{cell} {words}".strip().replace("\n", " ")
-            return
-        if level:
-            words = _PILCROW.sub("", words)
-        self._text.add(self._bullet + words, close=bool(self._bullet), level=level)
-        self._bullet = ""
-
-
-def _is_data(row: Any) -> bool:
-    """Whether a table row contains cells of data, not the layout of a page."""
-    return row.css_first("table, h1, h2, h3, h4, pre, p + p + p") is None
+def _is_content(node: Any, *, inside: bool) -> bool:
+    """Whether an aside or footer belongs to the text: notes, boxes, the source of a quotation."""
+    if node.tag not in ("aside", "footer"):
+        return False
+    attributes = node.attributes
+    said = " ".join(attributes.get(key) or "" for key in ("class", "id", "role", "epub:type"))
+    if _NOTES.search(said):
+        return True
+    if not inside or node.css_first("form, input, button") is not None:
+        return False
+    words = len(node.text(deep=True))
+    linked = sum(len(link.text(deep=True)) for link in node.css("a"))
+    return linked < _LINKED * max(1, words)

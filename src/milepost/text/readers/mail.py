@@ -4,45 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from datetime import datetime
-from email import message_from_bytes, policy
-from email.header import decode_header, make_header
-from email.message import Message
-from email.utils import parsedate_to_datetime
+from dataclasses import replace
 
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.properties import Properties
-from milepost.text.encoding import decode
 from milepost.text.readers import html, metadata
 from milepost.text.readers.builder import TextBuilder
+from milepost.text.readers.letters import Letter, parse_letter
 from milepost.types import Document, ReadOptions
 
-_SHOWN = ("From", "To", "Cc", "Date")
-_MAX_PARTS = 500  # nested parts, because the parser takes quadratic time
 _MAX_NAMED = 5  # attachments that a note names
-_BORDER = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\d\r?\n(?=[\w-]+:)")
+_BORDER = re.compile(
+    rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n)|(?<=\n\r\n))From [^\r\n]*?"
+    rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? [^\r\n]*\d\d?:\d\d[^\r\n]*\r?\n"
+)
+"""A line that begins a mail: it has the day of the week and the time."""
+
+_LOOSE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\d\r?\n(?=[\w-]+:)")
+"""The same in mailboxes of programs that write another date."""
+
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
-
-
-@dataclass(slots=True)
-class Letter:
-    """One mail, independent of its file format.
-
-    Attributes:
-        subject: the decoded subject.
-        date: when it was sent, or None.
-        headers: names and values of the headers to show.
-        bodies: texts in order, and whether each is HTML.
-        attachments: names and contents; None if the content is not in the file.
-    """
-
-    subject: str = ""
-    date: datetime | None = None
-    headers: list[tuple[str, str]] = field(default_factory=list)
-    bodies: list[tuple[str, bool]] = field(default_factory=list)
-    attachments: list[tuple[str, bytes | None]] = field(default_factory=list)
 
 
 def read_eml(data: bytes, name: str, source: str | None, options: ReadOptions) -> Document:
@@ -51,7 +32,7 @@ def read_eml(data: bytes, name: str, source: str | None, options: ReadOptions) -
     Raises:
         UnreadableFile: the file has neither headers nor text of a mail.
     """
-    letter = _letter(data)
+    letter = parse_letter(data)
     if letter is None or not (letter.headers or letter.subject):
         raise UnreadableFile(f"{name} is not a mail: it has no headers", "save it as txt")
     return replace(written([letter], name, source, options), properties=about(letter))
@@ -70,12 +51,14 @@ def about(letter: Letter) -> Properties:
 
 def read_mbox(data: bytes, name: str, source: str | None, options: ReadOptions) -> Document:
     """Read all mails of a mailbox in the order of the file."""
+    data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
     starts = [(match.start(), match.end()) for match in _BORDER.finditer(data)]
+    starts = starts or [(match.start(), match.end()) for match in _LOOSE.finditer(data)]
     if not starts:
         raise UnreadableFile(f"{name} is not a mailbox: no line begins a mail", "save it as txt")
     ends = [start for start, _ in starts[1:]] + [len(data)]
     parts = (data[begin:end] for (_, begin), end in zip(starts, ends, strict=True))
-    letters = (_letter(_QUOTED.sub(rb"\1", part)) for part in parts)
+    letters = (parse_letter(_QUOTED.sub(rb"\1", part)) for part in parts)
     return written(letters, name, source, options)
 
 
@@ -96,9 +79,10 @@ def written(
         text.add(" | ".join(f"{label}: {value}" for label, value in letter.headers if value))
         for body, is_html in letter.bodies:
             if is_html:
-                html.write(body, text)
+                notes += html.write(body, text)
             else:
                 text.include(Document(name, body.strip("\n")))
+        notes += letter.notes
         for label, content in letter.attachments:
             try:
                 _attach(label, content, text, notes, options)
@@ -123,82 +107,3 @@ def _attach(
     document = read_bytes(content or b"", label, None, options)
     text.include(document)
     notes += [f"{label}: {note}" for note in document.notes]
-
-
-def _letter(data: bytes) -> Letter | None:
-    """Parse a mail; None if it has too many parts or its structure cannot be parsed."""
-    if data.count(b"boundary=") > _MAX_PARTS:
-        return None
-    # The newer policy decodes more, but its bugs make it fail on some malformed mails.
-    for rules in (policy.default, policy.compat32):
-        with suppress(Exception):
-            message = message_from_bytes(data, policy=rules)
-            letter = Letter(_header(message, "Subject"), _date(message))
-            letter.headers = [(label, _header(message, label)) for label in _SHOWN]
-            letter.headers = [(label, value) for label, value in letter.headers if value]
-            _collect(message, letter)
-            return letter
-    return None
-
-
-def _header(message: Message, label: str) -> str:
-    """Decode a header into one line."""
-    value = message[label]
-    if value is not None and message.policy is policy.compat32:
-        value = make_header(decode_header(str(value)))
-    words = str(value or "").encode("utf-8", "replace").decode("utf-8")
-    return " ".join(words.split())
-
-
-def _date(message: Message) -> datetime | None:
-    with suppress(ValueError, TypeError, IndexError, OverflowError):
-        return parsedate_to_datetime(_header(message, "Date"))
-    return None
-
-
-def _collect(part: Message, letter: Letter) -> None:
-    """Add the texts and attachments of a part to a letter, in order."""
-    kind = part.get_content_maintype()
-    if part.get_content_type() == "message/rfc822":
-        inner = part.get_payload()
-        whole = inner[0] if isinstance(inner, list) and inner else None
-        if isinstance(whole, Message):
-            label = _header(whole, "Subject") or "mail"
-            letter.attachments.append((f"{label}.eml", whole.as_bytes()))
-    elif part.is_multipart():
-        parts = [each for each in part.get_payload() if isinstance(each, Message)]
-        for each in _chosen(parts) if part.get_content_subtype() == "alternative" else parts:
-            _collect(each, letter)
-    elif kind == "text" and part.get_content_disposition() != "attachment":
-        letter.bodies.append((_text(part), part.get_content_subtype() == "html"))
-    elif label := _file_name(part):
-        content = part.get_payload(decode=True)
-        letter.attachments.append((label, content if isinstance(content, bytes) else None))
-
-
-def _chosen(parts: list[Message]) -> list[Message]:
-    """Choose among alternatives of one text: the plain one unless it is empty, else the richest."""
-    for part in parts:
-        if part.get_content_type() == "text/plain" and _text(part).strip():
-            return [part]
-    return parts[-1:]
-
-
-def _text(part: Message) -> str:
-    """Decode the text of a part by its declared or detected encoding."""
-    content = part.get_payload(decode=True)
-    if not isinstance(content, bytes) or not content:
-        return ""
-    charset = part.get_content_charset()
-    try:
-        if part.get_content_subtype() == "html" and not charset:
-            return html.decode_page(content, "a part")[0]
-        return decode(content, "a part", charset)[0]
-    except UnreadableFile:  # the bytes are not text
-        return ""
-
-
-def _file_name(part: Message) -> str:
-    """Return the name of an attachment; empty for an image inside the text."""
-    label = " ".join((part.get_filename() or "").encode("utf-8", "replace").decode().split())
-    return label or ("attachment" if part.get_content_disposition() == "attachment" else "")

@@ -110,7 +110,12 @@ def of_office(archive: Archive) -> Properties:
 
 def of_opendocument(archive: Archive) -> Properties:
     """Read the properties of an OpenDocument file, including custom ones."""
-    root = _root(archive, _OPENDOCUMENT)
+    return of_opendocument_root(_root(archive, _OPENDOCUMENT))
+
+
+def of_opendocument_root(root: Element) -> Properties:
+    """Read the same from the element that holds them, or from a flat document as a whole."""
+    root = next(iter(every(root, "meta")), root)
     said = _texts(root)
     own = {attribute(node, "name") or "": node.text for node in every(root, "user-defined")}
     return properties(
@@ -136,6 +141,25 @@ def of_book(book: Element) -> Properties:
         language=_one(said, "language"),
         keywords=said.get("subject"),
         own={"publisher": _one(said, "publisher")},
+    )
+
+
+def of_fiction_book(root: Element) -> Properties:
+    """Read the properties of a FictionBook from its description."""
+    head = next(iter(every(root, "title-info")), None)
+    if head is None:
+        return properties()
+    said = _texts(head)
+    authors = [
+        " ".join(part.text or "" for part in node if local(part).endswith("-name") and part.text)
+        for node in every(head, "author")
+    ]
+    return properties(
+        title=_one(said, "book-title"),
+        author=authors if len(authors) > 1 else next(iter(authors), None),
+        date=_one(said, "date"),
+        language=_one(said, "lang"),
+        keywords=_one(said, "keywords"),
     )
 
 

@@ -9,12 +9,13 @@ from typing import Any
 
 from milepost.errors import UnreadableFile
 from milepost.text.encoding import decode
-from milepost.text.readers import metadata
+from milepost.text.readers import html, metadata
 from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.markdown import read_markdown
 from milepost.types import Document
 
 _ABOUT = ("title", "author", "authors", "date", "lang", "keywords", "tags", "description")
+_BACKSPACE = re.compile("[^\\n\b]\b")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
@@ -46,7 +47,7 @@ def read_notebook(data: bytes, name: str, source: str | None) -> Document:
         outputs = cell.get("outputs")
         for output in outputs if isinstance(outputs, list) else ():
             if isinstance(output, dict):
-                _add_lines(_COLOUR.sub("", _printed(output)), built)
+                _add_output(output, built, name)
     said = notebook.get("metadata")
     head = said if isinstance(said, dict) else {}
     return built.document(name, source, notes, metadata.front_matter(_about(head)))
@@ -65,6 +66,36 @@ def _cells(notebook: Any) -> Iterator[dict[str, Any]]:
         for cell in sheet["cells"]:
             if isinstance(cell, dict):
                 yield cell
+
+
+def _add_output(output: dict[str, Any], built: TextBuilder, name: str) -> None:
+    """Add an output: formatted text as it is shown, else printed text."""
+    data = output.get("data")
+    held = data if isinstance(data, dict) else output  # version 3 has the forms in the output
+    formatted = _joined(held.get("text/markdown", ""))
+    page = _joined(held.get("text/html", held.get("html", "")))
+    if formatted.strip():
+        built.include(read_markdown(formatted.encode("utf-8", "replace"), name, None))
+        return
+    if page.strip():
+        before = built.length
+        html.write(page, built)
+        if built.length > before:  # pages that only hold a script show nothing
+            return
+    _add_lines(_shown(_COLOUR.sub("", _printed(output))), built)
+
+
+def _shown(printed: str) -> str:
+    """Return printed text as a terminal shows it: progress bars overwrite themselves."""
+    if "\r" not in printed and "\b" not in printed:
+        return printed
+    lines = []
+    for line in printed.replace("\r\n", "\n").split("\n"):
+        last = next((part for part in reversed(line.split("\r")) if part), "")
+        while (shorter := _BACKSPACE.sub("", last)) != last:
+            last = shorter
+        lines.append(last)
+    return "\n".join(lines)
 
 
 def _printed(output: dict[str, Any]) -> str:

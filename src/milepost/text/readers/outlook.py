@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from milepost.errors import UnreadableFile
-from milepost.text.readers.mail import Letter, about, written
+from milepost.text.readers.letters import Letter
+from milepost.text.readers.mail import about, written
 from milepost.types import Document, ReadOptions
 
 _DISPLAY_NAME = 0x3001
@@ -47,6 +48,8 @@ def _letter(message: Any) -> Letter:
         letter.bodies.append((_clean(body), False))
     elif page := message.html_body:
         letter.bodies.append((_clean(page), True))
+    else:
+        letter.notes.append("the mail has no text in a form that is read")
     for attachment in message.attachments:
         label = attachment.file_name or attachment.properties.str_prop_value(_DISPLAY_NAME)
         letter.attachments.append(

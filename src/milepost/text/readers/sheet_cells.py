@@ -12,12 +12,19 @@ from __future__ import annotations
 import datetime
 import json
 import sys
+from collections.abc import Iterable
 
 MEMORY = 4 << 30
 """Maximum bytes of address space; spreadsheets that need more are refused."""
 
 SECONDS = 600
 """Maximum CPU time, because nothing else ends this process if the parent process is killed."""
+
+MAX_MERGED = 1000
+"""Maximum number of rows over which a merged cell is repeated."""
+
+MAX_REPEATED = 80
+"""Maximum number of characters of a merged cell that is repeated in each of its rows."""
 
 REPEATS = 100
 """Maximum number of equal rows printed in succession, because a file of a kilobyte may repeat a row
@@ -54,6 +61,21 @@ def written(cell: object) -> str:
     return " ".join(str(cell).split())
 
 
+def covered(
+    ranges: Iterable[tuple[tuple[int, int], tuple[int, int]]],
+) -> dict[int, list[tuple[int, int]]]:
+    """Map each row, from 0, to the columns of its cells that are merged over several rows.
+
+    Each column comes with the first row of its cell.
+    """
+    rows: dict[int, list[tuple[int, int]]] = {}
+    for (top, left), (bottom, _) in ranges:
+        if top < bottom < top + MAX_MERGED:
+            for row in range(top, bottom + 1):
+                rows.setdefault(row, []).append((left, top))
+    return rows
+
+
 def main() -> None:
     """Read a spreadsheet from stdin and print its sheets."""
     import io
@@ -71,12 +93,21 @@ def main() -> None:
             continue
         sheet = book.get_sheet_by_name(metadata.name)
         print(json.dumps({"sheet": metadata.name}))  # noqa: T201
+        first_row, first_column = sheet.start or (0, 0)
+        merged = covered(sheet.merged_cell_ranges or ())
+        above: dict[tuple[int, int], str] = {}
         before: list[str] = []
         equal = left_out = 0
-        for number, row in enumerate(sheet.iter_rows(), (sheet.start or (0, 0))[0] + 1):
+        for number, row in enumerate(sheet.iter_rows(), first_row + 1):
             cells = [written(cell) for cell in row]
             if not any(cells):
                 continue
+            for column, top in merged.get(number - 1, ()):
+                at = column - first_column
+                if 0 <= at < len(cells):
+                    if number - 1 == top:
+                        above[top, column] = cells[at] if len(cells[at]) <= MAX_REPEATED else ""
+                    cells[at] = cells[at] or above.get((top, column), "")
             equal = equal + 1 if cells == before else 0
             if equal >= REPEATS:
                 left_out += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,13 +14,17 @@ from pathlib import Path
 from milepost.errors import UnreadableFile
 from milepost.properties import EMPTY
 from milepost.text.readers import metadata
-from milepost.text.readers.archive import Archive
+from milepost.text.readers.archive import Archive, attribute, every
 from milepost.text.readers.builder import TextBuilder
+from milepost.text.readers.sheet_parts import Extras, extras
 from milepost.text.readers.table import Row, write_rows
 from milepost.types import Document
 
 SECONDS = 600
 """Time limit for reading a spreadsheet, in seconds."""
+
+
+_BOX = re.compile(rb"<draw:(?:text-box|custom-shape)")
 
 
 def read_sheets(data: bytes, name: str, source: str | None) -> Document:
@@ -29,20 +34,46 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
         UnreadableFile: the file is damaged, protected by a password, or too large.
     """
     properties = EMPTY
+    beside: dict[str, Extras] = {}
+    notes: list[str] = []
     if data.startswith(b"PK"):
         archive = Archive(data, name)  # refuses zip bombs
         is_open = "meta.xml" in archive.parts
         properties = (metadata.of_opendocument if is_open else metadata.of_office)(archive)
+        beside = _boxes(archive) if is_open else extras(archive, notes)
     text = TextBuilder()
-    notes: list[str] = []
     for sheet, rows, left_out in _sheets(_cells(data, name)):
         text.place("sheet", sheet)
-        if rows:
+        own = beside.get(sheet, _NOTHING)
+        if rows or own.lines:
             text.add(sheet, level=1)
         write_rows(rows, text)
+        for line in own.lines:
+            text.add(line)
+        if own.unsolved:
+            notes.append(
+                f"sheet {sheet}: {own.unsolved:,} formulas have no stored result; open the file in "
+                "a spreadsheet program and save it again"
+            )
         if left_out:
             notes.append(f"sheet {sheet}: {left_out:,} rows equal to the row above were left out")
     return text.document(name, source, tuple(notes), properties)
+
+
+_NOTHING = Extras()
+
+
+def _boxes(archive: Archive) -> dict[str, Extras]:
+    """Find the text boxes of the sheets of an OpenDocument spreadsheet."""
+    if not _BOX.search(archive.read("content.xml")):
+        return {}
+    found: dict[str, Extras] = {}
+    for table in every(archive.xml("content.xml"), "table"):
+        boxes = every(table, "text-box") + every(table, "custom-shape")
+        paragraphs = (node for box in boxes for node in every(box, "p"))
+        lines = [" ".join("".join(node.itertext()).split()) for node in paragraphs]
+        found[attribute(table, "name") or ""] = Extras([line for line in lines if line])
+    return found
 
 
 def _cells(data: bytes, name: str) -> list[bytes]:

@@ -5,20 +5,23 @@ Names are compared without namespaces, which differ between the two variants of 
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from milepost.errors import UnreadableFile
 from milepost.text.readers import metadata
-from milepost.text.readers.archive import Archive, attribute, every, local, path_in
+from milepost.text.readers.archive import Archive, attribute, every, local
 from milepost.text.readers.builder import TextBuilder
+from milepost.text.readers.drawings import Drawings, words
+from milepost.text.readers.grid import Cell, Grid
+from milepost.text.readers.numbering import numeral
+from milepost.text.readers.office import Links, main_part
+from milepost.text.readers.office import links as links_of
+from milepost.text.readers.shapes import TITLES, ordered, places
+from milepost.text.readers.shapes import shapes as found
 from milepost.types import Document
 
 _DECK = "ppt/presentation.xml"
-_TITLES = {"ctrTitle": 1, "title": 2}
-"""Heading level of each title placeholder: of the deck, of a slide."""
-
 _FURNITURE = frozenset(("dt", "ftr", "hdr", "sldNum", "sldImg"))
 """Placeholders that are skipped: date, footer, header, slide number, picture of the slide."""
 
@@ -36,7 +39,7 @@ def read_slides(data: bytes, name: str, source: str | None) -> Document:
     for number, part in enumerate(slides, 1):
         try:
             slide = archive.xml(part)
-            links = _links(archive, part)
+            links = links_of(archive, part)
         except UnreadableFile as error:
             notes.append(f"slide {number}: {error.problem}")
             continue
@@ -49,57 +52,32 @@ def read_slides(data: bytes, name: str, source: str | None) -> Document:
 
 def _slides(archive: Archive) -> list[str]:
     """List the parts of the slides in the order of the deck."""
-    links = _links(archive, _DECK)
-    order = (attribute(node, "id") for node in every(archive.xml(_DECK), "sldId"))
+    main = main_part(archive)
+    deck = main[0] if main is not None else _DECK
+    links = links_of(archive, deck)
+    order = (attribute(node, "id") for node in every(archive.xml(deck), "sldId"))
     return [links[key][1] for key in order if key in links]
 
 
-def _links(archive: Archive, part: str) -> dict[str, tuple[str, str]]:
-    """Map the relationship ids of a part to the type and path of each target in the package."""
-    folder, base = posixpath.split(part)
-    listed = f"{folder}/_rels/{base}.rels"
-    if listed not in archive.parts:
-        return {}
-    return {
-        node.get("Id", ""): (
-            node.get("Type", "").rpartition("/")[2],
-            path_in(folder, node.get("Target", "")).lstrip("/"),
-        )
-        for node in every(archive.xml(listed), "Relationship")
-        if node.get("TargetMode") != "External"
-    }
-
-
 class _Slide:
-    """Adds one slide to a text: its title, then the other shapes in the order of the file."""
+    """Adds one slide to a text: its title, then the other shapes from top to bottom."""
 
-    def __init__(
-        self,
-        archive: Archive,
-        links: dict[str, tuple[str, str]],
-        text: TextBuilder,
-        notes: list[str],
-    ) -> None:
-        self._archive, self._links, self._text, self._notes = archive, links, text, notes
+    def __init__(self, archive: Archive, links: Links, text: TextBuilder, notes: list[str]) -> None:
+        self._links, self._text, self._parts = links, text, archive.parts
+        self._drawings = Drawings(archive, links, notes)
 
     def read(self, slide: Element) -> None:
         """Add the slide and the speaker's notes."""
-        shapes = list(_shapes(slide))
-        shapes.sort(key=lambda shape: _placeholder(shape) not in _TITLES)  # stable
+        part = next((part for kind, part in self._links.values() if kind == "slideLayout"), None)
+        layout = places(self._drawings.part(part)) if part in self._parts else {}
+        shapes = ordered(slide, layout)
+        shapes.sort(key=lambda shape: _placeholder(shape) not in TITLES)  # stable
         for shape in shapes:
             self._shape(shape)
         for kind, part in self._links.values():
             if kind == "notesSlide":
-                for shape in _shapes(self._part(part)):
+                for shape, _ in found(self._drawings.part(part)):
                     self._shape(shape)
-
-    def _part(self, part: str) -> Element:
-        """Parse a part of the slide; a damaged part is reported and treated as empty."""
-        try:
-            return self._archive.xml(part)
-        except UnreadableFile as error:
-            self._notes.append(error.problem)
-            return Element("damaged")
 
     def _shape(self, shape: Element) -> None:
         kind = _placeholder(shape)
@@ -108,66 +86,73 @@ class _Slide:
         if local(shape) == "graphicFrame":
             self._frame(shape)
             return
-        paragraphs = [words for node in every(shape, "p") if (words := _words(node))]
-        if kind in _TITLES:
-            self._text.add(" ".join(paragraphs), level=_TITLES[kind])
+        paragraphs = list(_paragraphs(shape))
+        if kind in TITLES:
+            self._text.add(" ".join(paragraphs), level=TITLES[kind])
             return
-        for number, words in enumerate(paragraphs):
-            self._text.add(words, close=number > 0)
+        for number, said in enumerate(paragraphs):
+            self._text.add(said, close=number > 0)
 
     def _frame(self, frame: Element) -> None:
         """Add a table, a chart or a diagram."""
+        grid = Grid()
         for row in every(frame, "tr"):
-            cells = [" ".join(map(_words, every(cell, "p"))).strip() for cell in every(row, "tc")]
-            self._text.add(" | ".join(cell for cell in cells if cell), close=len(cells) > 1)
-        for node in frame.iter():
-            key = {"chart": "id", "relIds": "dm"}.get(local(node))
-            kind, part = self._links.get((key and attribute(node, key)) or "", ("", ""))
-            if kind == "chart":
-                self._chart(self._part(part))
-            elif kind == "diagramData":
-                for point in every(self._part(part), "p"):
-                    self._text.add(_words(point), close=True)
-
-    def _chart(self, chart: Element) -> None:
-        """Add the titles of a chart, and its values, one row per series."""
-        for title in every(chart, "title"):
-            self._text.add(" ".join(map(_words, every(title, "p"))))
-        for series in every(chart, "ser"):
-            label, names, values = (
-                [point.text or "" for part in every(series, tag) for point in every(part, "v")]
-                for tag in ("tx", "cat", "val")
-            )
-            pairs = [f"{a}: {b}" for a, b in zip(names, values, strict=False)] or values
-            self._text.add(" | ".join([" ".join(label), *pairs]).strip(" |"), close=True)
+            grid.add(_cells(row))
+        grid.write(self._text)
+        for line, close in self._drawings.lines(frame):
+            self._text.add(line, close=close)
 
 
-def _shapes(slide: Element) -> Iterator[Element]:
-    """Yield the shapes of a slide, with those in groups, and the first of each alternative."""
-    for node in slide:
-        tag = local(node)
-        if tag in ("sp", "graphicFrame", "cxnSp"):
-            yield node
-        elif tag == "AlternateContent":
-            yield from _shapes(node[0] if len(node) else node)
-        else:
-            yield from _shapes(node)
+def _cells(row: Element) -> Iterator[Cell]:
+    """Yield the cells of a row, without those that continue a cell to the left or above."""
+    for cell in every(row, "tc"):
+        if not (_is_set(cell, "hMerge") or _is_set(cell, "vMerge")):
+            text = " ".join(filter(None, map(words, every(cell, "p"))))
+            yield text, _count(cell, "gridSpan"), _count(cell, "rowSpan")
+
+
+def _is_set(cell: Element, key: str) -> bool:
+    return cell.get(key) in ("1", "true")
+
+
+def _count(cell: Element, key: str) -> int:
+    said = cell.get(key, "1")
+    return int(said) if said.isdigit() and len(said) < 6 else 1
+
+
+def _paragraphs(shape: Element) -> Iterator[str]:
+    """Yield the paragraphs of a shape; items of a numbered list with their numbers."""
+    counts: dict[int, int] = {}
+    for node in every(shape, "p"):
+        said = words(node)
+        if not said:
+            continue
+        properties = next((each for each in node if local(each) == "pPr"), None)
+        depth = int(properties.get("lvl", "0")) if properties is not None else 0
+        counted = every(properties, "buAutoNum") if properties is not None else []
+        counts = {level: count for level, count in counts.items() if level <= depth}
+        if not counted:
+            counts.pop(depth, None)
+            yield said
+            continue
+        start = int(counted[0].get("startAt", "1"))
+        counts[depth] = number = counts.get(depth, start - 1) + 1
+        yield f"{_numbered(number, counted[0].get('type', ''))} {said}"
+
+
+def _numbered(number: int, kind: str) -> str:
+    """Write the number of an item: ``arabicPeriod`` is 1., ``alphaLcParenBoth`` is (a)."""
+    letters = next((sign for name, sign in _LETTERS.items() if kind.startswith(name)), "1")
+    said = numeral(number, letters)
+    if kind.endswith("ParenBoth"):
+        return f"({said})"
+    return f"{said})" if kind.endswith("ParenR") else f"{said}."
+
+
+_LETTERS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 
 
 def _placeholder(shape: Element) -> str | None:
     """Return the placeholder type of a shape; None if it is not a placeholder of the layout."""
     found = every(shape, "ph")
     return found[0].get("type", "body") if found else None
-
-
-def _words(paragraph: Element) -> str:
-    """Return a paragraph's text in one line, without fields such as slide number and date."""
-    parts: list[str] = []
-    for node in paragraph:
-        tag = local(node)
-        if tag in ("br", "tab"):
-            parts.append(" ")
-        elif tag not in ("fld", "pPr", "endParaRPr"):
-            whole = node[0] if tag == "AlternateContent" and len(node) else node
-            parts += [text.text or "" for text in every(whole, "t")]
-    return " ".join("".join(parts).split())

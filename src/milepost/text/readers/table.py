@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from milepost.text.readers.builder import TextBuilder
+from milepost.text.readers.grid import joined
 
 Cells = list[str]
 """Cells of a row; empty cells are empty strings."""
@@ -43,7 +44,7 @@ def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
         text.place("row", str(number))
         if begins and filled > 1 and _names_columns(rows, index, second=bool(labels)):
             labels = row
-            text.add(" | ".join(cell for cell in row if cell), close=True)
+            text.add(joined(row), close=True)
         else:
             for unit in _units(row, labels):
                 text.add(unit, close=True)
@@ -52,6 +53,10 @@ def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
 
 def _units(row: Cells, labels: Cells) -> list[str]:
     """Format a row as one line, or a long row as several."""
+    if not any(labels) and sum(map(bool, row)) > 1:
+        line = joined(row)  # only its place tells to which column a cell belongs
+        if len(line) <= MAX_UNIT:
+            return [line]
     named = [*labels, *[""] * len(row)]
     pairs = [
         f"{label}: {cell}" if label else cell

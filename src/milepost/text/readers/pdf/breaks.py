@@ -16,7 +16,7 @@ from milepost.text.readers.pdf.records import Line
 _ITEM = re.compile(
     r"(?:[•▪■➢✓·◦‣●○–—∗*✔\-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)])(?:\s|$)|[•▪■➢✓●○‣◦]"
 )
-_ENDS = re.compile(r"[.!?:;…。！？：；][\"'”’»)\]]*\d{0,3}$")
+_ENDS = re.compile(r"[.!?:;…。！？：；][\"'”’»)\]]*(?:\d{0,3}|\[\d{1,3}(?:[,–-]\d{1,3})*\])$")
 _LEADER = re.compile(r"(?:[.…]{4}|(?: [.·…]){4}|…{2})[\s.]*\S{0,6}$")
 _OPENS = re.compile(r"[\"'“‘«(\[]*[^\W_]")
 

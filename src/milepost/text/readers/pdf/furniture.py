@@ -1,9 +1,12 @@
 """Mark running heads, footers and page numbers for dropping: they repeat over pages.
 
-A line is furniture if similar lines (digits aside) are at the same height near the top or bottom
-edge of several pages, or sideways at the same position. A line without letters is furniture if its
-number counts the pages or never changes. Lines in an outermost row with furniture (the name of the
-chapter beside the page number) are furniture too.
+A line is furniture if similar lines (digits aside, if it is short) are at the same height near the
+top or bottom edge of three pages or more, or sideways at the same position. A line without letters
+is furniture if its number counts the pages or never changes. Lines in an outermost row with
+furniture (the name of the chapter beside the page number) are furniture too.
+
+The first copy of a running head is kept, because a line that comes again may be part of the text:
+on the first page at its place, on other pages apart from the paragraph that goes on over them.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from milepost.text.readers.pdf.margins import drop_line_numbers
 from milepost.text.readers.pdf.page import Page, body_size
 from milepost.text.readers.pdf.records import Line
 
@@ -20,7 +24,16 @@ ZONE = 0.13  # of the page's height, at the top and at the bottom
 SLOT = 6.0  # points: lines of different pages within this height are at one position
 MIN_PAGES = 3
 
+SHORT = 50  # characters: in longer lines, other digits make another line
+
 _DIGITS = re.compile(r"\d+")
+_WORD = re.compile(r"[^\W\d_]+")
+_PAGE_WORDS = frozenset(
+    """
+    page pages pag pg pp of seite seiten von auf blatt sur de página páginas pagina pagine di van
+    sida sidan av strona str side af страница стр из
+    """.split()  # noqa: SIM905 - one name a line would hide the list
+)
 _ROMAN = re.compile(r"(?=[mdclxvi])m{0,3}(cm|cd|d?c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})", re.I)
 _ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 
@@ -39,6 +52,8 @@ _Seats = dict[tuple[bool, int, str], _Seen]  # upright, slot, shape
 
 def mark_furniture(pages: Sequence[Page]) -> None:
     """Add to each page's ``dropped`` the lines that repeat over the pages."""
+    for page in pages:
+        drop_line_numbers(page)
     if len(pages) < 2:
         return
     seats: _Seats = defaultdict(_Seen)
@@ -57,6 +72,8 @@ def mark_furniture(pages: Sequence[Page]) -> None:
         for line in _edge_lines(page):
             # A large line at one height may be a title that several slides or parts share.
             need = max(least, most) if line.size > large else least
+            # Two alike pages are no proof; two page numbers are.
+            need = max(need, MIN_PAGES) if _has_words(line.text) else need
             if _repeats(seats, line, page, need):
                 page.dropped.add(id(line))
     for page in pages:
@@ -65,6 +82,56 @@ def mark_furniture(pages: Sequence[Page]) -> None:
     if all(len(page.dropped) == len(page.frame.lines) for page in pages):
         for page in pages:  # if there are only heads, they are the text
             page.dropped.clear()
+        return
+    _keep_first(pages)
+
+
+def _keep_first(pages: Sequence[Page]) -> None:
+    """Keep the first copy of each line of words among the furniture, unless the text has it."""
+    text = " ".join(
+        line.text for page in pages for line in page.frame.lines if id(line) not in page.dropped
+    ).casefold()
+    kept: set[str] = set()
+    counted: set[tuple[str, int, int]] = set()
+    first = next((page for page in pages if page.frame.lines), None)
+    for page in pages:
+        for line in page.frame.lines:
+            if id(line) not in page.dropped or not _has_words(line.text):
+                continue
+            words = line.text.casefold()
+            shape = _DIGITS.sub("#", words)
+            # "2 The Bees" and "3 The Bees" differ in the number of the page alone.
+            numbers = {
+                (shape, place, int(found[0][:9]) - page.number)
+                for place, found in enumerate(_DIGITS.finditer(words))
+            }
+            known = words in kept or numbers & counted
+            kept.add(words)
+            counted |= numbers
+            if known or _is_in(words, text):
+                continue
+            page.dropped.discard(id(line))
+            if page is not first:
+                page.heads.add(id(line))
+
+
+def _is_in(words: str, text: str) -> bool:
+    """Whether a text has words, and not as a part of longer ones."""
+    at = text.find(words)
+    while at >= 0:
+        around = text[max(0, at - 1) : at] + text[at + len(words) : at + len(words) + 1]
+        if not any(map(str.isalnum, around)):
+            return True
+        at = text.find(words, at + 1)
+    return False
+
+
+def _has_words(text: str) -> bool:
+    """Whether a line has words other than those of a page number: "Page 3 of 9"."""
+    return any(
+        len(word) > 1 and word not in _PAGE_WORDS and not _ROMAN.fullmatch(word)
+        for word in _WORD.findall(text.casefold())
+    )
 
 
 def _edge_lines(page: Page) -> list[Line]:
@@ -95,7 +162,13 @@ def _shape(text: str) -> tuple[str, int | None]:
         pairs = zip(values, [*values[1:], 0], strict=True)
         return "#", sum(-v if v < after else v for v, after in pairs)
     found = _DIGITS.search(folded)
-    return _DIGITS.sub("#", folded), int(found[0]) if found else None
+    if len(folded) > SHORT:
+        return folded, _value(found)
+    return _DIGITS.sub("#", folded), _value(found)
+
+
+def _value(found: re.Match[str] | None) -> int | None:
+    return int(found[0][:9]) if found else None
 
 
 def _repeats(seats: _Seats, line: Line, page: Page, need: int) -> bool:

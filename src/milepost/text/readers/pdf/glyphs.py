@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from milepost.text.readers.pdf.annotations import draw_in
 from milepost.text.readers.pdf.hidden import hidden_kinds
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Glyphs:
         width: width of the displayed page in points.
         height: height of the displayed page in points.
         pictures: share of the page that pictures cover, 0–1.
+        typed: number of the first character that is in a form field or note; None if none is.
     """
 
     code: NDArray[np.int64]
@@ -57,6 +59,7 @@ class Glyphs:
     height: float
     pictures: float = 0.0
     ink: NDArray[np.float64] | None = None
+    typed: int | None = None
 
 
 def read_glyphs(document: Any, number: int, *, ink: bool = False) -> Glyphs:
@@ -73,9 +76,17 @@ def read_glyphs(document: Any, number: int, *, ink: bool = False) -> Glyphs:
     if not page:
         raise ValueError(f"page {number + 1} cannot be loaded")
     try:
-        return _read_page(pdfium, page, ink)
+        typed = draw_in(pdfium, page)
+        if typed is not None:
+            pdfium.FPDF_ClosePage(page)
+            page = pdfium.FPDF_LoadPage(document.raw, number)
+            if not page:
+                raise ValueError(f"page {number + 1} cannot be loaded")
+        glyphs = _read_page(pdfium, page, ink)
+        return glyphs if typed is None else replace(glyphs, typed=typed)
     finally:
-        pdfium.FPDF_ClosePage(page)
+        if page:
+            pdfium.FPDF_ClosePage(page)
 
 
 def _read_page(pdfium: Any, page: Any, ink: bool) -> Glyphs:
@@ -105,7 +116,11 @@ def _main_turn(pdfium: Any, text: Any) -> int:
     matrix = pdfium.FS_MATRIX()
     for index in range(0, count, max(1, count // 200)):
         if pdfium.FPDFText_GetMatrix(text, index, matrix):
-            votes[round(math.atan2(matrix.b, matrix.a) / (math.pi / 2)) % 4] += 1
+            size = pdfium.FPDFText_GetFontSize(text, index)
+            x, y = matrix.a, matrix.b
+            if size < 0 or x * matrix.d < y * matrix.c:
+                x, y = (-matrix.d, matrix.c) if size < 0 else (matrix.d, -matrix.c)
+            votes[round(math.atan2(y, x) / (math.pi / 2)) % 4] += 1
     return votes.index(max(votes))
 
 
@@ -146,7 +161,7 @@ def _characters(pdfium: Any, text: Any, display: _Display, ink: bool) -> Glyphs:
             (np.frombuffer(matrices, np.float32), 6),
         )
     )
-    slope = np.degrees(np.arctan2(matrix[:, 1], matrix[:, 0]))
+    slope = np.degrees(np.arctan2(*_direction(table[:, 2], matrix)))
     return Glyphs(
         code=np.array(code, dtype=np.int64),
         generated=np.array(generated, dtype=np.bool_),
@@ -160,6 +175,22 @@ def _characters(pdfium: Any, text: Any, display: _Display, ink: bool) -> Glyphs:
         height=display.height,
         ink=_ink(pdfium, text, count, display) if ink else None,
     )
+
+
+def _direction(
+    size: NDArray[np.float64], matrix: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return y and x of the direction of the writing.
+
+    Some programs write with a negative size, a negative scale and a mirrored page, which together
+    are upright letters. There, the direction is known from the upper side of the letters.
+    """
+    import numpy as np
+
+    x, y, up_x, up_y = matrix[:, 0], matrix[:, 1], matrix[:, 2], matrix[:, 3]
+    mirrored = (size < 0) | (x * up_y < y * up_x)
+    sign = np.where(size < 0, -1.0, 1.0)
+    return np.where(mirrored, -sign * up_x, y), np.where(mirrored, sign * up_y, x)
 
 
 def _ink(pdfium: Any, text: Any, count: int, display: _Display) -> NDArray[np.float64]:

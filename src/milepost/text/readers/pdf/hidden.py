@@ -15,7 +15,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from milepost.text.readers.pdf.picture import draw
+from milepost.text.readers.pdf.contrast import PALE, on_white, seen
 from milepost.types import Mark
 
 if TYPE_CHECKING:
@@ -37,10 +37,8 @@ _INVISIBLE, _WHITE, _OFF, _TINY = range(1, 5)
 MOSTLY = 0.5
 """Share of a page under pictures from which it counts as the picture of a page."""
 
-_PALE = 235  # of 255: what is paler looks white
 _CLEAR = 12  # of 255: less ink is none
 _LAYER = 0.8  # of the characters of a page in invisible ink: text recognition has written them
-_MAX_SIDE = 1600  # pixels of the picture of a page
 _MAX_DEPTH = 8  # forms inside forms
 
 _HANDLE, _INT = ctypes.c_void_p, ctypes.c_int
@@ -52,11 +50,13 @@ class _Objects:
 
     Attributes:
         invisible: addresses of the text objects in invisible ink.
+        unpainted: those of them whose mode is to draw nothing.
         pale: addresses of those in white or nearly so.
         pictures: what the pictures cover, in square points.
     """
 
     invisible: set[int] = field(default_factory=set)
+    unpainted: list[int] = field(default_factory=list)
     pale: set[int] = field(default_factory=set)
     pictures: float = 0.0
 
@@ -146,7 +146,13 @@ def hidden_kinds(
             kinds[clear] = _INVISIBLE
         pale = np.flatnonzero(np.isin(owner, list(objects.pale)) & printed & (kinds == 0))
         if len(pale):
-            kinds[pale[_on_white(pdfium, page, glyphs, turn, pale)]] = _WHITE
+            kinds[pale[on_white(pdfium, page, glyphs, turn, pale)]] = _WHITE
+        doubtful = (kinds == _WHITE) | ((kinds == _INVISIBLE) & ~np.isin(owner, objects.unpainted))
+        chosen = np.flatnonzero(doubtful & printed)
+        if len(chosen):
+            # Letters filled with a pattern or a gradient have a colour that says nothing.
+            items = np.unique(owner[chosen]).tolist()
+            kinds[chosen[seen(pdfium, page, glyphs, turn, chosen, items)]] = 0
     kinds[~printed] = 0
     return kinds, share
 
@@ -157,32 +163,6 @@ def _owners(pdfium: Any, text: Any, count: int) -> NDArray[np.int64]:
 
     owner, at = _plain(pdfium.FPDFText_GetTextObject, _HANDLE, _HANDLE, _INT), _address(text)
     return np.array([owner(at, k) or 0 for k in range(count)], np.int64)
-
-
-def _on_white(
-    pdfium: Any, page: Any, glyphs: Glyphs, turn: int, chosen: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    """Which of the chosen characters stand where the page is white, letters included."""
-    import numpy as np
-
-    scale = min(1.0, _MAX_SIDE / max(glyphs.width, glyphs.height, 1.0))
-    size = max(1, round(scale * glyphs.width)), max(1, round(scale * glyphs.height))
-    boxes = glyphs.cell[chosen] * scale
-    low = np.floor(np.clip(boxes[:, :2], 0, np.array(size) - 1)).astype(np.int64)
-    high = np.maximum(np.ceil(np.clip(boxes[:, 2:], 1, size)).astype(np.int64), low + 1)
-    left, top = low.min(axis=0).tolist()
-    right, bottom = high.max(axis=0).tolist()
-    pdfium.FPDFPage_SetRotation(page, turn)  # it may have been turned to read the text
-    picture = draw(pdfium, page, size, (left, top, right, bottom))
-    low, high = low - (left, top), high - (left, top)
-    # The letters of white text on a dark place cover less than half of it.
-    return np.array(
-        [
-            np.median(picture[y0:y1, x0:x1]) >= _PALE
-            for (x0, y0), (x1, y1) in zip(low.tolist(), high.tolist(), strict=True)
-        ],
-        np.bool_,
-    )
 
 
 def _objects(pdfium: Any, page: Any) -> _Objects:
@@ -213,12 +193,13 @@ def _objects(pdfium: Any, page: Any) -> _Objects:
             mode = mode_of(item)
             if mode == 3:
                 found.invisible.add(item)
+                found.unpainted.append(item)
             elif 0 <= mode < 7:  # 7 draws nothing: its letters are cut out of a picture
                 # An outline (1, 2, 5, 6) may be seen whatever is inside.
                 if (fill_of if mode in (0, 4) else stroke_of)(item, *places):
                     if colour[3] <= _CLEAR:
                         found.invisible.add(item)
-                    elif min(colour[:3]) >= _PALE:
+                    elif min(colour[:3]) >= PALE:
                         found.pale.add(item)
             elif mode < 0:
                 kind = kind_of(item)

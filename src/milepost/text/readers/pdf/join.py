@@ -89,10 +89,15 @@ def _flows(page: Page, size: float) -> tuple[list[list[Line]], list[list[Line]]]
     """Flows of running text without the furniture; footnotes and sideways text apart."""
     body, asides = [], []
     main = page.frame.lines[0].angle if page.frame.lines else 0
+    heads: list[Line] = []
     whole = all(line.size <= SMALL * size for line in page.lines())  # then nothing is a note
-    for lines in page.flows:
-        if lines[0].angle != main:
-            asides.append(lines)
+    for flow in page.flows:
+        if flow[0].angle != main:
+            asides.append(flow)
+            continue
+        lines = [line for line in flow if id(line) not in page.heads]
+        heads += [line for line in flow if id(line) in page.heads]
+        if not lines:
             continue
         cut = len(lines)
         while cut and not whole and lines[cut - 1].size <= SMALL * size:
@@ -105,7 +110,7 @@ def _flows(page: Page, size: float) -> tuple[list[list[Line]], list[list[Line]]]
             cut = len(lines)
         if cut:
             body.append(lines[:cut])
-    return body, asides
+    return body, [*asides, *([line] for line in heads)]
 
 
 def _paragraphs(page: int, flow: Flow, headings: dict[int, Heading]) -> list[_Paragraph]:

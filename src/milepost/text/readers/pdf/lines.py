@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 from milepost.text.readers.pdf.glyphs import Glyphs
 from milepost.text.readers.pdf.records import Frame, Line
-from milepost.text.readers.pdf.repair import WORD_GAP, repaired
+from milepost.text.readers.pdf.repair import WORD_GAP, repaired, with_scripts
+from milepost.text.readers.pdf.tracking import unspaced as _unspace
+from milepost.text.readers.scripts import END, LOWERED, RAISED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,6 +42,7 @@ def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
     import numpy as np
 
     letters = [_letters(int(code)) for code in glyphs.code]
+    _order_ligatures(glyphs, letters)
     solid = np.array([bool(text) for text in letters], dtype=np.bool_)
     solid &= ~glyphs.generated & (glyphs.size > 0.05)
     if not keep_hidden:
@@ -56,10 +59,30 @@ def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
     for turn in [main, *(int(a) for a in angles if a != main)]:
         chosen = np.flatnonzero(solid & (angle == turn))
         if len(chosen):
-            lines += repaired(_lines_of(glyphs, chosen, turn, letters))
+            lines += map(with_scripts, repaired(_lines_of(glyphs, chosen, turn, letters)))
     upright = main % 180 in range(45, 135)
     size = (glyphs.height, glyphs.width) if upright else (glyphs.width, glyphs.height)
     return Frame(lines, *size)
+
+
+_LAM = 0x644
+_ALEFS = (0x622, 0x623, 0x625, 0x627, 0x671)
+
+
+def _order_ligatures(glyphs: Glyphs, letters: list[str]) -> None:
+    """Put the letters of a ligature of lam and alef in order; changes ``letters``.
+
+    pdfium reverses the letters of one glyph together with the glyphs of the line. Alef is not
+    joined to a letter after it, so a glyph of the two always begins with lam.
+    """
+    import numpy as np
+
+    if not (glyphs.code == _LAM).any():
+        return
+    second = np.flatnonzero((glyphs.code[1:] == _LAM) & np.isin(glyphs.code[:-1], _ALEFS))
+    for at in second.tolist():
+        if (glyphs.base[at] == glyphs.base[at + 1]).all():
+            letters[at], letters[at + 1] = letters[at + 1], letters[at]
 
 
 @lru_cache(maxsize=4096)
@@ -130,20 +153,30 @@ def _lines_of(
     # Lists from here on: most lines are short, and single numbers of an array are slow to read.
     numbers, spaced, bolds = chosen.tolist(), space.tolist(), glyphs.bold[chosen].tolist()
     lefts, rights, bases, sizes = (each.tolist() for each in (left, right, base, size))
+    _unspace(letters, numbers, lefts, rights, sizes, spaced, real_between.tolist(), starts)
     lines = []
     for first, last in pairwise(starts):
         text: list[str] = []
         source: list[int] = []
         edges: list[float] = []
+        signs = _script_signs(bases, sizes, first, last)
         for k in range(first, last):
             number = numbers[k]
             if k > first and spaced[k - 1]:
                 text.append(" ")
                 source.append(-1)
                 edges.append(rights[k - 1])
+            if signs and k in signs and signs[k][0]:
+                text.append(signs[k][0])
+                source.append(-1)
+                edges.append(lefts[k])
             text.append(letters[number])
             source += [number] * len(letters[number])
             edges += [lefts[k]] * len(letters[number])
+            if signs and k in signs and signs[k][1]:
+                text.append(END)
+                source.append(-1)
+                edges.append(rights[k])
         middle = (first + last) // 2
         lines.append(
             Line(
@@ -158,9 +191,47 @@ def _lines_of(
                 bolds[first] and bolds[middle] and bolds[last - 1],
                 numbers[first],
                 edges,
+                glyphs.typed is not None and numbers[first] >= glyphs.typed,
             )
         )
     return lines
+
+
+SMALLER = 0.85  # of the size of the line: superscripts and subscripts
+SHIFTED = 0.1  # of the size of the line: how far they are off its baseline
+RAISED_FAR = 0.25  # the same of those that are as large as the line
+
+
+def _script_signs(
+    bases: list[float], sizes: list[float], first: int, last: int
+) -> dict[int, tuple[str, bool]]:
+    """Find the superscripts and subscripts in a line, which are smaller and off the baseline.
+
+    Returns:
+        For the glyphs in question, the sign before them and whether they end a run of such.
+    """
+    size = max(sizes[first:last])
+    smaller = min(sizes[first:last]) < SMALLER * size
+    if not smaller and max(bases[first:last]) - min(bases[first:last]) < RAISED_FAR * size:
+        return {}
+    usual = median(sizes[first:last])
+    size = usual if size > 1.5 * usual else size  # a large initial
+    level = [bases[k] for k in range(first, last) if sizes[k] >= SMALLER * size]
+    base = median(level) if level else bases[first]
+    kinds = [""] * (last - first)
+    for k in range(first, last):
+        off = bases[k] - base
+        least = SHIFTED if sizes[k] < SMALLER * size else RAISED_FAR
+        if abs(off) > least * size:
+            kinds[k - first] = LOWERED if off > 0 else RAISED
+    found: dict[int, tuple[str, bool]] = {}
+    for k, kind in enumerate(kinds):
+        if kind:
+            begins = k == 0 or kinds[k - 1] != kind
+            ends = k + 1 == len(kinds) or kinds[k + 1] != kind
+            if begins or ends:
+                found[first + k] = (kind if begins else "", ends)
+    return found
 
 
 def _spaces(glyphs: Glyphs, *, real: bool) -> NDArray[np.int64]:

@@ -23,6 +23,7 @@ class Page:
         number: from 1.
         frame: its lines in the order of the file; later steps identify a line by its index here.
         dropped: ids of lines that are furniture (running heads, page numbers).
+        heads: ids of running heads that are kept, although they stand between the paragraphs.
         flows: the other lines in reading order, one list for each flow.
         boxes: the box of each line, if the page was read from its picture; else None.
         hidden: index of each line with hidden text, and its first and last hidden character.
@@ -31,6 +32,7 @@ class Page:
     number: int
     frame: Frame
     dropped: set[int] = field(default_factory=set)
+    heads: set[int] = field(default_factory=set)
     flows: list[list[Line]] = field(default_factory=list)
     boxes: list[Box] | None = None
     hidden: dict[int, tuple[int, int]] = field(default_factory=dict)

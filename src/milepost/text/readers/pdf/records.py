@@ -22,6 +22,7 @@ class Line:
         bold: True if the first, middle and last characters are bold.
         order: position in the order of the file.
         starts: for each character of ``text``, the left edge of its cell.
+        typed: True if it is in a form field or a note, which the file has after its text.
     """
 
     text: str
@@ -35,6 +36,7 @@ class Line:
     bold: bool
     order: int
     starts: list[float]
+    typed: bool = False
 
     @property
     def width(self) -> float:

@@ -10,9 +10,11 @@ import re
 from bisect import bisect_left
 
 from milepost.text.readers.pdf.records import Line
+from milepost.text.readers.scripts import END, LOWERED, RAISED, forms
 
 WORD_GAP = 0.23  # a gap that counts as a space even where the file has none
 ITEM_GAP = 2.6  # between the bullet of a list item and its words
+_SIGNS = RAISED + LOWERED + END
 _MARK = re.compile(r"[•▪■➢✓·◦‣●○–—*✔\-]|\(?(?:\d{1,2}|[a-z])[.)]")
 
 
@@ -29,12 +31,41 @@ def repaired(lines: list[Line]) -> list[Line]:
                 rows.setdefault(round(other.base / 4), []).append(other)
                 break
             if _raised(other, line) and line.right < other.right:
-                _insert(other, line)
+                _insert(other, _signed(other, line))
                 break
         else:
             rows.setdefault(step, []).append(line)
             merged.append(line)
     return sorted(merged, key=lambda line: line.order)
+
+
+def with_scripts(line: Line) -> Line:
+    """Write the superscripts and subscripts of a line so that they cannot be misread."""
+    if END not in line.text:
+        return line
+    text: list[str] = []
+    source: list[int] = []
+    starts: list[float] = []
+    last = 0
+    for place, form in forms(line.text):
+        text += [line.text[last:place], form]
+        source += [*line.source[last:place], *[-1] * len(form)]
+        starts += [*line.starts[last:place], *[line.starts[place]] * len(form)]
+        last = place + 1
+    line.text = "".join([*text, line.text[last:]])
+    line.source = source + line.source[last:]
+    line.starts = starts + line.starts[last:]
+    return line
+
+
+def _signed(line: Line, mark: Line) -> Line:
+    """Put the signs of a superscript or subscript of ``line`` around ``mark``."""
+    if END not in mark.text:
+        sign = LOWERED if mark.base > line.base else RAISED
+        mark.text = f"{sign}{mark.text}{END}"
+        mark.source = [-1, *mark.source, -1]
+        mark.starts = [mark.left, *mark.starts, mark.right]
+    return mark
 
 
 def _touch(line: Line, after: Line) -> bool:
@@ -51,11 +82,17 @@ def _touch(line: Line, after: Line) -> bool:
 
 def _raised(line: Line, mark: Line) -> bool:
     """Whether ``mark`` is small, short and a little above or below the baseline."""
-    small = len(mark.text) <= 3 and mark.size < 0.85 * line.size
+    small = len(mark.text.strip(_SIGNS)) <= 3 and mark.size < 0.85 * line.size
     return small and abs(line.base - mark.base) < 0.55 * line.size
 
 
 def _append(line: Line, more: Line) -> None:
+    level = abs(line.base - more.base) < 0.12 * max(line.size, more.size)
+    if not level:
+        if _raised(line, more):
+            _signed(line, more)
+        elif _raised(more, line):
+            _signed(more, line)
     # After a superscript the gap before the next word is half its size.
     least = 0.1 if _raised(more, line) else WORD_GAP
     if more.left - line.right > least * max(line.size, more.size):

@@ -20,6 +20,14 @@ MIN_RUN_SHARE = 0.7  # of the lines, in the longest run, for the order of the fi
 
 def order_flow(lines: list[Line]) -> list[Line]:
     """Order the lines of a flow (one column of running text, or a page without columns)."""
+    typed = [line for line in lines if line.typed]
+    if typed and len(typed) < len(lines):
+        # What is typed into a form is the last of the file, and stands after its label.
+        ordered = order_flow([line for line in lines if not line.typed])
+        for line in sorted(typed, key=lambda line: (line.base, line.left)):
+            at = _place(line, ordered)
+            ordered[at:at] = [line]
+        return ordered
     lines = sorted(lines, key=lambda line: line.order)
     runs = _runs(lines)
     longest = max(runs, key=len)

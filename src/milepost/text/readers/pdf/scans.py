@@ -64,15 +64,31 @@ def picture_page(picture: NDArray[np.uint8], number: int, scale: float = 1.0) ->
         number: number of the page.
         scale: pixels to the point.
     """
-    found = recognition.recognise(picture)
+    found, turns = recognition.recognise(picture)
     height, width = picture.shape
     usual = median([line.bottom - line.top for line in found]) if found else 1.0
     lines = [_line(line, order, usual, scale) for order, line in enumerate(found)]
     boxes = [
-        Box(number, *(side / scale for side in (line.left, line.top, line.right, line.bottom)))
+        Box(number, *(side / scale for side in _turned_back(line, turns, width, height)))
         for line in found
     ]
+    if turns % 2:
+        width, height = height, width
     return Page(number, Frame(lines, width / scale, height / scale), boxes=boxes)
+
+
+def _turned_back(
+    line: PictureLine, turns: int, width: int, height: int
+) -> tuple[float, float, float, float]:
+    """Return the place of a line in the picture before it was turned to the left by quarters."""
+    left, top, right, bottom = line.left, line.top, line.right, line.bottom
+    if turns == 1:
+        return width - bottom, left, width - top, right
+    if turns == 2:
+        return width - right, height - bottom, width - left, height - top
+    if turns == 3:
+        return top, height - right, bottom, height - left
+    return left, top, right, bottom
 
 
 def _line(line: PictureLine, order: int, usual: float, scale: float) -> Line:

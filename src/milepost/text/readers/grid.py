@@ -1,0 +1,86 @@
+"""Collect the cells of a table, so that every value is written under its own heading.
+
+An empty cell leaves an empty place. A cell merged over several rows is repeated in each of them;
+one merged over several columns is written once and leaves empty places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from milepost.text.readers.builder import TextBuilder
+
+Cell = tuple[str, int, int]
+"""The text of a cell in one line, and how many columns and rows it covers."""
+
+_MAX_REPEATED = 80  # characters: a longer cell is no heading of its rows, and is written once
+_MAX_SPAN = 200  # columns or rows: a file of a few bytes may claim any number
+_MAX_ALONE = 60  # characters of a cell that keeps its place if no other in its row is filled
+
+
+class Grid:
+    """The rows of one table."""
+
+    def __init__(self) -> None:
+        self._rows: list[list[str]] = []
+        self._down: dict[int, tuple[int, str]] = {}  # column → rows still covered, text
+
+    def add(self, cells: Iterable[Cell]) -> None:
+        """Add a row; cells that continue one above are not among ``cells``."""
+        row: list[str] = []
+        below: dict[int, tuple[int, str]] = {}
+        own = False
+        for text, columns, rows in cells:
+            self._continue(row, below)
+            own = own or bool(text)
+            down = min(max(1, rows), _MAX_SPAN) - 1
+            for part in range(min(max(1, columns), _MAX_SPAN)):
+                if down:
+                    below[len(row)] = (down, "" if part else self.repeated(text))
+                row.append("" if part else text)
+        self._continue(row, below, rest=True)
+        self._down = below
+        if own:
+            self._rows.append(row)
+
+    @staticmethod
+    def repeated(text: str) -> str:
+        """Return what a cell has in the rows below its first: its text, unless that is long."""
+        return text if len(text) <= _MAX_REPEATED else ""
+
+    def _continue(
+        self, row: list[str], below: dict[int, tuple[int, str]], *, rest: bool = False
+    ) -> None:
+        """Fill the places that cells of the rows above cover; with ``rest``, all that are left."""
+        last = max(self._down, default=-1)
+        while len(row) in self._down or (rest and len(row) <= last):
+            down, text = self._down.get(len(row), (0, ""))
+            if down > 1:
+                below[len(row)] = (down - 1, text)
+            row.append(text)
+
+    def write(self, text: TextBuilder) -> None:
+        """Write the rows, without the columns that are empty in all of them, and start anew."""
+        width = max(map(len, self._rows), default=0)
+        kept = [k for k in range(width) if any(k < len(row) and row[k] for row in self._rows)]
+        for row in self._rows:
+            cells = [row[k] if k < len(row) else "" for k in kept]
+            text.add(joined(cells), close=sum(map(bool, cells)) > 1)
+        self._rows, self._down = [], {}
+
+
+def joined(cells: Sequence[str]) -> str:
+    """Join the cells of a row by bars.
+
+    >>> joined(["Cost", "", "55", ""])
+    'Cost | | 55'
+    """
+    filled = [cell for cell in cells if cell]
+    if len(filled) < 2 and len("".join(filled)) > _MAX_ALONE:
+        return "".join(filled)  # text in a table that only lays out the page
+    while cells and not cells[-1]:
+        cells = cells[:-1]
+    return re.sub(r"\| +(?=\|)", "| ", " | ".join(cells)).strip()

@@ -1,0 +1,136 @@
+"""Show superscripts and subscripts, so that 10 to the power of 6 is not read as 106.
+
+Readers put signs around raised and lowered words; ``shown`` replaces the signs when the paragraph
+is complete, because the right form depends on what is before and after: ``10^6``, ``x^(n+1)``,
+``word[3]`` for the mark of a note. What cannot be misread is joined: 1st, H2O, Na+.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+RAISED, LOWERED, NOTE, END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
+"""Signs before raised words, lowered words and the mark of a note, and after each of them. They are
+noncharacters, which no file may contain."""
+
+_SIGNED = re.compile(f"([{RAISED}-{NOTE}])([^{RAISED}-{END}]*){END}")
+_SIGN = re.compile(f"[{RAISED}-{END}]")
+_SPLIT = re.compile(f"{END}([{RAISED}-{NOTE}])")
+_NUMBERS = re.compile(r"\d{1,3}(?:(?:\s*[,;–-]\s*|\s+)\d{1,3})*[,;]?")
+_NOTE_MARK = re.compile(rf"{_NUMBERS.pattern}|[a-zA-Z]")
+_ORDINAL = re.compile(
+    r"st|nd|rd|th|e|er|re|ère|ers|res|es|d|de|nde|ème|eme|me|o|a|os|as|ter|bis|[ªº]|TM|®", re.I
+)
+_POWER = re.compile(r"[+\-−–±]?\d|[+\-−–±]\w")
+_TERMS = re.compile(r".[+\-−–±*/=·]\w")
+_LETTERS = re.compile(r"[^\W\d_]+$")
+_WORD = re.compile(r"[^\W\d_]{4}")
+_REACH = 60  # characters before a mark that decide its form
+_UNIT = 3  # letters of the longest units and symbols that have powers: km², cos²
+
+
+def raised(words: str) -> str:
+    """Put signs around a superscript."""
+    return f"{RAISED}{words}{END}" if words.strip() else words
+
+
+def lowered(words: str) -> str:
+    """Put signs around a subscript."""
+    return f"{LOWERED}{words}{END}" if words.strip() else words
+
+
+def shown(text: str) -> str:
+    """Replace the signs of a paragraph.
+
+    >>> shown(f"10{raised('6')} bees and {raised('14')}C{raised('[1]')} in H{lowered('2')}O")
+    '10^6 bees and ^14C[1] in H2O'
+    """
+    if not (END in text or RAISED in text or LOWERED in text or NOTE in text):
+        return text
+    # A superscript may be stored in several pieces.
+    text = _SPLIT.sub(
+        lambda m: "" if text.rfind(m[1], 0, m.start()) == _opened(text, m.start()) else m[0], text
+    )
+    parts: list[str] = []
+    last = 0
+    for place, form in forms(text):
+        parts += [text[last:place], form]
+        last = place + 1
+    return "".join([*parts, text[last:]])
+
+
+def _opened(text: str, end: int) -> int:
+    """Return the place of the last opening sign before ``end``."""
+    return max(text.rfind(sign, 0, end) for sign in (RAISED, LOWERED, NOTE))
+
+
+def forms(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the place of each sign in a paragraph, ascending, and what it is replaced by."""
+    last = 0
+    for match in _SIGNED.finditer(text):
+        yield from ((stray.start(), "") for stray in _SIGN.finditer(text, last, match.start()))
+        before = _SIGN.sub("", text[max(0, match.start() - _REACH) : match.start()])
+        after = text[match.end() : match.end() + _REACH]
+        opening, closing = _form(match[1], before, match[2].strip(), after)
+        yield match.start(), opening
+        yield match.end() - 1, closing
+        last = match.end()
+    yield from ((stray.start(), "") for stray in _SIGN.finditer(text, last))
+
+
+def _form(kind: str, before: str, mark: str, after: str) -> tuple[str, str]:
+    """Choose what is written around a mark."""
+    left, right = before[-1:], _SIGN.sub("", after)[:1]
+    if not mark:
+        return "", ""
+    if kind == LOWERED:
+        if mark[-1].isdigit() and right.isdigit() and after[:1] == right:
+            return "_(", ")"
+        return ("_", "") if left.isdigit() and mark[0].isdigit() else ("", "")
+    if mark[0] in "[(*†‡§¶":
+        return "", ""
+    if after[:1] in ("/", "⁄") and after[1:2] == LOWERED:
+        return (" ", "") if left.isdigit() else ("", "")  # 2 1/2
+    if not left or left.isspace() or left in "([":
+        return _in_front(mark, after)
+    if _NOTE_MARK.fullmatch(mark) and (kind == NOTE or _is_note(before, mark)):
+        return "[", "]"
+    if not _is_power(before, mark):
+        return "", ""
+    grouped = bool(_TERMS.search(mark)) or (mark[-1].isdigit() and right.isdigit())
+    return ("^(", ")") if grouped else ("^", "")
+
+
+def _in_front(mark: str, after: str) -> tuple[str, str]:
+    """Write a mark in front of a word: of an isotope (^14C), or the number of a note or verse."""
+    follower = re.match(r"[^\W\d_]+", after)
+    if not mark[-1].isdigit() or not (follower or after[:1].isdigit()):
+        return "", ""
+    symbol = follower is not None and len(follower[0]) < _UNIT and follower[0][0].isupper()
+    return ("^", "") if symbol else ("", " ")
+
+
+def _is_note(before: str, mark: str) -> bool:
+    """Whether numbers are the mark of a note, which stands after a word or a punctuation mark."""
+    if not _NUMBERS.fullmatch(mark):
+        return False
+    left = before[-1]
+    if left in ")]":
+        opened = max(before.rfind("("), before.rfind("["))
+        return bool(_WORD.search(before, max(0, opened)))
+    word = _LETTERS.search(before)
+    if left.isdigit() or word is None or left > "\u2e80":
+        return not left.isdigit()
+    name = word[0]
+    return len(name) > _UNIT or (len(name) == _UNIT and name[0].isupper())
+
+
+def _is_power(before: str, mark: str) -> bool:
+    if _POWER.match(mark):
+        return True
+    if before[-1].isdigit():
+        return mark.isalpha() and not _ORDINAL.fullmatch(mark)
+    word = _LETTERS.search(before)
+    variable = word is not None and len(word[0]) == 1 and word[0].islower()
+    return bool(_TERMS.search(mark)) or (variable and len(mark) == 1 and mark in "nmkijtTxyz")
