@@ -33,8 +33,8 @@ class MilepostRetriever(BaseRetriever):
     """Passages of an index as LangChain documents, best first.
 
     ``invoke`` and ``ainvoke`` take ``k``, ``budget``, ``documents``, ``min_score``, ``rerank`` and
-    ``where``, too, for one question; other arguments are refused. ``page_content`` is the passage; ``metadata`` holds its document, source,
-    start, end, page, heading, score and hits.
+    ``where``, too, for one question; other arguments are refused. ``page_content`` is the passage;
+    ``metadata`` holds its document, source, start, end, page, heading, score and hits.
 
     Sentences beside one another are one passage. There are fewer than ``k`` documents only where
     the texts have no sentence left that is not in a passage or right beside one, or where

@@ -104,7 +104,7 @@ class MilepostRetriever(BaseRetriever):
         return found
 
     def _changed(self, options: dict[str, Any]) -> MilepostRetriever:
-        """This retriever with other options; several threads may ask with their own."""
+        """Make a retriever with other options; several threads may ask with their own."""
         check_options(options)
         other = copy(self)
         other._limits = self._limits | options

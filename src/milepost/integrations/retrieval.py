@@ -53,7 +53,7 @@ class Held:
         self.index = opened(source, model)
 
     def of(self, source: IndexSource, model: str | None) -> Held:
-        """This one, or that of another source: a framework may copy a retriever with changes."""
+        """Itself, or that of another source: a framework may copy a retriever with changes."""
         if (source, model) == (self._source, self._model):
             return self
         return Held(source, model)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsFloat
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsFloat, SupportsIndex
 
 from milepost.errors import BadQuestion, InputError, WrongType
 from milepost.filters import Filter, given
@@ -205,12 +205,9 @@ def _whole(k: Any) -> int:
     Raises:
         WrongType: another type.
     """
-    try:
-        if isinstance(k, bool):
-            raise TypeError
-        return index(k)
-    except TypeError:
-        raise WrongType(f"k must be int, not {type(k).__name__}", "k=3") from None
+    if isinstance(k, bool) or not isinstance(k, SupportsIndex):
+        raise WrongType(f"k must be int, not {type(k).__name__}", "k=3")
+    return index(k)
 
 
 def parse_budget(budget: str | int | None) -> Budget | None:
