@@ -14,7 +14,7 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
-from milepost.answers import Answer, Citation, Piece, answer
+from milepost.answers import Answer, Citation, Piece, Thinking, answer
 from milepost.chat import Unanswered
 from milepost.console.records import answer_record, citation_record
 from milepost.errors import MilepostError
@@ -51,9 +51,10 @@ async def ask(request: Request, asked: Question) -> StreamingResponse:
     """Let the server's language model answer from passages, and check its citations.
 
     Server-sent events: ``passages`` (as ``/search`` gives them; [1] in the text is the first),
-    ``text`` (piece by piece), ``citation`` (a sentence, the number it cites, and the verdict:
-    verbatim, near, supported, unsupported, unquoted, misquoted, missing; ``support`` is what
-    supports it, with the probability), then ``answer`` (the whole) or ``error``.
+    ``thinking`` (what a model thinks first), ``text`` (piece by piece), ``citation`` (a sentence,
+    the number it cites, and the verdict: verbatim, near, supported, unsupported, unquoted,
+    misquoted, missing; ``support`` is what supports it, with the probability), then ``answer`` (the
+    whole) or ``error``.
     """
     state = state_of(request)
     remote = state.settings.language_model
@@ -119,7 +120,9 @@ def _error(state: State, message: str) -> str:
     return _written("error", {"message": shown(state.library.without_path(message))})
 
 
-def _event(event: Piece | Citation | Answer, titles: dict[str, str]) -> str:
+def _event(event: Thinking | Piece | Citation | Answer, titles: dict[str, str]) -> str:
+    if isinstance(event, Thinking):
+        return _written("thinking", {"text": event.text})
     if isinstance(event, Piece):
         return _written("text", {"text": event.text})
     if isinstance(event, Citation):
