@@ -275,11 +275,10 @@ class Index:
         """Search and explain the result: signals, weights and the parts of every score."""
         filter_ = parsed_filter(where)
         given = question if isinstance(question, Query) else None
-        if given is None:
-            check_text(question, "the question")  # before a model is loaded
+        text = "" if given else check_text(question, "the question")  # before a model is loaded
         model = self._search_model(given.rerank if given else rerank)
         query = given or Query.parse(
-            question, self.model, k=k, budget=budget, min_score=min_score, rerank=rerank
+            text, self.model, k=k, budget=budget, min_score=min_score, rerank=rerank
         )
         with self._store.snapshot() as state:
             if documents is not None:

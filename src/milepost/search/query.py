@@ -189,7 +189,7 @@ _DIGITS = 12
 """Digits of a length at most: Python refuses to read numbers of thousands."""
 
 
-def check_text(text: object, name: str) -> None:
+def check_text(text: object, name: str) -> str:
     """Refuse what is not a string: ``str([])`` would be looked for as the text ``[]``.
 
     Raises:
@@ -197,6 +197,7 @@ def check_text(text: object, name: str) -> None:
     """
     if not isinstance(text, str):
         raise WrongType(f"{name} must be str, not {type(text).__name__}", "a question in words")
+    return text
 
 
 def _whole(k: Any) -> int:
