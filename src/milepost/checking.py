@@ -14,6 +14,7 @@ from itertools import islice
 from milepost.errors import BadQuestion
 from milepost.quotes import MAX_WORDS, Folded, fold, near, occurrences, stripped
 from milepost.search import SearchResult
+from milepost.search.query import check_text
 from milepost.search.quoted import places, read, regions
 from milepost.store import Among, DocumentInfo, Snapshot
 from milepost.types import (
@@ -56,7 +57,9 @@ def prepared(text: str) -> Folded:
 
     Raises:
         BadQuestion: it is empty or has neither letter nor digit.
+        WrongType: it is not a string.
     """
+    check_text(text, "the text")
     given = stripped(text)
     if not any(map(str.isalnum, given.letters)):
         said = text.strip()

@@ -4,7 +4,8 @@
     ├── InputError            a file, text or question that cannot be used
     │   ├── UnreadableFile    missing, empty, binary, encrypted, truncated …
     │   ├── UnknownDocument   an id or title that no document has
-    │   └── BadQuestion       empty, or without a letter or digit
+    │   ├── BadQuestion       empty, or without a letter or digit
+    │   └── WrongType         an argument of another type; a TypeError, too
     ├── ModelError            a model folder that is missing, damaged or of another schema
     ├── StoreError            an index that cannot be opened or written
     │   ├── NotAnIndex        the folder holds something else
@@ -62,6 +63,10 @@ class UnknownDocument(InputError):
 
 class BadQuestion(InputError):
     """A question that is empty or has neither a letter nor a digit."""
+
+
+class WrongType(InputError, TypeError):
+    """An argument of another type; a ``TypeError``, too, as Python's own functions raise."""
 
 
 class ModelError(MilepostError):

@@ -12,13 +12,14 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import NoReturn
 
 from milepost import intake
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.engine.precision import Arithmetic, checked
 from milepost.engine.reads import reads_of
-from milepost.errors import IndexBusy, StorageFull, StoreError
+from milepost.errors import IndexBusy, StorageFull, StoreError, WrongType
 from milepost.filters import Filter
 from milepost.filters import given as parsed_filter
 from milepost.intake import Step, Steps, Tally
@@ -28,6 +29,7 @@ from milepost.opening import opened_store
 from milepost.places import File, source_place
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
+from milepost.search.query import check_text
 from milepost.search.ranking import Ranking
 from milepost.search.where import leaves_nothing, no_match
 from milepost.store import Among, DocumentInfo, Snapshot, Store
@@ -249,6 +251,7 @@ class Index:
 
         Raises:
             BadQuestion: the question is empty or has neither letter nor digit.
+            WrongType: the question is not a string, or ``k`` not an integer.
             InputError: a document is not in the index (the nearest name is suggested), ``k`` is
                 less than 1, ``budget`` is not a length, ``min_score`` is not a probability, or the
                 filter is invalid or uses a key that no document has.
@@ -272,9 +275,10 @@ class Index:
         """Search and explain the result: signals, weights and the parts of every score."""
         filter_ = parsed_filter(where)
         given = question if isinstance(question, Query) else None
+        text = "" if given else check_text(question, "the question")  # before a model is loaded
         model = self._search_model(given.rerank if given else rerank)
         query = given or Query.parse(
-            str(question), self.model, k=k, budget=budget, min_score=min_score, rerank=rerank
+            text, self.model, k=k, budget=budget, min_score=min_score, rerank=rerank
         )
         with self._store.snapshot() as state:
             if documents is not None:
@@ -341,6 +345,10 @@ class Index:
     def close(self) -> None:
         """Close the files of the index."""
         self._store.close()
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse to be copied or pickled: its files and connections belong to this process."""
+        raise WrongType("an open index cannot be copied or pickled", "the folder instead")
 
     def __enter__(self) -> Index:
         return self

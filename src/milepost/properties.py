@@ -191,7 +191,7 @@ def _value(value: Any, *, strict: str = "") -> Value | None:
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        if math.isfinite(value) and abs(value) < 1e300:
+        if abs(value) < 1e300 and math.isfinite(value):  # an int may be too large for a float
             return float(value)
     elif isinstance(value, datetime.date):  # a datetime is one, too
         return f"{value:%Y-%m-%d}"

@@ -124,7 +124,7 @@ def test_vectors_are_those_of_the_encoder() -> None:
 def test_what_cannot_be_done_is_refused(index: Index, tmp_path: Path) -> None:
     """Filters, saving an open index, a missing folder."""
     retriever = MilepostRetriever(index)
-    with pytest.raises(InputError, match="no filters"):
+    with pytest.raises(InputError, match="does not read Haystack's filters"):
         retriever.run(WATER, filters={"field": "meta.page", "operator": "==", "value": 7})
     with pytest.raises(InputError, match="open index cannot be saved"):
         retriever.to_dict()
@@ -144,3 +144,19 @@ def test_the_lines_of_use_run(reports: Path) -> None:
     names = run_use(adapter)
     assert "signed by Ada Lovelace" in names["documents"][0].content
     assert names["documents"][0].meta["source"] == str(reports / "contract.txt")
+
+
+def test_the_filter_by_constructor_and_by_call(index: Index) -> None:
+    """Both filter, that of the call goes before, and it is saved; Haystack's own are refused."""
+    made = MilepostRetriever(index, where='document = "gold"')
+
+    def found(**options: Any) -> set[str]:
+        return {each.meta["document"] for each in made.run(WATER, **options)["documents"]}
+
+    assert found() == {"gold"}
+    assert found(where='document = "ships"') == {"ships"}
+    with pytest.raises(InputError, match="where="):
+        found(filters={"field": "meta.kind", "operator": "==", "value": "md"})
+    with pytest.raises(InputError):
+        MilepostRetriever(index, where="kind =")
+    assert MilepostRetriever("a-folder", where="year > 1").to_dict()["init_parameters"]["where"]

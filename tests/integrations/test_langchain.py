@@ -182,3 +182,29 @@ def test_the_lines_of_use_run(reports: Path) -> None:
     names = run_use(adapter)
     assert "signed by Ada Lovelace" in names["documents"][0].page_content
     assert names["documents"][0].metadata["source"] == str(reports / "contract.txt")
+
+
+def test_arguments_that_are_not_known_are_refused(index: Index) -> None:
+    """A filter of another name must not be dropped: unfiltered passages would come back."""
+    for unknown in ({"filter": {"kind": "md"}}, {"search_kwargs": {"k": 1}}, {"top_k": 1}):
+        with pytest.raises(ValueError, match="Extra inputs are not permitted"):
+            MilepostRetriever(index=index, **unknown)
+        with pytest.raises(TypeError, match=f"'{next(iter(unknown))}' is no option of a search"):
+            MilepostRetriever(index=index).invoke("ships", **unknown)
+    with pytest.raises(InputError):
+        MilepostRetriever(index=index, where="kind =")
+
+
+def test_the_filter_by_constructor_and_by_call(index: Index) -> None:
+    """Both filter; that of the call goes before."""
+    made = MilepostRetriever(index=index, where='document = "gold"')
+    assert {each.metadata["document"] for each in made.invoke("a ship")} == {"gold"}
+    found = made.invoke("a ship", where='document = "ships"')
+    assert {each.metadata["document"] for each in found} == {"ships"}
+
+
+def test_a_changed_copy_asks_its_own_index(index: Index) -> None:
+    """``model_copy`` with another index opens it."""
+    other = fake_index({"only": "Here is one sentence."})
+    made = MilepostRetriever(index=index).model_copy(update={"index": other})
+    assert {each.metadata["document"] for each in made.invoke("sentence")} == {"only"}

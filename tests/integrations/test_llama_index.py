@@ -131,3 +131,23 @@ def test_the_lines_of_use_run(reports: Path) -> None:
     names = run_use(adapter)
     assert "signed by Ada Lovelace" in names["nodes"][0].node.get_content()
     assert names["nodes"][0].node.metadata["source"] == str(reports / "contract.txt")
+
+
+@pytest.mark.parametrize("use_async", [False, True])
+def test_the_options_of_one_question(index: Index, *, use_async: bool) -> None:
+    """Options of the call go before those of the retriever; unknown ones are refused."""
+    retriever = MilepostRetriever(index, k=3, where='document = "gold"')
+
+    def asked(**options: Any) -> set[str]:
+        if use_async:
+            found = asyncio.run(retriever.aretrieve(WATER, **options))
+        else:
+            found = retriever.retrieve(WATER, **options)
+        return {node.node.metadata["document"] for node in found}
+
+    assert asked() == {"gold"}
+    assert asked(where='document = "ships"') == {"ships"}
+    assert len(asked(where=None, k=1)) == 1
+    assert asked() == {"gold"}, "an option of one question stayed"
+    with pytest.raises(TypeError, match="'top_k' is no option"):
+        asked(top_k=1)

@@ -8,7 +8,7 @@ Read:    ``asking.py`` (the events), ``prompt.py`` (what is sent), ``citations.p
          passage says it in other words).
 """
 
-from milepost.answers.asking import Answer, Piece, answer
+from milepost.answers.asking import Answer, Piece, Thinking, answer
 from milepost.answers.citations import Citation, Support, Verdict
 
-__all__ = ["Answer", "Citation", "Piece", "Support", "Verdict", "answer"]
+__all__ = ["Answer", "Citation", "Piece", "Support", "Thinking", "Verdict", "answer"]

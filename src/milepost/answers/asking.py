@@ -8,13 +8,20 @@ from dataclasses import dataclass
 from milepost.answers.citations import Citation, check_citations, cited_sentences
 from milepost.answers.prompt import messages
 from milepost.answers.support import Checker, with_support
-from milepost.chat import Endpoint
+from milepost.chat import Endpoint, Thought, without_thoughts
 from milepost.types import Passage
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A part of the answer's text, as the language model wrote it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A part of what the language model thinks before it answers; no part of the answer."""
 
     text: str
 
@@ -42,7 +49,7 @@ class Answer:
         return bool(self.citations) and not any(each.verdict in wrong for each in self.citations)
 
 
-Event = Piece | Citation | Answer
+Event = Thinking | Piece | Citation | Answer
 
 
 def answer(
@@ -64,8 +71,8 @@ def answer(
             are checked by it. None: they get the verdict ``unquoted``.
 
     Yields:
-        ``Piece`` by piece the text; when it is whole, a ``Citation`` for each passage that a
-        sentence cites; at the end the ``Answer``.
+        ``Thinking`` where the model thinks first; ``Piece`` by piece the text; when it is whole, a
+        ``Citation`` for each passage that a sentence cites; at the end the ``Answer``.
 
     Raises:
         Unanswered: the endpoint gave no usable answer, or it broke off.
@@ -80,10 +87,14 @@ def answer(
             except StopIteration as end:
                 reason = end.value
                 break
+            if isinstance(piece, Thought):
+                yield Thinking(piece)
+                continue
             text += piece
             yield Piece(piece)
     finally:
         stream.close()
+    text = without_thoughts(text)
     judged: Iterable[Citation] = check_citations(text, passages)
     if check is not None:
         judged = with_support(judged, passages, check)

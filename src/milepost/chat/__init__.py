@@ -4,11 +4,21 @@ In:      messages or texts, the endpoint's address, the model's name, a key.
 Out:     the answer's text, whole or piece by piece; vectors.
 Refuses: to know documents, passages or prompts; to follow redirects, to show the key.
 Read:    ``connection.py`` (requests, what is tried again), ``endpoint.py`` and ``embeddings.py``
-         (what is asked), ``reading.py`` (bodies and events).
+         (what is asked), ``reading.py`` (bodies and events), ``thinking.py`` (what is no
+         part of the answer).
 """
 
 from milepost.chat.connection import Unanswered
 from milepost.chat.embeddings import EmbeddingEndpoint
 from milepost.chat.endpoint import Completion, Endpoint, Message
+from milepost.chat.thinking import Thought, without_thoughts
 
-__all__ = ["Completion", "EmbeddingEndpoint", "Endpoint", "Message", "Unanswered"]
+__all__ = [
+    "Completion",
+    "EmbeddingEndpoint",
+    "Endpoint",
+    "Message",
+    "Thought",
+    "Unanswered",
+    "without_thoughts",
+]

@@ -9,6 +9,7 @@ from typing import Any
 
 from milepost.chat.connection import Connection
 from milepost.chat.reading import streamed, whole
+from milepost.chat.thinking import apart, without_thoughts
 
 Message = dict[str, str]
 
@@ -61,12 +62,12 @@ class Endpoint(Connection):
             try:
                 text += next(pieces)
             except StopIteration as end:
-                return Completion(text, end.value)
+                return Completion(without_thoughts(text), end.value)
 
     def stream(
         self, messages: Sequence[Message], temperature: float | None = None
     ) -> Generator[str, None, str]:
-        """The answer's text piece by piece, as it is written.
+        """The answer's text piece by piece, as it is written; what was thought is a ``Thought``.
 
         A request is sent again only as long as nothing of an answer has come. Closing the
         generator closes the connection, so that the endpoint can stop.
@@ -79,7 +80,7 @@ class Endpoint(Connection):
                 broken off.
             MilepostError: the endpoint cannot be reached or refuses all requests.
         """
-        return self._tried(self._data(messages, temperature, stream=True), streamed)
+        return apart(self._tried(self._data(messages, temperature, stream=True), streamed))
 
     def _data(
         self,

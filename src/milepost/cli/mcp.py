@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milepost.console.group import CommandGroup
 from milepost.console.options import (
     Settings,
     chosen_db,
@@ -33,15 +34,29 @@ if TYPE_CHECKING:
 CLIENTS = ("claude-code", "claude-desktop", "codex", "cursor", "gemini", "vscode", "windsurf")
 
 
+class McpGroup(CommandGroup):
+    """``milepost mcp PATH`` is ``milepost mcp run PATH``: what is no subcommand belongs to it."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put ``run`` in front of anything but a subcommand and the help."""
+        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
 @click.group(
+    cls=McpGroup,
     short_help="Give agents tools to search documents (MCP).",
     epilog="""\b
 Examples:
   milepost mcp install claude-code ~/papers
-  milepost mcp run ~/papers report.pdf""",
+  milepost mcp ~/papers report.pdf""",
 )
 def mcp() -> None:
-    """Give agents tools to search documents, with the Model Context Protocol."""
+    """Give agents tools to search documents, with the Model Context Protocol.
+
+    `milepost mcp PATH...` is the same as `milepost mcp run PATH...`.
+    """
 
 
 @mcp.command("run", short_help="Serve the tools on stdin and stdout.")
@@ -72,6 +87,7 @@ def run(
     from milepost.library import Indexer, Isolated
     from milepost.library.reading import read_inside, reading_seconds
     from milepost.mcp.server import create_server
+    from milepost.mcp.stdio import run as serve
     from milepost.mcp.tools import Tools
     from milepost.places import local_path
 
@@ -95,7 +111,7 @@ def run(
             indexer.add(sources, prune=True)
         indexer.start()
         try:
-            create_server(Tools(library, indexer, governor.search)).run("stdio")
+            serve(create_server(Tools(library, indexer, governor.search)))
         finally:
             indexer.stop()
 

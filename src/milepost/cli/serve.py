@@ -81,6 +81,15 @@ Environment:
     help="Origin of another web page that may use the API. May be repeated.",
 )
 @click.option(
+    "--trusted-proxy",
+    multiple=True,
+    metavar="ADDRESS",
+    help="Address or network of a proxy whose X-Forwarded headers count. May be repeated.",
+)
+@click.option(
+    "--root-path", default="", metavar="PATH", help="Prefix of all addresses behind a proxy: /docs."
+)
+@click.option(
     "--rate",
     type=click.FloatRange(0, min_open=True),
     metavar="N",
@@ -105,6 +114,8 @@ def serve(
     read_only: bool,
     allowed_host: tuple[str, ...],
     cors: tuple[str, ...],
+    trusted_proxy: tuple[str, ...],
+    root_path: str,
     rate: float | None,
     max_upload: int,
     threads: int,
@@ -138,6 +149,8 @@ def serve(
         api_key=os.environ.get("MILEPOST_API_KEY") or None,
         allowed_hosts=allowed_host,
         allowed_origins=cors,
+        trusted_proxies=trusted_proxy,
+        root_path=root_path,
         max_upload=max_upload * MEBIBYTE,
         rate=rate,
         search_threads=threads,
@@ -165,7 +178,7 @@ def serve(
             return create_app(index, chosen, uploads=folder / UPLOADS, sources=sources)
 
         app = Starting(opened, made, chosen)
-        run(app, socket, show=show, quiet=settings.quiet, note=say)
+        run(app, socket, chosen, show=show, quiet=settings.quiet, note=say)
 
 
 def _check(path: Path) -> None:

@@ -22,13 +22,13 @@ from haystack import Document, component, default_from_dict, default_to_dict
 from milepost.embedding import embed_documents, embed_query
 from milepost.encoder import Encoder, load
 from milepost.errors import InputError
-from milepost.index import Index
 from milepost.integrations.retrieval import (
+    Held,
     IndexSource,
+    check_options,
     folder_of,
     identifier,
     metadata,
-    opened,
 )
 
 
@@ -51,6 +51,7 @@ class MilepostRetriever:
         min_score: passages that are less probable (0 to 1) are left out.
         rerank: whether the model's reranker scores the best windows.
         model: name or folder of the model that made the index; None for the default.
+        where: a filter on the documents' properties, such as ``'kind = "pdf"'``; None for all.
     """
 
     def __init__(
@@ -62,7 +63,9 @@ class MilepostRetriever:
         min_score: float = 0.0,
         rerank: bool = True,
         model: str | None = None,
+        where: str | None = None,
     ) -> None:
+        check_options({"where": where})
         self.index = index
         self.top_k = top_k
         self.budget = budget
@@ -70,7 +73,8 @@ class MilepostRetriever:
         self.min_score = min_score
         self.rerank = rerank
         self.model = model
-        self._opened: Index | None = None
+        self.where = where
+        self._held: Held | None = None
 
     def warm_up(self) -> None:
         """Open the index and load its model.
@@ -78,10 +82,10 @@ class MilepostRetriever:
         Raises:
             StoreError: the folder holds no index, or one of another model or schema.
         """
-        if self._opened is None:
-            found = opened(self.index, self.model)
-            _ = found.model
-            self._opened = found
+        if self._held is None:
+            found = Held(self.index, self.model)
+            _ = found.index.model
+            self._held = found
 
     def to_dict(self) -> dict[str, Any]:
         """What a saved pipeline holds of it.
@@ -98,6 +102,7 @@ class MilepostRetriever:
             min_score=self.min_score,
             rerank=self.rerank,
             model=self.model,
+            where=self.where,
         )
 
     @classmethod
@@ -112,6 +117,7 @@ class MilepostRetriever:
         filters: dict[str, Any] | None = None,
         top_k: int | None = None,
         documents: list[str] | None = None,
+        where: str | None = None,
     ) -> dict[str, Any]:
         """Search.
 
@@ -120,21 +126,24 @@ class MilepostRetriever:
             filters: not supported; there for Haystack's protocol of retrievers.
             top_k: number of passages, in the place of the retriever's own.
             documents: documents to search, in the place of the retriever's own.
+            where: filter of documents, in the place of the retriever's own.
 
         Raises:
-            InputError: filters are given, a document is not in the index, or ``top_k`` is below 1.
+            InputError: filters are given, a document is not in the index, ``top_k`` is below 1, or
+                ``where`` cannot be read.
         """
         if filters:
-            raise InputError("Milepost has no filters on metadata", "documents=[NAME, …]")
+            raise InputError("Milepost does not read Haystack's filters", "where='kind = \"pdf\"'")
         self.warm_up()
-        assert self._opened is not None
-        passages = self._opened.search(
+        assert self._held is not None
+        passages = self._held.index.search(
             query,
             self.top_k if top_k is None else top_k,
             self.budget,
             self.documents if documents is None else documents,
             rerank=self.rerank,
             min_score=self.min_score,
+            where=self.where if where is None else where,
         )
         found = [
             Document(
@@ -154,9 +163,10 @@ class MilepostRetriever:
         filters: dict[str, Any] | None = None,
         top_k: int | None = None,
         documents: list[str] | None = None,
+        where: str | None = None,
     ) -> dict[str, Any]:
         """Search in a thread; see ``run``."""
-        return await asyncio.to_thread(self.run, query, filters, top_k, documents)
+        return await asyncio.to_thread(self.run, query, filters, top_k, documents, where)
 
 
 class _Embedder:

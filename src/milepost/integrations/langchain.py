@@ -21,20 +21,20 @@ from langchain_core.callbacks import (
 from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
-from pydantic import Field, PrivateAttr
+from pydantic import ConfigDict, Field, PrivateAttr
 
 from milepost.embedding import embed_documents, embed_query
 from milepost.encoder import Encoder, load
-from milepost.index import Index
-from milepost.integrations.retrieval import identifier, metadata, opened
+from milepost.filters import Filter
+from milepost.integrations.retrieval import Held, check_options, identifier, metadata
 
 
 class MilepostRetriever(BaseRetriever):
     """Passages of an index as LangChain documents, best first.
 
-    ``invoke`` and ``ainvoke`` take ``k``, ``budget``, ``documents``, ``min_score`` and ``rerank``,
-    too, for one question. ``page_content`` is the passage; ``metadata`` holds its document, source,
-    start, end, page, heading, score and hits.
+    ``invoke`` and ``ainvoke`` take ``k``, ``budget``, ``documents``, ``min_score``, ``rerank`` and
+    ``where``, too, for one question; other arguments are refused. ``page_content`` is the passage;
+    ``metadata`` holds its document, source, start, end, page, heading, score and hits.
 
     Sentences beside one another are one passage. There are fewer than ``k`` documents only where
     the texts have no sentence left that is not in a passage or right beside one, or where
@@ -47,8 +47,12 @@ class MilepostRetriever(BaseRetriever):
         documents: names or paths of the documents to search; None for all.
         min_score: passages that are less probable (0 to 1) are left out.
         rerank: whether the model's reranker scores the best windows.
+        where: a filter on the documents' properties, such as ``'kind = "pdf"'``; None for all.
         model: name or folder of the model that made the index; None for the default.
     """
+
+    # Else a misspelt or foreign argument, such as a filter, would be dropped in silence.
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
     index: Any
     k: int | None = Field(default=None, ge=1)
@@ -56,13 +60,15 @@ class MilepostRetriever(BaseRetriever):
     documents: Sequence[str] | None = None
     min_score: float = Field(default=0.0, ge=0, le=1)
     rerank: bool = True
+    where: str | Filter | None = None
     model: str | None = None
-    _opened: Index = PrivateAttr()
+    _held: Held = PrivateAttr()
 
     def model_post_init(self, context: Any) -> None:
         """Open the index; the model loads with the first question."""
         super().model_post_init(context)
-        self._opened = opened(self.index, self.model)
+        check_options({"where": self.where})
+        self._held = Held(self.index, self.model)
 
     def _get_relevant_documents(
         self,
@@ -77,10 +83,13 @@ class MilepostRetriever(BaseRetriever):
             "documents": self.documents,
             "min_score": self.min_score,
             "rerank": self.rerank,
+            "where": self.where,
         }
+        check_options(options)
+        self._held = self._held.of(self.index, self.model)
         return [
             Document(page_content=passage.text, id=identifier(passage), metadata=metadata(passage))
-            for passage in self._opened.search(query, **(limits | options))
+            for passage in self._held.index.search(query, **(limits | options))
         ]
 
     async def _aget_relevant_documents(

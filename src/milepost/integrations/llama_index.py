@@ -11,17 +11,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.callbacks import CallbackManager
-from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType, TextNode
 
 from milepost.embedding import embed_documents, embed_query
 from milepost.encoder import Encoder, load
-from milepost.integrations.retrieval import DETAILS, IndexSource, identifier, metadata, opened
+from milepost.filters import Filter
+from milepost.integrations.retrieval import (
+    DETAILS,
+    Held,
+    IndexSource,
+    check_options,
+    identifier,
+    metadata,
+)
 from milepost.types import Passage
 
 
@@ -30,7 +39,9 @@ class MilepostRetriever(BaseRetriever):
 
     A node's text is the passage; ``start_char_idx`` and ``end_char_idx`` are its offsets; its
     metadata holds document, source, start, end, page, heading, score and hits, of which a language
-    model is shown document, page and heading. ``aretrieve`` runs in a thread.
+    model is shown document, page and heading. ``retrieve`` and ``aretrieve`` take ``k``,
+    ``budget``, ``documents``, ``min_score``, ``rerank`` and ``where``, too, for one question;
+    ``aretrieve`` runs in a thread.
 
     Sentences beside one another are one passage. There are fewer than ``k`` nodes only where the
     texts have no sentence left that is not in a passage or right beside one, or where ``budget`` or
@@ -43,6 +54,7 @@ class MilepostRetriever(BaseRetriever):
         documents: names or paths of the documents to search; None for all.
         min_score: passages that are less probable (0 to 1) are left out.
         rerank: whether the model's reranker scores the best windows.
+        where: a filter on the documents' properties, such as ``'kind = "pdf"'``; None for all.
         model: name or folder of the model that made the index; None for the default.
         callback_manager: LlamaIndex's own.
 
@@ -59,21 +71,47 @@ class MilepostRetriever(BaseRetriever):
         documents: Sequence[str] | None = None,
         min_score: float = 0.0,
         rerank: bool = True,
+        where: str | Filter | None = None,
         model: str | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         super().__init__(callback_manager=callback_manager)
-        self._index = opened(index, model)
         self._limits: dict[str, Any] = {
             "k": k,
             "budget": budget,
             "documents": documents,
             "min_score": min_score,
             "rerank": rerank,
+            "where": where,
         }
+        check_options(self._limits)
+        self._held = Held(index, model)
+
+    def retrieve(self, str_or_query_bundle: QueryType, **options: Any) -> list[NodeWithScore]:
+        """Search; ``options`` go before those of the retriever, for this question."""
+        if options:
+            return self._changed(options).retrieve(str_or_query_bundle)
+        found: list[NodeWithScore] = super().retrieve(str_or_query_bundle)
+        return found
+
+    async def aretrieve(
+        self, str_or_query_bundle: QueryType, **options: Any
+    ) -> list[NodeWithScore]:
+        """Search in a thread; see ``retrieve``."""
+        if options:
+            return await self._changed(options).aretrieve(str_or_query_bundle)
+        found: list[NodeWithScore] = await super().aretrieve(str_or_query_bundle)
+        return found
+
+    def _changed(self, options: dict[str, Any]) -> MilepostRetriever:
+        """Make a retriever with other options; several threads may ask with their own."""
+        check_options(options)
+        other = copy(self)
+        other._limits = self._limits | options
+        return other
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        passages = self._index.search(query_bundle.query_str, **self._limits)
+        passages = self._held.index.search(query_bundle.query_str, **self._limits)
         return [NodeWithScore(node=_node(passage), score=passage.score) for passage in passages]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:

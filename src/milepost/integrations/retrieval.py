@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
-from milepost.errors import InputError
+from milepost.errors import InputError, WrongType, nearest
+from milepost.filters import given
 from milepost.index import Index
 from milepost.index import open as open_index
 from milepost.types import Passage
@@ -30,6 +32,59 @@ def opened(index: IndexSource, model: str | None = None) -> Index:
     if isinstance(index, Index):
         return index
     return open_index(index, model=model, create=False, read_only=True)
+
+
+class Held:
+    """The index of a retriever, with which the retriever can be copied and pickled.
+
+    Copies in one process share the open index, which several threads may search; a pickled one
+    opens its folder where it is loaded.
+
+    Args:
+        source: an open index, or its folder.
+        model: as for ``opened``.
+
+    Raises:
+        StoreError: the folder holds no index, or one of another model or schema.
+    """
+
+    def __init__(self, source: IndexSource, model: str | None = None) -> None:
+        self._source, self._model = source, model
+        self.index = opened(source, model)
+
+    def of(self, source: IndexSource, model: str | None) -> Held:
+        """Itself, or that of another source: a framework may copy a retriever with changes."""
+        if (source, model) == (self._source, self._model):
+            return self
+        return Held(source, model)
+
+    def __copy__(self) -> Held:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Held:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if isinstance(self._source, Index):
+            raise WrongType("a retriever of an open index cannot be pickled", "index=FOLDER")
+        return Held, (self._source, self._model)
+
+
+_OPTIONS = ("k", "budget", "documents", "min_score", "rerank", "where")
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse options of one question that a search does not have, and filters that cannot be read.
+
+    Raises:
+        TypeError: an option is unknown.
+        InputError: the filter cannot be read.
+    """
+    for name in options:
+        if name not in _OPTIONS:
+            near = nearest(name, _OPTIONS)
+            raise WrongType(f"{name!r} is no option of a search", f"{near}{', '.join(_OPTIONS)}")
+    given(options.get("where"))
 
 
 def folder_of(index: IndexSource) -> str:

@@ -6,14 +6,17 @@ import hashlib
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path, PurePath
 
+from milepost._names import CONTROLS, one_line
 from milepost.errors import InputError, UnknownDocument
 from milepost.index import Index
 from milepost.objects import is_address
+from milepost.places import absolute
 from milepost.store import DocumentInfo, Statistics
 from milepost.text.folders import skipped
 from milepost.types import Box, ReadOptions
@@ -28,7 +31,10 @@ _SHORT_ID = 8
 """Characters of a short id: of 10,000 documents two have the same once in 90 libraries, and then
 both are meant."""
 
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069/\\:*?\"<>|]+")
+_ABANDONED_S = 3600.0
+"""Seconds since the last byte after which an upload has been given up."""
+
+_UNSAFE = re.compile(rf"[{CONTROLS}/\\:*?\"<>|]+")
 _DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
 
 
@@ -59,17 +65,22 @@ class Library:
     def __init__(
         self, index: Index, uploads: Path, roots: Sequence[Path] = (), *, pictures: bool = False
     ) -> None:
-        self.index, self.uploads, self.roots = index, uploads, tuple(roots)
+        # Absolute, as the names of documents are: else an upload has another id than its document.
+        self.index, self.uploads = index, absolute(uploads)
+        self.roots = tuple(map(absolute, roots))
         self.pictures = pictures
-        self.lines = uploads.with_name("lines")
+        self.lines = self.uploads.with_name("lines")
 
     def infos(self) -> list[DocumentInfo]:
         """All documents, in the order they were added."""
         return self.index.documents()
 
     def titles(self, names: Iterable[str]) -> dict[str, str]:
-        """The titles of the documents named."""
-        return {info.name: self.title(info) for info in self.index.documents(names)}
+        """The titles of the documents named, those that were removed meanwhile too."""
+        named = set(names)
+        return {name: self.short(name) for name in named} | {
+            info.name: self.title(info) for info in self.index.documents(named)
+        }
 
     def statistics(self) -> Statistics:
         """Counts over all documents."""
@@ -111,15 +122,15 @@ class Library:
 
     def title(self, info: DocumentInfo) -> str:
         """A document's name for people: its path below what the server was given."""
-        return info.name if info.source is None else self.short(info.source)
+        return one_line(info.name) if info.source is None else self.short(info.source)
 
     def short(self, path: str) -> str:
         """A path for people: below what the server was given, or its last part."""
         source = Path(path)
         for root in (self.uploads, *self.roots):
             if source != root and source.is_relative_to(root):
-                return source.relative_to(root).as_posix()
-        return source.name
+                return one_line(source.relative_to(root).as_posix())
+        return one_line(source.name)
 
     def without_path(self, message: str) -> str:
         """What is said of the index, for people: its folder's name stands for the whole path."""
@@ -204,12 +215,20 @@ class Library:
         return Path(name)
 
     def sweep(self) -> None:
-        """Remove what uploads that broke off and documents that are gone have left."""
+        """Remove what uploads that broke off and documents that are gone have left.
+
+        An upload that another server of this folder is receiving stays.
+        """
         known = {info.hash for info in self.infos()}
         lines = [
             path for path in self.lines.glob("*.npz") if path.stem.partition("-")[0] not in known
         ]
-        for path in (*self.uploads.glob(".part-*"), *self.lines.glob(".part-*"), *lines):
+        before = time.time() - _ABANDONED_S
+        for path in self.uploads.glob(".part-*"):
+            with suppress(OSError):
+                if path.stat().st_mtime < before:
+                    path.unlink()
+        for path in (*self.lines.glob(".part-*"), *lines):
             with suppress(OSError):
                 path.unlink()
 

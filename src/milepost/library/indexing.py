@@ -88,6 +88,7 @@ class Indexer:
         self._work: deque[Work] = deque()
         self._failed: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
         self._notes: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
+        self._removed: set[str] = set()
         self._step: Step | None = None
         self._busy = False
         self._indexed = 0
@@ -114,9 +115,11 @@ class Indexer:
             )
 
     def forget(self, name: str) -> None:
-        """Say no more of a document that was removed."""
+        """Say no more of a document that was removed, and let no work at hand bring it back."""
         with self._changed:
             self._drop({name})
+            if self._busy or self._work:
+                self._removed.add(name)
 
     def join(self, seconds: float | None = None) -> bool:
         """Wait until everything given is in the index; False where time was up before."""
@@ -148,6 +151,8 @@ class Indexer:
             finally:
                 with self._changed:
                     self._step, self._busy = None, False
+                    if not self._work:
+                        self._removed.clear()
                     self._changed.notify_all()
 
     def _do(self, work: Work) -> None:
@@ -171,9 +176,17 @@ class Indexer:
                 self._failed.extend((_name(source), why) for source in work.sources)
             return
         with self._changed:
+            # A file that came back since, as an upload of the same name, stays.
+            gone = {name for name in self._removed if not Path(name).exists()}
+        back = gone & {*report.added, *report.changed}
+        if back:
+            self._index.remove(back)
+        with self._changed:
             self._indexed += len(report.added) + len(report.changed)
             self._drop({*report.added, *report.changed, *report.failed})  # what was said before
-            self._failed.extend(report.failed.items())
+            self._failed.extend(
+                (name, why) for name, why in report.failed.items() if name not in gone
+            )
             for name, notes in report.notes.items():
                 self._notes.extend((name, note) for note in notes)
 

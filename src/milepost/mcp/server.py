@@ -10,9 +10,10 @@ from anyio.to_thread import run_sync
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.types import CallToolResult, ResourceLink, TextContent, ToolAnnotations
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 import milepost
+from milepost._names import one_line
 from milepost.errors import MilepostError
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.mcp.results import Checked, Documents, Read, Searched
@@ -31,6 +32,20 @@ _LOOKS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
 
+_MOST_DOCUMENTS = 10_000
+
+
+def _few(value: Any) -> Any:
+    """Refuse a list by its first wrong item: pydantic would say something of each."""
+    if isinstance(value, list):
+        if len(value) > _MOST_DOCUMENTS:
+            raise ValueError(f"at most {_MOST_DOCUMENTS:,} documents")
+        if not all(isinstance(each, str) for each in value):
+            raise ValueError("ids and titles are strings")
+    return value
+
+
+Few = BeforeValidator(_few)
 Question = Annotated[str, Field(description="A question in words.", min_length=1, max_length=5000)]
 Budget = Annotated[int, Field(description="Maximum number of tokens of the result.", ge=200)]
 Where = Annotated[
@@ -63,7 +78,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
             float, Field(description="Leave out what is less probable.", ge=0, le=1)
         ] = 0.0,
         documents: Annotated[
-            list[str] | None, Field(description="Ids or titles of documents to search.")
+            list[str] | None, Few, Field(description="Ids or titles of documents to search.")
         ] = None,
         cursor: Cursor = None,
         where: Where = None,
@@ -92,7 +107,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
             Field(description="A sentence, quotation or claim.", min_length=1, max_length=20_000),
         ],
         documents: Annotated[
-            list[str] | None, Field(description="Ids or titles of documents to look in.")
+            list[str] | None, Few, Field(description="Ids or titles of documents to look in.")
         ] = None,
         min_score: Annotated[
             float, Field(description="Probability from which a passage supports it.", ge=0, le=1)
@@ -127,7 +142,7 @@ async def _run(work: Callable[[], T]) -> T:
     try:
         return await run_sync(work, abandon_on_cancel=True)
     except MilepostError as error:
-        raise ToolError(str(error)) from error
+        raise ToolError(one_line(str(error))[:1000]) from error
 
 
 def _answer(result: BaseModel, links: dict[str, str]) -> CallToolResult:

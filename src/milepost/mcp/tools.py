@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milepost._names import one_line
 from milepost.errors import InputError
 from milepost.library import Indexer, Library, document_id, short_id
 from milepost.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted
@@ -40,6 +41,9 @@ _CHARACTERS = 6
 
 _CURSOR = 60
 """Tokens that are left for a cursor and a note."""
+
+_LONGEST_CURSOR = 200
+"""Characters of a cursor; a longer one may be JSON nested without end."""
 
 _PASSAGES = 200
 """Passages that can be paged through."""
@@ -203,7 +207,7 @@ class Tools:
             place=place_in_words(places_at(marks, start)),
             heading=mark_at(marks, "heading", start),
             next=end,
-            notes=list(info.notes),
+            notes=list(map(one_line, info.notes)),
         )
         result.text = self._cut(result, budget)
         result.end = start + len(result.text)
@@ -265,7 +269,7 @@ class Tools:
                 id=short_id(info.name),
                 characters=info.characters,
                 sentences=info.sentences,
-                notes=list(info.notes),
+                notes=list(map(one_line, info.notes)),
             )
             for info in infos[after : after + budget // 20]
         ]
@@ -290,7 +294,7 @@ class Tools:
             return []
         progress = self._indexer.progress()
         notes = [] if progress.idle else ["documents are still being indexed: ask again for all"]
-        failed = [f"not read: {Path(name).name}" for name, _ in progress.failed[-3:]]
+        failed = [f"not read: {self._library.short(name)}" for name, _ in progress.failed[-3:]]
         return notes + failed
 
     def _one(self, wanted: str) -> DocumentInfo:
@@ -343,7 +347,7 @@ def _page(info: DocumentInfo, page: int, marks: tuple[Any, ...]) -> int:
     if page not in places:
         last = max(places, default=0)
         hint = f"1 to {last}" if places else "start, because this document has no pages"
-        raise InputError(f"page: {page} is not in {Path(info.name).name}", hint)
+        raise InputError(f"page: {page} is not in {one_line(Path(info.name).name)}", hint)
     return int(places[page])
 
 
@@ -360,11 +364,12 @@ def _places(cursor: str, of: str) -> tuple[int, int]:
         InputError: it is none, or of another question.
     """
     try:
-        data = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        given = cursor if len(cursor) <= _LONGEST_CURSOR else ""
+        data = base64.urlsafe_b64decode(given + "=" * (-len(given) % 4))
         mark, first, skipped = json.loads(data)
         if mark == _mark(of) and LEAST <= first <= MOST and 0 <= skipped <= 1 << 40:
             return int(first), int(skipped)
-    except (ValueError, TypeError, binascii.Error):
+    except (ValueError, TypeError, RecursionError, binascii.Error):
         pass
     raise InputError("the cursor is not one of this question", "the `next` of the last result")
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsFloat, SupportsIndex
 
-from milepost.errors import BadQuestion, InputError
+from milepost.errors import BadQuestion, InputError, WrongType
 from milepost.filters import Filter, given
 from milepost.search.lexical import question_terms
 from milepost.search.operators import Operators, read_operators
@@ -62,12 +63,19 @@ class Limits:
         Raises:
             InputError: ``k`` is less than 1, ``budget`` is not a length, or ``min_score`` is not
                 a probability.
+            WrongType: ``k`` is not an integer, or ``min_score`` not a number.
 
         >>> Limits.parse(budget="400t")
         Limits(k=None, budget=Budget(size=400, unit='t'), min_score=0.0)
         """
+        if k is not None:
+            k = _whole(k)
         if k is not None and k < 1:
             raise InputError(f"k = {k} passages cannot be returned", "k=1 or more")
+        if isinstance(min_score, bool) or not isinstance(min_score, SupportsFloat):
+            raise WrongType(
+                f"min_score must be a number, not {type(min_score).__name__}", "min_score=0.2"
+            )
         if not 0.0 <= min_score <= 1.0:
             raise InputError(
                 f"min_score = {min_score} is not a probability", "0 to 1, such as 0.2 for 20%"
@@ -151,8 +159,10 @@ class Query:
         Raises:
             BadQuestion: the question is empty, has neither letter nor digit, or only excluded
                 words.
+            WrongType: the question is not a string, or ``k`` not an integer.
             InputError: see ``Limits.parse``, or the filter is invalid.
         """
+        check_text(text, "the question")
         limits, filter_ = Limits.parse(k, budget, min_score), given(where)
         found = read_operators(text) if operators else Operators(text)
         question = found.question
@@ -173,6 +183,32 @@ class Query:
             found.excluded,
             filter_,
         )
+
+
+_DIGITS = 12
+"""Digits of a length at most: Python refuses to read numbers of thousands."""
+
+
+def check_text(text: object, name: str) -> str:
+    """Refuse what is not a string: ``str([])`` would be looked for as the text ``[]``.
+
+    Raises:
+        WrongType: another type.
+    """
+    if not isinstance(text, str):
+        raise WrongType(f"{name} must be str, not {type(text).__name__}", "a question in words")
+    return text
+
+
+def _whole(k: Any) -> int:
+    """``k`` as an integer; NumPy's count.
+
+    Raises:
+        WrongType: another type.
+    """
+    if isinstance(k, bool) or not isinstance(k, SupportsIndex):
+        raise WrongType(f"k must be int, not {type(k).__name__}", "k=3")
+    return index(k)
 
 
 def parse_budget(budget: str | int | None) -> Budget | None:
@@ -197,7 +233,9 @@ def parse_length(length: str | int, name: str) -> Budget:
     Raises:
         InputError: anything else, or 0.
     """
-    match = re.fullmatch(r"\s*(\d+)\s*([ct]?)\s*", str(length))
+    if isinstance(length, int):
+        length = min(length, 10**_DIGITS - 1)  # as much as there is
+    match = re.fullmatch(rf"\s*(\d{{1,{_DIGITS}}})\s*([ct]?)\s*", str(length))
     if match is None or int(match[1]) == 0:
-        raise InputError(f"{name} {length!r} is not a length", "1600c or 400t")
+        raise InputError(f"{name} {length!r:.40} is not a length", "1600c or 400t")
     return Budget(int(match[1]), "t" if match[2] == "t" else "c")

@@ -24,6 +24,7 @@ from milepost.serve.agent_tools import AgentTools
 from milepost.serve.batching import Batcher
 from milepost.serve.failures import add_handlers
 from milepost.serve.guard import Guard
+from milepost.serve.heads import Heads
 from milepost.serve.metrics import Measured, Metrics
 from milepost.serve.routes import ask, check, documents, embeddings, page, search, status
 from milepost.serve.settings import ServeSettings
@@ -71,9 +72,12 @@ def create_app(
             CORSMiddleware,
             allow_origins=list(settings.allowed_origins),
             allow_methods=["GET", "POST", "DELETE"],
-            allow_headers=["Authorization", "Content-Type"],
+            # Clients of OpenAI and MCP send a dozen of their own, and more with each version.
+            allow_headers=["*"],
+            expose_headers=["Mcp-Session-Id", "Retry-After", "WWW-Authenticate"],
         )
     app.add_middleware(Measured, metrics=metrics)
+    app.add_middleware(Heads)
     return app
 
 
@@ -119,7 +123,7 @@ def _state(
     preload(encoder)
     if not settings.read_only:
         library.sweep()
-        folders = [uploads] if uploads.is_dir() else []
+        folders = [library.uploads] if library.uploads.is_dir() else []
         if sources or folders:
             indexer.add([*sources, *folders], prune=True)
     return State(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
 
+from milepost._names import one_line
 from milepost.errors import (
     BadQuestion,
     IndexBusy,
@@ -32,7 +34,7 @@ _STATUS: dict[type[MilepostError], int] = {
     UnknownDocument: 404,
     UnreadableFile: 422,
     InputError: 422,
-    IndexBusy: 409,
+    IndexBusy: 503,
     StorageFull: 507,
     MissingExtra: 501,
 }
@@ -55,10 +57,25 @@ class Refused(MilepostError):
         self.status, self.headers = status, headers
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""That nothing can be written, whatever it is."""
+
+_LONGEST = 1_000
+"""Characters of a message: part of it may be what a client sent."""
+
+
+def shown(message: str) -> str:
+    """A message as JSON can hold it, of bounded length: names of files may hold any bytes."""
+    plain = one_line(message)
+    return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 1] + "…"
+
+
 def body(status: int, message: str, **more: Any) -> dict[str, Any]:
     """The JSON of an error."""
     kind = "invalid_request_error" if status < 500 else "server_error"
-    return {"error": {"message": message, "type": kind, "param": None, "code": status} | more}
+    return {
+        "error": {"message": shown(message), "type": kind, "param": None, "code": status} | more
+    }
 
 
 def answer(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
@@ -84,21 +101,34 @@ async def _milepost(request: Request, error: MilepostError) -> JSONResponse:
     if status == 500:
         log.error("%s", error)
     library: Library = request.app.state.milepost.library
-    return answer(status, library.without_path(str(error)))
+    later = {"Retry-After": "2"} if status == 503 else None
+    return answer(status, library.without_path(str(error)), later)
 
 
 async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
     # What was sent is not repeated: it may be long, or secret.
     found = error.errors()
     first = found[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return JSONResponse(body(422, f"{where}: {first['msg']}", param=where), 422)
+    where = ".".join(str(part) for part in first["loc"][:4])[:100]
+    said = first["msg"]
+    if where == "body" and first["type"] in ("model_attributes_type", "dict_type"):
+        said = "not JSON; try: an object, with Content-Type: application/json"
+    return JSONResponse(body(422, f"{where}: {said}", param=where), 422)
 
 
 async def _http(_: Request, error: HTTPException) -> JSONResponse:
+    # An upload is spooled to the disk while it is parsed, and FastAPI makes 400 of any failure.
+    cause = error.__cause__
+    if isinstance(cause, OSError) and cause.errno in FULL:
+        return answer(507, "no space is left for temporary files; try: free some space")
+    if isinstance(cause, OSError) and cause.errno in (errno.EMFILE, errno.ENFILE):
+        return answer(503, "the server has too many open files", {"Retry-After": "2"})
     return answer(error.status_code, str(error.detail), dict(error.headers or {}))
 
 
 async def _unexpected(_: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, OSError) and error.errno in FULL:
+        log.error("no space is left: %s", error)
+        return answer(507, "no space is left on the disk; try: free some space")
     log.error("a request failed", exc_info=error)
     return answer(500, "the server failed on this request; its log has the reason")

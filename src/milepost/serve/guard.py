@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from milepost.serve.failures import answer
+from milepost.serve.prefix import route_path
 from milepost.serve.settings import LOOPBACK, ServeSettings
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Guard:
         await _Sized(self._app, most)(scope, receive, _safe(send))
 
     def _most(self, scope: Scope) -> int:
-        upload = scope["path"] == "/documents" and scope["method"] == "POST"
+        upload = route_path(scope) == "/documents" and scope["method"] == "POST"
         # An upload is wrapped in some lines of multipart.
         return self._settings.max_upload + 65_536 if upload else self._settings.max_body
 
@@ -101,7 +102,7 @@ class Guard:
         if self._rates is not None and (seconds := self._rates.wait(client)):
             more = {"Retry-After": str(1 + int(seconds))}
             return answer(429, f"more than {settings.rate:g} requests a second", more)
-        path = scope["path"]
+        path = route_path(scope)
         # A browser asks with OPTIONS, without a key, what it may ask.
         free = path in _OPEN or path.startswith("/page/") or scope["method"] == "OPTIONS"
         if settings.api_key and not free and not _known(headers, settings.api_key):
@@ -113,8 +114,16 @@ class Guard:
         return None
 
     def _ours(self, origin: str, host: str, scheme: str) -> bool:
-        """Whether a page of this origin may ask: the server's own, or one that was allowed."""
-        return origin in {f"{scheme}://{host}", *self._settings.allowed_origins}
+        """Whether a page of this origin may ask: the server's own, or one that was allowed.
+
+        A proxy that speaks TLS for a name that was allowed need not say so: the same name and port
+        without TLS is no other site.
+        """
+        allowed = self._settings
+        own = {f"{scheme}://{host}"}
+        if _name(host) in allowed.allowed_hosts:
+            own.add(f"https://{host}")
+        return origin in own or origin in allowed.allowed_origins
 
 
 class _Sized:

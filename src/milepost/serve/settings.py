@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,8 @@ from milepost.reading_options import Ocr
 
 if TYPE_CHECKING:
     from milepost.chat import Endpoint
+
+_PATH = re.compile(r"(/[\w.~-]+)+", re.ASCII)
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MEBIBYTE = 1 << 20
@@ -26,6 +30,9 @@ class ServeSettings:
         allowed_hosts: names, beside loopback and ``host``, by which the server may be called.
             Other names get status 421, so that no web page reaches it by DNS rebinding.
         allowed_origins: origins of web pages, beside the server's own, that may use it (CORS).
+        trusted_proxies: addresses and networks whose ``X-Forwarded-For`` and ``-Proto`` count; of
+            others they are ignored, since a client can send any.
+        root_path: prefix of all addresses, such as ``/docs``; "" for none.
         max_upload: bytes of one uploaded file.
         max_body: bytes of any other request.
         rate: requests a second for each client, ten times as many at once; None for no limit.
@@ -43,6 +50,8 @@ class ServeSettings:
     api_key: str | None = None
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
+    trusted_proxies: tuple[str, ...] = ()
+    root_path: str = ""
     max_upload: int = 512 * MEBIBYTE
     max_body: int = 16 * MEBIBYTE
     rate: float | None = None
@@ -54,14 +63,35 @@ class ServeSettings:
     ocr: Ocr | None = None
 
     def __post_init__(self) -> None:
+        # A key from a file or secret often ends in a newline, which no header can carry.
+        object.__setattr__(self, "api_key", (self.api_key or "").strip() or None)
+        object.__setattr__(self, "root_path", self.root_path.rstrip("/"))
+        if self.root_path and not _PATH.fullmatch(self.root_path):
+            raise InputError(f"{self.root_path!r:.80} is not a path", "--root-path /docs")
+        for each in self.trusted_proxies:
+            _check_address(each)
         if self.host not in LOOPBACK and not self.api_key:
             raise InputError(
                 f"other machines can reach {self.host}, and there is no API key",
                 "MILEPOST_API_KEY=… milepost serve",
             )
-        if self.api_key is not None and (len(self.api_key) < 8 or not self.api_key.isascii()):
-            raise InputError("the API key is too short", "8 or more ASCII characters")
+        if self.api_key is not None and not (
+            len(self.api_key) >= 8 and self.api_key.isascii() and self.api_key.isprintable()
+        ):
+            raise InputError(
+                "the API key is too short, or has other characters",
+                "8 or more ASCII characters on one line",
+            )
         if min(self.max_upload, self.max_body, self.search_threads, self.max_waiting) < 1:
             raise InputError("a limit of the server is below 1", "1 or more")
         if self.rate is not None and self.rate <= 0:
             raise InputError(f"a rate of {self.rate} lets nobody in", "more than 0, or none")
+
+
+def _check_address(address: str) -> None:
+    try:
+        ipaddress.ip_network(address)
+    except ValueError:
+        raise InputError(
+            f"{address!r:.80} is not an address or network", "--trusted-proxy 127.0.0.1"
+        ) from None

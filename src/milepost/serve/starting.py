@@ -18,6 +18,7 @@ import milepost
 from milepost.serve.failures import answer
 from milepost.serve.guard import Guard
 from milepost.serve.page_files import page_file
+from milepost.serve.prefix import route_path
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -102,8 +103,8 @@ class Starting(Generic[T]):
 
 def _early_answer(scope: Scope) -> Response | None:
     """What can be said before the application is there; None where the request must wait."""
-    path: str = scope["path"]
-    if scope["method"] != "GET":
+    path = route_path(scope)
+    if scope["method"] not in ("GET", "HEAD"):  # uvicorn leaves the body of HEAD out
         return None
     if path == "/":
         return page_file("index.html")

@@ -14,6 +14,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.errors import StoreError
 from milepost.properties import checked
 from milepost.store.base import (
     EVERYWHERE,
@@ -57,11 +58,13 @@ class MemoryStore:
         self._next = 0
         self._ids = count()
         self._state: _State | None = None  # of now, for the next snapshot; None after a change
+        self._closed = False
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
         """Hold the state of now for the length of a ``with`` block."""
         with self._lock:
+            self._open()
             if self._state is None:
                 self._state = _State(dict(self._live), self._rows, self._dead)
             state = self._state
@@ -82,6 +85,7 @@ class MemoryStore:
             paragraph_starts=entry.paragraph_starts.astype(np.bool_),
         )
         with self._lock:
+            self._open()
             self._state = None
             self.delete(source.name)
             info = DocumentInfo(
@@ -112,6 +116,7 @@ class MemoryStore:
     ) -> bool:
         """Note what is new of a document; False where there is no such document."""
         with self._lock:
+            self._open()
             stored = self._live.get(name)
             if stored is None:
                 return False
@@ -124,6 +129,7 @@ class MemoryStore:
     def delete(self, name: str) -> bool:
         """Remove a document; False where there was none of that name."""
         with self._lock:
+            self._open()
             stored = self._live.pop(name, None)
             if stored is not None:
                 self._state = None
@@ -133,6 +139,7 @@ class MemoryStore:
     def vacuum(self) -> None:
         """Give back the space of deleted documents."""
         with self._lock:
+            self._open()
             rows: dict[str, dict[int, int]] = {}
             for stored in self._live.values():
                 for row, terms in enumerate(stored.entry.terms, stored.info.first):
@@ -144,9 +151,14 @@ class MemoryStore:
         """Nothing: every search is exact."""
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Let go of everything; the store cannot be used afterwards."""
         with self._lock:
+            self._closed = True
             self._live, self._rows, self._dead, self._state = {}, {}, 0, None
+
+    def _open(self) -> None:
+        if self._closed:
+            raise StoreError("the index in memory is closed", "milepost.open() for a new one")
 
 
 class _State:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from starlette.responses import HTMLResponse
 
 from support.browser_page import Tabs, answered, ask, ready
 from support.openai_server import Model, Stream, refused, serving
@@ -113,6 +114,27 @@ def test_an_endpoint_that_refuses_is_an_event(server: Server, writer: Writer) ->
     assert "401" in data["message"]
     assert KEY not in data["message"]
     assert KEY not in server.said()
+
+
+def test_an_endpoint_that_answers_nonsense_is_an_event(server: Server, writer: Writer) -> None:
+    """A proxy's page with status 200, and a stream that breaks off after some words."""
+    page = HTMLResponse("<html>proxy error</html>")
+    for reply in (page, Stream(["A trail "], reason=None)):
+        writer.reply = lambda _, reply=reply: reply
+        name, data = events(server)[-1]
+        assert name == "error"
+        assert data["message"].endswith("try: the same question again")
+        assert "Traceback" not in server.said()
+
+
+def test_what_the_model_thinks_is_set_apart(server: Server, writer: Writer) -> None:
+    """In events of its own; it is neither in the answer nor cited."""
+    writer.reply = lambda _: Stream(["<thi", "nk>Is it [7]?</th", "ink>\n\n", *SAID])
+    found = events(server)
+    assert "".join(data["text"] for name, data in found if name == "thinking") == "Is it [7]?"
+    assert "".join(data["text"] for name, data in found if name == "text") == "".join(SAID)
+    assert found[-1][1]["text"] == "".join(SAID)
+    assert 7 not in [data["number"] for name, data in found if name == "citation"]
 
 
 def test_without_passages_nothing_is_sent(server: Server, model: Model) -> None:

@@ -69,7 +69,7 @@ async function write(wanted) {
   stop.focus({ preventScroll: true });
   const said = { text: "", passages: [], citations: [] };
   try {
-    for await (const { event, data } of postEvents("/ask", wanted, mine.signal)) {
+    for await (const { event, data } of postEvents("ask", wanted, mine.signal)) {
       if (event === "passages") said.passages = data.passages;
       else if (event === "citation") said.citations.push(data);
       else if (event === "text") text.textContent = said.text += data.text;

@@ -105,12 +105,16 @@ function pause(seconds, signal) {
  * @param {(fraction: number) => void} onProgress
  */
 export async function upload(file, onProgress) {
-  for (;;) {
+  for (let number = 1; ; number += 1) {
     const key = currentKey();
-    const { status, body } = await send(file, key, onProgress);
+    const { status, body, retry } = await send(file, key, onProgress);
     if (status === 202) return;
-    if (status === 401) await askForKey(key);
-    else if (status === 0) throw new ApiError(0, "The upload broke off. Is the server still running?");
+    if (status === 401) {
+      await askForKey(key);
+      number = 0;
+    } else if ([0, 429, 503].includes(status) && number < PATIENCE) {
+      await pause(retry); // sent again, a file takes the place of itself
+    } else if (status === 0) throw new ApiError(0, "The upload broke off. Is the server still running?");
     else throw new ApiError(status, messageOf(body, status));
   }
 }
@@ -120,13 +124,14 @@ function send(file, key, onProgress) {
   form.append("file", file, file.name);
   return new Promise((resolve) => {
     const sending = new XMLHttpRequest();
-    sending.open("POST", "/documents");
+    sending.open("POST", "documents");
     if (key) sending.setRequestHeader("Authorization", `Bearer ${key}`);
     sending.upload.addEventListener("progress", (event) => {
       if (event.lengthComputable) onProgress(event.loaded / event.total);
     });
     sending.addEventListener("loadend", () => {
-      resolve({ status: sending.status, body: sending.responseText });
+      const retry = sending.getResponseHeader("Retry-After");
+      resolve({ status: sending.status, body: sending.responseText, retry });
     });
     sending.send(form);
   });

@@ -103,9 +103,9 @@ async function load(id) {
   quote("");
   note("");
   try {
-    const details = await getJson(`/documents/${encodeURIComponent(id)}`);
+    const details = await getJson(`documents/${encodeURIComponent(id)}`);
     if (details.pdf) {
-      mine.sizes = await getJson(`/documents/${id}/pages`).then((found) => found.pages, (error) => {
+      mine.sizes = await getJson(`documents/${id}/pages`).then((found) => found.pages, (error) => {
         mine.problem = `Its pages cannot be shown: ${error.message}`;
         return null;
       });
@@ -266,7 +266,7 @@ async function toCell(cell) {
   const heat = passagesIn(id).length ? data.heat?.[id]?.[cell] ?? 0 : 0;
   if (heat >= HOT) {
     const peak = data.peaks[id][cell];
-    const found = await getJson(`/documents/${id}/sentences?start=${peak}&end=${Math.min(peak + 1, details.characters)}`).catch(() => null);
+    const found = await getJson(`documents/${id}/sentences?start=${peak}&end=${Math.min(peak + 1, details.characters)}`).catch(() => null);
     if (found?.sentences.length && open?.id === id) {
       const [start, end] = found.sentences[0];
       go({ open: { id, start, end } }, { replace: true });

@@ -44,12 +44,12 @@ async function load() {
     let cursor = null;
     do {
       const after = cursor === null ? "" : `&cursor=${encodeURIComponent(cursor)}`;
-      const part = await getJson(`/documents?limit=${PART}${after}`);
+      const part = await getJson(`documents?limit=${PART}${after}`);
       documents.push(...part.documents);
       cursor = part.cursor;
     } while (cursor !== null);
     // Last: while the model is loaded, requests for documents wait, and /ready does not.
-    const ready = await getJson("/ready");
+    const ready = await getJson("ready");
     const changed = signature(documents) !== signature(library.value.documents);
     const first = library.value.status !== "ready";
     library.set({ status: "ready", ready, error: null, ...((changed || first) && { documents }) });
@@ -132,7 +132,7 @@ async function discard({ id, title, uploaded }) {
   });
   if (!yes) return;
   try {
-    await remove(`/documents/${id}`);
+    await remove(`documents/${id}`);
   } catch (error) {
     if (error.status !== 404) { // gone already is as good
       notify(error.message);

@@ -43,7 +43,7 @@ export async function textOf({ id, start, end }) {
   const passage = passagesIn(id).find((one) => one.start <= start && end <= one.end);
   if (passage) return passage.points.slice(start, end);
   const until = Math.min(end, start + LONGEST);
-  return (await getJson(`/documents/${id}/text?start=${start}&end=${until}`)).text.trim();
+  return (await getJson(`documents/${id}/text?start=${start}&end=${until}`)).text.trim();
 }
 
 /** What is cited of an open document: a selection, else its place, else the sentence at hand. */
@@ -52,7 +52,7 @@ export async function cited({ id, details, place, offset, view }) {
   let { start, end } = chosen ?? place;
   if (end === null) {
     const until = Math.min(offset + LONGEST, details.characters);
-    const { sentences } = await getJson(`/documents/${id}/sentences?start=${offset}&end=${until}`);
+    const { sentences } = await getJson(`documents/${id}/sentences?start=${offset}&end=${until}`);
     [start, end] = sentences[0] ?? [offset, offset];
   }
   return {

@@ -69,7 +69,7 @@ export class PdfView {
       const { id, characters, sentences } = this.document;
       // A picture is cached for some minutes; that of a document that was replaced must not be shown.
       const version = `${characters}-${sentences}`;
-      const path = `/documents/${id}/pages/${page.page}.png?scale=${scale}&version=${version}`;
+      const path = `documents/${id}/pages/${page.page}.png?scale=${scale}&version=${version}`;
       const blob = await getBlob(path, loading.signal);
       if (loading.signal.aborted) return;
       const old = page.picture.src;
@@ -104,7 +104,7 @@ export class PdfView {
     for (const { boxes } of this.pages) boxes.replaceChildren();
     this.first = null;
     for (const [number, span] of spans.entries()) {
-      const path = `/documents/${this.document.id}/boxes?start=${span.start}&end=${span.end}`;
+      const path = `documents/${this.document.id}/boxes?start=${span.start}&end=${span.end}`;
       const { boxes } = await getJson(path, this.ending.signal);
       if (turn !== this.turn) return;
       for (const box of boxes) this.put(box, span.kind);

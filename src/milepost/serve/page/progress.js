@@ -28,7 +28,7 @@ export async function watch() {
     if (busy) await new Promise((resolve) => setTimeout(resolve, PAUSE));
     more = false;
     try {
-      const state = await getJson("/indexing");
+      const state = await getJson("indexing");
       busy = !state.idle;
       worked ||= busy;
       show(state);
@@ -99,6 +99,6 @@ async function dismiss(one) {
   byId("documents-heading").focus();
   const known = library.value.documents.some(({ id }) => id === one.id);
   if (!known && !library.value.ready?.read_only) {
-    await remove(`/documents/${one.id}`).catch(() => null); // a file of a folder, which stays
+    await remove(`documents/${one.id}`).catch(() => null); // a file of a folder, which stays
   }
 }

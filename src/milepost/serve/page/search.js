@@ -70,7 +70,7 @@ export async function search(most) {
   try {
     const documents = await existing(chosen, mine.signal);
     const wanted = { question, k: most, heat: true, ...(documents.length && { documents }) };
-    const data = trimmed(await postJson("/search", wanted, mine.signal));
+    const data = trimmed(await postJson("search", wanted, mine.signal));
     const calibrated = library.value.ready?.calibrated ?? true;
     const sure = !calibrated || EXACT.test(question) || data.best >= PROBABLE;
     const probable = data.passages.length > 0 && sure;
@@ -89,7 +89,7 @@ async function existing(chosen, signal) {
   const known = new Set(library.value.documents.map((document) => document.id));
   const checks = chosen.map(async (id) => {
     if (known.has(id)) return id;
-    return getJson(`/documents/${encodeURIComponent(id)}`, signal).then(
+    return getJson(`documents/${encodeURIComponent(id)}`, signal).then(
       () => id,
       (error) => {
         if (error.status === 404) return null;

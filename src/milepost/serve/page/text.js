@@ -113,7 +113,7 @@ export class TextView {
     const { id, characters } = this.document;
     const from = Math.max(0, Math.round(start));
     const to = Math.min(characters, Math.round(end));
-    const part = await getJson(`/documents/${id}/text?start=${from}&end=${to}`, this.ending.signal);
+    const part = await getJson(`documents/${id}/text?start=${from}&end=${to}`, this.ending.signal);
     const first = looseStart && from > 0 ? firstCut(part.text) : 0;
     const last = looseEnd && to < characters ? lastCut(part.text) : part.text.length;
     const points = new Points(part.text.slice(first, last), new Points(part.text, from).offset(first));

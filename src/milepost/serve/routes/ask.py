@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,11 +14,13 @@ from anyio.to_thread import run_sync
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
-from milepost.answers import Answer, Citation, Piece, answer
+from milepost.answers import Answer, Citation, Piece, Thinking, answer
+from milepost.chat import Unanswered
 from milepost.console.records import answer_record, citation_record
 from milepost.errors import MilepostError
 from milepost.library import document_id
-from milepost.serve.failures import Refused
+from milepost.serve.failures import Refused, shown
+from milepost.serve.routes.bodies import JsonRoute
 from milepost.serve.routes.search import Question, found, searched
 from milepost.serve.state import State, state_of
 
@@ -26,7 +29,9 @@ if TYPE_CHECKING:
     from milepost.search import SearchResult
     from milepost.types import Check, Passage
 
-router = APIRouter(tags=["answers"])
+log = logging.getLogger("milepost.serve")
+
+router = APIRouter(tags=["answers"], route_class=JsonRoute)
 
 _AT_ONCE = 8
 """Answers that are written at the same time; each holds a thread while it waits for words."""
@@ -46,9 +51,10 @@ async def ask(request: Request, asked: Question) -> StreamingResponse:
     """Let the server's language model answer from passages, and check its citations.
 
     Server-sent events: ``passages`` (as ``/search`` gives them; [1] in the text is the first),
-    ``text`` (piece by piece), ``citation`` (a sentence, the number it cites, and the verdict:
-    verbatim, near, supported, unsupported, unquoted, misquoted, missing; ``support`` is what
-    supports it, with the probability), then ``answer`` (the whole) or ``error``.
+    ``thinking`` (what a model thinks first), ``text`` (piece by piece), ``citation`` (a sentence,
+    the number it cites, and the verdict: verbatim, near, supported, unsupported, unquoted,
+    misquoted, missing; ``support`` is what supports it, with the probability), then ``answer`` (the
+    whole) or ``error``.
     """
     state = state_of(request)
     remote = state.settings.language_model
@@ -98,13 +104,25 @@ async def _events(
         # A client that leaves cancels this at the next word, which closes the connection.
         while (event := await run_sync(next, written, None, limiter=_writers)) is not None:
             yield _event(event, titles)
+    except Unanswered as error:
+        yield _error(state, f"{remote.url}: {error}; try: the same question again")
     except MilepostError as error:
-        yield _written("error", {"message": str(error)})
+        yield _error(state, str(error))
+    except Exception:
+        # The status has been sent; without an event the answer would only break off.
+        log.exception("an answer failed")
+        yield _error(state, "the server failed on this answer; its log has the reason")
     finally:
         written.close()
 
 
-def _event(event: Piece | Citation | Answer, titles: dict[str, str]) -> str:
+def _error(state: State, message: str) -> str:
+    return _written("error", {"message": shown(state.library.without_path(message))})
+
+
+def _event(event: Thinking | Piece | Citation | Answer, titles: dict[str, str]) -> str:
+    if isinstance(event, Thinking):
+        return _written("thinking", {"text": event.text})
     if isinstance(event, Piece):
         return _written("text", {"text": event.text})
     if isinstance(event, Citation):
@@ -117,7 +135,8 @@ def _citation(citation: Citation, titles: dict[str, str]) -> dict[str, Any]:
     record = citation_record(citation)
     if record["support"] is not None:
         identity = document_id(record["support"].pop("document"))
-        record["support"] = {"id": identity, "title": titles[identity], **record["support"]}
+        title = titles.get(identity, identity)
+        record["support"] = {"id": identity, "title": title, **record["support"]}
     return record
 
 

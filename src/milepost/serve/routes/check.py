@@ -9,26 +9,27 @@ from pydantic import BaseModel, Field
 
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.library import document_id
+from milepost.serve.routes.bodies import Asked, Documents, JsonRoute
 from milepost.serve.routes.search import WHERE, Found, found
 from milepost.serve.state import State, state_of, while_connected
 
 if TYPE_CHECKING:
     from milepost.types import Place
 
-router = APIRouter(tags=["search"])
+router = APIRouter(tags=["search"], route_class=JsonRoute)
 
 
-class CheckRequest(BaseModel):
+class CheckRequest(Asked):
     """What is looked for, and where."""
 
     text: Annotated[str, Field(min_length=1, max_length=50_000)] = Field(
         description="A sentence, a quotation or a claim."
     )
-    documents: list[str] | None = Field(
+    documents: Documents = Field(
         None, description="Ids or titles of the documents to look in; all if left out."
     )
     where: Annotated[str, Field(max_length=MAX_LENGTH)] | None = Field(None, description=WHERE)
-    min_score: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
+    min_score: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(
         0.5, description="Probability from which a passage supports the text."
     )
 
@@ -82,7 +83,7 @@ def _answer(state: State, asked: CheckRequest) -> CheckAnswer:
     result = library.index.check(
         asked.text,
         library.chosen(asked.documents),
-        min_score=asked.min_score,
+        min_score=0.5 if asked.min_score is None else asked.min_score,
         where=asked.where,
     )
     names = {each.document for each in result.places}
@@ -99,7 +100,7 @@ def _answer(state: State, asked: CheckRequest) -> CheckAnswer:
 def _place(place: Place, titles: dict[str, str]) -> FoundPlace:
     return FoundPlace(
         id=document_id(place.document),
-        title=titles.get(place.document, place.document),
+        title=titles[place.document],
         start=place.start,
         end=place.end,
         text=place.text,

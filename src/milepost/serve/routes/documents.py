@@ -5,18 +5,20 @@ from __future__ import annotations
 import base64
 import binascii
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, File, Query, Request, Response, UploadFile
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
-from milepost.errors import MilepostError, StorageFull, UnknownDocument
+from milepost._names import one_line
+from milepost.errors import StorageFull, UnknownDocument
 from milepost.filters import given
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.library import reading
 from milepost.library.documents import document_id, safe_name
-from milepost.serve.failures import Refused
+from milepost.serve.failures import FULL, Refused
 from milepost.serve.routes.references import Reference, reference_of
 from milepost.serve.routes.search import WHERE
 from milepost.serve.state import State, state_of
@@ -314,9 +316,10 @@ async def picture(
 
 def _keep(state: State, name: str, upload: UploadFile) -> tuple[Path, int]:
     """Write an upload to the disk, then give it its name."""
-    part = state.library.part()
+    part: Path | None = None
     size = 0
     try:
+        part = state.library.part()
         with part.open("wb") as out:
             while block := upload.file.read(_BLOCK):
                 size += out.write(block)
@@ -326,11 +329,12 @@ def _keep(state: State, name: str, upload: UploadFile) -> tuple[Path, int]:
             os.fsync(out.fileno())
         return state.library.keep(name, part), size
     except OSError as error:
-        part.unlink(missing_ok=True)
-        raise StorageFull(f"{name} cannot be kept: {error.strerror}", "free some space") from error
-    except MilepostError:
-        part.unlink(missing_ok=True)
-        raise
+        hint = "free some space" if error.errno in FULL else "a folder that can be written"
+        raise StorageFull(f"{name} cannot be kept: {error.strerror}", hint) from error
+    finally:
+        if part is not None:  # nothing is left of it where it was kept
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
 
 
 def _may_write(state: State) -> None:
@@ -350,7 +354,7 @@ def _summary(state: State, info: DocumentInfo) -> Summary:
             key: list(value) if isinstance(value, tuple) else value
             for key, value in info.properties.items()
         },
-        notes=list(info.notes),
+        notes=list(map(one_line, info.notes)),
     )
 
 
@@ -375,6 +379,6 @@ def _place(cursor: str | None) -> int:
     if cursor is None:
         return -1
     try:
-        return int(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        return int(base64.urlsafe_b64decode(cursor[:64] + "=" * (-len(cursor) % 4)))
     except (ValueError, binascii.Error):
         raise Refused(422, "cursor: not one of this list", "leave it out to begin") from None

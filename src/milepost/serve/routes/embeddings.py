@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import time
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from fastapi import APIRouter, Request
@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from milepost.engine import shipped_models
 from milepost.serve.failures import Refused
+from milepost.serve.routes.bodies import MAX_TEXTS, Asked, JsonRoute, texts
 from milepost.serve.state import State, state_of, while_connected
 
 if TYPE_CHECKING:
@@ -19,34 +20,38 @@ if TYPE_CHECKING:
 
     from milepost.types import Landmarks
 
-router = APIRouter(prefix="/v1", tags=["embeddings"])
+router = APIRouter(prefix="/v1", tags=["embeddings"], route_class=JsonRoute)
 
 _STARTED = int(time.time())
 
-T = TypeVar("T")
 Text = Annotated[str, StringConstraints(min_length=1)]
-Several = Annotated[list[T], Field(min_length=1, max_length=2048)]
+Texts = Annotated[
+    Text | Annotated[list[Text], Field(min_length=1, max_length=MAX_TEXTS)],
+    texts(MAX_TEXTS, "a text is needed, and it must not be empty"),
+]
 
 
-class EmbeddingRequest(BaseModel):
+class EmbeddingRequest(Asked):
     """What ``POST /v1/embeddings`` takes: OpenAI's fields, and two of Milepost's."""
 
-    input: Text | Several[Text] | Several[int] | Several[list[int]] = Field(
+    lists: ClassVar = {"input": MAX_TEXTS}
+
+    input: Texts = Field(
         description="A text or at most 2,048 of them, of any length: nothing is cut off. "
         "Token numbers are refused, because they belong to another tokenizer."
     )
     model: str | None = Field(
         None, description="The name of the model that is served; see GET /v1/models."
     )
-    encoding_format: Literal["float", "base64"] = "float"
+    encoding_format: Literal["float", "base64"] | None = "float"
     dimensions: Annotated[int, Field(ge=1)] | None = Field(
         None, description="The width of the model's vectors; others are refused."
     )
     user: str | None = Field(None, description="Not used.")
-    input_type: Literal["document", "query"] = Field(
+    input_type: Literal["document", "query"] | None = Field(
         "document", description="Whether the texts are documents or questions about them."
     )
-    landmarks: bool = Field(
+    landmarks: bool | None = Field(
         False, description="Add one vector for each sentence, with its offsets in the text."
     )
 
@@ -107,9 +112,9 @@ class Models(BaseModel):
 async def embeddings(request: Request, asked: EmbeddingRequest) -> EmbeddingAnswer:
     """Vectors of texts, and, if asked for, of each of their sentences."""
     state = state_of(request)
-    texts = _checked(state, asked)
+    given = _checked(state, asked)
     query = asked.input_type == "query"
-    encoded = await while_connected(request, state.batcher.encode(texts, query=query))
+    encoded = await while_connected(request, state.batcher.encode(given, query=query))
     as_base64 = asked.encoding_format == "base64"
     tokens = sum(each.tokens for each in encoded)
     state.metrics.tokens.inc(tokens)
@@ -153,19 +158,12 @@ def _checked(state: State, asked: EmbeddingRequest) -> list[str]:
     if asked.model is not None:
         _check_name(state, asked.model)
     given = [asked.input] if isinstance(asked.input, str) else asked.input
-    texts = [text for text in given if isinstance(text, str)]
-    if len(texts) < len(given):
-        raise Refused(
-            422,
-            "input: token numbers",
-            "text instead (LangChain: check_embedding_ctx_length=False)",
-        )
     width = state.encoder.dimensions
     if asked.dimensions not in (None, width):
         raise Refused(422, f"dimensions: {asked.dimensions}", f"{width}, or leave it out")
     if asked.landmarks and asked.input_type == "query":
         raise Refused(422, "landmarks: a question has none", '"input_type": "document"')
-    return texts
+    return given
 
 
 def _check_name(state: State, name: str) -> None:

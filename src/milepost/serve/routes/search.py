@@ -14,6 +14,7 @@ from milepost.filters import given
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.library.documents import document_id
 from milepost.search import Limits
+from milepost.serve.routes.bodies import Asked, Documents, JsonRoute
 from milepost.serve.routes.references import Reference, reference_of
 from milepost.serve.state import State, state_of, while_connected
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from milepost.store import DocumentInfo
     from milepost.types import Passage
 
-router = APIRouter(tags=["search"])
+router = APIRouter(tags=["search"], route_class=JsonRoute)
 
 T = TypeVar("T")
 
@@ -33,30 +34,30 @@ WHERE = (
 )
 
 
-class Question(BaseModel):
+class Question(Asked):
     """A question, and which passages may answer it."""
 
     question: Annotated[str, Field(min_length=1, max_length=10_000)]
     k: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         None, description="Maximum number of passages; 5, or with a budget as many as it holds."
     )
-    budget: str | Annotated[int, Field(ge=1)] | None = Field(
+    budget: Annotated[str, Field(max_length=100)] | Annotated[int, Field(ge=1)] | None = Field(
         None, description="Maximum length of all passages: 1600c characters, 400t tokens."
     )
-    min_score: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
+    min_score: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(
         0.0, description="Leave out passages that are less probable."
     )
-    documents: list[str] | None = Field(
+    documents: Documents = Field(
         None, description="Ids or titles of the documents to search; all if left out."
     )
     where: Annotated[str, Field(max_length=MAX_LENGTH)] | None = Field(None, description=WHERE)
-    rerank: bool = Field(True, description="Use the model's reranker: better, and slower.")
+    rerank: bool | None = Field(True, description="Use the model's reranker: better, and slower.")
 
 
 class SearchRequest(Question):
     """A question, and what the answer is to hold."""
 
-    heat: bool = Field(False, description="Add where in each document the matches are.")
+    heat: bool | None = Field(False, description="Add where in each document the matches are.")
 
 
 class Sentence(BaseModel):
@@ -101,12 +102,13 @@ class SearchAnswer(BaseModel):
 @router.post("/search", response_model_exclude_none=False)
 async def search(request: Request, asked: SearchRequest) -> SearchAnswer:
     """Find the passages that answer a question, best first."""
-    return await searched(request, asked, partial(_answer, heat=asked.heat))
+    return await searched(request, asked, partial(_answer, heat=bool(asked.heat)))
 
 
 def _answer(state: State, result: SearchResult, *, heat: bool) -> SearchAnswer:
-    infos = state.library.index.documents({passage.document for passage in result.passages})
-    titles = {info.name: state.library.title(info) for info in infos}
+    names = {passage.document for passage in result.passages}
+    titles = state.library.titles(names)
+    infos = state.library.index.documents(names) if heat else []
     return SearchAnswer(
         passages=[found(passage, titles) for passage in result.passages],
         best=result.best,
@@ -122,7 +124,8 @@ async def searched(
 ) -> T:
     """What ``made`` makes of a search, in its thread; given up when the client leaves."""
     state = state_of(request)
-    Limits.parse(asked.k, asked.budget, asked.min_score)  # before it waits for its turn
+    min_score, rerank = asked.min_score or 0.0, asked.rerank is not False
+    Limits.parse(asked.k, asked.budget, min_score)  # before it waits for its turn
     where = given(asked.where)
 
     def work() -> T:
@@ -131,8 +134,8 @@ async def searched(
             asked.k,
             asked.budget,
             state.library.chosen(asked.documents),
-            rerank=asked.rerank,
-            min_score=asked.min_score,
+            rerank=rerank,
+            min_score=min_score,
             where=where,
         )
         return made(state, result)
@@ -145,7 +148,7 @@ def found(passage: Passage, titles: dict[str, str]) -> Found:
     return Found(
         text=passage.text,
         id=document_id(passage.document),
-        title=titles.get(passage.document, passage.document),
+        title=titles[passage.document],
         start=passage.start,
         end=passage.end,
         score=passage.score,

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 import milepost
 from milepost.library.documents import Library, document_id
-from milepost.serve.failures import Refused
+from milepost.serve.failures import Refused, shown
 from milepost.serve.state import State, state_of
 
 router = APIRouter(tags=["status"])
@@ -147,5 +147,5 @@ def _calibrated(state: State) -> bool:
 def _reason(library: Library, name: str, why: str) -> Reason:
     """A reason without the path of the server's disk."""
     title = library.short(name)
-    reason = library.without_path(why.replace(name, title))
+    reason = shown(library.without_path(why.replace(name, title)))
     return Reason(id=document_id(name), title=title, reason=reason)

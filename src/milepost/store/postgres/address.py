@@ -50,6 +50,8 @@ def parse(url: str) -> Address:
         raise StoreError(f"schema={schema!r} is not a schema name", "schema=small_letters")
     if not (partitions.isdecimal() and 1 <= int(partitions) <= _MOST_PARTITIONS):
         raise StoreError(f"partitions={partitions!r} is not valid", f"1 to {_MOST_PARTITIONS:,}")
+    if any(key == "options" and "search_path" in value for key, value in given):
+        raise StoreError("options= sets search_path, in which the tables would be", "?schema=NAME")
     # libpq takes a plus sign for one, not for a space.
     rest = urlencode([each for each in given if each[0] not in _OWN], quote_via=quote)
     try:

@@ -11,6 +11,16 @@ from psycopg import errors as pg
 from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
 from milepost.store.postgres.address import Address
 
+REMADE = (pg.UndefinedTable, pg.InvalidSchemaName)
+"""What a process is told whose tables another one erases."""
+
+
+def remade(address: Address) -> IndexBusy:
+    """That another process makes the index anew."""
+    return IndexBusy(
+        f"{address.label}: another process makes the index anew", "the same command again"
+    )
+
 
 @contextmanager
 def translated(address: Address) -> Iterator[None]:
@@ -40,6 +50,8 @@ def translate(error: psycopg.Error, address: Address) -> StoreError:
             return StoreError(f"{where} takes no writes (a standby?)", "the primary server")
         case pg.LockNotAvailable() | pg.DeadlockDetected() | pg.SerializationFailure():
             return IndexBusy(f"{where}: another process is writing", "the same command again")
+        case pg.UndefinedTable() | pg.InvalidSchemaName():
+            return remade(address)
         case pg.QueryCanceled():
             return StoreError(
                 f"{where}: the server ended a long query",
@@ -52,7 +64,7 @@ def translate(error: psycopg.Error, address: Address) -> StoreError:
         case pg.InvalidCatalogName():
             return StoreError(f"{where}: there is no such database", "createdb NAME")
         case pg.TooManyConnections():
-            return StoreError(f"{where}: too many connections", "a larger max_connections")
+            return IndexBusy(f"{where}: too many connections", "a larger max_connections")
         case pg.AdminShutdown() | pg.CrashShutdown():
             return StoreError(f"{where}: the connection was lost", "the same command again")
         case psycopg.OperationalError() if error.sqlstate is None:
@@ -69,7 +81,11 @@ def _unreachable(error: psycopg.OperationalError, address: Address) -> StoreErro
     if "does not exist" in text and "database" in text:
         return StoreError(f"{where}: there is no such database", "createdb NAME")
     if "too many" in text or "remaining connection slots" in text:
-        return StoreError(f"{where}: too many connections", "a larger max_connections")
+        return IndexBusy(f"{where}: too many connections", "a larger max_connections")
+    if "startup parameter" in text:
+        return StoreError(
+            f"{where}: the pooler takes no options", "the address without options=, or the server's"
+        )
     for sign, words in (
         ("refused", "no server answers"),
         ("no such file", "no server answers"),

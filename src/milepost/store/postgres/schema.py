@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import psycopg
@@ -15,6 +17,7 @@ from milepost.stemming import SCRIPTS
 from milepost.store.conditions import HEAD
 from milepost.store.postgres import facts
 from milepost.store.postgres.address import Address
+from milepost.store.postgres.connecting import Connection, extension_schema, look_into
 from milepost.store.strings import given
 from milepost.types import Document
 
@@ -119,15 +122,66 @@ MIGRATIONS: dict[int, Callable[[psycopg.Connection[Any], int], bool]] = {
 where an index cannot be brought there."""
 
 
+_TRIES = 5
+
+_RACES = (
+    pg.UniqueViolation,
+    pg.DuplicateObject,
+    pg.DuplicateTable,
+    pg.DuplicateSchema,
+    pg.UndefinedTable,
+    pg.InvalidSchemaName,
+)
+"""What a process is told while another one, not always Milepost, makes or erases the same."""
+
+
+def ready(
+    connection: Connection, address: Address, fingerprint: str, dimensions: int, *, create: bool
+) -> str:
+    """Make, bring up to date and check the tables, in one transaction; give pgvector's schema.
+
+    Args:
+        connection: outside of a transaction.
+        address: of the index.
+        fingerprint: of the model.
+        dimensions: of its vectors.
+        create: make the tables where there are none.
+
+    Raises:
+        StoreError: see ``check`` and ``check_server``.
+    """
+    for left in reversed(range(_TRIES)):
+        try:
+            with connection.transaction():
+                if create:
+                    prepare(connection, address, fingerprint, dimensions)
+                check(connection, address, fingerprint, dimensions)
+                check_server(connection, address)
+                return extension_schema(connection) or "public"
+        except _RACES:
+            if not left:
+                raise
+        time.sleep(0.1)
+    raise AssertionError
+
+
+def _alone(connection: psycopg.Connection[Any]) -> None:
+    """Wait until no other process makes or erases tables in this database, of any schema.
+
+    The extension belongs to all schemas: with a lock of each, two processes that open a new
+    database would both create it.
+    """
+    connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('milepost', 0))")
+
+
 def prepare(
     connection: psycopg.Connection[Any], address: Address, fingerprint: str, dimensions: int
 ) -> None:
     """Make the tables where there are none, and bring those of an older version up to date."""
+    if _version(connection, address) == VERSION:
+        return
     with connection.transaction():
-        # One process makes them, others wait.
-        connection.execute(
-            "SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (f"milepost {address.schema}",)
-        )
+        _alone(connection)
         version = _version(connection, address)
         if version is None:
             _create(connection, address, fingerprint, dimensions)
@@ -143,6 +197,7 @@ def _create(
     connection: psycopg.Connection[Any], address: Address, fingerprint: str, dimensions: int
 ) -> None:
     check_server(connection, address, create=True)
+    look_into(connection, address, extension_schema(connection) or "public")
     connection.execute(
         sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(address.schema))
     )
@@ -212,7 +267,8 @@ def check(
             f"{address.label} was written by an older Milepost {told}",
             "milepost index PATH… --db ADDRESS --rebuild",
         )
-    held: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+    meta = sql.SQL("SELECT key, value FROM {}").format(sql.Identifier(address.schema, "meta"))
+    held: dict[str, str] = dict(connection.execute(meta).fetchall())
     if (held["fingerprint"], held["dimensions"]) != (fingerprint, str(dimensions)):
         raise WrongModel(
             f"{address.label} was made by another model "
@@ -246,8 +302,14 @@ def check_server(
 
 
 def _create_extension(connection: psycopg.Connection[Any], address: Address) -> None:
+    # Without a name it would be in the index's own schema where an administrator has made that, and
+    # no other index would find it.
+    row = connection.execute("SELECT to_regnamespace('public') IS NOT NULL").fetchone()
+    into = "public" if row is not None and row[0] else "extensions"
     try:
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        if into == "extensions":
+            connection.execute("CREATE SCHEMA IF NOT EXISTS extensions")
+        connection.execute(f"CREATE EXTENSION IF NOT EXISTS vector SCHEMA {into}".encode())
     except pg.InsufficientPrivilege:
         raise StoreError(
             f"{address.label}: the extension vector is not in the database, and the user may not "
@@ -263,32 +325,28 @@ def erase(connection: psycopg.Connection[Any], address: Address) -> None:
         NotAnIndex: there is none.
     """
     with connection.transaction():
+        _alone(connection)
         if _version(connection, address) is None:
             raise NotAnIndex(f"{address.label} holds no index", "milepost index PATH --db ADDRESS")
         for table in ("meta", "counter", "totals", "documents", *PARTED):
             connection.execute(
                 sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(address.schema, table))
             )
-        left = connection.execute(
-            "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(%s) LIMIT 1",
-            (address.schema,),
-        ).fetchone()
-        if left is None:
+        with suppress(pg.DependentObjectsStillExist), connection.transaction():
             connection.execute(sql.SQL("DROP SCHEMA {}").format(sql.Identifier(address.schema)))
 
 
 def _version(connection: psycopg.Connection[Any], address: Address) -> int | None:
     """Version of the tables; None where there are none."""
-    found = connection.execute(
-        "SELECT to_regclass(%s) IS NOT NULL", (f"{address.schema}.meta",)
-    ).fetchone()
-    if found is None or not found[0]:
+    asked = sql.SQL("SELECT value FROM {} WHERE key = 'version'").format(
+        sql.Identifier(address.schema, "meta")
+    )
+    try:
+        # Asking first whether the table is there would leave time to erase it.
+        with connection.transaction():
+            row = connection.execute(asked).fetchone()
+    except (pg.UndefinedTable, pg.InvalidSchemaName):
         return None
-    row = connection.execute(
-        sql.SQL("SELECT value FROM {} WHERE key = 'version'").format(
-            sql.Identifier(address.schema, "meta")
-        )
-    ).fetchone()
     return int(row[0]) if row else None
 
 

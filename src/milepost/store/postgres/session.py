@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
 import psycopg
+from psycopg.pq import TransactionStatus
 from psycopg_pool import ConnectionPool
 
 from milepost.store.postgres.address import Address
-from milepost.store.postgres.faults import translated
+from milepost.store.postgres.connecting import LOCAL, Connection
+from milepost.store.postgres.faults import REMADE, remade, translated
+
+IDLE = TransactionStatus.IDLE
 
 Rows = list[tuple[Any, ...]]
 Asked = tuple[str, dict[str, Any]]
@@ -23,30 +28,42 @@ class Session:
         round_trips: how often the server was waited for.
     """
 
-    def __init__(self, pool: ConnectionPool[psycopg.Connection[Any]], address: Address) -> None:
-        self._pool, self._address = pool, address
-        self._connection: psycopg.Connection[Any] | None = None
+    def __init__(
+        self, pool: ConnectionPool[Connection], address: Address, patience_s: float = 5.0
+    ) -> None:
+        self._pool, self._address, self._patience = pool, address, patience_s
+        self._connection: Connection | None = None
         self.round_trips = 0
 
     def begin(self, *queries: Asked) -> list[Rows]:
-        """Begin with these queries, whose state is that of all later ones.
+        """Begin with these queries, the first of totals, whose state is that of all later ones.
 
-        A connection that was lost while it lay idle is replaced.
+        Connections that were lost while they lay idle are replaced, all at once: a server that was
+        restarted has ended every one of them. Tables that another process makes anew are waited
+        for.
         """
+        until = time.monotonic() + self._patience
         with translated(self._address):
-            for last in (False, False, True):
+            while True:
                 connection = self._pool.getconn()
                 try:
                     found = self._ask(connection, queries)
                 except BaseException as error:
                     self._pool.putconn(connection)  # a broken one is thrown away
                     lost = isinstance(error, psycopg.OperationalError) and connection.broken
-                    if last or not lost:
+                    if time.monotonic() > until or not (lost or isinstance(error, REMADE)):
                         raise
+                    if lost:
+                        self._pool.check()
                 else:
-                    self._connection = connection
-                    return found
-        raise AssertionError
+                    if None not in found[0][0]:
+                        self._connection = connection
+                        return found
+                    # The tables are newer than the transaction, which sees no row of them.
+                    self._pool.putconn(connection)
+                    if time.monotonic() > until:
+                        raise remade(self._address)
+                time.sleep(0.05)
 
     def ask(self, *queries: Asked) -> list[Rows]:
         """Send queries together, wait once, and give the rows of each."""
@@ -54,9 +71,12 @@ class Session:
         with translated(self._address):
             return self._ask(self._connection, queries)
 
-    def _ask(self, connection: psycopg.Connection[Any], queries: Sequence[Asked]) -> list[Rows]:
+    def _ask(self, connection: Connection, queries: Sequence[Asked]) -> list[Rows]:
         self.round_trips += 1
+        begins = connection.pooled and connection.info.transaction_status == IDLE
         with connection.pipeline():
+            if begins:
+                connection.execute(LOCAL, connection.told)
             cursors = [
                 connection.cursor(binary=True).execute(query.encode(), values)
                 for query, values in queries

@@ -6,19 +6,20 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import psycopg
 from psycopg import IsolationLevel
 from psycopg import errors as pg
 from psycopg_pool import ConnectionPool, PoolTimeout
 
-from milepost.errors import StoreError
+from milepost.errors import IndexBusy, StoreError
 from milepost.store.base import Entry, Statistics
 from milepost.store.check import check_entry
 from milepost.store.postgres import schema, upkeep, write
-from milepost.store.postgres.address import Address, parse
-from milepost.store.postgres.faults import translate, translated
+from milepost.store.postgres.address import parse
+from milepost.store.postgres.connecting import Connection, connect, parameters, settings
+from milepost.store.postgres.faults import REMADE, translate, translated
 from milepost.store.postgres.session import Session
 from milepost.store.postgres.snapshot import TOTALS, PostgresSnapshot
 from milepost.store.strings import kept
@@ -38,17 +39,6 @@ _TRIES = 3
 
 _PUTS = 500
 """Documents after which the totals are joined: each adds a row, and every search reads them."""
-
-_SETTINGS = {
-    "jit": "off",  # compiling a query takes longer than running it
-    "plan_cache_mode": "force_custom_plan",  # a limit of 5 and one of 600 have different plans
-    "hnsw.ef_search": "1000",
-    "hnsw.iterative_scan": "relaxed_order",
-    "work_mem": "32MB",
-    # Where a scan ends that a filter leaves little of.
-    "hnsw.max_scan_tuples": "200000",
-    "hnsw.scan_mem_multiplier": "2",
-}
 
 
 class PostgresStore:
@@ -72,23 +62,27 @@ class PostgresStore:
         self.fingerprint, self.dimensions = fingerprint, dimensions
         self._read_only, self._patience = read_only, patience_s
         self._puts = 0
-        self._writer: psycopg.Connection[Any] | None = None
-        self._pool: ConnectionPool[psycopg.Connection[Any]] | None = None
+        self._writer: Connection | None = None
+        self._pool: ConnectionPool[Connection] | None = None
         with translated(self._address), connect(self._address, patience_s) as connection:
-            if create:
-                schema.prepare(connection, self._address, fingerprint, dimensions)
-            schema.check(connection, self._address, fingerprint, dimensions)
-            schema.check_server(connection, self._address)
+            self._extension = schema.ready(
+                connection, self._address, fingerprint, dimensions, create=create
+            )
         self._pool = self._readers()
 
-    def _readers(self) -> ConnectionPool[psycopg.Connection[Any]]:
-        def settle(connection: psycopg.Connection[Any]) -> None:
+    def _readers(self) -> ConnectionPool[Connection]:
+        told = settings(self._address, self._patience, self._extension)
+
+        def settle(connection: Connection) -> None:
+            connection.settle(told)
+            connection.commit()
             connection.isolation_level = IsolationLevel.REPEATABLE_READ
             connection.read_only = True
 
         return ConnectionPool(
             self._address.conninfo,
-            kwargs=_parameters(self._address, self._patience),
+            connection_class=Connection,
+            kwargs=parameters(self._patience),
             min_size=1,
             max_size=_READERS,
             timeout=max(self._patience, 1.0),
@@ -102,12 +96,14 @@ class PostgresStore:
         """Hold the newest committed state for the length of a ``with`` block."""
         if self._pool is None:
             raise StoreError(f"the index {self._address.label} is closed")
-        session = Session(self._pool, self._address)
+        session = Session(self._pool, self._address, self._patience)
         try:
             statistics = Statistics(*session.begin(TOTALS)[0][0])
             yield PostgresSnapshot(session, statistics, self.dimensions)
         except PoolTimeout:
-            raise StoreError(
+            with translated(self._address):
+                connect(self._address, self._patience).close()  # or it says why there is none
+            raise IndexBusy(
                 f"{self._address.label}: no connection was free", "fewer searches at one time"
             ) from None
         finally:
@@ -118,7 +114,7 @@ class PostgresStore:
         check_entry(entry, self.dimensions)
         prepared = write.prepare(entry)
 
-        def put(connection: psycopg.Connection[Any]) -> None:
+        def put(connection: Connection) -> None:
             first = write.reserved(connection, prepared.sentences)
             with connection.transaction():
                 write.put(connection, first, prepared)
@@ -137,7 +133,7 @@ class PostgresStore:
     ) -> bool:
         """Note what is new of a document whose text is the same; False where there is none."""
 
-        def touch(connection: psycopg.Connection[Any]) -> bool:
+        def touch(connection: Connection) -> bool:
             with connection.transaction():
                 return write.touch(connection, name, signature, options, properties)
 
@@ -146,7 +142,7 @@ class PostgresStore:
     def delete(self, name: str) -> bool:
         """Remove a document; False where there was none of that name."""
 
-        def delete(connection: psycopg.Connection[Any]) -> bool:
+        def delete(connection: Connection) -> bool:
             with connection.transaction():
                 return write.delete(connection, kept(name))
 
@@ -170,28 +166,36 @@ class PostgresStore:
             self._writer = None
         self._read_only = True
 
-    def _write(self, work: Callable[[psycopg.Connection[Any]], T]) -> T:
+    def _write(self, work: Callable[[Connection], T]) -> T:
         """Run a transaction; it is begun anew where the connection was lost.
 
-        That is safe: a document that was stored all the same is stored again.
+        That is safe: a document that was stored all the same is stored again. So is a wait for
+        another process that erases the index and makes it anew.
         """
         if self._pool is None:
             raise StoreError(f"the index {self._address.label} is closed")
         if self._read_only:
             raise StoreError(f"the index {self._address.label} was opened for reading only")
-        for left in reversed(range(_TRIES)):
+        until = time.monotonic() + self._patience
+        left = _TRIES
+        while True:
+            left -= 1
             try:
                 if self._writer is None or self._writer.closed:
-                    self._writer = connect(self._address, self._patience)
+                    self._writer = connect(self._address, self._patience, self._extension)
                 return work(self._writer)
+            except REMADE as error:
+                if time.monotonic() > until:
+                    raise translate(error, self._address) from None
+                left += 1
+                time.sleep(0.1)
             except psycopg.OperationalError as error:
                 lost = self._lost(error)
-                if not (lost and left):
+                if not lost or left <= 0:
                     raise translate(error, self._address) from None
                 time.sleep(0.2 * 2 ** (_TRIES - 1 - left))
             except psycopg.Error as error:
                 raise translate(error, self._address) from None
-        raise AssertionError
 
     def _lost(self, error: psycopg.OperationalError) -> bool:
         """Whether the connection was lost; it is let go of then, and the next write has a new one.
@@ -219,23 +223,3 @@ def erase(url: str, *, patience_s: float) -> None:
     address = parse(url)
     with translated(address), connect(address, patience_s) as connection:
         schema.erase(connection, address)
-
-
-def connect(address: Address, patience_s: float) -> psycopg.Connection[Any]:
-    """A connection that commits each statement outside of a transaction."""
-    return psycopg.connect(address.conninfo, autocommit=True, **_parameters(address, patience_s))
-
-
-def _parameters(address: Address, patience_s: float) -> dict[str, Any]:
-    settings = _SETTINGS | {
-        "search_path": f"{address.schema},public",
-        "lock_timeout": f"{round(1000 * patience_s)}ms",
-    }
-    given = psycopg.conninfo.conninfo_to_dict(address.conninfo).get("options") or ""
-    ours = " ".join(f"-c {key}={value}" for key, value in settings.items())
-    return {
-        "options": f"{ours} {given}".strip(),
-        "fallback_application_name": "milepost",
-        "connect_timeout": max(2, round(patience_s)),
-        "keepalives_idle": 30,
-    }

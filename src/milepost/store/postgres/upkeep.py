@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 
 from milepost.store.postgres import schema
+from milepost.store.postgres.connecting import Connection
 
 _TABLES = ("documents", *schema.PARTED)
 
@@ -20,17 +21,25 @@ _PATIENCE = "10min"
 """How long the index waits for transactions that began before it."""
 
 
-def vacuum(connection: psycopg.Connection[Any]) -> None:
-    """Give back the space of deleted rows."""
+def vacuum(connection: Connection) -> None:
+    """Give back the space of deleted rows; behind a pooler that is left to autovacuum."""
     join_totals(connection, dead=0)
+    if connection.pooled:
+        return
     for table in _TABLES:
         connection.execute(f"VACUUM (ANALYZE) {table}".encode())
     _note(connection, _sentences(connection))
 
 
-def optimize(connection: psycopg.Connection[Any]) -> None:
-    """Bring the statistics up to date; make the approximate index once it is worth it."""
+def optimize(connection: Connection) -> None:
+    """Bring the statistics up to date; make the approximate index once it is worth it.
+
+    Behind a pooler neither is done: it takes statements that no transaction may hold, and a lock
+    that lasts longer than one.
+    """
     join_totals(connection)
+    if connection.pooled:
+        return
     sentences = _sentences(connection)
     if abs(sentences - _noted(connection)) * _GROWN >= max(sentences, 1):
         for table in _TABLES:
@@ -40,7 +49,7 @@ def optimize(connection: psycopg.Connection[Any]) -> None:
         _index_vectors(connection)
 
 
-def join_totals(connection: psycopg.Connection[Any], dead: int | None = None) -> None:
+def join_totals(connection: Connection, dead: int | None = None) -> None:
     """Add the rows of totals up to one: every search adds up those that are there.
 
     Writers, which only add rows, do not wait.
@@ -49,13 +58,15 @@ def join_totals(connection: psycopg.Connection[Any], dead: int | None = None) ->
         connection: outside of a transaction.
         dead: how many rows of deleted documents there are; None for the sum.
     """
-    connection.execute(
-        "WITH old AS (DELETE FROM totals RETURNING *) INSERT INTO totals "
-        "SELECT sum(documents), sum(sentences), sum(terms), coalesce(%s::int8, sum(dead)) "
-        "FROM old HAVING count(*) > 0",
-        (dead,),
-    )
-    connection.execute("VACUUM totals")
+    with connection.transaction():
+        connection.execute(
+            "WITH old AS (DELETE FROM totals RETURNING *) INSERT INTO totals "
+            "SELECT sum(documents), sum(sentences), sum(terms), coalesce(%s::int8, sum(dead)) "
+            "FROM old HAVING count(*) > 0",
+            (dead,),
+        )
+    if not connection.pooled:
+        connection.execute("VACUUM totals")
 
 
 def _sentences(connection: psycopg.Connection[Any]) -> int:

@@ -1,0 +1,43 @@
+"""Serving below a path: a proxy may strip the prefix of its addresses or leave it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import RedirectResponse
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+def route_path(scope: Scope) -> str:
+    """The path of a request below the prefix."""
+    path: str = scope["path"]
+    return path.removeprefix(scope.get("root_path", ""))
+
+
+class Prefixed:
+    """ASGI middleware that tells the application its prefix.
+
+    uvicorn's own ``root_path`` is for proxies that strip it alone.
+
+    Args:
+        app: the application.
+        prefix: such as ``/docs``, without a slash at its end.
+    """
+
+    def __init__(self, app: ASGIApp, prefix: str) -> None:
+        self._app, self._prefix = app, prefix
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        path: str = scope["path"]
+        if path == self._prefix:  # the page refers to its files relative to the slash
+            await RedirectResponse(f"{self._prefix}/")(scope, receive, send)
+            return
+        if not path.startswith(f"{self._prefix}/"):
+            path = self._prefix + path
+        await self._app(dict(scope, root_path=self._prefix, path=path), receive, send)

@@ -1,0 +1,122 @@
+"""Connections to the server, directly or through a pooler, with Milepost's settings.
+
+A direct connection is told its settings once. A pooler such as PgBouncer gives every transaction
+another connection of the server: there they are told at the beginning of each transaction, nothing
+is kept beyond its end, and no statement is prepared. They do not travel as libpq's ``options``,
+which poolers refuse or drop.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import sql
+
+from milepost.store.postgres.address import Address
+
+_SETTINGS = {
+    "jit": "off",  # compiling a query takes longer than running it
+    "plan_cache_mode": "force_custom_plan",  # a limit of 5 and one of 600 have different plans
+    "hnsw.ef_search": "1000",
+    "hnsw.iterative_scan": "relaxed_order",
+    "work_mem": "32MB",
+    # Where a scan ends that a filter leaves little of.
+    "hnsw.max_scan_tuples": "200000",
+    "hnsw.scan_mem_multiplier": "2",
+}
+
+_TOLD = (
+    "(SELECT count(set_config(key, value, {local})) "
+    "FROM unnest(%(keys)s::text[], %(values)s::text[]) AS told (key, value))"
+)
+_DIRECT = f"SELECT CASE WHEN pg_backend_pid() = %(pid)s THEN {_TOLD.format(local='false')} END"
+LOCAL = f"SELECT {_TOLD.format(local='true')}"
+"""Tell a transaction its settings."""
+
+_GIVEN = re.compile(r"(?:-c\s*|--)([\w.-]+)=")
+
+
+class Connection(psycopg.Connection[Any]):
+    """A connection that knows whether a pooler is between it and the server.
+
+    Attributes:
+        pooled: whether one is.
+        told: the settings, for ``LOCAL``.
+    """
+
+    pooled = False
+    told: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed
+
+    def settle(self, told: dict[str, Any]) -> None:
+        """Tell the server the settings; where a pooler is between, each transaction is told.
+
+        The process of the server that answers is then another one than libpq was told of.
+        """
+        row = self.execute(_DIRECT, told | {"pid": self.info.backend_pid}).fetchone()
+        self.told, self.pooled = told, row is None or row[0] is None
+        if self.pooled:
+            self.prepare_threshold = None
+
+    @contextmanager
+    def transaction(
+        self, savepoint_name: str | None = None, force_rollback: bool = False
+    ) -> Iterator[psycopg.Transaction]:
+        """See psycopg; behind a pooler it begins with the settings."""
+        with super().transaction(savepoint_name, force_rollback) as begun:
+            if self.pooled:
+                self.execute(LOCAL, self.told)
+            yield begun
+
+
+def settings(address: Address, patience_s: float, extension: str) -> dict[str, Any]:
+    """What the server is told, without what the address itself says (``options``).
+
+    Args:
+        address: of the index.
+        patience_s: how long a lock is waited for.
+        extension: the schema of pgvector, quoted where it must be.
+    """
+    every = _SETTINGS | {"lock_timeout": f"{round(1000 * patience_s)}ms"}
+    given = psycopg.conninfo.conninfo_to_dict(address.conninfo).get("options") or ""
+    for name in _GIVEN.findall(str(given)):
+        every.pop(name.replace("-", "_"), None)
+    every["search_path"] = f"{address.schema}, {extension}, public"
+    return {"keys": list(every), "values": list(every.values())}
+
+
+def parameters(patience_s: float) -> dict[str, Any]:
+    """Arguments of every connection."""
+    return {
+        "fallback_application_name": "milepost",
+        "connect_timeout": max(2, round(patience_s)),
+        "keepalives_idle": 30,
+    }
+
+
+def connect(address: Address, patience_s: float, extension: str = "public") -> Connection:
+    """A connection that commits each statement outside of a transaction."""
+    made = Connection.connect(address.conninfo, autocommit=True, **parameters(patience_s))
+    try:
+        made.settle(settings(address, patience_s, extension))
+    except BaseException:
+        made.close()
+        raise
+    return made
+
+
+def extension_schema(connection: psycopg.Connection[Any]) -> str | None:
+    """The schema that holds pgvector, quoted where it must be; None where there is none."""
+    row = connection.execute(
+        "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def look_into(connection: psycopg.Connection[Any], address: Address, extension: str) -> None:
+    """Let the transaction at hand find the tables and pgvector."""
+    path = f"{address.schema}, {extension}, public"
+    connection.execute(sql.SQL("SELECT set_config('search_path', {}, true)").format(path))

@@ -1,0 +1,187 @@
+"""Behind proxies: a prefix, TLS, forwarded headers; probes with HEAD; other pages."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import mkdtemp
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from milepost.errors import InputError
+from milepost.serve.settings import ServeSettings
+from support.server import Server
+
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
+NAME = "docs.example.org"
+
+
+@pytest.fixture(scope="module")
+def behind(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server below /docs that trusts the proxies of this machine."""
+    with Server(
+        *(str(texts), "--root-path", "/docs/", "--allowed-host", NAME, "--rate", "50"),
+        *("--trusted-proxy", "127.0.0.1", "--cors", "https://app.example.org"),
+        cache=tmp_path_factory.mktemp("cache"),
+    ) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def proxy(behind: Server) -> Iterator[str]:
+    """The address of an nginx with TLS: /docs/ with the prefix stripped, /left/ with it left."""
+    if NGINX is None or shutil.which("openssl") is None:
+        pytest.skip("needs nginx and openssl: apt install nginx-light openssl")
+    folder = Path(mkdtemp(prefix="milepost-nginx-"))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    made += ["-subj", f"/CN={NAME}", "-keyout", str(folder / "key"), "-out", str(folder / "crt")]
+    subprocess.run(made, check=True, capture_output=True)
+    header = "proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr; "
+    header += "proxy_set_header X-Forwarded-Proto $scheme;"
+    (folder / "conf").write_text(
+        f"pid {folder}/pid; error_log {folder}/log; daemon off; events {{}}\n"
+        f"http {{ access_log off; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p;\n"
+        f"fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;\n"
+        f"server {{ listen 127.0.0.1:{port} ssl; ssl_certificate {folder}/crt;\n"
+        f"ssl_certificate_key {folder}/key; {header}\n"
+        f"location /docs/ {{ proxy_pass {behind.url}/; }}\n"
+        f"location = /docs {{ proxy_pass {behind.url}; }}\n"
+        f"location /left/ {{ proxy_pass {behind.url}/docs/; }} }} }}\n"
+    )
+    process = subprocess.Popen([NGINX, "-c", str(folder / "conf"), "-e", str(folder / "log")])
+    try:
+        for _ in range(100):
+            with socket.socket() as tried:
+                if tried.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.05)
+        yield f"https://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(20)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.parametrize("prefix", ["docs", "left"])
+def test_nginx_with_tls_and_a_prefix(proxy: str, prefix: str) -> None:
+    """The page, its files and the API, as a browser asks for them; own requests are own."""
+    port = urlsplit(proxy).port
+    host = {"host": f"{NAME}:{port}"}
+    with httpx.Client(base_url=proxy, verify=False, headers=host, timeout=60) as client:
+        page = client.get(f"/{prefix}/")
+        assert page.status_code == 200
+        assert 'src="page/main.js"' in page.text
+        assert client.get(f"/{prefix}/page/main.js").status_code == 200
+        own = {"origin": f"https://{NAME}:{port}"}
+        got = client.post(f"/{prefix}/search", json={"question": "Who makes wax?"}, headers=own)
+        assert got.status_code == 200, got.text
+        assert client.get(f"/{prefix}/documents").json()["documents"]
+        bare = client.get(f"/{prefix}/openapi.json").json()
+        assert bare["servers"] == [{"url": "/docs"}]
+
+
+def test_the_prefix_without_a_slash_leads_to_the_page(behind: Server) -> None:
+    """The page refers to its files relative to its own address."""
+    with behind.client() as client:
+        got = client.get("/docs", follow_redirects=False)
+        assert (got.status_code, got.headers["location"]) == (307, "/docs/")
+        assert client.get("/docs/health").status_code == 200
+        assert client.get("/health").status_code == 200
+
+
+def test_nothing_of_the_page_is_absolute(server: Server) -> None:
+    with server.client() as client:
+        page = client.get("/").text
+        assert 'href="/' not in page
+        assert 'src="/' not in page
+
+
+def test_forwarded_headers_count_from_trusted_proxies_only(
+    behind: Server, texts: Path, tmp_path: Path
+) -> None:
+    """Else a client would pass its rate with an address that it makes up."""
+
+    def refused(running: Server) -> int:
+        with running.client() as client:
+            return sum(
+                client.get(
+                    "/health", headers={"x-forwarded-for": f"10.0.{n // 250}.{n % 250}"}
+                ).status_code
+                == 429
+                for n in range(60)
+            )
+
+    with Server(str(texts), "--rate", "1", cache=tmp_path / "c") as plain:
+        assert refused(plain) > 30
+    assert refused(behind) == 0
+
+
+def test_a_tls_proxy_that_says_nothing(behind: Server) -> None:
+    """The page's own requests come from https:// there; for other names that is another site."""
+    with behind.client() as client:
+        ours = {"host": NAME, "origin": f"https://{NAME}"}
+        assert client.get("/documents", headers=ours).status_code == 200
+        port = urlsplit(behind.url).port
+        other = {"host": f"localhost:{port}", "origin": f"https://localhost:{port}"}
+        assert client.get("/documents", headers=other).status_code == 403
+        spoofed = {"host": NAME, "origin": "https://evil.example"}
+        assert client.get("/documents", headers=spoofed).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        "content-type,mcp-protocol-version,mcp-session-id,last-event-id",
+        "authorization,content-type,x-stainless-lang,x-stainless-retry-count,openai-organization",
+    ],
+)
+@pytest.mark.parametrize("path", ["/mcp", "/v1/embeddings"])
+def test_preflights_of_clients_of_other_pages(behind: Server, headers: str, path: str) -> None:
+    """Clients of MCP and of OpenAI send headers of their own."""
+    with behind.client() as client:
+        asked = {
+            "origin": "https://app.example.org",
+            "access-control-request-method": "POST",
+            "access-control-request-headers": headers,
+        }
+        got = client.options(path, headers=asked)
+        assert got.status_code == 200
+        allowed = got.headers["access-control-allow-headers"].lower()
+        assert all(each in allowed for each in headers.split(","))
+        refusal = client.options(path, headers={**asked, "origin": "https://evil.example"})
+        assert refusal.status_code in (400, 403)
+
+
+@pytest.mark.parametrize("path", ["/", "/health", "/ready", "/documents", "/metrics", "/v1/models"])
+def test_head_is_get_without_the_body(server: Server, path: str) -> None:
+    with server.client() as client:
+        got = client.head(path)
+        assert got.status_code == 200
+        assert got.content == b""
+        assert got.headers["content-type"] == client.get(path).headers["content-type"]
+        assert client.head("/nothing").status_code == 404
+
+
+def test_settings_that_cannot_be_used_are_refused() -> None:
+    """In one line; a key is taken without the newline that its file ends in."""
+    assert ServeSettings(api_key="longenough-key\n").api_key == "longenough-key"
+    assert ServeSettings(root_path="/a/b/").root_path == "/a/b"
+    for wrong in (
+        {"api_key": "long\nenough-key"},
+        {"api_key": "short\n\n\n\n\n\n"},
+        {"root_path": "docs"},
+        {"root_path": "/a b"},
+        {"trusted_proxies": ("proxy.example",)},
+        {"host": "0.0.0.0", "api_key": "\n"},
+    ):
+        with pytest.raises(InputError) as error:
+            ServeSettings(**wrong)
+        assert "\n" not in str(error.value)

@@ -1,0 +1,174 @@
+"""Processes that make, erase and search at the same time, and extensions in other schemas."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
+
+import psycopg
+
+from milepost.errors import IndexBusy, NotAnIndex, StoreError
+from milepost.store import erase_store
+from milepost.store.postgres.address import parse
+from support.postgres import server
+from support.store_entries import entry, numbered, opened
+from support.store_reads import reads
+
+
+@pytest.fixture
+def database() -> Iterator[Callable[[], str]]:
+    """Makes addresses of new databases, in which nothing is."""
+    made: list[str] = []
+
+    def make() -> str:
+        name = f"test_{uuid.uuid4().hex[:12]}"
+        ask(server(), f"CREATE DATABASE {name}")
+        made.append(name)
+        return urlunsplit(urlsplit(server())._replace(path=f"/{name}"))
+
+    yield make
+    for name in made:
+        ask(server(), f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def ask(address: str, query: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(parse(address).conninfo, autocommit=True) as connection:
+        cursor = connection.execute(query.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
+def with_schema(address: str, name: str) -> str:
+    return f"{address}{'&' if '?' in address else '?'}schema={name}"
+
+
+def at_once(*work: Callable[[], None]) -> list[BaseException]:
+    """Run all at the same moment; what they have raised."""
+    faults: list[BaseException] = []
+    barrier = threading.Barrier(len(work))
+
+    def run(each: Callable[[], None]) -> None:
+        barrier.wait()
+        try:
+            each()
+        except BaseException as error:
+            faults.append(error)
+
+    threads = [threading.Thread(target=run, args=(each,)) for each in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return faults
+
+
+def test_several_open_a_fresh_database_at_once(database: Callable[[], str]) -> None:
+    """Of one schema and of several: the extension belongs to all of them."""
+    for _ in range(5):
+        address = database()
+        places = [with_schema(address, f"s{number % 3}") for number in range(6)]
+        assert at_once(*(lambda at=at: opened(at).close() for at in places)) == []
+
+
+def test_several_make_an_index_anew_at_once(database: Callable[[], str]) -> None:
+    """Each erases and fills it, one after another; in the end it is whole."""
+    address = database()
+    opened(address).close()
+
+    def anew() -> None:
+        with suppress(NotAnIndex):  # another one has just erased it
+            erase_store(address)
+        store = opened(address)
+        for number in range(3):
+            store.put(numbered(number))
+        store.close()
+
+    for _ in range(3):
+        assert at_once(anew, anew, anew) == []
+        store = opened(address)
+        assert len(reads(store).documents()) in (0, 1, 2, 3)
+        store.close()
+
+
+def test_searches_beside_a_rebuild(database: Callable[[], str]) -> None:
+    """The old state or the new one, or "the same command again"; the same handle goes on."""
+    address = database()
+    store = opened(address)
+    store.put(entry("a", ["One. "]))
+    stop, faults, seen = threading.Event(), [], set()
+
+    def search() -> None:
+        while not stop.is_set():
+            try:
+                seen.add(len(reads(store).documents()))
+            except IndexBusy:
+                continue
+            except BaseException as error:
+                faults.append(error)
+
+    thread = threading.Thread(target=search)
+    thread.start()
+    for _ in range(5):
+        erase_store(address)
+        other = opened(address)
+        other.put(entry("a", ["One. "]))
+        other.close()
+    stop.set()
+    thread.join()
+    assert faults == []
+    assert seen <= {0, 1}
+    assert len(reads(store).documents()) == 1
+    store.close()
+
+
+def test_the_extension_in_another_schema(database: Callable[[], str]) -> None:
+    """Where an administrator has put it, whose name needs quotation marks."""
+    address = database()
+    ask(address, 'CREATE SCHEMA "My Extensions"')
+    ask(address, 'CREATE EXTENSION vector SCHEMA "My Extensions"')
+    store = opened(address)
+    store.put(numbered(0))
+    assert len(reads(store).documents()) == 1
+    store.close()
+
+
+def test_a_schema_that_was_made_before(database: Callable[[], str]) -> None:
+    """The extension goes into ``public``; another index works, and erasing, too."""
+    address = database()
+    ask(address, "CREATE SCHEMA milepost")
+    for place in (address, with_schema(address, "other")):
+        store = opened(place)
+        store.put(numbered(0))
+        store.close()
+    erase_store(address)
+    opened(address).close()
+    where = "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
+    assert ask(address, where) == [("public",)]
+
+
+def test_an_extension_in_the_schema_of_an_index(database: Callable[[], str]) -> None:
+    """As older versions have made it: others find it, and erasing leaves it there."""
+    address = database()
+    ask(address, "CREATE SCHEMA milepost")
+    ask(address, "CREATE EXTENSION vector SCHEMA milepost")
+    for place in (address, with_schema(address, "other")):
+        opened(place).close()
+    erase_store(address)
+    assert len(ask(address, "SELECT 1 FROM pg_extension WHERE extname = 'vector'")) == 1
+    opened(address).close()
+
+
+def test_a_search_path_of_the_address_is_refused(database: Callable[[], str]) -> None:
+    """Before anything is made: the tables would be in another schema."""
+    address = database()
+    joint = "&" if "?" in address else "?"
+    with pytest.raises(StoreError, match=r"search_path.*try: \?schema=NAME"):
+        opened(f"{address}{joint}options=-csearch_path%3Dpublic")
+    assert ask(address, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'") == [(0,)]
