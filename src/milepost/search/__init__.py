@@ -11,7 +11,7 @@ question), ``features.py``, ``trees.py``, ``leaves.py`` and ``ranking.py`` (the 
 the best sentences), ``reranking.py`` (a joint encoder scores the best windows), ``passages.py``
 (from sentences to passages within a budget), ``searcher.py`` (the pipeline in one function). For
 phrases and excluded words: ``operators.py`` (parse them), ``quoted.py`` (find a quotation in a
-store), ``required.py`` (the sentences that remain) and ``cores.py`` (passages of these).
+store) and ``required.py`` (the sentences that remain).
 """
 
 from __future__ import annotations
