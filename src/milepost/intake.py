@@ -14,9 +14,9 @@ from milepost.objects import Downloads, ObjectAddress, ObjectFile, is_address
 from milepost.paragraphs import paragraph_starts
 from milepost.places import File, Place, is_below
 from milepost.places import absolute as absolute
-from milepost.search.lexical import terms
 from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
+from milepost.terms import terms
 from milepost.text import files, read_file, zotero
 from milepost.text.folders import OnSkip
 from milepost.text.prefixes import objects, read_object

@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from milepost.search import question_terms
 from milepost.search import scope as room
 from milepost.search.scope import gather
 from milepost.store import Entry, Store
+from milepost.terms import question_terms
 from milepost.types import Document
 from support.search_stores import asking, empty_store, filled, gathered, put, searched, unit
 from support.store_reads import Counted, reads

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from milepost.store import Among, Statistics, Store
 from milepost.types import Mark
 from support.store_entries import WIDTH, entry, holds, numbered, opened, rows, unit
-from support.store_reads import reads
+from support.store_reads import matching, nearest, reads, similarity
 
 AWKWARD = [
     "a", "A", "don't", "x.y", "東京", "京都", "ab_cd", "42", '"', "*", "NEAR", "OR", "+-", "é", "É",
@@ -35,10 +35,10 @@ def test_empty_store_answers(store: Store) -> None:
         assert state.info("x") is None
         assert state.statistics() == Statistics(0, 0, 0)
         for among in (None, []):
-            nearest, scores = state.nearest(query, 5, among)
-            assert (nearest.dtype, scores.dtype) == (np.int64, np.float32)
-            assert (len(nearest), len(scores)) == (0, 0)
-            assert state.matching(["a"], 5, among).tolist() == []
+            found, scores = nearest(state, query, 5, among)
+            assert (found.dtype, scores.dtype) == (np.int64, np.float32)
+            assert (len(found), len(scores)) == (0, 0)
+            assert matching(state, ["a"], 5, among).tolist() == []
         assert [part.tolist() for part in state.postings(["a"])["a"]] == [[], []]
         assert state.postings([]) == {}
         none = state.sentences([])
@@ -51,7 +51,7 @@ def test_empty_store_answers(store: Store) -> None:
             ((0,), np.bool_),
         ]
         assert state.vectors([]).shape == (0, WIDTH)
-        assert state.similarity(query, []).shape == (0,)
+        assert similarity(state, query, []).shape == (0,)
         assert state.texts([]) == state.marks([]) == []
 
 
@@ -156,7 +156,7 @@ def test_names_limit_the_search(store: Store) -> None:
     assert read.matching(["common"], 0).tolist() == []
     with store.snapshot() as state:
         backwards = [info for info in reversed(state.documents()) if info.name in names]
-        assert sorted(state.matching(["common"], 50, backwards).tolist()) == [2, 3, 8, 9]
+        assert sorted(matching(state, ["common"], 50, backwards).tolist()) == [2, 3, 8, 9]
 
 
 def test_matching_by_hand(store: Store) -> None:

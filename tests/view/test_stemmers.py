@@ -16,8 +16,8 @@ import pytest
 import milepost
 from milepost.encoder import Encoder
 from milepost.errors import InputError
-from milepost.search.lexical import question_terms, tokens
 from milepost.stemming import SCRIPTS, stemmer_class, stemmer_of
+from milepost.terms import question_terms, tokens
 from milepost.types import Document
 from milepost.view import bundle, stemmers, write_page
 from milepost_eval.tasks.reading import lines

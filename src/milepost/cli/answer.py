@@ -189,7 +189,7 @@ def matched(text: str, words: set[str]) -> Iterator[tuple[int, int]]:
     >>> list(matched("Bees built cells.", {"bee", "cell"}))
     [(0, 4), (11, 16)]
     """
-    from milepost.search import terms
+    from milepost.terms import terms
 
     for match in _WORD.finditer(text):
         found = terms(match.group())

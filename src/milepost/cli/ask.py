@@ -14,7 +14,12 @@ from milepost.cli.language_model import (
     chosen_endpoint,
     language_model_options,
 )
-from milepost.cli.question import Question, limit_options, reading_options
+from milepost.cli.question import (
+    SearchOptions,
+    limit_options,
+    reading_options,
+    takes_search_options,
+)
 from milepost.console.options import Settings, common, db_option, json_option, say
 from milepost.errors import MilepostError
 
@@ -23,8 +28,7 @@ if TYPE_CHECKING:
     from milepost.chat import Endpoint
     from milepost.cli.question import Asked
     from milepost.search import SearchResult
-    from milepost.store.address import IndexPlace
-    from milepost.types import Hidden, Ocr, Passage
+    from milepost.types import Passage
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -72,24 +76,14 @@ Environment:
 @reading_options
 @common
 @click.pass_obj
+@takes_search_options
 def ask(
     settings: Settings,
     question: str,
-    paths: tuple[str, ...],
+    options: SearchOptions,
     endpoint: str | None,
     model_name: str | None,
-    db: IndexPlace | None,
-    k: int | None,
-    budget: str | None,
-    min_score: float,
-    names: tuple[str, ...],
-    where: str | None,
     as_json: bool,
-    model: str | None,
-    rerank: bool,
-    no_cache: bool,
-    hidden: Hidden | None,
-    ocr: Ocr | None,
 ) -> int:
     """Answer QUESTION from the passages that a search finds.
 
@@ -99,21 +93,7 @@ def ask(
     passage was found, or no sentence is backed by one.
     """
     remote = chosen_endpoint(endpoint, model_name)
-    asked = Question(
-        question,
-        paths,
-        db,
-        k,
-        budget,
-        min_score,
-        names,
-        where,
-        model,
-        rerank,
-        no_cache,
-        hidden,
-        ocr,
-    ).open(settings, as_json=as_json)
+    asked = options.ask(question, settings, as_json=as_json)
     with asked.index:
         result = asked.search()
         return _answer(settings, asked, result, remote, as_json=as_json)

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.question import Asked, Question, limit_options, reading_options
+from milepost.cli.question import (
+    Asked,
+    SearchOptions,
+    limit_options,
+    reading_options,
+    takes_search_options,
+)
 from milepost.console.options import Settings, common, db_option, json_option, say
 
 if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.search import SearchResult
-    from milepost.store.address import IndexPlace
-    from milepost.types import Hidden, Ocr
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -43,23 +47,9 @@ Examples:
 @reading_options
 @common
 @click.pass_obj
+@takes_search_options
 def search(
-    settings: Settings,
-    question: str,
-    paths: tuple[str, ...],
-    db: IndexPlace | None,
-    k: int | None,
-    budget: str | None,
-    min_score: float,
-    names: tuple[str, ...],
-    where: str | None,
-    as_json: bool,
-    explain: bool,
-    model: str | None,
-    rerank: bool,
-    no_cache: bool,
-    hidden: Hidden | None,
-    ocr: Ocr | None,
+    settings: Settings, question: str, options: SearchOptions, as_json: bool, explain: bool
 ) -> int:
     """Find the passages that answer QUESTION, best first.
 
@@ -72,21 +62,7 @@ def search(
     'how is "natural selection" tested -pigeons'. White space, case and typography are ignored.
     -5 is a number; -"5" excludes it.
     """
-    asked = Question(
-        question,
-        paths,
-        db,
-        k,
-        budget,
-        min_score,
-        names,
-        where,
-        model,
-        rerank,
-        no_cache,
-        hidden,
-        ocr,
-    ).open(settings, as_json=as_json)
+    asked = options.ask(question, settings, as_json=as_json)
     with asked.index:
         return _answer(settings, asked, as_json=as_json, explain=explain)
 

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from milepost.quotes import Folded, Occurrence, fold, occurrences
-from milepost.search.lexical import idf, terms
+from milepost.search.lexical import idf
 from milepost.search.scope import EVERYTHING
 from milepost.store.base import EVERYWHERE, Among, DocumentInfo
+from milepost.terms import terms
 
 if TYPE_CHECKING:
     import numpy as np

@@ -168,7 +168,7 @@ class Snapshot(Protocol):
     two in large collections. A search never lists all documents.
 
     ``documents`` arguments are records returned by this snapshot; results have the same order. For
-    ``sentences``, ``similarity`` and ``vectors`` the records must be sorted by ``first``, as
+    ``sentences`` and ``vectors`` the records must be sorted by ``first``, as
     ``documents()`` returns them.
     """
 
@@ -204,11 +204,6 @@ class Snapshot(Protocol):
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
         """Return the sentences of some documents, without their vectors."""
 
-    def similarity(
-        self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
-    ) -> NDArray[np.float32]:
-        """Compute ``(n,)`` float32: the dot product of ``vector`` ``(d,)`` with each sentence."""
-
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
         """Return the stored vectors, ``(n, d)`` float32, rounded to the store's type."""
 
@@ -233,7 +228,8 @@ class Snapshot(Protocol):
             vector: ``(d,)`` float32, of the question.
             terms: the question's terms.
             most: maximum number of sentences for which all documents are chosen.
-            candidates: number of rows taken from ``nearest`` and from ``matching`` beyond that.
+            candidates: beyond that, number of rows taken from each of two lists: those most similar
+                to the vector, and those that contain any of the terms, best by BM25.
             among: the documents that may be chosen.
 
         Returns:
@@ -265,22 +261,6 @@ class Snapshot(Protocol):
 
         A term that is not in the text maps to two empty arrays. ``among`` selects documents.
         """
-
-    def nearest(
-        self,
-        vector: NDArray[np.float32],
-        n: int,
-        documents: Sequence[DocumentInfo] | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Find the ``n`` rows most similar to ``vector``, and their scores, best first.
-
-        Ties go to the lower row. ``documents`` limits the search to those.
-        """
-
-    def matching(
-        self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
-    ) -> NDArray[np.int64]:
-        """Return at most ``n`` rows that contain any of the terms, best by BM25 first."""
 
 
 class Store(Protocol):

@@ -16,7 +16,8 @@ Postings = tuple[NDArray[np.int64], NDArray[np.int32]]
 class LocalSnapshot(Snapshot):
     """``choose``, ``measure`` and ``excerpts`` for a store in this process.
 
-    It has ``ranges`` and ``candidates``, and the calls of ``Snapshot`` that are not here.
+    It has ``ranges``, ``similarity`` and ``candidates``, and the calls of ``Snapshot`` that are not
+    here.
     """
 
     def ranges(self, among: Among) -> NDArray[np.int64]:
@@ -26,6 +27,12 @@ class LocalSnapshot(Snapshot):
         """
         raise NotImplementedError
 
+    def similarity(
+        self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
+    ) -> NDArray[np.float32]:
+        """``(n,)`` float32: dot product of ``vector`` ``(d,)`` with all sentences of documents."""
+        raise NotImplementedError
+
     def candidates(
         self,
         vector: NDArray[np.float32],
@@ -33,7 +40,7 @@ class LocalSnapshot(Snapshot):
         n: int,
         ranges: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows of ``nearest`` and of ``matching``, in some ranges or in all."""
+        """Find ``n`` rows of each of the two lists of ``Snapshot.choose``, in ranges or in all."""
         raise NotImplementedError
 
     def choose(

@@ -12,6 +12,7 @@ from milepost.filters import parse
 from milepost.store import Among, Store
 from milepost.store.lance import reading, schema
 from support.store_entries import entry, opened, rows
+from support.store_reads import nearest
 
 
 def test_many_documents_are_not_named_in_a_query(
@@ -40,8 +41,8 @@ def agree(plain: Store, tables: Store, among: Among) -> None:
         assert [info.name for info in found] == [info.name for info in left]
         for seed in range(3):
             query = rows(1, 100 + seed)[0]
-            due, scores = theirs.nearest(query, 8, left)
-            near, ours_scores = ours.nearest(query, 8, found)
+            due, scores = nearest(theirs, query, 8, left)
+            near, ours_scores = nearest(ours, query, 8, found)
             assert len(near) == len(due)
             assert abs(ours_scores - scores).max(initial=0) < 1e-6
             chosen, complete = ours.choose(query, ["common"], most=3, candidates=6, among=among)

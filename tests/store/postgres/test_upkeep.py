@@ -19,7 +19,7 @@ from milepost.store.postgres import store as room
 from milepost.store.postgres.address import parse as parsed
 from support.postgres import fresh_schema
 from support.store_entries import entry, numbered, opened, rows
-from support.store_reads import reads
+from support.store_reads import nearest, reads
 
 
 @pytest.fixture(params=[1, 3])
@@ -170,7 +170,7 @@ def test_the_nearest_under_a_filter_are_those_of_the_exact_scan(
             query = rows(1, 3000 + seed)[0]
             with plain.snapshot() as theirs, remote.snapshot() as ours:
                 left = theirs.select(among) or []
-                due, _ = theirs.nearest(query, 10, left)
+                due, _ = nearest(theirs, query, 10, left)
                 owners = [info.name for info in theirs.owners(due)]
                 found, complete = ours.choose(query, [], most=0, candidates=40, among=among)
                 assert not complete

@@ -21,7 +21,7 @@ import numpy as np
 from milepost.chat import Endpoint, Unanswered
 from milepost.encoder import Encoder
 from milepost.errors import InputError, MilepostError
-from milepost.search.lexical import question_terms, terms
+from milepost.terms import question_terms, terms
 from milepost.types import Span
 from milepost_eval.types import Split
 from milepost_train.collection import Sentences, sentences_of

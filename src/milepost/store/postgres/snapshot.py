@@ -196,13 +196,6 @@ class PostgresSnapshot(Snapshot):
         """Everything but the vectors of the sentences of some documents."""
         return _sentences(self._session.ask(_bodies(_ids(documents)))[0], documents)
 
-    def similarity(
-        self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
-    ) -> NDArray[np.float32]:
-        """``(n,)`` float32: dot product of ``vector`` ``(d,)`` with all sentences of documents."""
-        check_vector(vector, self._dimensions)
-        return _scores(self._session.ask(_similarity(vector, _ids(documents)))[0], documents)
-
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
         """``(n, d)`` float32: the stored vectors, as rounded to int8."""
         query = (
@@ -263,36 +256,6 @@ class PostgresSnapshot(Snapshot):
             order = np.argsort(rows)
             found[term] = rows[order], counts[order]
         return found
-
-    def nearest(
-        self,
-        vector: NDArray[np.float32],
-        n: int,
-        documents: Sequence[DocumentInfo] | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Find the ``n`` rows most similar to ``vector``, and their scores, best first."""
-        check_vector(vector, self._dimensions)
-        found = self._session.ask(nearest(vector, n, *_within(documents), ALWAYS))[0]
-        rows = np.array([row for _, row, _ in found], np.int64)
-        return rows, np.array([score for _, _, score in found], np.float32)
-
-    def matching(
-        self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
-    ) -> NDArray[np.int64]:
-        """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
-        held = self._session.ask(matching(terms, *_within(documents), ALWAYS))[0]
-        owners, numbers = best(held, self._statistics, n)
-        query = "SELECT id, first FROM documents WHERE id = ANY(%(ids)s)"
-        ids = sorted(set(owners.tolist()))
-        first: dict[int, int] = dict(self._session.ask((query, {"ids": ids}))[0])
-        return np.array([first[each] for each in owners.tolist()], np.int64) + numbers
-
-
-def _within(documents: Sequence[DocumentInfo] | None) -> tuple[str, dict[str, Any]]:
-    """A query of the ids of documents, and its values; empty for all."""
-    if documents is None:
-        return "", {}
-    return "SELECT unnest(%(ids)s::int8[])", _ids(documents)
 
 
 def _ids(documents: Sequence[DocumentInfo]) -> dict[str, Any]:

@@ -95,7 +95,7 @@ class SqliteSnapshot(LocalSnapshot):
     def similarity(
         self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
     ) -> NDArray[np.float32]:
-        """``(n,)`` float32: dot product of ``vector`` ``(d,)`` with all sentences of documents."""
+        """See ``LocalSnapshot.similarity``."""
         check_vector(vector, self._dimensions)
         return self._view.similarity(self._chosen(ranges_of(documents)), vector)
 
@@ -120,21 +120,6 @@ class SqliteSnapshot(LocalSnapshot):
             found = read.postings(self._connection, terms)
         return found if among == EVERYWHERE else limited(found, self.ranges(among))
 
-    def nearest(
-        self,
-        vector: NDArray[np.float32],
-        n: int,
-        documents: Sequence[DocumentInfo] | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Find the ``n`` rows most similar to ``vector``, and their scores, best first."""
-        return self._nearest(vector, n, None if documents is None else ranges_of(documents))
-
-    def matching(
-        self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
-    ) -> NDArray[np.int64]:
-        """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
-        return self._matching(terms, n, None if documents is None else ranges_of(documents))
-
     def candidates(
         self,
         vector: NDArray[np.float32],
@@ -142,21 +127,12 @@ class SqliteSnapshot(LocalSnapshot):
         n: int,
         ranges: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows of ``nearest`` and of ``matching``, in some ranges or in all."""
-        return self._nearest(vector, n, ranges)[0], self._matching(terms, n, ranges)
-
-    def _nearest(
-        self, vector: NDArray[np.float32], n: int, ranges: NDArray[np.int64] | None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """See ``LocalSnapshot.candidates``."""
         check_vector(vector, self._dimensions)
         runs = self._all_runs() if ranges is None else self._chosen(ranges)
-        return self._view.nearest(runs, vector, n)
-
-    def _matching(
-        self, terms: Sequence[str], n: int, ranges: NDArray[np.int64] | None
-    ) -> NDArray[np.int64]:
+        nearest, _ = self._view.nearest(runs, vector, n)
         with translated(self._folder):
-            return read.matching(self._connection, terms, n, ranges)
+            return nearest, read.matching(self._connection, terms, n, ranges)
 
     def _chosen(self, ranges: NDArray[np.int64]) -> NDArray[np.int64]:
         """Runs of the documents with some ranges, ascending."""
