@@ -112,9 +112,9 @@ def recall(index: milepost.Index, questions: list[str], exact: milepost.Index) -
 
 def _best(state: Snapshot, vector: np.ndarray) -> np.ndarray:
     """The ten greatest similarities in the documents that a search chooses by the vector alone."""
-    found, _ = state.choose(vector, [], most=0, candidates=10)
+    found, _ = state.select_candidates(vector, [], most=0, candidates=10)
     found.sort(key=lambda info: info.first)
-    return -np.sort(-state.measure(vector, [], found).similarity)[:10]
+    return -np.sort(-state.score_inputs(vector, [], found).similarity)[:10]
 
 
 def _folder_size(folder: Path) -> int:

@@ -110,7 +110,7 @@ def index_faults(
                 import numpy as np
 
                 vector = np.ones(index.model.manifest.dimensions, np.float32)
-                if len(state.measure(vector, [], infos).similarity) != rows:
+                if len(state.score_inputs(vector, [], infos).similarity) != rows:
                     faults.append("not every sentence is found by its vector")
                 boats = sum(
                     "boat" in value[0][start:end]  # type: ignore[index]

@@ -28,7 +28,7 @@ def test_verdicts_and_exit_codes(cli, model, notes, db, text, verdict, code, ind
     record = json.loads(result.stdout)
     assert (record["verdict"], result.exit_code) == (verdict, code)
     assert record["version"] == 2
-    assert set(record) - {"version", "report"} == set(milepost.Check.__dataclass_fields__)
+    assert set(record) - {"version", "report"} == set(milepost.CheckResult.__dataclass_fields__)
     assert bool(record["places"]) == (verdict in ("verbatim", "near"))
     assert bool(record["passages"]) == (verdict == "supported")
     assert ("report" in record) == (not indexed)

@@ -144,5 +144,5 @@ def test_the_number_of_calls_does_not_grow_with_the_documents(
         with of_size(documents).snapshot() as state:
             counted = Counted(state)
             assert len(gather(counted, asking(words, names=names)).spans)
-            assert counted.calls == {"choose": 1, "measure": 1}
+            assert counted.calls == {"select_candidates": 1, "score_inputs": 1}
             assert max(counted.calls.values()) == 1

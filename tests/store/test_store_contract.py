@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.store import Among, Statistics, Store
+from milepost.store import DocumentSelection, Statistics, Store
 from milepost.types import Mark
 from support.store_entries import WIDTH, entry, holds, numbered, opened, rows, unit
 from support.store_reads import matching, nearest, reads, similarity
@@ -309,9 +309,9 @@ def _agree_in_a_search(plain: Store, durable: Store, query: np.ndarray, terms: l
     with plain.snapshot() as theirs, durable.snapshot() as ours:
         for names in (None, frozenset(["a"]), frozenset(["c", "a"])):
             for most in (0, 3, 1000):
-                limits = {"most": most, "candidates": 100, "among": Among(names)}
-                found, complete = ours.choose(query, terms, **limits)
-                due, all_of_them = theirs.choose(query, terms, **limits)
+                limits = {"most": most, "candidates": 100, "among": DocumentSelection(names)}
+                found, complete = ours.select_candidates(query, terms, **limits)
+                due, all_of_them = theirs.select_candidates(query, terms, **limits)
                 assert complete == all_of_them
                 if complete:
                     assert [info.name for info in found] == [info.name for info in due]
@@ -319,7 +319,10 @@ def _agree_in_a_search(plain: Store, durable: Store, query: np.ndarray, terms: l
                     assert {info.name for info in found} == {info.name for info in due}
         wanted = [info for info in theirs.documents() if info.name != "b"]
         held = [ours.info(info.name) for info in wanted]
-        found, due = ours.measure(query, terms, held), theirs.measure(query, terms, wanted)
+        found, due = (
+            ours.score_inputs(query, terms, held),
+            theirs.score_inputs(query, terms, wanted),
+        )
         assert found.statistics == due.statistics
         assert found.frequencies == due.frequencies
         assert found.sentences.document_offsets.tolist() == due.sentences.document_offsets.tolist()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from milepost.store import DocumentInfo, Sentences, Snapshot, Statistics, Store
-from milepost.store.base import Among as DocumentSelection
+from milepost.store.base import DocumentSelection
 from milepost.store.conditions import ALWAYS
 from milepost.store.local import LocalSnapshot, ranges_of
 from milepost.types import Document, Mark
@@ -100,7 +100,7 @@ def similarity(
     state: Snapshot, vector: np.ndarray, documents: Sequence[DocumentInfo]
 ) -> np.ndarray:
     """Dot products of a vector with the sentences of some documents."""
-    return state.measure(vector, [], documents).similarity
+    return state.score_inputs(vector, [], documents).similarity
 
 
 def nearest(
@@ -108,7 +108,9 @@ def nearest(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows most similar to a vector, and their scores: of the documents that a search chooses."""
     names = None if documents is None else frozenset(info.name for info in documents)
-    found, _ = state.choose(vector, [], most=0, candidates=n, among=DocumentSelection(names))
+    found, _ = state.select_candidates(
+        vector, [], most=0, candidates=n, among=DocumentSelection(names)
+    )
     found = sorted(found, key=lambda info: info.first)
     scores = similarity(state, vector, found)
     rows = np.concatenate(

@@ -7,8 +7,8 @@ Read:    ``connection.py`` (requests, what is tried again), ``endpoint.py`` and 
          (what is asked), ``reading.py`` (bodies and events).
 """
 
-from milepost.chat.connection import Unanswered
+from milepost.chat.connection import NoResponse
 from milepost.chat.embeddings import EmbeddingEndpoint
 from milepost.chat.endpoint import Completion, Endpoint, Message
 
-__all__ = ["Completion", "EmbeddingEndpoint", "Endpoint", "Message", "Unanswered"]
+__all__ = ["Completion", "EmbeddingEndpoint", "Endpoint", "Message", "NoResponse"]

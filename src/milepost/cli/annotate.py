@@ -28,7 +28,7 @@ from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.index import Index
-    from milepost.marking import Marked
+    from milepost.marking import AnnotatedPdf
 
 MARKED, NOTHING = 0, 1
 
@@ -133,7 +133,7 @@ def _reason(failed: dict[str, str]) -> tuple[str, str]:
     return problem, hint
 
 
-def _print(marked: Marked) -> None:
+def _print(marked: AnnotatedPdf) -> None:
     """Print the file, and for each question the pages and probabilities of its passages."""
     from milepost.cli.answer import shown_path
     from milepost.console.screen import visible, visible_name

@@ -26,7 +26,7 @@ from milepost.errors import MilepostError
 if TYPE_CHECKING:
     from milepost.answers import Answer
     from milepost.chat import Endpoint
-    from milepost.cli.question import Asked
+    from milepost.cli.question import PreparedQuery
     from milepost.search import SearchResult
     from milepost.types import Passage
 
@@ -101,7 +101,7 @@ def ask(
 
 def _answer(
     settings: Settings,
-    asked: Asked,
+    asked: PreparedQuery,
     result: SearchResult,
     remote: Endpoint | None,
     *,
@@ -147,10 +147,12 @@ def _answer(
     return _judged(outcome.answer, len(passages), quiet=settings.quiet)
 
 
-def _ask(asked: Asked, passages: tuple[Passage, ...], remote: Endpoint, *, aloud: bool) -> _Outcome:
+def _ask(
+    asked: PreparedQuery, passages: tuple[Passage, ...], remote: Endpoint, *, aloud: bool
+) -> _Outcome:
     """Ask the language model; ``aloud``: print what it writes as it comes."""
     from milepost.answers import Answer, Piece, answer
-    from milepost.chat import Unanswered
+    from milepost.chat import NoResponse
     from milepost.console.screen import visible
 
     outcome = _Outcome()
@@ -164,7 +166,7 @@ def _ask(asked: Asked, passages: tuple[Passage, ...], remote: Endpoint, *, aloud
                         sys.stdout.flush()
                 elif isinstance(event, Answer):
                     outcome.answer = event
-        except Unanswered as error:
+        except NoResponse as error:
             outcome.error = MilepostError(f"{remote.url}: {error}", "the same command again")
         except MilepostError as error:
             outcome.error = error
@@ -201,7 +203,9 @@ def _judged(answer: Answer, passages: int, *, quiet: bool) -> int:
     return FOUND if held else NOTHING
 
 
-def _record(asked: Asked, passages: tuple[Passage, ...], outcome: _Outcome) -> dict[str, Any]:
+def _record(
+    asked: PreparedQuery, passages: tuple[Passage, ...], outcome: _Outcome
+) -> dict[str, Any]:
     """What ``--json`` prints."""
     from milepost.console.records import citation_record, passage_record, report_record
 

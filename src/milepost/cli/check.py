@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from milepost.engine.folder import ModelFolder
     from milepost.filters import Filter
     from milepost.index import Index
-    from milepost.types import Check, Document, Report
+    from milepost.types import CheckResult, Document, IndexReport
 
 CODES = {"verbatim": 0, "near": 3, "supported": 4, "not found": 1}
 """Exit code of each verdict; 2 is an error."""
@@ -163,15 +163,15 @@ def _in_files(
     options: ReadOptions,
     *,
     cache: bool,
-) -> tuple[Check | None, Report | None]:
+) -> tuple[CheckResult | None, IndexReport | None]:
     """Look for the text in files that are not indexed yet: reading is far faster than encoding.
 
     Nothing where it is not in them word for word or nearly, or where an index of them exists.
     """
     from milepost.checking import check_documents, prepared
     from milepost.cli.sources import cache_place
-    from milepost.search.where import no_match
-    from milepost.types import Check, Report
+    from milepost.search.filter_note import no_match
+    from milepost.types import CheckResult, IndexReport
 
     place = cache_place(paths, folder.manifest.fingerprint, options)
     # Objects are downloaded once, and text is recognised once: for the index, which keeps it.
@@ -184,8 +184,8 @@ def _in_files(
     found = check_documents(given, _documents(paths, chosen, failed, seen))
     if chosen.where is not None and seen.documents and not seen.matching and not failed:
         chosen.where.check_keys(seen.keys)
-        found = Check(given.text, "not found", notes=(no_match(chosen.where),))
-    return found, Report(failed=failed) if found is not None else None
+        found = CheckResult(given.text, "not found", notes=(no_match(chosen.where),))
+    return found, IndexReport(failed=failed) if found is not None else None
 
 
 def _documents(
@@ -214,8 +214,8 @@ def _documents(
 
 
 def _in_index(
-    index: Index, text: str, chosen: Chosen, report: Report | None, min_score: float
-) -> Check:
+    index: Index, text: str, chosen: Chosen, report: IndexReport | None, min_score: float
+) -> CheckResult:
     from milepost.cli.sources import chosen_documents
 
     documents = chosen_documents(index, chosen.names, report)
@@ -223,7 +223,11 @@ def _in_index(
 
 
 def _show(
-    settings: Settings, found: Check, report: Report | None, min_score: float, as_json: bool
+    settings: Settings,
+    found: CheckResult,
+    report: IndexReport | None,
+    min_score: float,
+    as_json: bool,
 ) -> int:
     """Print the result; returns the exit code."""
     from milepost.cli.sources import complain, read_names

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.search import Query, SearchResult
     from milepost.store.address import IndexPlace
-    from milepost.types import Document, Hidden, Ocr, ReadOptions, Report
+    from milepost.types import Document, Hidden, IndexReport, Ocr, ReadOptions
 
 
 def min_score_option(help_text: str, default: float = 0.0) -> Callable[[Command], Command]:
@@ -134,7 +134,7 @@ class SearchOptions:
     hidden: Hidden | None = None
     ocr: Ocr | None = None
 
-    def ask(self, question: str, settings: Settings, *, as_json: bool) -> Asked:
+    def ask(self, question: str, settings: Settings, *, as_json: bool) -> PreparedQuery:
         """Open the index, or read the PATHs into one; what cannot be asked is refused before.
 
         Raises:
@@ -154,10 +154,10 @@ class SearchOptions:
                 "--hidden and --ocr are for PATHs; for an index give them to `milepost index`"
             )
         if self.paths:
-            return Asked(*self._read(question, settings, as_json=as_json), self.names)
+            return PreparedQuery(*self._read(question, settings, as_json=as_json), self.names)
         index = self.open_index(required_db(self.db), settings)
         try:
-            return Asked(self._parse(question, index.model), index, None, self.names)
+            return PreparedQuery(self._parse(question, index.model), index, None, self.names)
         except BaseException:
             index.close()
             raise
@@ -178,7 +178,7 @@ class SearchOptions:
         *,
         as_json: bool,
         sources: list[str | Document] | None = None,
-    ) -> tuple[Index, Report]:
+    ) -> tuple[Index, IndexReport]:
         """Read the PATHs into an index with a progress bar; see ``sources.indexed``."""
         from milepost.cli.sources import indexed
         from milepost.console.progress import Bar
@@ -211,7 +211,7 @@ class SearchOptions:
 
     def _read(
         self, question: str, settings: Settings, *, as_json: bool
-    ) -> tuple[Query, Index, Report]:
+    ) -> tuple[Query, Index, IndexReport]:
         from milepost.cli.sources import expand, model_for
         from milepost.encoder import load
 
@@ -239,7 +239,7 @@ def takes_search_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PreparedQuery:
     """A question, the index that it is asked of, and what was read for it.
 
     Attributes:
@@ -251,7 +251,7 @@ class Asked:
 
     query: Query
     index: Index
-    report: Report | None
+    report: IndexReport | None
     names: tuple[str, ...]
 
     def search(self) -> SearchResult:

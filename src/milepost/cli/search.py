@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.question import (
-    Asked,
+    PreparedQuery,
     SearchOptions,
     limit_options,
     reading_options,
@@ -67,7 +67,7 @@ def search(
         return _answer(settings, asked, as_json=as_json, explain=explain)
 
 
-def _answer(settings: Settings, asked: Asked, *, as_json: bool, explain: bool) -> int:
+def _answer(settings: Settings, asked: PreparedQuery, *, as_json: bool, explain: bool) -> int:
     """Search and print the result; returns the exit code."""
     from milepost.cli.sources import complain, read_names
 
@@ -101,7 +101,7 @@ def _answer(settings: Settings, asked: Asked, *, as_json: bool, explain: bool) -
             for note in result.notes if result.passages else ():
                 say(note)
         if result.passages and not any(result.terms.values()) and _flat(result):
-            say("no word of the question is in the text and no sentence stands out: a guess")
+            say("low confidence: no query term occurs in the text")
     if result.passages:
         return FOUND
     if report is not None and report.failed and not read_names(report):

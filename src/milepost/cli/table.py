@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.tables import Row
     from milepost.tables.rows import Per
-    from milepost.types import Report
+    from milepost.types import IndexReport
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -151,7 +151,7 @@ def _left(index: Index, names: list[str] | None, where: str | None) -> list[str]
 
 
 def _show(
-    settings: Settings, out: Path, rows: list[Row], report: Report | None, *, as_json: bool
+    settings: Settings, out: Path, rows: list[Row], report: IndexReport | None, *, as_json: bool
 ) -> None:
     from milepost.tables.writing import answered
 

@@ -5,7 +5,7 @@ passages with the parts of their scores. This package knows the store's protocol
 files, models or user interfaces.
 
 Read in this order: ``query.py`` (the question and its limits), ``lexical.py`` (BM25 at several
-scales), ``where.py`` (the note if a filter matches no document), ``scope.py`` (the
+scales), ``filter_note.py`` (the note if a filter matches no document), ``scope.py`` (the
 sentences to score), ``fusion.py`` (one score from landmarks and words, weighted by signals of the
 question), ``features.py``, ``trees.py``, ``leaves.py`` and ``ranking.py`` (the learned ranking of
 the best sentences), ``reranking.py`` (a joint encoder scores the best windows), ``passages.py``

@@ -65,8 +65,8 @@ def bm25(
         usual = max(mean_length, 1e-6) * (2 * scale + 1)
         norm = k1 * (1.0 - b + b * reach / usual)
         for term, weight in weights.items():
-            often = _sums(counts[term], bounds)
-            result[row] += weight * often * (k1 + 1.0) / np.maximum(often + norm, 1e-6)
+            together = _sums(counts[term], bounds)
+            result[row] += weight * together * (k1 + 1.0) / np.maximum(together + norm, 1e-6)
     return result
 
 

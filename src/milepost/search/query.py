@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from milepost.errors import BadQuestion, InputError
 from milepost.filters import Filter, given
 from milepost.search.operators import Operators, read_operators
-from milepost.store.base import Among
+from milepost.store.base import DocumentSelection
 from milepost.terms import question_terms
 
 if TYPE_CHECKING:
@@ -107,9 +107,9 @@ class Query:
     where: Filter | None = None
 
     @property
-    def among(self) -> Among:
+    def among(self) -> DocumentSelection:
         """The documents to search, by name and by filter."""
-        return Among(self.documents, self.where)
+        return DocumentSelection(self.documents, self.where)
 
     @property
     def question(self) -> str:

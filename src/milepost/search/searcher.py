@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from milepost.search.filter_note import filter_matches_none, no_match
+from milepost.search.language_notes import language_notes
 from milepost.search.passages import (
     Core,
     Run,
@@ -25,15 +27,13 @@ from milepost.search.required import (
     required,
 )
 from milepost.search.scope import Scope, gather
-from milepost.search.unread import unread_notes
-from milepost.search.where import leaves_nothing, no_match
 from milepost.types import Hit, Passage, mark_at, page_of, place_in_words, places_at
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from milepost.language import Reads
+    from milepost.language import SupportedLanguages
     from milepost.search.query import Query
     from milepost.search.reranking import Reranker
     from milepost.store.base import Snapshot
@@ -56,7 +56,7 @@ class SearchModel:
     ranking: Ranking
     reranker: Reranker | None = None
     count_tokens: Measure | None = None
-    reads: Reads | None = None
+    reads: SupportedLanguages | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
     names = holding(phrases)
     scope = gather(snapshot, query, names)
     if not len(scope.spans):
-        if query.where is not None and leaves_nothing(snapshot, query.among):
+        if query.where is not None and filter_matches_none(snapshot, query.among):
             return SearchResult(notes=(no_match(query.where),))
         if names is None:
             return SearchResult(terms=dict(scope.idf), notes=("there is no text to search",))
@@ -136,7 +136,7 @@ def _ranked(
     found = _passages(snapshot, scope, ranked, query, _measure(query, model), must)
     found.sort(key=lambda passage: -passage.score)
     passages = [passage for passage in found if passage.score >= query.limits.min_score]
-    unread = unread_notes(
+    unread = language_notes(
         query.text,
         [passage.text for passage in found],
         model.reads,

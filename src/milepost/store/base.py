@@ -109,7 +109,7 @@ class Statistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Among:
+class DocumentSelection:
     """Selects the documents that a search covers; all by default.
 
     ``names`` selects documents by name, ``where`` by a filter; a document must pass both.
@@ -138,7 +138,7 @@ class Among:
         return self.where is not None and not self.where.keys <= BUILT_IN
 
 
-EVERYWHERE = Among()
+ALL = DocumentSelection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +163,9 @@ class Measured:
 class Snapshot(Protocol):
     """One committed state of a store.
 
-    A search calls ``choose`` and ``measure``, then ``texts`` for the reranker and ``excerpts`` for
-    its passages. Each of these four calls is one round trip if the store is remote; ``choose`` is
-    two in large collections. A search never lists all documents.
+    A search calls ``select_candidates`` and ``score_inputs``, then ``texts`` for the reranker and
+    ``excerpts`` for its passages. Each of these four calls is one round trip if the store is
+    remote; ``select_candidates`` is two in large collections. A search never lists all documents.
 
     ``documents`` arguments are records returned by this snapshot; results have the same order. For
     ``sentences`` and ``vectors`` the records must be sorted by ``first``, as
@@ -181,7 +181,9 @@ class Snapshot(Protocol):
     def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
         """Return the records of named documents in row order; unknown names are left out."""
 
-    def select(self, among: Among, most: int | None = None) -> list[DocumentInfo] | None:
+    def select(
+        self, among: DocumentSelection, most: int | None = None
+    ) -> list[DocumentInfo] | None:
         """Return the selected documents in order of their first row.
 
         Args:
@@ -213,14 +215,14 @@ class Snapshot(Protocol):
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
         """Return the marks of each document."""
 
-    def choose(
+    def select_candidates(
         self,
         vector: NDArray[np.float32],
         terms: Sequence[str],
         *,
         most: int,
         candidates: int,
-        among: Among = EVERYWHERE,
+        among: DocumentSelection = ALL,
     ) -> tuple[list[DocumentInfo], bool]:
         """Choose the documents that a search scores; those without sentences are left out.
 
@@ -241,7 +243,7 @@ class Snapshot(Protocol):
             InputError: the filter has a key that no document has.
         """
 
-    def measure(
+    def score_inputs(
         self,
         vector: NDArray[np.float32],
         terms: Sequence[str],
@@ -255,7 +257,7 @@ class Snapshot(Protocol):
         """Return the ``texts`` of the parts, each with the ``marks`` of its document."""
 
     def postings(
-        self, terms: Sequence[str], among: Among = EVERYWHERE
+        self, terms: Sequence[str], among: DocumentSelection = ALL
     ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """Map each term to the rows that contain it, ascending, and its frequency in each.
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from milepost.properties import checked
 from milepost.store.base import (
-    EVERYWHERE,
-    Among,
+    ALL,
     DocumentInfo,
+    DocumentSelection,
     Entry,
     Sentences,
     Snapshot,
@@ -226,11 +226,11 @@ class _MemorySnapshot(ListedSnapshot):
         """Pages and headings of each document."""
         return [self._live[info.name].document.marks for info in documents]
 
-    def postings(self, terms: Sequence[str], among: Among = EVERYWHERE) -> dict[str, Postings]:
+    def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
         """For each term: the rows that hold it, ascending, and how often each does."""
         among.check_keys(self.keys)
         found = {term: self._posting(term) for term in terms}
-        return found if among == EVERYWHERE else limited(found, self.ranges(among))
+        return found if among == ALL else limited(found, self.ranges(among))
 
     def candidates(
         self,

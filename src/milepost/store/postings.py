@@ -34,8 +34,8 @@ def packed(terms: Sequence[Sequence[str]]) -> Iterator[tuple[str, int, bytes]]:
     lengths = np.array([len(sentence) for sentence in terms], "<u4")
     for term, counts in held.items():
         numbers = np.fromiter(counts, "<u4", len(counts))
-        often = np.fromiter(counts.values(), "<u4", len(counts))
-        rows = np.concatenate((numbers, often, lengths[numbers]))
+        times = np.fromiter(counts.values(), "<u4", len(counts))
+        rows = np.concatenate((numbers, times, lengths[numbers]))
         yield token(term), len(counts), rows.tobytes()
 
 

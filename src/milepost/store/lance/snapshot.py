@@ -9,7 +9,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from milepost.store import packing, postings
-from milepost.store.base import EVERYWHERE, Among, DocumentInfo, Measured, Sentences, Statistics
+from milepost.store.base import (
+    ALL,
+    DocumentInfo,
+    DocumentSelection,
+    Measured,
+    Sentences,
+    Statistics,
+)
 from milepost.store.check import check_vector
 from milepost.store.lance import schema
 from milepost.store.lance.address import Address
@@ -64,7 +71,7 @@ class LanceSnapshot(ListedSnapshot):
             )
         return nearest, matching
 
-    def measure(
+    def score_inputs(
         self,
         vector: NDArray[np.float32],
         terms: Sequence[str],
@@ -93,8 +100,8 @@ class LanceSnapshot(ListedSnapshot):
         counts = {term: np.zeros(len(sentences.spans), np.float32) for term in terms}
         for name, document, _, held in _records(rows):
             if document in starts:  # one without sentences need not be among them
-                numbers, often, _ = postings.unpacked(held)
-                counts[tokens[name]][starts[document] + numbers] = often
+                numbers, frequency, _ = postings.unpacked(held)
+                counts[tokens[name]][starts[document] + numbers] = frequency
         frequencies = _frequencies(more[0] if more else rows)
         return Measured(
             sentences,
@@ -142,11 +149,11 @@ class LanceSnapshot(ListedSnapshot):
             for text, info in zip(packing.joined(slices, pieces), documents, strict=True)
         ]
 
-    def postings(self, terms: Sequence[str], among: Among = EVERYWHERE) -> dict[str, Postings]:
+    def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
         """For each term: the rows that hold it, ascending, and how often each does."""
         tokens = list(dict.fromkeys(map(token, terms)))
         ids = None
-        if among != EVERYWHERE:
+        if among != ALL:
             among.check_keys(self.keys)
             ids = self.listing.ids[self.listing.places(among)]
         with translated(self._address):
@@ -198,8 +205,8 @@ class LanceSnapshot(ListedSnapshot):
             rarest = min(frequencies, key=lambda name: (frequencies[name], name), default="")
             some = [
                 name
-                for name, often in frequencies.items()
-                if often <= _MOST_POSTINGS or name == rarest
+                for name, frequency in frequencies.items()
+                if frequency <= _MOST_POSTINGS or name == rarest
             ]
             rows = await self._reading.postings(some, ["held"], ids)
         mean = statistics.terms / max(1, statistics.sentences)

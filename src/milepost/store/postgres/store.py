@@ -21,7 +21,7 @@ from milepost.store.postgres.address import Address, parse
 from milepost.store.postgres.faults import translate, translated
 from milepost.store.postgres.session import Session
 from milepost.store.postgres.snapshot import TOTALS, PostgresSnapshot
-from milepost.store.strings import kept
+from milepost.store.strings import escape
 from milepost.types import Value
 
 T = TypeVar("T")
@@ -148,7 +148,7 @@ class PostgresStore:
 
         def delete(connection: psycopg.Connection[Any]) -> bool:
             with connection.transaction():
-                return write.delete(connection, kept(name))
+                return write.delete(connection, escape(name))
 
         return self._write(delete)
 

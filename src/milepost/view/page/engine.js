@@ -12,7 +12,7 @@ import { expandHits } from "./passages.js";
 import { counted, holding, operatorNotes, placesOf, required } from "./required.js";
 import { questionTerms } from "./terms.js";
 import { readTrees } from "./trees.js";
-import { unreadNotes } from "./unread.js";
+import { languageNotes } from "./language_notes.js";
 import { WordPiece } from "./wordpiece.js";
 import { markAt, placeAt } from "./words.js";
 
@@ -92,7 +92,7 @@ class Engine {
     const passages = runs.map((run) => this.passage(scope, score, run)).filter(Boolean);
     passages.sort((a, b) => b.score - a.score);
     const texts = passages.map(({ document, start, end }) => document.points.slice(start, end));
-    const notes = [...unreadNotes(this.judge, query.text, texts, this.model.reads, fused), ...fused.notes];
+    const notes = [...languageNotes(this.judge, query.text, texts, this.model.reads, fused), ...fused.notes];
     return { passages, signals: fused.signals, terms: scope.idf, notes, relevance: relevance(scope, fused.score) };
   }
 
