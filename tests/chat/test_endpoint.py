@@ -81,7 +81,7 @@ def test_what_the_endpoint_asks_to_wait_is_waited():
 def test_trouble_that_stays_is_an_error_that_says_what_is_kept():
     """After all tries the error names the address, the last trouble and how often."""
     with serving(lambda n, body: 503) as chat:
-        with pytest.raises(MilepostError, match=r"HTTP 503: status 503 it is \(tried 3 times\)"):
+        with pytest.raises(MilepostError, match=r"HTTP 503.*tried 3 times"):
             endpoint(chat, tries=3).ask(ASKED)
         assert len(chat.requests) == 3
 

@@ -100,7 +100,7 @@ def test_second_writer(tmp_path: Path, child: Child) -> None:
         store.vacuum,
         lambda: erase_store(tmp_path, patience_s=0.1),
     ):
-        with pytest.raises(IndexBusy, match=r"another process is writing .*run the command again"):
+        with pytest.raises(IndexBusy, match="another process is writing"):
             write()
     holds(store, numbered(0))
     other = opened(tmp_path, read_only=True)

@@ -162,5 +162,5 @@ def test_a_form_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     """Rather than translated to another stem."""
     source = "class RussianStemmer(BaseStemmer):\n    def _stem(self):\n        self.leap(2)\n"
     monkeypatch.setattr(stemmers.inspect, "getsource", lambda _: source)
-    with pytest.raises(InputError, match=r"russian words: self\.leap\(2\); try: pip install"):
+    with pytest.raises(InputError, match=r"self\.leap\(2\)"):
         stemmers.module(["russian"])
