@@ -26,7 +26,7 @@ import numpy as np
 import milepost
 from milepost.library import Library
 from milepost.mcp.tools import Tools
-from milepost.search.lexical import STOP_WORDS, terms
+from milepost.terms import STOP_WORDS, terms
 from milepost.types import Document
 from milepost_eval.session import Session
 

@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 
 from milepost.intake import entry, hashed
-from milepost.search import Query, terms
+from milepost.search import Query
 from milepost.search.scope import gather
 from milepost.store import Store, open_store
+from milepost.terms import terms
 from milepost.types import Document
 
 QUESTION = "How do bees make the cells of the honeycomb?"

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 import milepost
+from milepost.store import Snapshot
 from milepost.text.sentences import split
 from milepost.types import Document
 from milepost_eval.session import Session
@@ -101,12 +102,19 @@ def recall(index: milepost.Index, questions: list[str], exact: milepost.Index) -
     for question in questions:
         vector = index.model.encode_query(question)
         with exact.snapshot() as theirs, index.snapshot() as ours:
-            due, found = theirs.nearest(vector, 10)[1], ours.nearest(vector, 10)[1]
+            due, found = _best(theirs, vector), _best(ours, vector)
             # Rows have other numbers in each store: a row is found where its similarity is.
             shares.append(float((found >= due[-1] - 1e-5).sum()) / len(due))
         first, other = (each.search(question, k=1, rerank=False) for each in (exact, index))
         same.append(float([p.text for p in first] == [p.text for p in other]))
     return {"recall": statistics.mean(shares), "same_first": statistics.mean(same)}
+
+
+def _best(state: Snapshot, vector: np.ndarray) -> np.ndarray:
+    """The ten greatest similarities in the documents that a search chooses by the vector alone."""
+    found, _ = state.select_candidates(vector, [], most=0, candidates=10)
+    found.sort(key=lambda info: info.first)
+    return -np.sort(-state.score_inputs(vector, [], found).similarity)[:10]
 
 
 def _folder_size(folder: Path) -> int:

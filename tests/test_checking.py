@@ -12,7 +12,7 @@ from milepost.errors import BadQuestion, InputError
 from milepost.index import Index
 from milepost.search import quoted
 from milepost.testing import fake_index
-from milepost.types import Check, Document, Mark
+from milepost.types import CheckResult, Document, Mark
 from support.pdf_writer import PdfPage, write_pdf
 
 TEXTS = {
@@ -29,7 +29,7 @@ def index(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> In
     return fake_index(TEXTS)
 
 
-def assert_places(check: Check) -> None:
+def assert_places(check: CheckResult) -> None:
     """Texts are slices, and differences lie inside of their place."""
     for place in check.places:
         text = TEXTS[place.document]

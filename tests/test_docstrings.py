@@ -51,7 +51,7 @@ def test_examples_hold(name: str) -> None:
 def test_there_are_examples() -> None:
     """The examples are found at all: the rooms with worked numbers have some."""
     finder = doctest.DocTestFinder(exclude_empty=True)
-    for name in ("windows.plan", "windows.cut", "windows.batches", "search.lexical", "testing"):
+    for name in ("windows.plan", "windows.cut", "windows.batches", "terms", "testing"):
         module = import_module(f"milepost.{name}")
         assert any(test.examples for test in finder.find(module)), name
 

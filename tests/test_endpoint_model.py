@@ -166,10 +166,10 @@ def test_another_width_than_before_is_an_error(there: Chat) -> None:
 
 @pytest.mark.parametrize("name", ["http://h/v1", "http://h/v1#", "http://h/v1#&query=a"])
 def test_names_that_cannot_be_read(name: str) -> None:
-    with pytest.raises(InputError, match=r"needs the name of an embedding model; try: .*#MODEL"):
+    with pytest.raises(InputError, match=r"name of an embedding model.*#MODEL"):
         Remote.parse(name)
 
 
 def test_an_unknown_option_is_named() -> None:
-    with pytest.raises(InputError, match=r"option 'prompt' .*&query=PREFIX&document=PREFIX"):
+    with pytest.raises(InputError, match="option 'prompt'"):
         Remote.parse("http://h/v1#m&prompt=x")

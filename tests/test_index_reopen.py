@@ -15,7 +15,6 @@ import pytest
 import milepost
 from milepost.encoder import Encoder
 from milepost.errors import NotAnIndex, OldSchema, StoreError, WrongModel
-from milepost.store.sqlite.schema import VERSION
 from milepost.testing import fake_encoder, fake_index
 from milepost.types import Document, Passage
 from support.small_index import BEES, MODEL, everything, write_notes, write_schema
@@ -54,7 +53,7 @@ def test_an_index_of_an_older_schema_is_refused(tmp_path: Path, schema: int) -> 
     milepost.open(tmp_path / "db", model=MODEL).close()
     file = write_schema(tmp_path / "db", schema)
     before = file.read_bytes()
-    with pytest.raises(OldSchema, match=rf"schema {schema}, this one reads {VERSION}.*--rebuild"):
+    with pytest.raises(OldSchema, match=rf"schema {schema}.*--rebuild"):
         milepost.open(tmp_path / "db", model=MODEL)
     assert file.read_bytes() == before
 

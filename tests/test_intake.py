@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from milepost.intake import signature
+from milepost.intake import file_signature
 
 LOCKED = """
 import pathlib, sys
@@ -60,16 +60,16 @@ def test_a_sidecar_is_part_of_the_signature(tmp_path: Path) -> None:
     path, beside = tmp_path / "note.txt", tmp_path / "note.txt.meta.yaml"
     path.write_text("Text.", encoding="utf-8")
     status = path.stat()
-    alone = signature(path)
+    alone = file_signature(path)
     assert alone == (status.st_size, status.st_mtime_ns)
     beside.write_text("a: 1", encoding="utf-8")
-    seen = {alone, signature(path)}
+    seen = {alone, file_signature(path)}
     os.utime(beside, ns=(1, 1))
-    seen.add(signature(path))
+    seen.add(file_signature(path))
     far = 2**62 + 2**61
     for each in (path, beside):
         os.utime(each, ns=(far, far))
-    found = signature(path)
+    found = file_signature(path)
     assert found is not None
     assert 0 <= found[1] < 2**63
     assert len({*seen, found}) == 4

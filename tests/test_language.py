@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from milepost.language import UNKNOWN, Reads, Written, judge
+from milepost.language import UNKNOWN, SupportedLanguages, Written, judge
 from support.languages import PAGES, QUESTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -109,8 +109,10 @@ def test_short_english_is_english(text: str) -> None:
 
 
 def test_what_a_model_reads_decides_the_note() -> None:
-    english = Reads("model-e", frozenset(), frozenset({"Latin", "Thai"}), "`get it` reads it")
-    many = Reads("model-m", frozenset({"Latin", "Thai"}), frozenset(), "")
+    english = SupportedLanguages(
+        "model-e", frozenset(), frozenset({"Latin", "Thai"}), "`get it` reads it"
+    )
+    many = SupportedLanguages("model-m", frozenset({"Latin", "Thai"}), frozenset(), "")
     latin, other = Written(False, "Latin"), Written(False, "other")
     assert english.note(latin, "this text") == (
         "this text is not English, which model-e reads: searched mostly by words; `get it` reads it"

@@ -88,5 +88,5 @@ def test_a_file_that_cannot_be_written_is_told_early(tmp_path):
     assert list(new.parent.iterdir()) == []
     assert old.read_text() == "old"
     for wrong in (tmp_path, old / "a.html"):
-        with pytest.raises(InputError, match=rf"{re.escape(str(wrong))} cannot be written: \w+"):
+        with pytest.raises(InputError, match=r"cannot be written: \w+"):
             check_output(wrong)

@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 import torch
 
-from milepost.govern import PAPER, Controller
-from milepost.govern.controller import SECOND
 from milepost.windows.document_vector import unit
 from milepost_eval.report.drawing import OTHERS, OURS, Axis, Line, draw_lines, figure, settings
 from milepost_lab import pooling
@@ -27,6 +25,8 @@ from milepost_lab.compare.reading import TokenReader
 from milepost_lab.model.bytes.tokenizer import encode
 from milepost_lab.pooling.fixed_encoding import FixedEncoding
 from milepost_lab.pooling.maxsim import maxsim
+from milepost_lab.power.controller import SECOND, Controller
+from milepost_lab.power.policy import PAPER
 from milepost_lab.quality.separation import centres
 from milepost_lab.show.study import QUERY, TEXT, as_svg, picture
 from milepost_lab.stitch.maps import compare, problem

@@ -109,8 +109,8 @@ def index_faults(
                     faults.append(f"{counted} sentences are counted and {rows} held")
                 import numpy as np
 
-                near = state.nearest(np.ones(index.model.manifest.dimensions, np.float32), 10**6)
-                if len(near[0]) != rows:
+                vector = np.ones(index.model.manifest.dimensions, np.float32)
+                if len(state.score_inputs(vector, [], infos).similarity) != rows:
                     faults.append("not every sentence is found by its vector")
                 boats = sum(
                     "boat" in value[0][start:end]  # type: ignore[index]

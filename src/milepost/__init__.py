@@ -15,38 +15,38 @@ if TYPE_CHECKING:
     from milepost.encoder import Encoder, load
     from milepost.errors import MilepostError
     from milepost.index import Index, open
-    from milepost.marking import Marked, annotate
+    from milepost.marking import AnnotatedPdf, annotate
     from milepost.text import read
     from milepost.types import (
         Box,
-        Check,
+        CheckResult,
         Chunk,
         Difference,
         Document,
         Hit,
+        IndexReport,
         Landmarks,
         Mark,
+        Match,
         Passage,
-        Place,
-        Report,
     )
 
 _HOMES = {
+    "AnnotatedPdf": "milepost.marking",
     "Box": "milepost.types",
-    "Check": "milepost.types",
+    "CheckResult": "milepost.types",
     "Chunk": "milepost.types",
     "Difference": "milepost.types",
     "Document": "milepost.types",
     "Encoder": "milepost.encoder",
     "Hit": "milepost.types",
     "Index": "milepost.index",
+    "IndexReport": "milepost.types",
     "Landmarks": "milepost.types",
     "Mark": "milepost.types",
-    "Marked": "milepost.marking",
+    "Match": "milepost.types",
     "MilepostError": "milepost.errors",
     "Passage": "milepost.types",
-    "Place": "milepost.types",
-    "Report": "milepost.types",
     "annotate": "milepost.marking",
     "chunks": "milepost.chunking",
     "copy": "milepost.copying",
@@ -56,21 +56,21 @@ _HOMES = {
 }
 
 __all__ = [
+    "AnnotatedPdf",
     "Box",
-    "Check",
+    "CheckResult",
     "Chunk",
     "Difference",
     "Document",
     "Encoder",
     "Hit",
     "Index",
+    "IndexReport",
     "Landmarks",
     "Mark",
-    "Marked",
+    "Match",
     "MilepostError",
     "Passage",
-    "Place",
-    "Report",
     "annotate",
     "chunks",
     "copy",

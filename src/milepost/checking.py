@@ -16,13 +16,13 @@ from milepost.quotes import MAX_WORDS, Folded, fold, near, occurrences, stripped
 from milepost.search import SearchResult
 from milepost.search.query import check_text
 from milepost.search.quoted import places, read, regions
-from milepost.store import Among, DocumentInfo, Snapshot
+from milepost.store import DocumentInfo, DocumentSelection, Snapshot
 from milepost.types import (
-    Check,
+    CheckResult,
     Difference,
     Document,
     Mark,
-    Place,
+    Match,
     Verdict,
     mark_at,
     page_of,
@@ -71,9 +71,9 @@ def prepared(text: str) -> Folded:
 def check_store(
     snapshot: Snapshot,
     given: Folded,
-    among: Among,
+    among: DocumentSelection,
     search: Callable[[str], SearchResult],
-) -> Check:
+) -> CheckResult:
     """Check a text against documents of a store.
 
     Args:
@@ -103,18 +103,18 @@ def check_store(
     result = search(given.text)
     verdict: Verdict = "supported" if result.passages else "not found"
     notes = (*_notes(given), *result.notes)
-    return Check(given.text, verdict, (), result.passages, result.best, notes)
+    return CheckResult(given.text, verdict, (), result.passages, result.best, notes)
 
 
-def check_documents(given: Folded, documents: Iterable[Document]) -> Check | None:
+def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult | None:
     """Look for a text in documents that need not be indexed; None where it is not in them.
 
     Args:
         given: the text, see ``prepared``.
         documents: they are read one at a time.
     """
-    verbatim: list[Place] = []
-    nearly: list[Place] = []
+    verbatim: list[Match] = []
+    nearly: list[Match] = []
     for document in documents:
         folded = fold(document.text)
         for each in islice(occurrences(given, folded), MAX_PLACES - len(verbatim)):
@@ -146,7 +146,7 @@ def _near(
         yield _Found(document, start, end, each.similarity, differences=differences)
 
 
-def _stored_places(snapshot: Snapshot, held: Sequence[_Found]) -> list[Place]:
+def _stored_places(snapshot: Snapshot, held: Sequence[_Found]) -> list[Match]:
     """Places with their text, page and heading, read from the store."""
     infos = [found.document for found in held if isinstance(found.document, DocumentInfo)]
     texts = snapshot.texts(
@@ -156,9 +156,9 @@ def _stored_places(snapshot: Snapshot, held: Sequence[_Found]) -> list[Place]:
     return [_place(*each) for each in zip(held, texts, marks, strict=True)]
 
 
-def _place(found: _Found, text: str, marks: Sequence[Mark]) -> Place:
+def _place(found: _Found, text: str, marks: Sequence[Mark]) -> Match:
     places = places_at(marks, found.start, (found.start, found.end))
-    return Place(
+    return Match(
         document=found.document.name,
         source=found.document.source,
         start=found.start,
@@ -173,11 +173,11 @@ def _place(found: _Found, text: str, marks: Sequence[Mark]) -> Place:
     )
 
 
-def _checked(given: Folded, verdict: Verdict, held: Sequence[Place]) -> Check:
+def _checked(given: Folded, verdict: Verdict, held: Sequence[Match]) -> CheckResult:
     notes = _notes(given) if verdict != "verbatim" else ()
     if len(held) == MAX_PLACES:
         notes = (*notes, f"the first {MAX_PLACES} places are given; there may be more")
-    return Check(given.text, verdict, tuple(held), notes=notes)
+    return CheckResult(given.text, verdict, tuple(held), notes=notes)
 
 
 def _notes(given: Folded) -> tuple[str, ...]:

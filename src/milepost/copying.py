@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from milepost.intake import entry
 from milepost.opening import opened_store
 from milepost.store import Entry, open_store
-from milepost.types import Document, Report
+from milepost.types import Document, IndexReport
 
 if TYPE_CHECKING:
     from milepost.store import DocumentInfo, Snapshot, Store
@@ -27,7 +27,7 @@ def copy(
     *,
     model: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
-) -> Report:
+) -> IndexReport:
     """Copy the documents that another index lacks or has in another version.
 
     Each document is one transaction: after an interruption the next call continues. Other documents
@@ -57,7 +57,7 @@ def copy(
     return report
 
 
-def _copied(source: Store, target: Store, progress: Progress | None) -> Report:
+def _copied(source: Store, target: Store, progress: Progress | None) -> IndexReport:
     begun = time.monotonic()
     with source.snapshot() as state:
         wanted = state.documents()
@@ -80,7 +80,7 @@ def _copied(source: Store, target: Store, progress: Progress | None) -> Report:
             target.put(_entry(state, now))
         (changed if info.name in held else added).append(info.name)
         sentences += info.sentences
-    return Report(
+    return IndexReport(
         added=tuple(added),
         unchanged=tuple(unchanged),
         changed=tuple(changed),

@@ -17,33 +17,33 @@ from typing import NoReturn
 from milepost import intake
 from milepost.checking import PASSAGES, check_store, prepared
 from milepost.encoder import Encoder, load
+from milepost.engine.languages import supported_languages
 from milepost.engine.precision import Arithmetic, checked
-from milepost.engine.reads import reads_of
 from milepost.errors import IndexBusy, StorageFull, StoreError, WrongType
 from milepost.filters import Filter
 from milepost.filters import given as parsed_filter
 from milepost.intake import Step, Steps, Tally
-from milepost.naming import Name, known, stored_name, unknown
+from milepost.naming import Name, not_found, resolve_names, stored_name
 from milepost.objects import Downloads
 from milepost.opening import opened_store
 from milepost.places import File, source_place
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
+from milepost.search.filter_note import filter_matches_none, no_match
 from milepost.search.query import check_text
 from milepost.search.ranking import Ranking
-from milepost.search.where import leaves_nothing, no_match
-from milepost.store import Among, DocumentInfo, Snapshot, Store
+from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store
 from milepost.text import locator, recognition
 from milepost.types import (
     READ_DEFAULTS,
     Box,
-    Check,
+    CheckResult,
     Document,
     Hidden,
+    IndexReport,
     Ocr,
     Passage,
     ReadOptions,
-    Report,
 )
 
 Source = Name | Document
@@ -78,7 +78,7 @@ class Index:
         hidden: Hidden | None = None,
         ocr: Ocr | None = None,
         reader: Callable[[Path, ReadOptions], Document] | None = None,
-    ) -> Report:
+    ) -> IndexReport:
         """Read, encode and store documents; skip those that have not changed.
 
         A file counts as unchanged, and is not opened, if its size, its modification time and the
@@ -189,7 +189,7 @@ class Index:
         Raises:
             InputError: the filter cannot be read, or has a key that no document has.
         """
-        among = Among(None if names is None else frozenset(names), parsed_filter(where))
+        among = DocumentSelection(None if names is None else frozenset(names), parsed_filter(where))
         with self._store.snapshot() as state:
             return state.select(among) or []
 
@@ -202,7 +202,7 @@ class Index:
         with self._store.snapshot() as state:
             info = state.info(stored_name(name, state))
             if info is None:
-                raise StoreError(*unknown(os.fspath(name), state))
+                raise StoreError(*not_found(os.fspath(name), state))
             stored = Document(
                 name=info.name,
                 text=state.texts([(info, 0, info.characters)])[0],
@@ -282,7 +282,7 @@ class Index:
         )
         with self._store.snapshot() as state:
             if documents is not None:
-                query = replace(query, documents=known(documents, state))
+                query = replace(query, documents=resolve_names(documents, state))
             if filter_ is not None:
                 query = replace(query, where=filter_)
             return search(state, query, model)
@@ -290,7 +290,7 @@ class Index:
     def _search_model(self, rerank: bool) -> SearchModel:
         """Collect what search needs of the model; the reranker loads in the background."""
         reranker = preload(self.model) if rerank else None
-        reads = reads_of(self.model.manifest.name)
+        reads = supported_languages(self.model.manifest.name)
         return SearchModel(self._ranking, reranker, self.model.count_tokens, reads)
 
     def check(
@@ -301,7 +301,7 @@ class Index:
         min_score: float = 0.5,
         where: str | Filter | None = None,
         k: int = PASSAGES,
-    ) -> Check:
+    ) -> CheckResult:
         """Check whether a sentence, a quotation or a claim is in the documents, and where.
 
         The text is first searched word for word, ignoring white space, hyphens at line ends, case
@@ -323,9 +323,11 @@ class Index:
         given, filter_ = prepared(text), parsed_filter(where)
         Limits.parse(k, None, min_score)
         with self._store.snapshot() as state:
-            among = Among(None if documents is None else known(documents, state), filter_)
-            if filter_ is not None and leaves_nothing(state, among):
-                return Check(given.text, "not found", notes=(no_match(filter_),))
+            among = DocumentSelection(
+                None if documents is None else resolve_names(documents, state), filter_
+            )
+            if filter_ is not None and filter_matches_none(state, among):
+                return CheckResult(given.text, "not found", notes=(no_match(filter_),))
 
             def supporting(claim: str) -> SearchResult:
                 model = self._search_model(rerank=True)

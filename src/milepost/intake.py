@@ -14,14 +14,14 @@ from milepost.objects import Downloads, ObjectAddress, ObjectFile, is_address
 from milepost.paragraphs import paragraph_starts
 from milepost.places import File, Place, is_below
 from milepost.places import absolute as absolute
-from milepost.search.lexical import terms
 from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
+from milepost.terms import terms
 from milepost.text import files, read_file, zotero
 from milepost.text.folders import OnSkip
 from milepost.text.prefixes import objects, read_object
 from milepost.text.sidecar import sidecar
-from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, ReadOptions, Report
+from milepost.types import READ_DEFAULTS, Document, Hidden, IndexReport, Ocr, ReadOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,9 +95,9 @@ class Tally:
     sentences: int = 0
     tokens: int = 0
 
-    def report(self, removed: Iterable[str], seconds: float) -> Report:
+    def report(self, removed: Iterable[str], seconds: float) -> IndexReport:
         """Build the report."""
-        return Report(
+        return IndexReport(
             added=tuple(self.added),
             unchanged=tuple(self.unchanged),
             changed=tuple(self.changed),
@@ -197,7 +197,7 @@ def vanished(
     ]
 
 
-def signature(path: File) -> tuple[int, int] | None:
+def file_signature(path: File) -> tuple[int, int] | None:
     """Return size and modification time; None if there is no access (reading reports why).
 
     Those of the sidecar and a checksum of Zotero's record are added, so that the signature changes
@@ -289,9 +289,9 @@ def _options(stored: DocumentInfo | None, hidden: Hidden | None, ocr: Ocr | None
     return options.changed(hidden=hidden, ocr=ocr)
 
 
-def _as_stored(info: DocumentInfo, stamp: tuple[int, int] | None, way: str) -> bool:
+def _as_stored(info: DocumentInfo, signature: tuple[int, int] | None, options: str) -> bool:
     """Whether a file is unchanged since it was indexed with the same options."""
-    return stamp is not None and (info.signature, info.options) == (stamp, way)
+    return signature is not None and (info.signature, info.options) == (signature, options)
 
 
 def add_one(
@@ -351,12 +351,12 @@ def _add_one(
     downloads: Downloads,
 ) -> None:
     name = item.name if isinstance(item, Document) else str(item)
-    stamp = None
+    signature = None
     if isinstance(item, Document):
-        document, way = hashed(item), ""
+        document, written = hashed(item), ""
     else:
-        stamp, way = signature(item), str(options)
-        if stored and _as_stored(stored, stamp, way):
+        signature, written = file_signature(item), str(options)
+        if stored and _as_stored(stored, signature, written):
             tally.unchanged.append(name)
             return
         if isinstance(item, ObjectFile):
@@ -366,16 +366,16 @@ def _add_one(
     if stored is not None and holds(store, stored, document):
         # The same text: only its time, reading options or properties may have changed.
         described = document.properties != stored.properties
-        if described or (stored.signature, stored.options) != (stamp, way):
-            store.touch(name, stamp, way, document.properties)
+        if described or (stored.signature, stored.options) != (signature, written):
+            store.touch(name, signature, written, document.properties)
         (tally.changed if described else tally.unchanged).append(name)
         return
     steps.sentence(0, 0)
-    marks = model().encode(document, progress=steps.sentence)
-    parts = marks.spans, marks.vectors, marks.vocab_coverage
-    store.put(entry(document, parts, stamp, way))
+    landmarks = model().encode(document, progress=steps.sentence)
+    parts = landmarks.spans, landmarks.vectors, landmarks.vocab_coverage
+    store.put(entry(document, parts, signature, written))
     (tally.added if stored is None else tally.changed).append(name)
     if document.notes:
         tally.notes[name] = document.notes
-    tally.sentences += len(marks.spans)
-    tally.tokens += marks.tokens_given
+    tally.sentences += len(landmarks.spans)
+    tally.tokens += landmarks.tokens_given

@@ -156,7 +156,7 @@ def _foreign(word: str) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Reads:
+class SupportedLanguages:
     """What a model reads, and what to do where it does not.
 
     Attributes:

@@ -13,7 +13,7 @@ Name = str | os.PathLike[str]
 """A document's name in the index, or the path of its file."""
 
 
-def known(names: Name | Iterable[Name], state: Snapshot) -> frozenset[str]:
+def resolve_names(names: Name | Iterable[Name], state: Snapshot) -> frozenset[str]:
     """Resolve names and paths to the names of indexed documents.
 
     Raises:
@@ -27,7 +27,7 @@ def known(names: Name | Iterable[Name], state: Snapshot) -> frozenset[str]:
         written = os.fspath(each)
         name = written if written in stored else str(absolute(each))
         if name not in stored:
-            raise InputError(*unknown(written, state))
+            raise InputError(*not_found(written, state))
         found.add(name)
     return frozenset(found)
 
@@ -42,7 +42,7 @@ def stored_name(name: Name, state: Snapshot) -> str:
     return written
 
 
-def unknown(name: str, state: Snapshot) -> tuple[str, str]:
+def not_found(name: str, state: Snapshot) -> tuple[str, str]:
     """Return the problem and the hint for a document that is not in the index."""
     stored = [info.name for info in state.documents()]
     near = nearest(name, stored) or nearest(str(absolute(name)), stored)

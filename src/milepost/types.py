@@ -272,15 +272,15 @@ class Passage:
 
 
 Verdict = Literal["verbatim", "near", "supported", "not found"]
-"""Whether a text is in the documents; see ``Check``."""
+"""Whether a text is in the documents; see ``CheckResult``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """A difference between a checked text and a document.
 
-    ``given`` is ``Check.text[given_start:given_end]``, ``text`` is ``document_text[start:end]``.
-    One of them may be empty.
+    ``given`` is ``CheckResult.text[given_start:given_end]``, and ``text`` is
+    ``document_text[start:end]``. One of them may be empty.
     """
 
     given: str
@@ -292,7 +292,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Match:
     """A place in a document that contains a checked text, word for word or nearly.
 
     ``text == document_text[start:end]`` always holds; ``page``, ``heading`` and ``place`` (see
@@ -320,7 +320,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class CheckResult:
     """The result of ``Index.check``: whether a text is in the documents, and where.
 
     Attributes:
@@ -336,7 +336,7 @@ class Check:
 
     text: str
     verdict: Verdict
-    places: tuple[Place, ...] = ()
+    places: tuple[Match, ...] = ()
     passages: tuple[Passage, ...] = ()
     best: float = 0.0
     notes: tuple[str, ...] = ()
@@ -367,7 +367,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class IndexReport:
     """The result of ``Index.add``: document names by outcome.
 
     ``failed`` maps names to reasons, ``notes`` maps names of indexed documents to messages about

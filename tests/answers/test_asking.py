@@ -12,7 +12,7 @@ pytest.importorskip("uvicorn", reason="needs the integrations extra")
 
 from milepost.answers import Answer, Citation, Piece, answer
 from milepost.answers.prompt import RULES, messages
-from milepost.chat import Endpoint, Unanswered
+from milepost.chat import Endpoint, NoResponse
 from milepost.types import Passage
 from support.openai_server import Model, Stream, serving
 
@@ -89,7 +89,7 @@ def test_an_answer_that_breaks_off() -> None:
     with serving(lambda body: Stream(["Bees ", "build [1]"], reason=None)) as model:
         stream = answer("Who?", PASSAGES, Endpoint(model.url, "small", timeout_s=5.0))
         assert [next(stream), next(stream)] == [Piece("Bees "), Piece("build [1]")]
-        with pytest.raises(Unanswered, match="broke off"):
+        with pytest.raises(NoResponse, match="broke off"):
             next(stream)
 
 

@@ -96,7 +96,7 @@ def test_a_sentence_is_checked_once(index: Index, passages: list[Passage]) -> No
     """However many passages it cites; what is quoted is not checked at all."""
     asked: list[tuple[str, list[str]]] = []
 
-    def check(text: str, documents: Sequence[str], **options: Any) -> milepost.Check:
+    def check(text: str, documents: Sequence[str], **options: Any) -> milepost.CheckResult:
         asked.append((text, list(documents)))
         return index.check(text, documents, **options)
 

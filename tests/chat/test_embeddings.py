@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from milepost.chat import EmbeddingEndpoint, Unanswered
+from milepost.chat import EmbeddingEndpoint, NoResponse
 from milepost.errors import InputError, MilepostError
 from support.chat_server import DROP, serving
 
@@ -80,7 +80,7 @@ def test_what_is_too_much_is_halved() -> None:
     assert len(found) == 40
     with (
         serving(lambda n, body: 400 if "bad" in body["input"] else reply(n, body)) as there,
-        pytest.raises(Unanswered, match="status 400 it is"),
+        pytest.raises(NoResponse, match="status 400 it is"),
     ):
         endpoint(there).embed(["good", "bad", "good"])
 
@@ -106,7 +106,7 @@ def test_trouble_that_passes_is_tried_again(trouble: Any) -> None:
 )
 def test_what_are_no_vectors(body: bytes, words: str) -> None:
     """Whatever the answer holds, it is an error that says so, not numbers that are wrong."""
-    with serving(lambda n, _: body) as there, pytest.raises(Unanswered, match=words):
+    with serving(lambda n, _: body) as there, pytest.raises(NoResponse, match=words):
         endpoint(there).embed(["a", "b"])
 
 

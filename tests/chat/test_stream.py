@@ -14,7 +14,7 @@ pytest.importorskip("uvicorn", reason="needs the integrations extra")
 
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from milepost.chat import Endpoint, Unanswered
+from milepost.chat import Endpoint, NoResponse
 from milepost.errors import InputError, MilepostError
 from support.openai_server import Model, Stream, completion, refused, serving
 
@@ -109,7 +109,7 @@ def test_a_stream_that_breaks_off() -> None:
         stream = endpoint(model).stream(ASKED)
         assert next(stream) == "Bees "
         assert next(stream) == "build"
-        with pytest.raises(Unanswered, match="broke off"):
+        with pytest.raises(NoResponse, match="broke off"):
             next(stream)
     assert len(model.requests) == 1
 
@@ -139,7 +139,7 @@ def test_a_stream_that_breaks_off_at_its_start_is_asked_for_again() -> None:
 def test_a_body_of_nonsense(nonsense: Stream | Response) -> None:
     """Asked for again as often as allowed, then an error that says so."""
     with serving(lambda body: nonsense) as model:
-        with pytest.raises(Unanswered, match="unknown form"):
+        with pytest.raises(NoResponse, match="unknown form"):
             drained(endpoint(model, tries=2).stream(ASKED))
         assert len(model.requests) == 2
 
@@ -150,7 +150,7 @@ def test_an_error_inside_a_stream() -> None:
     with serving(lambda _: Stream(["Bees ", body])) as model:
         stream = endpoint(model).stream(ASKED)
         assert next(stream) == "Bees "
-        with pytest.raises(Unanswered, match="model crashed key …") as error:
+        with pytest.raises(NoResponse, match="model crashed key …") as error:
             next(stream)
     assert KEY not in str(error.value)
 

@@ -28,13 +28,13 @@ def test_verdicts_and_exit_codes(cli, model, notes, db, text, verdict, code, ind
     record = json.loads(result.stdout)
     assert (record["verdict"], result.exit_code) == (verdict, code)
     assert record["version"] == 2
-    assert set(record) - {"version", "report"} == set(milepost.Check.__dataclass_fields__)
+    assert set(record) - {"version", "report"} == set(milepost.CheckResult.__dataclass_fields__)
     assert bool(record["places"]) == (verdict in ("verbatim", "near"))
     assert bool(record["passages"]) == (verdict == "supported")
     assert ("report" in record) == (not indexed)
     for place in record["places"]:
         content = Path(place["document"]).read_text(encoding="utf-8")
-        assert set(place) == set(milepost.Place.__dataclass_fields__)
+        assert set(place) == set(milepost.Match.__dataclass_fields__)
         assert place["text"] == content[place["start"] : place["end"]]
         for each in place["differences"]:
             assert set(each) == set(milepost.Difference.__dataclass_fields__)

@@ -247,11 +247,11 @@ def test_nothing_readable_is_an_error(cli, model, tmp_path):
 
 
 def test_a_question_of_unknown_words_is_answered_with_a_warning(cli, model, db):
-    """Where no word is known and no sentence stands out, the answer is called a guess."""
+    """Where no word is known and no sentence stands out, a note says so."""
     result = cli("search", "zzyzx quux", "--db", db, *model)
     assert result.exit_code == 0
-    assert "a guess" in result.stderr
-    assert "a guess" not in cli("search", "What do bees build?", "--db", db, *model).stderr
+    assert "low confidence" in result.stderr
+    assert "low confidence" not in cli("search", "What do bees build?", "--db", db, *model).stderr
 
 
 @pytest.mark.parametrize("question", ["", "  ", "?!"])

@@ -137,5 +137,5 @@ def test_links_do_not_leave_the_folder(tmp_path: Path) -> None:
     secret = tmp_path / "secret.json"
     secret.write_text('{"secret": "x"}', encoding="utf-8")
     (inside / "own.txt.meta.json").symlink_to(secret)
-    with pytest.raises(UnreadableFile, match=r"own\.txt\.meta\.json is a link that leaves"):
+    with pytest.raises(UnreadableFile, match="is a link that leaves"):
         read_inside(inside / "own.txt", READ_DEFAULTS, (inside,))

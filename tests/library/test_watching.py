@@ -12,19 +12,19 @@ import pytest
 import milepost
 from milepost.errors import MilepostError
 from milepost.library.watching import Watch
-from milepost.types import Report
+from milepost.types import IndexReport
 
 pytest.importorskip("watchfiles", reason="needs the extra watch")
 
 
-def _next(updates: Generator[Report | MilepostError, None, None]) -> Report:
+def _next(updates: Generator[IndexReport | MilepostError, None, None]) -> IndexReport:
     """The next report, waited for in a thread so that a missed change fails and does not hang."""
-    reports: list[Report | MilepostError] = []
+    reports: list[IndexReport | MilepostError] = []
     thread = threading.Thread(target=lambda: reports.append(next(updates)), daemon=True)
     thread.start()
     thread.join(30)
     assert reports, "the change was missed"
-    assert isinstance(reports[0], Report)
+    assert isinstance(reports[0], IndexReport)
     return reports[0]
 
 

@@ -10,16 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.search.lexical import (
-    K1,
-    STOP_WORDS,
-    B,
-    bm25,
-    idf,
-    question_terms,
-    terms,
-    windowed,
-)
+from milepost.search.lexical import bm25, idf, windowed
+from milepost.store.bm25 import K1, B
+from milepost.terms import STOP_WORDS, question_terms, terms
 
 
 @pytest.mark.parametrize(

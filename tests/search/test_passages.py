@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from milepost.search.passages import (
     LONG,
     SHORT,
+    Core,
     Run,
     expand_hits,
     select_within_budget,
@@ -25,6 +26,11 @@ def scored(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     n = sum(sizes)
     values = draw(st.lists(st.integers(-4, 8), min_size=n, max_size=n))
     return np.array(values, np.float32) / 2, np.cumsum([0, *sizes], dtype=np.int64)
+
+
+def run(first: int, last: int, hits: tuple[int, ...]) -> Run:
+    """A passage whose best sentence is its core."""
+    return Run(first, last, hits, Core(hits[0], hits[0] + 1))
 
 
 def assert_runs(runs: list[Run], scores: np.ndarray, document_offsets: np.ndarray) -> None:
@@ -83,18 +89,18 @@ def test_a_passage_grows_until_it_is_long_enough() -> None:
     scores = np.array([1.0, 4.0, 4.5, 5.0, 4.9, 4.1, 1.0, 3.0], np.float32)
     document_offsets, lengths = np.array([0, 8]), np.full(8, LONG // 3)
     assert expand_hits(scores, document_offsets, lengths, k=1, growth_threshold=2.0) == [
-        Run(2, 5, (3, 4, 2))
+        run(2, 5, (3, 4, 2))
     ]
     # What stands beside a passage that is long enough is no second one.
     assert expand_hits(scores, document_offsets, lengths, k=2, growth_threshold=2.0) == [
-        Run(2, 5, (3, 4, 2)),
-        Run(6, 8, (7, 6)),
+        run(2, 5, (3, 4, 2)),
+        run(6, 8, (7, 6)),
     ]
     assert (
         expand_hits(scores, document_offsets, lengths, k=None, growth_threshold=2.0)[0].hits[0] == 3
     )
     assert expand_hits(scores, document_offsets, lengths // 10, k=1, growth_threshold=2.0) == [
-        Run(1, 6, (3, 4, 2, 5, 1))
+        run(1, 6, (3, 4, 2, 5, 1))
     ]
 
 
@@ -103,9 +109,9 @@ def test_selection_grows_what_it_has() -> None:
     scores = np.array([5, 0, 4, 0, 3, 2, 1], np.float32)
     document_offsets = np.array([0, 5, 7])
     runs = select_within_budget(scores, document_offsets, k=1, left=3, cost=lambda _: 1)
-    assert runs == [Run(0, 3, (0, 2, 1))]
+    assert runs == [run(0, 3, (0, 2, 1))]
     runs = select_within_budget(scores, document_offsets, k=None, left=3, cost=lambda _: 1)
-    assert runs == [Run(0, 1, (0,)), Run(2, 3, (2,)), Run(4, 5, (4,))]
+    assert runs == [run(0, 1, (0,)), run(2, 3, (2,)), run(4, 5, (4,))]
 
 
 @settings(max_examples=60, deadline=None)
@@ -139,8 +145,8 @@ def test_expanded_by_hand() -> None:
     document_offsets = np.array([0, 5, 6])
     long = np.full(6, 100)
     assert expand_hits(scores, document_offsets, long, k=2, growth_threshold=0.8) == [
-        Run(0, 3, (1, 0, 2)),
-        Run(4, 5, (4,)),
+        run(0, 3, (1, 0, 2)),
+        run(4, 5, (4,)),
     ]
 
 
@@ -149,9 +155,9 @@ def test_a_short_hit_takes_what_follows() -> None:
     scores = np.array([0.0, 3.0, 0.0, 0.0, 2.0, 0.0], np.float32)
     document_offsets, lengths = np.array([0, 5, 6]), np.array([100, 20, 40, 70, 10, 100])
     runs = expand_hits(scores, document_offsets, lengths, k=1, growth_threshold=0.5)
-    assert runs == [Run(1, 4, (1, 2, 3))]
+    assert runs == [run(1, 4, (1, 2, 3))]
     runs = expand_hits(scores, np.array([0, 4, 6]), lengths, k=2, growth_threshold=0.5)
-    assert runs == [Run(1, 4, (1, 2, 3)), Run(4, 6, (4, 5))]
+    assert runs == [run(1, 4, (1, 2, 3)), run(4, 6, (4, 5))]
 
 
 def words(text: str) -> int:

@@ -72,7 +72,7 @@ def test_no_passages_cannot_be_asked_for(k: int) -> None:
 @pytest.mark.parametrize("min_score", [-0.01, 1.01, 20, float("nan")])
 def test_what_is_not_a_probability_is_refused(min_score: float) -> None:
     """A percentage, or not a number, is an error of one line, not an empty result."""
-    with pytest.raises(InputError, match=rf"min_score = {min_score} is not a probability.*0 to 1"):
+    with pytest.raises(InputError, match="is not a probability"):
         Limits.parse(min_score=min_score)
     with pytest.raises(InputError, match="not a probability"):
         Query.parse("Who?", MODEL, min_score=min_score)

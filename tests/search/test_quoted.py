@@ -9,7 +9,7 @@ import pytest
 from milepost.quotes import stripped
 from milepost.search import quoted
 from milepost.search.quoted import places, regions
-from milepost.store import Among, Store
+from milepost.store import DocumentSelection, Store
 from support.search_stores import empty_store, put
 from support.store_reads import Counted, reads
 
@@ -29,7 +29,7 @@ def stored(documents: int = 30, sentences: int = 40) -> Store:
 def found(store: Store, quotation: str, names: list[str] | None = None) -> list[tuple[str, str]]:
     """Document and text of each place."""
     with store.snapshot() as state:
-        among = Among(None if names is None else frozenset(names))
+        among = DocumentSelection(None if names is None else frozenset(names))
         held = list(places(state, stripped(quotation), among))
     return [(info.name, reads(store).text(info.name, each.start, each.end)) for info, each in held]
 

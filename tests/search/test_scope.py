@@ -7,10 +7,10 @@ from functools import cache
 import numpy as np
 import pytest
 
-from milepost.search import question_terms
 from milepost.search import scope as room
 from milepost.search.scope import gather
 from milepost.store import Entry, Store
+from milepost.terms import question_terms
 from milepost.types import Document
 from support.search_stores import asking, empty_store, filled, gathered, put, searched, unit
 from support.store_reads import Counted, reads
@@ -144,5 +144,5 @@ def test_the_number_of_calls_does_not_grow_with_the_documents(
         with of_size(documents).snapshot() as state:
             counted = Counted(state)
             assert len(gather(counted, asking(words, names=names)).spans)
-            assert counted.calls == {"choose": 1, "measure": 1}
+            assert counted.calls == {"select_candidates": 1, "score_inputs": 1}
             assert max(counted.calls.values()) == 1

@@ -16,7 +16,7 @@ from milepost.errors import InputError
 from milepost.filters import Compare, Contains, Date, Filter, Matches, Node, Not, facts, parse
 from milepost.filters.facts import BUILT_IN
 from milepost.properties import cleaned
-from milepost.store import Among, DocumentInfo, Snapshot, Store
+from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store
 from support import filter_cases
 from support.postgres import fresh_schema
 from support.store_entries import entry, opened, rows
@@ -120,7 +120,7 @@ properties = st.builds(
 def left(store: Store, where: Filter, names: frozenset[str] | None = None) -> set[str]:
     """Names of the documents that a store selects."""
     with store.snapshot() as state:
-        return {info.name for info in state.select(Among(names, where)) or []}
+        return {info.name for info in state.select(DocumentSelection(names, where)) or []}
 
 
 @given(
@@ -144,7 +144,7 @@ def test_every_store_leaves_what_the_filter_means(
             assert keys >= {key for info in infos for key in info.properties} | {"document"}
             known = [Filter(root) for root in roots if Filter(root).keys <= keys | set(BUILT_IN)]
             for where in known:
-                among = Among(names, where)
+                among = DocumentSelection(names, where)
                 due = [
                     info
                     for info in infos
@@ -155,7 +155,7 @@ def test_every_store_leaves_what_the_filter_means(
                 asked_in_a_search(state, among, due)
 
 
-def asked_in_a_search(state: Snapshot, among: Among, due: list[DocumentInfo]) -> None:
+def asked_in_a_search(state: Snapshot, among: DocumentSelection, due: list[DocumentInfo]) -> None:
     """The calls of a search keep to the documents due."""
     total = sum(info.sentences for info in due)
     assert state.select(among, total) == due
@@ -163,10 +163,10 @@ def asked_in_a_search(state: Snapshot, among: Among, due: list[DocumentInfo]) ->
         assert state.select(among, total - 1) is None
     query, limits = rows(1, 9)[0], {"candidates": 50, "among": among}
     filled = [info.name for info in due if info.sentences]
-    found, complete = state.choose(query, ["common"], most=100, **limits)
+    found, complete = state.select_candidates(query, ["common"], most=100, **limits)
     assert complete
     assert [info.name for info in found] == filled
-    found, complete = state.choose(query, ["common"], most=0, **limits)
+    found, complete = state.select_candidates(query, ["common"], most=0, **limits)
     assert complete is not bool(filled)
     assert {info.name for info in found} == set(filled)
     held = state.postings(["common"], among)["common"][0]
@@ -176,15 +176,17 @@ def asked_in_a_search(state: Snapshot, among: Among, due: list[DocumentInfo]) ->
 def test_an_unknown_key_is_refused_by_every_call(store: Store) -> None:
     """With the nearest key that a document has."""
     store.touch(NAMES[0], (1, 2), properties=cleaned({"tags": ["a"]}))
-    among = Among(None, parse('tagz = "a"'))
+    among = DocumentSelection(None, parse('tagz = "a"'))
     with store.snapshot() as state:
         for call in (
             lambda: state.select(among),
             lambda: state.select(among, 3),
-            lambda: state.choose(rows(1, 1)[0], ["x"], most=3, candidates=3, among=among),
+            lambda: state.select_candidates(
+                rows(1, 1)[0], ["x"], most=3, candidates=3, among=among
+            ),
             lambda: state.postings(["x"], among),
         ):
-            with pytest.raises(InputError, match="no document has the key 'tagz'; try: 'tags'"):
+            with pytest.raises(InputError, match="'tagz'; try: 'tags'"):
                 call()
 
 

@@ -122,7 +122,7 @@ def test_older_schema(tmp_path: Path, schema: int, options: dict[str, bool]) -> 
     write_schema(tmp_path, schema)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     again = re.escape(f"milepost index PATH… --db {tmp_path} --rebuild")
-    with pytest.raises(OldSchema, match=rf"schema {schema}, this one reads {VERSION}.*{again}"):
+    with pytest.raises(OldSchema, match=rf"schema {schema}.*{again}"):
         opened(tmp_path, **options)
     after = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert {name: after[name] for name in before} == before
@@ -155,7 +155,7 @@ def _schema(folder: Path) -> int:
 def test_words_without_their_stems_are_refused(tmp_path: Path, word: str) -> None:
     """Where words of a script that is stemmed now are in an older index."""
     _unstemmed(tmp_path, f"the {word} here ")
-    with pytest.raises(OldSchema, match=rf"schema 6, this one reads {VERSION}.*--rebuild"):
+    with pytest.raises(OldSchema, match=r"schema 6.*--rebuild"):
         opened(tmp_path)
     assert _schema(tmp_path) == 6
 
@@ -183,7 +183,7 @@ def test_newer_schema(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(
         NewerSchema,
-        match=rf"schema {VERSION + 1}, this one reads {VERSION}.*pip install -U milepost",
+        match=rf"schema {VERSION + 1}.*pip install -U",
     ):
         opened(tmp_path)
     erase_store(tmp_path)

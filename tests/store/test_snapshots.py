@@ -17,7 +17,7 @@ from milepost.store import Entry, Store
 from milepost.store.sqlite import segment
 from milepost.types import Mark
 from support.store_entries import Child, entry, holds, numbered, opened, rows
-from support.store_reads import Reads, all_of, reads
+from support.store_reads import Reads, all_of, reads, similarity
 
 QUERY = rows(1, 77)[0]
 TERMS = ["sentence1", "number0", "number4", "word2", "nowhere"]
@@ -306,8 +306,8 @@ def test_many_documents_at_once_are_those_one_by_one(
             assert np.array_equal(
                 state.vectors(some), np.concatenate([np.empty((0, 8)), *one_by_one])
             )
-            scores = [state.similarity(QUERY, [info]) for info in some]
-            together = state.similarity(QUERY, some)
+            scores = [similarity(state, QUERY, [info]) for info in some]
+            together = similarity(state, QUERY, some)
             np.testing.assert_allclose(together, np.concatenate([[], *scores]), atol=1e-6)
             wanted = [entries[info.name].vectors @ QUERY for info in some]
             np.testing.assert_allclose(together, np.concatenate([[], *wanted]), atol=1e-5)

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.store import Among, Statistics, Store
+from milepost.store import DocumentSelection, Statistics, Store
 from milepost.types import Mark
 from support.store_entries import WIDTH, entry, holds, numbered, opened, rows, unit
-from support.store_reads import reads
+from support.store_reads import matching, nearest, reads, similarity
 
 AWKWARD = [
     "a", "A", "don't", "x.y", "東京", "京都", "ab_cd", "42", '"', "*", "NEAR", "OR", "+-", "é", "É",
@@ -35,10 +35,10 @@ def test_empty_store_answers(store: Store) -> None:
         assert state.info("x") is None
         assert state.statistics() == Statistics(0, 0, 0)
         for among in (None, []):
-            nearest, scores = state.nearest(query, 5, among)
-            assert (nearest.dtype, scores.dtype) == (np.int64, np.float32)
-            assert (len(nearest), len(scores)) == (0, 0)
-            assert state.matching(["a"], 5, among).tolist() == []
+            found, scores = nearest(state, query, 5, among)
+            assert (found.dtype, scores.dtype) == (np.int64, np.float32)
+            assert (len(found), len(scores)) == (0, 0)
+            assert matching(state, ["a"], 5, among).tolist() == []
         assert [part.tolist() for part in state.postings(["a"])["a"]] == [[], []]
         assert state.postings([]) == {}
         none = state.sentences([])
@@ -51,7 +51,7 @@ def test_empty_store_answers(store: Store) -> None:
             ((0,), np.bool_),
         ]
         assert state.vectors([]).shape == (0, WIDTH)
-        assert state.similarity(query, []).shape == (0,)
+        assert similarity(state, query, []).shape == (0,)
         assert state.texts([]) == state.marks([]) == []
 
 
@@ -156,7 +156,7 @@ def test_names_limit_the_search(store: Store) -> None:
     assert read.matching(["common"], 0).tolist() == []
     with store.snapshot() as state:
         backwards = [info for info in reversed(state.documents()) if info.name in names]
-        assert sorted(state.matching(["common"], 50, backwards).tolist()) == [2, 3, 8, 9]
+        assert sorted(matching(state, ["common"], 50, backwards).tolist()) == [2, 3, 8, 9]
 
 
 def test_matching_by_hand(store: Store) -> None:
@@ -309,9 +309,9 @@ def _agree_in_a_search(plain: Store, durable: Store, query: np.ndarray, terms: l
     with plain.snapshot() as theirs, durable.snapshot() as ours:
         for names in (None, frozenset(["a"]), frozenset(["c", "a"])):
             for most in (0, 3, 1000):
-                limits = {"most": most, "candidates": 100, "among": Among(names)}
-                found, complete = ours.choose(query, terms, **limits)
-                due, all_of_them = theirs.choose(query, terms, **limits)
+                limits = {"most": most, "candidates": 100, "among": DocumentSelection(names)}
+                found, complete = ours.select_candidates(query, terms, **limits)
+                due, all_of_them = theirs.select_candidates(query, terms, **limits)
                 assert complete == all_of_them
                 if complete:
                     assert [info.name for info in found] == [info.name for info in due]
@@ -319,7 +319,10 @@ def _agree_in_a_search(plain: Store, durable: Store, query: np.ndarray, terms: l
                     assert {info.name for info in found} == {info.name for info in due}
         wanted = [info for info in theirs.documents() if info.name != "b"]
         held = [ours.info(info.name) for info in wanted]
-        found, due = ours.measure(query, terms, held), theirs.measure(query, terms, wanted)
+        found, due = (
+            ours.score_inputs(query, terms, held),
+            theirs.score_inputs(query, terms, wanted),
+        )
         assert found.statistics == due.statistics
         assert found.frequencies == due.frequencies
         assert found.sentences.document_offsets.tolist() == due.sentences.document_offsets.tolist()

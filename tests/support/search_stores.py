@@ -8,13 +8,14 @@ from zlib import crc32
 import numpy as np
 
 from milepost.paragraphs import paragraph_starts
-from milepost.search import Limits, Query, SearchModel, SearchResult, search, terms
+from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.fusion import Fusion
 from milepost.search.query import DEFAULT_K, parse_budget
 from milepost.search.ranking import Ranked, Ranking, rank
 from milepost.search.reranking import Reranker
 from milepost.search.scope import Scope, gather
 from milepost.store import Entry, Store, open_store
+from milepost.terms import terms
 from milepost.types import Document, Mark
 
 WIDTH = 8

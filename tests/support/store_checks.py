@@ -51,12 +51,12 @@ def same_answers(plain: Any, other: Any, *, seeds: int) -> None:
             assert reads(other).matching(terms, 30, names).tolist() == due.tolist()
         with plain.snapshot() as ours, other.snapshot() as state:
             limits = {"most": 100, "candidates": 10}
-            due, _ = ours.choose(query, ["word3"], **limits)
-            found, complete = state.choose(query, ["word3"], **limits)
+            due, _ = ours.select_candidates(query, ["word3"], **limits)
+            found, complete = state.select_candidates(query, ["word3"], **limits)
             assert [info.name for info in found] == [info.name for info in due]
             assert not complete
-            measured = state.measure(query, ["word3", "absent"], state.documents()[:5])
-            expected = ours.measure(query, ["word3", "absent"], ours.documents()[:5])
+            measured = state.score_inputs(query, ["word3", "absent"], state.documents()[:5])
+            expected = ours.score_inputs(query, ["word3", "absent"], ours.documents()[:5])
             assert measured.frequencies == expected.frequencies
             assert measured.statistics == expected.statistics
             assert measured.counts["word3"].tolist() == expected.counts["word3"].tolist()
@@ -134,7 +134,7 @@ def threads_read_while_one_writes(store: Store, *, documents: int, vacuum_every:
             while not stop.is_set():
                 with store.snapshot() as state:
                     for info in state.documents():
-                        found = state.measure(rows(1, 3)[0], ["word1"], [info])
+                        found = state.score_inputs(rows(1, 3)[0], ["word1"], [info])
                         assert len(found.similarity) == info.sentences
         except BaseException as error:
             faults.append(error)

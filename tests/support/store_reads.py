@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 
 from milepost.store import DocumentInfo, Sentences, Snapshot, Statistics, Store
+from milepost.store.base import DocumentSelection
+from milepost.store.conditions import ALWAYS
+from milepost.store.local import LocalSnapshot, ranges_of
 from milepost.types import Document, Mark
 
 Names = Sequence[str] | None
@@ -53,7 +56,7 @@ class Reads:
     def similarity(self, vector: np.ndarray, *names: str) -> np.ndarray:
         """The similarity of all sentences of some documents, in the store's order."""
         with self._store.snapshot() as state:
-            return state.similarity(vector, chosen(state, names))
+            return similarity(state, vector, chosen(state, names))
 
     def text(self, name: str, start: int, end: int) -> str:
         """A slice of a document."""
@@ -75,12 +78,12 @@ class Reads:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Rows most similar to a vector, and their scores."""
         with self._store.snapshot() as state:
-            return state.nearest(vector, n, None if names is None else chosen(state, names))
+            return nearest(state, vector, n, None if names is None else chosen(state, names))
 
     def matching(self, terms: Sequence[str], n: int, names: Names = None) -> np.ndarray:
         """Rows that hold one of the terms, best first."""
         with self._store.snapshot() as state:
-            return state.matching(terms, n, None if names is None else chosen(state, names))
+            return matching(state, terms, n, None if names is None else chosen(state, names))
 
 
 def reads(store: Store) -> Reads:
@@ -91,6 +94,47 @@ def reads(store: Store) -> Reads:
 def chosen(state: Snapshot, names: Sequence[str]) -> list[DocumentInfo]:
     """Records of the documents named, in the store's order; unknown names are left out."""
     return [info for info in state.documents() if info.name in names]
+
+
+def similarity(
+    state: Snapshot, vector: np.ndarray, documents: Sequence[DocumentInfo]
+) -> np.ndarray:
+    """Dot products of a vector with the sentences of some documents."""
+    return state.score_inputs(vector, [], documents).similarity
+
+
+def nearest(
+    state: Snapshot, vector: np.ndarray, n: int, documents: Sequence[DocumentInfo] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows most similar to a vector, and their scores: of the documents that a search chooses."""
+    names = None if documents is None else frozenset(info.name for info in documents)
+    found, _ = state.select_candidates(
+        vector, [], most=0, candidates=n, among=DocumentSelection(names)
+    )
+    found = sorted(found, key=lambda info: info.first)
+    scores = similarity(state, vector, found)
+    rows = np.concatenate(
+        [np.empty(0, np.int64), *(info.first + np.arange(info.sentences) for info in found)]
+    )
+    best = np.lexsort((rows, -scores))[:n]
+    return rows[best], scores[best]
+
+
+def matching(
+    state: Any, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
+) -> np.ndarray:
+    """Rows that contain one of the terms, best first: those from which a search chooses."""
+    if isinstance(state, LocalSnapshot):
+        ranges = None if documents is None else ranges_of(documents)
+        return state.candidates(np.zeros(state._dimensions, np.float32), terms, n, ranges)[1]
+    from milepost.store.postgres import candidates
+
+    limit = "" if documents is None else "SELECT unnest(%(ids)s::int8[])"
+    values = {} if documents is None else {"ids": [info.id for info in documents]}
+    held = state._session.ask(candidates.matching(terms, limit, values, ALWAYS))[0]
+    owners, numbers = candidates.best(held, state.statistics(), n)
+    first = {info.id: info.first for info in state.documents()}
+    return np.array([first[each] for each in owners.tolist()], np.int64) + numbers
 
 
 def document(state: Snapshot, info: DocumentInfo) -> Document:
@@ -110,7 +154,7 @@ def all_of(state: Snapshot, vector: np.ndarray, terms: Sequence[str]) -> dict[st
     """Everything that a snapshot says, as plain values that ``==`` compares."""
     infos = state.documents()
     sentences = state.sentences(infos)
-    rows, scores = state.nearest(vector, 10**6)
+    rows, scores = nearest(state, vector, 10**6)
     return {
         "documents": infos,
         "records": [state.info(info.name) for info in infos],
@@ -120,7 +164,7 @@ def all_of(state: Snapshot, vector: np.ndarray, terms: Sequence[str]) -> dict[st
         "lengths": sentences.lengths.tolist(),
         "coverage": sentences.vocab_coverage.tolist(),
         "starts": sentences.paragraph_starts.tolist(),
-        "similarity": state.similarity(vector, infos).tolist(),
+        "similarity": similarity(state, vector, infos).tolist(),
         "vectors": state.vectors(infos).tolist(),
         "texts": state.texts([(info, 0, info.characters) for info in infos]),
         "marks": state.marks(infos),
@@ -128,9 +172,9 @@ def all_of(state: Snapshot, vector: np.ndarray, terms: Sequence[str]) -> dict[st
             term: [part.tolist() for part in parts] for term, parts in state.postings(terms).items()
         },
         "nearest": (rows.tolist(), scores.tolist()),
-        "nearest of the last": state.nearest(vector, 3, infos[-1:])[0].tolist(),
-        "matching": state.matching(terms, 10**6).tolist(),
-        "matching of the last": state.matching(terms, 3, infos[-1:]).tolist(),
+        "nearest of the last": nearest(state, vector, 3, infos[-1:])[0].tolist(),
+        "matching": matching(state, terms, 10**6).tolist(),
+        "matching of the last": matching(state, terms, 3, infos[-1:]).tolist(),
     }
 
 

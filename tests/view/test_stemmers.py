@@ -17,8 +17,8 @@ import pytest
 import milepost
 from milepost.encoder import Encoder
 from milepost.errors import InputError
-from milepost.search.lexical import question_terms, tokens
 from milepost.stemming import SCRIPTS, stemmer_class, stemmer_of
+from milepost.terms import question_terms, tokens
 from milepost.types import Document
 from milepost.view import bundle, stemmers, write_page
 from support.languages import PAGES
@@ -163,5 +163,5 @@ def test_a_form_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     """Rather than translated to another stem."""
     source = "class RussianStemmer(BaseStemmer):\n    def _stem(self):\n        self.leap(2)\n"
     monkeypatch.setattr(stemmers.inspect, "getsource", lambda _: source)
-    with pytest.raises(InputError, match=r"russian words: self\.leap\(2\); try: pip install"):
+    with pytest.raises(InputError, match=r"self\.leap\(2\)"):
         stemmers.module(["russian"])

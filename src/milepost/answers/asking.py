@@ -75,7 +75,7 @@ def answer(
         ``Citation`` for each passage that a sentence cites; at the end the ``Answer``.
 
     Raises:
-        Unanswered: the endpoint gave no usable answer, or it broke off.
+        NoResponse: the endpoint gave no usable answer, or it broke off.
         MilepostError: the endpoint cannot be reached or refuses all requests.
     """
     stream = endpoint.stream(messages(question, passages))

@@ -12,7 +12,7 @@ from milepost.errors import BadQuestion
 from milepost.types import Passage, Span
 
 if TYPE_CHECKING:
-    from milepost.types import Check
+    from milepost.types import CheckResult
 
 LIKELY = 0.5
 """The probability from which a passage supports a sentence: that of ``Index.check``."""
@@ -24,7 +24,9 @@ _PASSAGES = 20
 class Checker(Protocol):
     """``Index.check``, or what stands for it."""
 
-    def __call__(self, text: str, documents: Sequence[str], *, min_score: float, k: int) -> Check:
+    def __call__(
+        self, text: str, documents: Sequence[str], *, min_score: float, k: int
+    ) -> CheckResult:
         """Whether a text is in documents, word for word, nearly, or in other words."""
 
 
@@ -43,7 +45,7 @@ def with_support(
     names = list(dict.fromkeys(passage.document for passage in passages))
 
     @cache
-    def checked(sentence: str) -> Check | None:
+    def checked(sentence: str) -> CheckResult | None:
         try:
             return check(sentence, names, min_score=LIKELY, k=_PASSAGES)
         except BadQuestion:  # it has neither letter nor digit
@@ -59,7 +61,7 @@ def with_support(
 
 
 def _judged(
-    citation: Citation, passage: Passage, passages: Sequence[Passage], found: Check
+    citation: Citation, passage: Passage, passages: Sequence[Passage], found: CheckResult
 ) -> Citation:
     """The verdict on a citation of a passage, from the check of its sentence."""
     places = [each for each in found.places if _shared(passage, each.document, each)]

@@ -11,7 +11,7 @@ from typing import Any
 from milepost._optional import require
 from milepost.bulk.worker import IndexFiles
 from milepost.errors import InputError, MilepostError
-from milepost.types import Hidden, Ocr, Report
+from milepost.types import Hidden, IndexReport, Ocr
 
 _BATCH = 4
 """Files that a worker is given at a time: what a killed worker does again, at most."""
@@ -77,7 +77,7 @@ def index_files(
     hidden: Hidden | None = None,
     ocr: Ocr | None = None,
     progress: Progress | None = None,
-) -> Report:
+) -> IndexReport:
     """Index files with workers that Ray runs; each of them has one core, one engine, one thread.
 
     A worker that dies is replaced and its batch run again; so is, by the same call, what a killed
@@ -155,11 +155,11 @@ def _cause(error: BaseException) -> str:
     return type(error).__name__
 
 
-def _report(rows: Sequence[dict[str, Any]], seconds: float) -> Report:
+def _report(rows: Sequence[dict[str, Any]], seconds: float) -> IndexReport:
     def named(outcome: str) -> tuple[str, ...]:
         return tuple(row["path"] for row in rows if row["outcome"] == outcome)
 
-    return Report(
+    return IndexReport(
         added=named("added"),
         unchanged=named("unchanged"),
         changed=named("changed"),

@@ -14,7 +14,7 @@ from milepost.intake import absolute, found, vanished, wanted_pictures
 from milepost.opening import opened_store
 from milepost.places import local_path
 from milepost.store.address import IndexPlace
-from milepost.types import Hidden, Ocr, Report
+from milepost.types import Hidden, IndexReport, Ocr
 
 
 def index_paths(
@@ -27,7 +27,7 @@ def index_paths(
     hidden: Hidden | None = None,
     ocr: Ocr | None = None,
     progress: Progress | None = None,
-) -> Report:
+) -> IndexReport:
     """``Index.add`` of files and folders by workers of Ray; see ``cluster.index_files``.
 
     Documents of the folders whose files are gone are removed.

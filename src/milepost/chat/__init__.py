@@ -8,7 +8,7 @@ Read:    ``connection.py`` (requests, what is tried again), ``endpoint.py`` and 
          part of the answer).
 """
 
-from milepost.chat.connection import Unanswered
+from milepost.chat.connection import NoResponse
 from milepost.chat.embeddings import EmbeddingEndpoint
 from milepost.chat.endpoint import Completion, Endpoint, Message
 from milepost.chat.thinking import Thought, without_thoughts
@@ -18,7 +18,7 @@ __all__ = [
     "EmbeddingEndpoint",
     "Endpoint",
     "Message",
+    "NoResponse",
     "Thought",
-    "Unanswered",
     "without_thoughts",
 ]

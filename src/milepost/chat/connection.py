@@ -31,7 +31,7 @@ _LONGEST_WAIT = 120.0  # seconds between two tries, whatever the endpoint asks f
 T = TypeVar("T")
 
 
-class Unanswered(Exception):
+class NoResponse(Exception):
     """The endpoint works, but this one request got no usable answer.
 
     Args:
@@ -148,11 +148,11 @@ class Connection:
                 problem, unread = f"its answer has an unknown form ({error})", True
             problem = self._without_key(problem)
             if begun:
-                raise Unanswered(f"the answer broke off: {problem}")
+                raise NoResponse(f"the answer broke off: {problem}")
             if number < self._tries:
                 self._pause(problem, number, asked)
         if unread:
-            raise Unanswered(problem)
+            raise NoResponse(problem)
         raise MilepostError(
             f"{self.url}: {problem} (tried {self._tries} times)",
             f"{'wait, or raise its limit' if limited else 'check that it runs'}; then the same "
@@ -175,7 +175,7 @@ class Connection:
         """The problem and the wait asked for, where another try may help; else raises."""
         problem = self._without_key(f"HTTP {error.code}{_said(error)}")
         if error.code in _THIS_ONE:
-            raise Unanswered(problem, refused=True)
+            raise NoResponse(problem, refused=True)
         if error.code in _AGAIN:
             return problem, _seconds(error.headers.get("Retry-After"))
         option = self.option.partition(" ")[0]

@@ -8,7 +8,7 @@ from base64 import b64decode
 from collections.abc import Generator, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from milepost.chat.connection import Connection, Unanswered
+from milepost.chat.connection import Connection, NoResponse
 from milepost.chat.reading import read_whole
 
 if TYPE_CHECKING:
@@ -40,21 +40,21 @@ class EmbeddingEndpoint(Connection):
             texts: at least one, none of them empty.
 
         Raises:
-            Unanswered: it refuses a text, or its answers cannot be read.
+            NoResponse: it refuses a text, or its answers cannot be read.
             MilepostError: it cannot be reached or refuses all requests.
         """
         import numpy as np
 
         parts = [part for batch in _batches(texts) for part in self._embedded(batch)]
         if len({part.shape[1] for part in parts}) > 1:
-            raise Unanswered("its vectors differ in width")
+            raise NoResponse("its vectors differ in width")
         return np.concatenate(parts)
 
     def _embedded(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         body = {"model": self.model, "input": list(texts), "encoding_format": "float"}
         try:
             return list(self._tried(json.dumps(body).encode(), _reading(len(texts))))
-        except Unanswered as error:
+        except NoResponse as error:
             if not error.refused or len(texts) == 1:
                 raise
         half = len(texts) // 2

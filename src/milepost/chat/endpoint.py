@@ -53,7 +53,7 @@ class Endpoint(Connection):
             max_tokens: of the answer; None leaves it to the endpoint.
 
         Raises:
-            Unanswered: this request cannot be answered, or its answers cannot be read.
+            NoResponse: this request cannot be answered, or its answers cannot be read.
             MilepostError: the endpoint cannot be reached or refuses all requests.
         """
         pieces = self._tried(self._data(messages, temperature, max_tokens), whole)
@@ -76,7 +76,7 @@ class Endpoint(Connection):
             The generator's value is why the answer ended: ``stop``, ``length`` (it was cut) …
 
         Raises:
-            Unanswered: this request cannot be answered, its answers cannot be read, or one has
+            NoResponse: this request cannot be answered, its answers cannot be read, or one has
                 broken off.
             MilepostError: the endpoint cannot be reached or refuses all requests.
         """

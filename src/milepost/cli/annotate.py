@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.question import (
+    SearchOptions,
+    min_score_option,
+    no_cache_option,
+    takes_search_options,
+)
 from milepost.console.options import (
-    Interrupted,
     Settings,
     common,
     db_option,
@@ -18,15 +24,15 @@ from milepost.console.options import (
     precision_option,
     say,
 )
-from milepost.types import READ_DEFAULTS, ReadOptions
+from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.index import Index
-    from milepost.marking import Marked
-    from milepost.store.address import IndexPlace
-    from milepost.types import Ocr
+    from milepost.marking import AnnotatedPdf
 
 MARKED, NOTHING = 0, 1
+
+DEFAULT_K = 5
 
 
 @click.command(
@@ -50,15 +56,11 @@ Examples:
 @click.option(
     "-k",
     type=click.IntRange(min=1),
-    default=5,
+    default=DEFAULT_K,
     help="Maximum number of passages for each question.",
 )
-@click.option(
-    "--min-score",
-    type=click.FloatRange(0, 1),
-    metavar="PROBABILITY",
-    help="Highlight only passages with at least this probability, 0 to 1, of holding evidence. "
-    "[default: 0.2]",
+@min_score_option(
+    "Highlight only passages with at least this probability, 0 to 1, of holding evidence.", 0.2
 )
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists, even PDF itself.")
 @db_option("An index that holds the PDF. [default: the cache]")
@@ -66,22 +68,18 @@ Examples:
 @ocr_option
 @model_option
 @precision_option
-@click.option("--no-cache", is_flag=True, help="Do not keep the PDF in the cache.")
+@no_cache_option("PDF")
 @common
 @click.pass_obj
+@takes_search_options
 def annotate(
     settings: Settings,
     pdf: str,
     questions: tuple[str, ...],
+    options: SearchOptions,
     out: Path | None,
-    k: int,
-    min_score: float | None,
     overwrite: bool,
-    db: IndexPlace | None,
     as_json: bool,
-    ocr: Ocr | None,
-    model: str | None,
-    no_cache: bool,
 ) -> int:
     """Write a copy of PDF in which what answers each QUESTION is highlighted.
 
@@ -89,14 +87,12 @@ def annotate(
     probability. The copy begins with the bytes of the PDF; only the highlights are added. If
     nothing is found, no file is written and the exit code is 1.
     """
-    from milepost.marking import PROBABLE
     from milepost.marking import annotate as write_copy
 
-    if ocr and db is not None:
+    if options.ocr and options.db is not None:
         raise click.UsageError("--ocr is for a PDF without --db; give it to `milepost index`")
-    least = PROBABLE if min_score is None else min_score
-    options = READ_DEFAULTS.changed(ocr=ocr)
-    with _opened(settings, pdf, db, model, options, as_json, cache=not no_cache) as index:
+    k, least = options.k or DEFAULT_K, options.min_score
+    with _opened(settings, replace(options, paths=(pdf,)), as_json) as index:
         marked = write_copy(index, pdf, questions, out, k=k, min_score=least, overwrite=overwrite)
     if as_json:
         from milepost.console.records import marked_record, print_json
@@ -115,32 +111,16 @@ def annotate(
     return NOTHING if marked.path is None else MARKED
 
 
-def _opened(
-    settings: Settings,
-    pdf: str,
-    db: IndexPlace | None,
-    model: str | None,
-    options: ReadOptions,
-    as_json: bool,
-    *,
-    cache: bool,
-) -> Index:
+def _opened(settings: Settings, options: SearchOptions, as_json: bool) -> Index:
     """An index that holds the PDF."""
-    from milepost.cli.sources import indexed, model_folder
-    from milepost.console.progress import Bar
+    from milepost.cli.sources import model_folder
     from milepost.errors import UnreadableFile
-    from milepost.index import open as open_index
 
-    if db is not None:
-        return open_index(
-            db, model=model, create=False, read_only=True, precision=settings.precision
-        )
-    try:
-        folder = model_folder(settings, model, (pdf,), options)
-        with Bar(settings, as_json=as_json) as bar:
-            index, report = indexed((pdf,), folder, settings, bar, options, cache=cache)
-    except KeyboardInterrupt:
-        raise Interrupted from None
+    if options.db is not None:
+        return options.open_index(options.db, settings)
+    reading = READ_DEFAULTS.changed(ocr=options.ocr)
+    folder = model_folder(settings, options.model, options.paths, reading)
+    index, report = options.read(folder, settings, reading, as_json=as_json)
     if report.failed:
         index.close()
         raise UnreadableFile(*_reason(report.failed))
@@ -153,7 +133,7 @@ def _reason(failed: dict[str, str]) -> tuple[str, str]:
     return problem, hint
 
 
-def _print(marked: Marked) -> None:
+def _print(marked: AnnotatedPdf) -> None:
     """Print the file, and for each question the pages and probabilities of its passages."""
     from milepost.cli.answer import shown_path
     from milepost.console.screen import visible, visible_name

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from milepost.console.screen import Colour
     from milepost.search import SearchResult
-    from milepost.types import Passage, Place
+    from milepost.types import Match, Passage
 
 BARS = "▁▂▃▄▅▆▇█"
 HEAT = ("grey35", "grey42", "grey50", "khaki3", "gold3", "orange1", "dark_orange", "red1")
@@ -86,7 +86,7 @@ def shown_path(source: str) -> str:
         return source
 
 
-def head(number: int, passage: Passage | Place, score: float | None = None) -> Text:
+def head(number: int, passage: Passage | Match, score: float | None = None) -> Text:
     """The line above a passage: its document, page and heading, and how probable it is."""
     from rich.style import Style
     from rich.text import Text
@@ -189,7 +189,7 @@ def matched(text: str, words: set[str]) -> Iterator[tuple[int, int]]:
     >>> list(matched("Bees built cells.", {"bee", "cell"}))
     [(0, 4), (11, 16)]
     """
-    from milepost.search import terms
+    from milepost.terms import terms
 
     for match in _WORD.finditer(text):
         found = terms(match.group())

@@ -14,17 +14,21 @@ from milepost.cli.language_model import (
     chosen_endpoint,
     language_model_options,
 )
-from milepost.cli.question import Question, limit_options, reading_options
+from milepost.cli.question import (
+    SearchOptions,
+    limit_options,
+    reading_options,
+    takes_search_options,
+)
 from milepost.console.options import Settings, common, db_option, json_option, say
 from milepost.errors import MilepostError
 
 if TYPE_CHECKING:
     from milepost.answers import Answer
     from milepost.chat import Endpoint
-    from milepost.cli.question import Asked
+    from milepost.cli.question import PreparedQuery
     from milepost.search import SearchResult
-    from milepost.store.address import IndexPlace
-    from milepost.types import Hidden, Ocr, Passage
+    from milepost.types import Passage
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -72,24 +76,14 @@ Environment:
 @reading_options
 @common
 @click.pass_obj
+@takes_search_options
 def ask(
     settings: Settings,
     question: str,
-    paths: tuple[str, ...],
+    options: SearchOptions,
     endpoint: str | None,
     model_name: str | None,
-    db: IndexPlace | None,
-    k: int | None,
-    budget: str | None,
-    min_score: float,
-    names: tuple[str, ...],
-    where: str | None,
     as_json: bool,
-    model: str | None,
-    rerank: bool,
-    no_cache: bool,
-    hidden: Hidden | None,
-    ocr: Ocr | None,
 ) -> int:
     """Answer QUESTION from the passages that a search finds.
 
@@ -99,21 +93,7 @@ def ask(
     passage was found, or no sentence is backed by one.
     """
     remote = chosen_endpoint(endpoint, model_name)
-    asked = Question(
-        question,
-        paths,
-        db,
-        k,
-        budget,
-        min_score,
-        names,
-        where,
-        model,
-        rerank,
-        no_cache,
-        hidden,
-        ocr,
-    ).open(settings, as_json=as_json)
+    asked = options.ask(question, settings, as_json=as_json)
     with asked.index:
         result = asked.search()
         return _answer(settings, asked, result, remote, as_json=as_json)
@@ -121,7 +101,7 @@ def ask(
 
 def _answer(
     settings: Settings,
-    asked: Asked,
+    asked: PreparedQuery,
     result: SearchResult,
     remote: Endpoint | None,
     *,
@@ -167,10 +147,12 @@ def _answer(
     return _judged(outcome.answer, len(passages), quiet=settings.quiet)
 
 
-def _ask(asked: Asked, passages: tuple[Passage, ...], remote: Endpoint, *, aloud: bool) -> _Outcome:
+def _ask(
+    asked: PreparedQuery, passages: tuple[Passage, ...], remote: Endpoint, *, aloud: bool
+) -> _Outcome:
     """Ask the language model; ``aloud``: print what it writes as it comes."""
     from milepost.answers import Answer, Piece, answer
-    from milepost.chat import Unanswered
+    from milepost.chat import NoResponse
     from milepost.console.screen import visible
 
     outcome = _Outcome()
@@ -184,7 +166,7 @@ def _ask(asked: Asked, passages: tuple[Passage, ...], remote: Endpoint, *, aloud
                         sys.stdout.flush()
                 elif isinstance(event, Answer):
                     outcome.answer = event
-        except Unanswered as error:
+        except NoResponse as error:
             outcome.error = MilepostError(f"{remote.url}: {error}", "the same command again")
         except MilepostError as error:
             outcome.error = error
@@ -221,7 +203,9 @@ def _judged(answer: Answer, passages: int, *, quiet: bool) -> int:
     return FOUND if held else NOTHING
 
 
-def _record(asked: Asked, passages: tuple[Passage, ...], outcome: _Outcome) -> dict[str, Any]:
+def _record(
+    asked: PreparedQuery, passages: tuple[Passage, ...], outcome: _Outcome
+) -> dict[str, Any]:
     """What ``--json`` prints."""
     from milepost.console.records import citation_record, passage_record, report_record
 

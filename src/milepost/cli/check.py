@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.question import where_option
+from milepost.cli.question import (
+    SearchOptions,
+    in_option,
+    min_score_option,
+    no_cache_option,
+    takes_search_options,
+    where_option,
+)
 from milepost.console.options import (
-    Interrupted,
     Settings,
     common,
     db_option,
@@ -31,8 +37,7 @@ if TYPE_CHECKING:
     from milepost.engine.folder import ModelFolder
     from milepost.filters import Filter
     from milepost.index import Index
-    from milepost.store.address import IndexPlace
-    from milepost.types import Check, Document, Ocr, Report
+    from milepost.types import CheckResult, Document, IndexReport
 
 CODES = {"verbatim": 0, "near": 3, "supported": 4, "not found": 1}
 """Exit code of each verdict; 2 is an error."""
@@ -74,41 +79,18 @@ Exit codes:
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @click.argument("text")
 @db_option("Check against this index. Without PATH and --db: MILEPOST_DB, else ./.milepost.")
-@click.option(
-    "--min-score",
-    type=click.FloatRange(0, 1),
-    metavar="PROBABILITY",
-    default=0.5,
-    help="Minimum probability, 0 to 1, for a passage to support TEXT.",
-)
-@click.option(
-    "--in",
-    "names",
-    metavar="NAME",
-    multiple=True,
-    help="Look only in this document: a name, path, folder or pattern. May be repeated.",
-)
+@min_score_option("Minimum probability, 0 to 1, for a passage to support TEXT.", 0.5)
+@in_option("Look only in")
 @where_option
 @json_option
 @ocr_option
 @model_option
 @precision_option
-@click.option("--no-cache", is_flag=True, help="Do not keep the PATHs in the cache.")
+@no_cache_option("PATHs")
 @common
 @click.pass_obj
-def check(
-    settings: Settings,
-    paths: tuple[str, ...],
-    text: str,
-    db: IndexPlace | None,
-    min_score: float,
-    names: tuple[str, ...],
-    where: str | None,
-    as_json: bool,
-    ocr: Ocr | None,
-    model: str | None,
-    no_cache: bool,
-) -> int:
+@takes_search_options
+def check(settings: Settings, text: str, options: SearchOptions, as_json: bool) -> int:
     """Say whether TEXT (- is stdin) is in the documents, and where.
 
     PATHs are files and folders. Without PATH, an index made by `milepost index` is searched.
@@ -123,35 +105,32 @@ def check(
     from milepost.cli.sources import expand, model_folder
     from milepost.filters import given
 
-    if paths and db is not None:
+    paths = options.paths
+    if paths and options.db is not None:
         raise click.UsageError("give PATHs or --db, not both")
-    if ocr and not paths:
+    if options.ocr and not paths:
         raise click.UsageError("--ocr is for PATHs; for an index give it to `milepost index`")
     if text == "-":
         text = _stdin(paths)
     _refuse_swapped(paths, text)
     prepared(text)  # before anything is read
-    chosen = Chosen(names, given(where))
+    chosen = Chosen(options.names, given(options.where))
     if paths:
-        options = READ_DEFAULTS.changed(ocr=ocr)
-        sources = expand(paths, options)
-        folder = model_folder(settings, model, paths, options, sources)
-        found, report = _in_files(paths, text, chosen, folder, options, cache=not no_cache)
+        reading = READ_DEFAULTS.changed(ocr=options.ocr)
+        sources = expand(paths, reading)
+        folder = model_folder(settings, options.model, paths, reading, sources)
+        cache = not options.no_cache
+        found, report = _in_files(paths, text, chosen, folder, reading, cache=cache)
         if found is None:
-            index, report = _indexed(
-                settings, paths, folder, options, as_json, cache=not no_cache, sources=sources
+            index, report = options.read(
+                folder, settings, reading, as_json=as_json, sources=sources
             )
             with index:
-                found = _in_index(index, text, chosen, report, min_score)
+                found = _in_index(index, text, chosen, report, options.min_score)
     else:
-        from milepost.index import open as open_index
-
-        place = required_db(db, _USAGE)
-        with open_index(
-            place, model=model, create=False, read_only=True, precision=settings.precision
-        ) as index:
-            found, report = _in_index(index, text, chosen, None, min_score), None
-    return _show(settings, found, report, min_score, as_json)
+        with options.open_index(required_db(options.db, _USAGE), settings) as index:
+            found, report = _in_index(index, text, chosen, None, options.min_score), None
+    return _show(settings, found, report, options.min_score, as_json)
 
 
 def _stdin(paths: tuple[str, ...]) -> str:
@@ -184,15 +163,15 @@ def _in_files(
     options: ReadOptions,
     *,
     cache: bool,
-) -> tuple[Check | None, Report | None]:
+) -> tuple[CheckResult | None, IndexReport | None]:
     """Look for the text in files that are not indexed yet: reading is far faster than encoding.
 
     Nothing where it is not in them word for word or nearly, or where an index of them exists.
     """
     from milepost.checking import check_documents, prepared
     from milepost.cli.sources import cache_place
-    from milepost.search.where import no_match
-    from milepost.types import Check, Report
+    from milepost.search.filter_note import no_match
+    from milepost.types import CheckResult, IndexReport
 
     place = cache_place(paths, folder.manifest.fingerprint, options)
     # Objects are downloaded once, and text is recognised once: for the index, which keeps it.
@@ -205,8 +184,8 @@ def _in_files(
     found = check_documents(given, _documents(paths, chosen, failed, seen))
     if chosen.where is not None and seen.documents and not seen.matching and not failed:
         chosen.where.check_keys(seen.keys)
-        found = Check(given.text, "not found", notes=(no_match(chosen.where),))
-    return found, Report(failed=failed) if found is not None else None
+        found = CheckResult(given.text, "not found", notes=(no_match(chosen.where),))
+    return found, IndexReport(failed=failed) if found is not None else None
 
 
 def _documents(
@@ -234,30 +213,9 @@ def _documents(
             yield document
 
 
-def _indexed(
-    settings: Settings,
-    paths: tuple[str, ...],
-    folder: ModelFolder,
-    options: ReadOptions,
-    as_json: bool,
-    *,
-    cache: bool,
-    sources: list[str | Document],
-) -> tuple[Index, Report]:
-    from milepost.cli.sources import indexed
-    from milepost.console.progress import Bar
-
-    try:
-        with Bar(settings, as_json=as_json) as bar:
-            return indexed(paths, folder, settings, bar, options, cache=cache, sources=sources)
-    except KeyboardInterrupt:
-        kept = "what was read is kept; run the same command to continue" if cache else ""
-        raise Interrupted(kept) from None
-
-
 def _in_index(
-    index: Index, text: str, chosen: Chosen, report: Report | None, min_score: float
-) -> Check:
+    index: Index, text: str, chosen: Chosen, report: IndexReport | None, min_score: float
+) -> CheckResult:
     from milepost.cli.sources import chosen_documents
 
     documents = chosen_documents(index, chosen.names, report)
@@ -265,7 +223,11 @@ def _in_index(
 
 
 def _show(
-    settings: Settings, found: Check, report: Report | None, min_score: float, as_json: bool
+    settings: Settings,
+    found: CheckResult,
+    report: IndexReport | None,
+    min_score: float,
+    as_json: bool,
 ) -> int:
     """Print the result; returns the exit code."""
     from milepost.cli.sources import complain, read_names

@@ -30,7 +30,7 @@ from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.index import Index
-    from milepost.types import Hidden, Ocr, Report
+    from milepost.types import Hidden, IndexReport, Ocr
 
 ERROR = 2
 
@@ -290,7 +290,7 @@ def _saved(opened: Index, place: IndexPlace) -> str:
 
 
 def _show(
-    settings: Settings, report: Report, opened: Index, place: IndexPlace, as_json: bool
+    settings: Settings, report: IndexReport, opened: Index, place: IndexPlace, as_json: bool
 ) -> None:
     """Print the report on stdout, and files that could not be read on stderr."""
     from milepost.cli.sources import complain
@@ -316,7 +316,7 @@ def _named(place: IndexPlace) -> str:
     return label(place) if isinstance(place, str) else str(place)
 
 
-def _summary(report: Report, opened: Index, place: IndexPlace) -> list[str]:
+def _summary(report: IndexReport, opened: Index, place: IndexPlace) -> list[str]:
     kinds = ("added", "changed", "unchanged", "removed", "failed")
     counts = [f"{len(getattr(report, kind)):,} {kind}" for kind in kinds if getattr(report, kind)]
     infos = opened.documents()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import shutil
 import sys
 from pathlib import Path
@@ -83,7 +82,7 @@ def run(
 
     _check_ocr(ocr, paths)
     require("mcp", extra="mcp")
-    from milepost.govern import Governor, open_sensor
+    from milepost.govern import Governor
     from milepost.library import Indexer, Isolated
     from milepost.library.reading import read_inside, reading_seconds
     from milepost.mcp.server import create_server
@@ -95,7 +94,7 @@ def run(
     for source in sources:
         if not source.exists():
             raise UnreadableFile(f"{source} does not exist", "check the path")
-    governor = Governor(open_sensor(cores=float(os.cpu_count() or 1)))
+    governor = Governor()
     isolated = Isolated()
     index, library = _library(settings, paths, sources, db, model, ocr)
 

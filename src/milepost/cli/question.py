@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,10 +23,39 @@ from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
+    from milepost.engine.folder import ModelFolder
     from milepost.index import Index
     from milepost.search import Query, SearchResult
     from milepost.store.address import IndexPlace
-    from milepost.types import Hidden, Ocr, Report
+    from milepost.types import Document, Hidden, IndexReport, Ocr, ReadOptions
+
+
+def min_score_option(help_text: str, default: float = 0.0) -> Callable[[Command], Command]:
+    """Make ``--min-score``, a probability."""
+    return click.option(
+        "--min-score",
+        type=click.FloatRange(0, 1),
+        metavar="PROBABILITY",
+        default=default,
+        show_default=bool(default),
+        help=help_text,
+    )
+
+
+def in_option(verb: str) -> Callable[[Command], Command]:
+    """Make ``--in``, the documents that are searched; ``verb`` begins its help."""
+    return click.option(
+        "--in",
+        "names",
+        metavar="NAME",
+        multiple=True,
+        help=f"{verb} this document: a name, path, folder or pattern. May be repeated.",
+    )
+
+
+def no_cache_option(files: str) -> Callable[[Command], Command]:
+    """Make ``--no-cache``; ``files`` is what is not kept."""
+    return click.option("--no-cache", is_flag=True, help=f"Do not keep the {files} in the cache.")
 
 
 where_option = click.option(
@@ -48,22 +78,11 @@ def limit_options(command: Command) -> Command:
         click.option(
             "--budget", metavar="1600c|400t", help="Maximum total length, in characters or tokens."
         ),
-        click.option(
-            "--min-score",
-            type=click.FloatRange(0, 1),
-            metavar="PROBABILITY",
-            default=0.0,
-            show_default=False,
-            help="Return only passages with at least this probability, 0 to 1, of holding "
-            "evidence; exit code 1 if there are none.",
+        min_score_option(
+            "Return only passages with at least this probability, 0 to 1, of holding evidence; "
+            "exit code 1 if there are none."
         ),
-        click.option(
-            "--in",
-            "names",
-            metavar="NAME",
-            multiple=True,
-            help="Search only this document: a name, path, folder or pattern. May be repeated.",
-        ),
+        in_option("Search only"),
         where_option,
     )
 
@@ -81,7 +100,7 @@ def reading_options(command: Command) -> Command:
             default=True,
             help="Let the model's reranker, if it has one, score the best windows.",
         ),
-        click.option("--no-cache", is_flag=True, help="Do not keep the PATHs in the cache."),
+        no_cache_option("PATHs"),
     )
 
 
@@ -92,32 +111,30 @@ def _added(command: Command, *options: Callable[[Command], Command]) -> Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """What a command was asked; the fields are its options.
+class SearchOptions:
+    """What a command searches, and how; the fields are options, see ``takes_search_options``.
 
     Attributes:
-        text: the question, in words.
         paths: files and folders; none for an index.
         db: the index that ``--db`` names.
         k, budget, min_score, names, where: see ``limit_options``.
         model, rerank, no_cache, hidden, ocr: see ``reading_options``.
     """
 
-    text: str
-    paths: tuple[str, ...]
-    db: IndexPlace | None
-    k: int | None
-    budget: str | None
-    min_score: float
-    names: tuple[str, ...]
-    where: str | None
-    model: str | None
-    rerank: bool
-    no_cache: bool
+    paths: tuple[str, ...] = ()
+    db: IndexPlace | None = None
+    k: int | None = None
+    budget: str | None = None
+    min_score: float = 0.0
+    names: tuple[str, ...] = ()
+    where: str | None = None
+    model: str | None = None
+    rerank: bool = True
+    no_cache: bool = False
     hidden: Hidden | None = None
     ocr: Ocr | None = None
 
-    def open(self, settings: Settings, *, as_json: bool) -> Asked:
+    def ask(self, question: str, settings: Settings, *, as_json: bool) -> PreparedQuery:
         """Open the index, or read the PATHs into one; what cannot be asked is refused before.
 
         Raises:
@@ -137,30 +154,53 @@ class Question:
                 "--hidden and --ocr are for PATHs; for an index give them to `milepost index`"
             )
         if self.paths:
-            return Asked(*self._read(settings, as_json=as_json), self.names)
-        from milepost.index import open as open_index
-
-        index = open_index(
-            required_db(self.db),
-            model=self.model,
-            create=False,
-            read_only=True,
-            precision=settings.precision,
-        )
+            return PreparedQuery(*self._read(question, settings, as_json=as_json), self.names)
+        index = self.open_index(required_db(self.db), settings)
         try:
-            return Asked(self._parse(index.model), index, None, self.names)
+            return PreparedQuery(self._parse(question, index.model), index, None, self.names)
         except BaseException:
             index.close()
             raise
 
-    def _parse(self, encoder: Encoder) -> Query:
+    def open_index(self, place: IndexPlace, settings: Settings) -> Index:
+        """Open an index as it is, to read from it."""
+        from milepost.index import open as open_index
+
+        return open_index(
+            place, model=self.model, create=False, read_only=True, precision=settings.precision
+        )
+
+    def read(
+        self,
+        model: Encoder | ModelFolder,
+        settings: Settings,
+        options: ReadOptions,
+        *,
+        as_json: bool,
+        sources: list[str | Document] | None = None,
+    ) -> tuple[Index, IndexReport]:
+        """Read the PATHs into an index with a progress bar; see ``sources.indexed``."""
+        from milepost.cli.sources import indexed
+        from milepost.console.progress import Bar
+
+        cache = not self.no_cache
+        try:
+            with Bar(settings, as_json=as_json) as bar:
+                return indexed(
+                    self.paths, model, settings, bar, options, cache=cache, sources=sources
+                )
+        except KeyboardInterrupt:
+            kept = "what was read is kept; run the same command to continue" if cache else ""
+            raise Interrupted(kept) from None
+
+    def _parse(self, question: str, encoder: Encoder) -> Query:
         from milepost.reranker import preload
         from milepost.search import Query
 
         if self.rerank:
             preload(encoder)  # beside the question's encoding and the reading of documents
         return Query.parse(
-            self.text,
+            question,
             encoder,
             k=self.k,
             budget=self.budget,
@@ -169,29 +209,37 @@ class Question:
             where=self.where,
         )
 
-    def _read(self, settings: Settings, *, as_json: bool) -> tuple[Query, Index, Report]:
-        from milepost.cli.sources import expand, indexed, model_for
-        from milepost.console.progress import Bar
+    def _read(
+        self, question: str, settings: Settings, *, as_json: bool
+    ) -> tuple[Query, Index, IndexReport]:
+        from milepost.cli.sources import expand, model_for
         from milepost.encoder import load
 
-        cache = not self.no_cache
+        options = READ_DEFAULTS.changed(hidden=self.hidden, ocr=self.ocr)
         try:
-            options = READ_DEFAULTS.changed(hidden=self.hidden, ocr=self.ocr)
             sources = expand(self.paths, options)
             model = model_for(settings, self.model, self.paths, options, sources)
             encoder = load(model, precision=settings.precision)
-            query = self._parse(encoder)  # costs some milliseconds; reading may cost minutes
-            with Bar(settings, as_json=as_json) as bar:
-                return query, *indexed(
-                    self.paths, encoder, settings, bar, options, cache=cache, sources=sources
-                )
+            query = self._parse(question, encoder)  # some milliseconds; reading may take minutes
         except KeyboardInterrupt:
-            kept = "what was read is kept; run the same command to continue" if cache else ""
-            raise Interrupted(kept) from None
+            raise Interrupted from None
+        return query, *self.read(encoder, settings, options, as_json=as_json, sources=sources)
+
+
+def takes_search_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command those of its options that are fields of ``SearchOptions`` as one argument."""
+    names = {field.name for field in fields(SearchOptions)}
+
+    @wraps(command)
+    def with_options(*args: Any, **given: Any) -> int:
+        held = {name: given.pop(name) for name in names & given.keys()}
+        return command(*args, options=SearchOptions(**held), **given)
+
+    return with_options
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PreparedQuery:
     """A question, the index that it is asked of, and what was read for it.
 
     Attributes:
@@ -203,7 +251,7 @@ class Asked:
 
     query: Query
     index: Index
-    report: Report | None
+    report: IndexReport | None
     names: tuple[str, ...]
 
     def search(self) -> SearchResult:

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.question import Asked, Question, limit_options, reading_options
+from milepost.cli.question import (
+    PreparedQuery,
+    SearchOptions,
+    limit_options,
+    reading_options,
+    takes_search_options,
+)
 from milepost.console.options import Settings, common, db_option, json_option, say
 
 if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.search import SearchResult
-    from milepost.store.address import IndexPlace
-    from milepost.types import Hidden, Ocr
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -43,23 +47,9 @@ Examples:
 @reading_options
 @common
 @click.pass_obj
+@takes_search_options
 def search(
-    settings: Settings,
-    question: str,
-    paths: tuple[str, ...],
-    db: IndexPlace | None,
-    k: int | None,
-    budget: str | None,
-    min_score: float,
-    names: tuple[str, ...],
-    where: str | None,
-    as_json: bool,
-    explain: bool,
-    model: str | None,
-    rerank: bool,
-    no_cache: bool,
-    hidden: Hidden | None,
-    ocr: Ocr | None,
+    settings: Settings, question: str, options: SearchOptions, as_json: bool, explain: bool
 ) -> int:
     """Find the passages that answer QUESTION, best first.
 
@@ -72,26 +62,12 @@ def search(
     'how is "natural selection" tested -pigeons'. White space, case and typography are ignored.
     -5 is a number; -"5" excludes it.
     """
-    asked = Question(
-        question,
-        paths,
-        db,
-        k,
-        budget,
-        min_score,
-        names,
-        where,
-        model,
-        rerank,
-        no_cache,
-        hidden,
-        ocr,
-    ).open(settings, as_json=as_json)
+    asked = options.ask(question, settings, as_json=as_json)
     with asked.index:
         return _answer(settings, asked, as_json=as_json, explain=explain)
 
 
-def _answer(settings: Settings, asked: Asked, *, as_json: bool, explain: bool) -> int:
+def _answer(settings: Settings, asked: PreparedQuery, *, as_json: bool, explain: bool) -> int:
     """Search and print the result; returns the exit code."""
     from milepost.cli.sources import complain, read_names
 
@@ -125,7 +101,7 @@ def _answer(settings: Settings, asked: Asked, *, as_json: bool, explain: bool) -
             for note in result.notes if result.passages else ():
                 say(note)
         if result.passages and not any(result.terms.values()) and _flat(result):
-            say("no word of the question is in the text and no sentence stands out: a guess")
+            say("low confidence: no query term occurs in the text")
     if result.passages:
         return FOUND
     if report is not None and report.failed and not read_names(report):

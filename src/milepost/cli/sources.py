@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from milepost.engine.folder import ModelFolder
     from milepost.index import Index
     from milepost.intake import Step
-    from milepost.types import Document, Report
+    from milepost.types import Document, IndexReport
 
 STDIN = "stdin"
 """The name of a document that came through a pipe."""
@@ -169,7 +169,7 @@ def indexed(
     *,
     cache: bool,
     sources: list[str | Document] | None = None,
-) -> tuple[Index, Report]:
+) -> tuple[Index, IndexReport]:
     """Bring an index of the paths up to date; unchanged files are not opened.
 
     A model that is given as a folder is loaded when a text has to be encoded. ``sources`` is what
@@ -227,7 +227,7 @@ def _filled(
     sources: list[str | Document],
     progress: Callable[[Step], None],
     options: ReadOptions,
-) -> tuple[Index, Report]:
+) -> tuple[Index, IndexReport]:
     try:
         return index, index.add(sources, progress=progress, hidden=options.hidden, ocr=options.ocr)
     except BaseException:
@@ -250,12 +250,14 @@ def _note(settings: Settings, error: StoreError) -> None:
         say(f"the cache is not used: {error.problem}")
 
 
-def read_names(report: Report) -> set[str]:
+def read_names(report: IndexReport) -> set[str]:
     """Names of the documents that a report covers."""
     return {*report.added, *report.unchanged, *report.changed}
 
 
-def chosen_documents(index: Index, names: Sequence[str], report: Report | None) -> list[str] | None:
+def chosen_documents(
+    index: Index, names: Sequence[str], report: IndexReport | None
+) -> list[str] | None:
     """Names of the documents that the PATHs and ``--in`` leave; None for all."""
     if not names and report is None:
         return None

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.question import Question, reading_options, where_option
+from milepost.cli.question import (
+    SearchOptions,
+    in_option,
+    min_score_option,
+    reading_options,
+    takes_search_options,
+    where_option,
+)
 from milepost.console.options import (
     Interrupted,
     Settings,
@@ -23,10 +31,9 @@ if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
     from milepost.index import Index
-    from milepost.store.address import IndexPlace
     from milepost.tables import Row
     from milepost.tables.rows import Per
-    from milepost.types import Hidden, Ocr, Report
+    from milepost.types import IndexReport
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -65,20 +72,8 @@ Examples:
     default="document",
     help="One row per document and question, or one per question, asked of all documents at once.",
 )
-@click.option(
-    "--min-score",
-    type=click.FloatRange(0, 1),
-    metavar="PROBABILITY",
-    default=0.2,
-    help="Leave the cells empty if the passage is less probable than this, 0 to 1.",
-)
-@click.option(
-    "--in",
-    "names",
-    metavar="NAME",
-    multiple=True,
-    help="Ask only this document: a name, path, folder or pattern. May be repeated.",
-)
+@min_score_option("Leave the cells empty if the passage is less probable than this, 0 to 1.", 0.2)
+@in_option("Ask only")
 @where_option
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists.")
 @db_option("Ask this index. Without PATH and --db: MILEPOST_DB, else ./.milepost.")
@@ -86,23 +81,15 @@ Examples:
 @reading_options
 @common
 @click.pass_obj
+@takes_search_options
 def table(
     settings: Settings,
     questions: Path,
-    paths: tuple[str, ...],
+    options: SearchOptions,
     out: Path,
     per: Per,
-    min_score: float,
-    names: tuple[str, ...],
-    where: str | None,
     overwrite: bool,
-    db: IndexPlace | None,
     as_json: bool,
-    model: str | None,
-    rerank: bool,
-    no_cache: bool,
-    hidden: Hidden | None,
-    ocr: Ocr | None,
 ) -> int:
     """Ask each document every question in QUESTIONS, and write the best passages to FILE.
 
@@ -121,9 +108,7 @@ def table(
     out = out.expanduser()
     check_table(out, overwrite=overwrite)
     asked = read_questions(questions.expanduser())
-    opened = Question(
-        asked[0], paths, db, 1, None, min_score, names, where, model, rerank, no_cache, hidden, ocr
-    ).open(settings, as_json=as_json)
+    opened = replace(options, k=1).ask(asked[0], settings, as_json=as_json)
     done = 0
 
     with opened.index as index, _Rows(settings, wanted=not as_json) as gauge:
@@ -139,9 +124,11 @@ def table(
                 asked,
                 out,
                 per=per,
-                documents=_left(index, chosen_documents(index, names, opened.report), where),
-                min_score=min_score,
-                rerank=rerank,
+                documents=_left(
+                    index, chosen_documents(index, options.names, opened.report), options.where
+                ),
+                min_score=options.min_score,
+                rerank=options.rerank,
                 overwrite=overwrite,
                 on_row=on_row,
             )
@@ -164,7 +151,7 @@ def _left(index: Index, names: list[str] | None, where: str | None) -> list[str]
 
 
 def _show(
-    settings: Settings, out: Path, rows: list[Row], report: Report | None, *, as_json: bool
+    settings: Settings, out: Path, rows: list[Row], report: IndexReport | None, *, as_json: bool
 ) -> None:
     from milepost.tables.writing import answered
 

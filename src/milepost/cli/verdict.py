@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from milepost.console.screen import Colour
-    from milepost.types import Check, Place
+    from milepost.types import CheckResult, Match
 
 GIVEN, THERE = "red strike", "green bold"
 """Styles of words that were given and are not in the text, and of those that are in their place."""
@@ -27,7 +27,7 @@ _LINES = {
 _SHOWN = 10  # places; --json gives all
 
 
-def print_check(check: Check, colour: Colour) -> None:
+def print_check(check: CheckResult, colour: Colour) -> None:
     """Print a verdict with its places or passages on stdout."""
     from rich.text import Text
 
@@ -55,7 +55,7 @@ def _print(out: Console, text: Text, columns: int | None) -> None:
         print_line(out, line)
 
 
-def _marked(place: Place, coloured: bool) -> Text:
+def _marked(place: Match, coloured: bool) -> Text:
     """A place's text with the differences: ``[-given-]{+in the text+}``, the signs without colours.
 
     White space at line breaks stays, so that what is printed is what the document has.

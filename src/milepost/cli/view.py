@@ -22,7 +22,7 @@ from milepost.types import READ_DEFAULTS, ReadOptions
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.index import Index
-    from milepost.types import Hidden, Ocr, Report
+    from milepost.types import Hidden, IndexReport, Ocr
     from milepost.view import PageSize
 
 WRITTEN, ERROR = 0, 2
@@ -118,7 +118,7 @@ def _read(
     *,
     cache: bool,
     as_json: bool,
-) -> tuple[Index, Report]:
+) -> tuple[Index, IndexReport]:
     from milepost.cli.sources import indexed
     from milepost.console.progress import Bar
 
@@ -146,7 +146,9 @@ def _describe(output: Path, encoder: Encoder, size: PageSize) -> None:
     say(f'the same passages: milepost search "…" PATH --model {encoder.folder}')
 
 
-def _record(output: Path, encoder: Encoder, size: PageSize, report: Report) -> dict[str, object]:
+def _record(
+    output: Path, encoder: Encoder, size: PageSize, report: IndexReport
+) -> dict[str, object]:
     from dataclasses import asdict
 
     from milepost.console.records import report_record

@@ -15,7 +15,7 @@ from milepost.store.address import IndexPlace, label, local_folder
 
 if TYPE_CHECKING:
     from milepost.index import Index
-    from milepost.types import Document, Hidden, Ocr, ReadOptions, Report
+    from milepost.types import Document, Hidden, IndexReport, Ocr, ReadOptions
 
 
 def follow(
@@ -23,7 +23,7 @@ def follow(
     index: Index,
     paths: Sequence[str],
     place: IndexPlace,
-    before: Report,
+    before: IndexReport,
     *,
     hidden: Hidden | None,
     ocr: Ocr | None,
@@ -63,7 +63,7 @@ def follow(
                 _show(settings, update, place, as_json=as_json)
 
 
-def _show(settings: Settings, report: Report, place: IndexPlace, *, as_json: bool) -> None:
+def _show(settings: Settings, report: IndexReport, place: IndexPlace, *, as_json: bool) -> None:
     """Print what changed on stdout, and what could not be read on stderr."""
     from milepost.cli.sources import complain
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from milepost.answers import Answer, Citation
-    from milepost.marking import Marked
+    from milepost.marking import AnnotatedPdf
     from milepost.search import SearchResult
-    from milepost.types import Box, Check, Passage, Report
+    from milepost.types import Box, CheckResult, IndexReport, Passage
 
 VERSION = 2
 """Version of the JSON output; it grows when a field changes its meaning or goes away."""
@@ -93,7 +93,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
     }
 
 
-def report_record(report: Report) -> dict[str, Any]:
+def report_record(report: IndexReport) -> dict[str, Any]:
     """Give a report with all its fields."""
     return {
         "added": report.added,
@@ -111,7 +111,7 @@ def report_record(report: Report) -> dict[str, Any]:
 def result_record(
     question: str,
     result: SearchResult,
-    report: Report | None,
+    report: IndexReport | None,
     *,
     explain: bool,
     boxes: Sequence[Sequence[PageBox] | None] = (),
@@ -155,7 +155,7 @@ def result_record(
     return record
 
 
-def check_record(check: Check, report: Report | None) -> dict[str, Any]:
+def check_record(check: CheckResult, report: IndexReport | None) -> dict[str, Any]:
     """Give what ``milepost check --json`` prints."""
     record: dict[str, Any] = {
         "text": check.text,
@@ -170,7 +170,7 @@ def check_record(check: Check, report: Report | None) -> dict[str, Any]:
     return record
 
 
-def marked_record(marked: Marked) -> dict[str, Any]:
+def marked_record(marked: AnnotatedPdf) -> dict[str, Any]:
     """Give what ``milepost annotate --json`` prints."""
     return {
         "path": None if marked.path is None else str(marked.path),

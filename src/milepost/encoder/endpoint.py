@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from milepost.chat import Unanswered
+from milepost.chat import NoResponse
 from milepost.encoder.landmarks import Encoder, Progress
 from milepost.engine.endpoint import Remote
 from milepost.engine.manifest import prefixed
@@ -125,7 +125,7 @@ class EndpointEncoder(Encoder):
             return np.zeros((0, self.dimensions), np.float32)
         try:
             found = self._remote.endpoint().embed(texts)
-        except Unanswered as error:
+        except NoResponse as error:
             raise ModelError(f"{self.engine}: {error}", "check the endpoint") from error
         if found.shape[1] != self.dimensions:
             raise ModelError(

@@ -113,11 +113,11 @@ def endpoint_folder(name: str, folders: Path, tokenizer: Path) -> Path:
     folder = folders / hashlib.sha256(key.encode()).hexdigest()[:24]
     if (folder / FILE).is_file():
         return folder
-    from milepost.chat import Unanswered
+    from milepost.chat import NoResponse
 
     try:
         dimensions = int(endpoint.embed([_PROBE]).shape[1])
-    except Unanswered as error:
+    except NoResponse as error:
         raise ModelError(f"{endpoint.url}: {error}", f"check the model's name: {_HINT}") from error
     try:
         _write(folder, remote, tokenizer, dimensions)

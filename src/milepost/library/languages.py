@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from milepost.engine.folder import DEFAULT, MULTILINGUAL, packaged
-from milepost.engine.reads import reads_of
+from milepost.engine.languages import supported_languages
 from milepost.errors import MilepostError
 from milepost.language import judge
 from milepost.objects import is_address
@@ -88,7 +88,7 @@ def choice_for(files: Sequence[Path], piped: Sequence[str] = ()) -> Choice:
         files: their beginnings are read; see ``sample``.
         piped: texts that came through a pipe.
     """
-    other = reads_of(MULTILINGUAL)
+    other = supported_languages(MULTILINGUAL)
     if other is None or packaged(MULTILINGUAL) is None:
         return Choice(None)
     foreign = english = count = 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from milepost.errors import MilepostError
-from milepost.intake import found, signature, vanished, wanted_pictures
+from milepost.intake import file_signature, found, vanished, wanted_pictures
 from milepost.places import local_path
 from milepost.store import DocumentInfo
 from milepost.text.readers.glance import Glance, glance
@@ -71,8 +71,8 @@ def plan(
     pictures = wanted_pictures(known, ocr)
 
     def skip(path: Path, why: str) -> None:
-        stamp = None if path.is_dir() else signature(path)
-        skipped[str(path)] = Planned(str(path), "skip", why, stamp[0] if stamp else None)
+        signature = None if path.is_dir() else file_signature(path)
+        skipped[str(path)] = Planned(str(path), "skip", why, signature[0] if signature else None)
 
     inside, folders = found([local_path(path) for path in paths], failed, pictures, skip)
     made = []
@@ -91,14 +91,18 @@ def plan(
         gone = vanished(known.values(), folders, present, failed)
     for name in gone:
         made.append(Planned(name, "remove", _why_gone(before[name], skipped.get(name))))
-    told = present.union(gone)
-    return made + [each for name, each in skipped.items() if name not in told]
+    listed = present.union(gone)
+    return made + [each for name, each in skipped.items() if name not in listed]
 
 
 def _file(path: Path, info: DocumentInfo | None, options: ReadOptions) -> Planned:
-    stamp = signature(path)
-    size = stamp[0] if stamp else None
-    if info is not None and stamp and (info.signature, info.options) == (stamp, str(options)):
+    signature = file_signature(path)
+    size = signature[0] if signature else None
+    if (
+        info is not None
+        and signature
+        and (info.signature, info.options) == (signature, str(options))
+    ):
         return Planned(str(path), "unchanged", size_bytes=size)
     try:
         seen: Glance = glance(path, options)
@@ -106,7 +110,7 @@ def _file(path: Path, info: DocumentInfo | None, options: ReadOptions) -> Planne
         return Planned(str(path), "fail", error.problem.removeprefix(f"{path} "), size)
     if info is None:
         return Planned(str(path), "add", "", size, seen.pages, seen.exact)
-    reason = "read in another way" if info.signature == stamp else "size or time has changed"
+    reason = "read in another way" if info.signature == signature else "size or time has changed"
     return Planned(str(path), "change", reason, size, seen.pages, seen.exact)
 
 

@@ -22,7 +22,7 @@ from milepost.places import local_path
 from milepost.text import read_file
 from milepost.text.folders import IGNORE_FILES
 from milepost.text.sidecar import sidecar
-from milepost.types import Document, Hidden, Ocr, ReadOptions, Report
+from milepost.types import Document, Hidden, IndexReport, Ocr, ReadOptions
 
 _TICK = 0.3
 """Seconds between looks at files that were given by name, and at those still being written."""
@@ -61,7 +61,7 @@ class Watch:
     read: Callable[[Path, ReadOptions], Document] = read_file
     progress: Callable[[Step], None] | None = None
 
-    def updates(self, before: Report) -> Generator[Report | MilepostError, None, None]:
+    def updates(self, before: IndexReport) -> Generator[IndexReport | MilepostError, None, None]:
         """Yield a report of each change of the index, without end.
 
         A report leaves out what did not change: documents that stay as they are, and files that
@@ -94,7 +94,7 @@ class Watch:
             if report.added or report.changed or report.removed or report.failed:
                 yield report
 
-    def _update(self, files: _Files) -> Report:
+    def _update(self, files: _Files) -> IndexReport:
         files.unsettled.clear()
         report = self.index.add(
             self.paths, progress=self.progress, hidden=self.hidden, ocr=self.ocr, reader=files.read

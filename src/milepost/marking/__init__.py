@@ -8,6 +8,6 @@ Read:    ``highlights.py`` (where they are, and PDFium's part), ``objects.py`` (
          values), ``update.py`` (the bytes that are added), ``copies.py`` (all of it).
 """
 
-from milepost.marking.copies import PROBABLE, Marked, annotate
+from milepost.marking.copies import PROBABLE, AnnotatedPdf, annotate
 
-__all__ = ["PROBABLE", "Marked", "annotate"]
+__all__ = ["PROBABLE", "AnnotatedPdf", "annotate"]

@@ -35,7 +35,7 @@ _WORDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class AnnotatedPdf:
     """What ``annotate`` did.
 
     Attributes:
@@ -61,7 +61,7 @@ def annotate(
     min_score: float = PROBABLE,
     rerank: bool = True,
     overwrite: bool = False,
-) -> Marked:
+) -> AnnotatedPdf:
     """Write a copy of an indexed PDF with the answers to questions highlighted.
 
     The copy begins with the bytes of the file; highlights are added behind them. In each passage
@@ -109,7 +109,7 @@ def annotate(
         for passage in passages:
             highlights += _highlights(stored, passage, comment(question, passage.score), colour)
     if not highlights:
-        return Marked(None, found, 0, stored.notes)
+        return AnnotatedPdf(None, found, 0, stored.notes)
     notes = stored.notes
     if is_signed(data, stored.name):
         said = f"{source.name} is signed: viewers may show that the copy was changed afterwards"
@@ -120,7 +120,7 @@ def annotate(
     if count_highlights(made, stored.name) != before + len(highlights):
         raise InputError(f"{stored.name} takes no highlights", "save a new copy, e.g. qpdf IN OUT")
     write_bytes(target, made)
-    return Marked(target, found, len(highlights), notes)
+    return AnnotatedPdf(target, found, len(highlights), notes)
 
 
 def comment(question: str, score: float) -> str:

@@ -1,123 +1,18 @@
-"""Terms, and how well they match: BM25 at several scales.
-
-Only ``terms`` decides what a word is. All stores keep its output unchanged, so that candidates and
-exact scores agree in every store.
-"""
+"""How well terms match: BM25 at several scales."""
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from milepost._patterns import late
-from milepost.stemming import stem
+from milepost.store.bm25 import K1, B
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-K1, B = 1.2, 0.75
-"""BM25's saturation and length normalisation: the usual values (Robertson and Zaragoza 2009)."""
-
 SCALES = (0, 1, 3)
 """Numbers of neighbours on each side that a sentence is scored with."""
-
-# Accents, points and vowel signs are marks, which \w does not match, and a word must not fall
-# apart at each of them; nor at a soft hyphen. The danda, the maqaf and the tsheg are punctuation.
-_LETTERS = (
-    r"[^\W_]|[\u00ad\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f"
-    r"\u0670\u0900-\u0963\u0966-\u0dff\u0f71-\u0f84\u0f90-\u0fbc]"
-)
-UNSPACED = (
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17d3\u1100-\u11ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
-    r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
-)
-"""Regular expression for a character of a script without spaces between words."""
-_TOKEN = late(
-    rf"(?P<run>{UNSPACED}+)|(?P<number>\d+(?:[.,]\d+)+)"
-    # An apostrophe belongs to the word where an ending follows (it's, we'll), and parts two
-    # words where more does (l'arbre, O'Neill).
-    rf"|(?P<word>(?:(?!{UNSPACED})(?:{_LETTERS}))+(?:['’](?:{_LETTERS}){{1,2}}(?!{_LETTERS}))?)"
-)
-# Hamza and madda (U+0653-0655) stay: normalisation puts them back on their letter.
-_IGNORED = re.compile(r"[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0670]")
-
-STOP_WORDS = frozenset(
-    """
-    a about above after again against all also am an and any are as at be because been before
-    being below between both but by can could did do does doing down during each few for from
-    further had has have having he her here hers him his how i if in into is it its itself just me
-    might more most must my no nor not now of off on once only or other our out over own same
-    shall she should so some such than that the their them then there these they this those
-    through to too under until up upon very was we were what when where which while who whom whose
-    why will with would you your
-    """.split()  # noqa: SIM905 - one word a line would hide the list
-)
-"""English function words: left out of questions (not of documents), because a question's own
-words ("what", "does") are rare in the documents that answer it and would weigh most."""
-
-
-def terms(text: str, without: Collection[str] = ()) -> list[str]:
-    """Split a text into terms, in order and with repeats.
-
-    Case and accents are folded and words stemmed (see ``milepost.stemming``). Digits with their
-    separators are one term; runs of a script without spaces become pairs of characters.
-
-    Args:
-        text: any text.
-        without: words to skip, unstemmed and in lower case.
-
-    >>> terms("The cells' Größe: 1,600 studies in 東京都")
-    ['the', 'cell', 'gross', '1600', 'studi', 'in', '東京', '京都']
-    """
-    found: list[str] = []
-    for match in tokens(text):
-        kind, word = match.lastgroup, match.group()
-        if kind == "word":
-            folded = _fold(word)
-            if folded and not (without and is_stop_word(word, without)):
-                found.append(folded)
-        elif kind == "number":
-            found.append(word.replace(",", ""))
-        else:
-            run = "".join(unicodedata.normalize("NFKC", word).split())
-            found.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
-    return found
-
-
-def tokens(text: str) -> Iterator[re.Match[str]]:
-    """Yield the matches that become terms; ``lastgroup`` is ``word``, ``number`` or ``run``.
-
-    A run is a sequence of characters of a script without spaces.
-    """
-    return _TOKEN.finditer(text)
-
-
-def is_stop_word(word: str, known: Collection[str] = STOP_WORDS) -> bool:
-    """Whether a word is a stop word, which is left out of questions."""
-    return word.lower().replace("’", "'").removesuffix("'s") in known
-
-
-def question_terms(question: str) -> list[str]:
-    """Return the distinct terms of a question in order, without function words.
-
-    If a question has only function words, they are kept.
-    """
-    return list(dict.fromkeys(terms(question, STOP_WORDS) or terms(question)))
-
-
-@lru_cache(maxsize=1 << 16)
-def _fold(word: str) -> str:
-    """Fold the case, accents and possessive of a word and stem it."""
-    if not word.isascii():
-        word = _IGNORED.sub("", unicodedata.normalize("NFKD", word.replace("’", "'")))
-        # Indic signs must come back together; only Latin, Greek and Cyrillic lost theirs. Some
-        # ligatures of Arabic come apart as several words.
-        word = "".join(unicodedata.normalize("NFC", word).split())
-    return stem(word.casefold().removesuffix("'s").replace("'", ""))
 
 
 def idf(frequency: int, sentences: int) -> float:
@@ -170,8 +65,8 @@ def bm25(
         usual = max(mean_length, 1e-6) * (2 * scale + 1)
         norm = k1 * (1.0 - b + b * reach / usual)
         for term, weight in weights.items():
-            often = _sums(counts[term], bounds)
-            result[row] += weight * often * (k1 + 1.0) / np.maximum(often + norm, 1e-6)
+            together = _sums(counts[term], bounds)
+            result[row] += weight * together * (k1 + 1.0) / np.maximum(together + norm, 1e-6)
     return result
 
 

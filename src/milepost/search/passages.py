@@ -1,8 +1,12 @@
-"""Make passages of the best sentences within a budget, joining neighbours."""
+"""Make passages of the best sentences, with or without a budget, joining neighbours.
+
+Every passage is built around a *core*: sentences that it must contain. For a question with phrases
+these are the stretches of ``required.py``; otherwise every sentence is a core.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
@@ -13,26 +17,34 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Core:
+    """Sentences ``first … last - 1``; a passage shows offsets ``start … end`` of their document.
+
+    For a sentence of a question without phrases these are empty: any part of it may be cut.
+    """
+
+    first: int
+    last: int
+    start: int = 0
+    end: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Whether a passage has to show a part of the core."""
+        return self.end > self.start
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """A passage as sentences ``first … last - 1`` of the scope; ``hits`` are sorted, best first.
 
-    ``core`` is the part that must not be cut, if there is one.
+    ``core`` is the best core that it contains.
     """
 
     first: int
     last: int
     hits: tuple[int, ...]
-    core: Core | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Core:
-    """Sentences ``first … last - 1``; a passage shows offsets ``start … end`` of their document."""
-
-    first: int
-    last: int
-    start: int
-    end: int
+    core: Core
 
 
 def length_adjusted_score(
@@ -46,63 +58,6 @@ def length_adjusted_score(
     import numpy as np
 
     return (scores - length_penalty * np.log(np.maximum(lengths, 20))).astype(np.float32)
-
-
-def select_within_budget(
-    scores: NDArray[np.float32],
-    document_offsets: NDArray[np.int64],
-    *,
-    k: int | None,
-    left: int,
-    cost: Callable[[int], int],
-    banned: Collection[int] = (),
-) -> list[Run]:
-    """Take the best sentences until a budget is full, and join neighbours.
-
-    A sentence costs its length, and brings its length if it is evidence, so the order of scores is
-    the best order to take them in.
-
-    Args:
-        scores: ``(n,)`` fused scores.
-        document_offsets: first sentence of each document, and ``n``.
-        k: maximum number of passages, None for no limit; once there are ``k``, only sentences
-            beside them are taken, so that the passages grow.
-        left: the budget, in the unit of ``cost``. The sentence that exceeds it is the last one
-            taken; the caller cuts it.
-        cost: returns the cost of a sentence.
-        banned: sentences that no passage may contain.
-    """
-    import numpy as np
-
-    starts = set(document_offsets.tolist())
-    order = np.argsort(-scores, kind="stable").tolist()
-    waiting = list(range(len(order)))  # ranks; ascending, so the list is a heap
-    passed_over: dict[int, int] = {}
-    taken: set[int] = set()
-    runs = 0
-    while waiting and left > 0:
-        place = heappop(waiting)
-        number = order[place]
-        if number in banned:
-            continue
-        joined = joins(number, taken, starts)
-        if k is not None and runs >= k and not joined:
-            passed_over[number] = place
-            continue
-        taken.add(number)
-        runs += 1 - joined
-        left -= cost(number)
-        for beside in (number - 1, number + 1):
-            if beside in passed_over:
-                heappush(waiting, passed_over.pop(beside))
-    return runs_of(scores, taken, starts)
-
-
-def joins(number: int, taken: set[int], starts: set[int]) -> int:
-    """Count the runs of taken sentences next to a sentence in its document: 0, 1 or 2."""
-    before = number - 1 in taken and number not in starts
-    after = number + 1 in taken and number + 1 not in starts
-    return before + after
 
 
 SHORT = 80
@@ -122,82 +77,218 @@ def expand_hits(
     k: int | None,
     growth_threshold: float,
     banned: Collection[int] = (),
+    cores: Sequence[Core] | None = None,
 ) -> list[Run]:
-    """Take the best ``k`` hits, each with the neighbours that score nearly as well.
+    """Take the best ``k`` cores, each with the neighbours that score nearly as well.
 
     Args:
-        scores: ``(n,)`` fused scores.
+        scores: ``(n,)`` scores.
         document_offsets: first sentence of each document, and ``n``.
         lengths: ``(n,)`` characters of each sentence.
-        k: maximum number of passages, None for no limit, so that every sentence is in one.
-        growth_threshold: a neighbour joins if its score is at most this far below the hit's.
+        k: maximum number of passages, None for no limit, so that every core is in one.
+        growth_threshold: a neighbour joins if its score is at most this far below the core's.
         banned: sentences that no passage may contain.
+        cores: what passages must contain one of, in any order; None for any sentence.
     """
-    import numpy as np
-
-    starts = set(document_offsets.tolist())
-    taken: set[int] = set()
-    runs = 0
+    taken = _Taken(scores, document_offsets, banned)
     most = LONG if k is not None else int(lengths.sum())
-    closed = closed_borders(starts, banned)
-    for hit in np.argsort(-scores, kind="stable").tolist():
-        if hit in taken or hit in banned:
+    for core in taken.best_first(cores):
+        if all(number in taken.numbers for number in range(core.first, core.last)):
             continue
-        if runs == k:
+        if taken.runs == k:
             break
-        if joins(hit, taken, starts) and beside_length(lengths, hit, taken, starts) >= most:
+        if core.last == core.first + 1 and taken.length_beside(core.first, lengths) >= most:
             # It is next to a passage that is long enough.
-            closed.update((hit, hit + 1))
+            taken.closed.update((core.first, core.last))
             continue
-        for number in neighbours(scores, lengths, (hit, hit + 1), closed, growth_threshold, most):
-            if number not in taken:
-                runs += 1 - joins(number, taken, starts)
-                taken.add(number)
-    return runs_of(scores, taken, starts)
+        taken.add(_grown(scores, lengths, core, taken.closed, growth_threshold, most))
+    return taken.passages()
 
 
-def beside_length(lengths: NDArray[np.int64], hit: int, taken: set[int], starts: set[int]) -> int:
-    """Count the characters of the passages next to a sentence."""
-    total = 0
-    first, last = hit, hit + 1
-    while first not in starts and first - 1 in taken:
-        first -= 1
-        total += int(lengths[first])
-    while last not in starts and last in taken:
-        total += int(lengths[last])
-        last += 1
-    return total
+def select_within_budget(
+    scores: NDArray[np.float32],
+    document_offsets: NDArray[np.int64],
+    *,
+    k: int | None,
+    left: int,
+    cost: Callable[[int], int],
+    banned: Collection[int] = (),
+    cores: Sequence[Core] | None = None,
+) -> list[Run]:
+    """Take the best cores until a budget is full, and join neighbours.
+
+    A sentence costs its length, and brings its length if it is evidence, so the order of scores is
+    the best order to take them in. Of cores that must be whole, those that do not fit are skipped,
+    and neighbouring sentences fill the rest of the budget.
+
+    Args:
+        scores: ``(n,)`` scores.
+        document_offsets: first sentence of each document, and ``n``.
+        k: maximum number of passages, None for no limit; once there are ``k``, only cores beside
+            them are taken, so that the passages grow.
+        left: the budget, in the unit of ``cost``. The sentence that exceeds it is the last one
+            taken, or the best core if none fits; the caller cuts it.
+        cost: returns the cost of a sentence.
+        banned: sentences that no passage may contain.
+        cores: what passages must contain one of, in any order; None for any sentence.
+    """
+    taken = _Taken(scores, document_offsets, banned)
+    best_first = enumerate(taken.best_first(cores))
+    passed_over: dict[int, tuple[int, Core]] = {}
+    waiting: list[tuple[int, Core]] = []  # passed over, and now beside a passage
+    while left > 0:
+        place, core = heappop(waiting) if waiting else next(best_first, (0, None))
+        if core is None:
+            break
+        more = [number for number in range(core.first, core.last) if number not in taken.numbers]
+        beside = taken.joins(core.first) or taken.joins(core.last - 1)
+        if not more:
+            continue
+        if k is not None and taken.runs >= k and not beside:
+            if not core.whole:
+                passed_over[core.first] = place, core
+            continue
+        price = sum(map(cost, more))
+        if core.whole and price > left:
+            continue
+        taken.add(more)
+        left -= price
+        for neighbour in (core.first - 1, core.last):
+            if neighbour in passed_over:
+                heappush(waiting, passed_over.pop(neighbour))
+    if not taken.numbers and taken.seen:
+        best = next(iter(taken.seen.values()))[1]
+        taken.add(range(best.first, best.last))
+        left = 0
+    taken.fill(left, cost)
+    return taken.passages()
 
 
-def runs_of(scores: NDArray[np.float32], taken: set[int], starts: set[int]) -> list[Run]:
-    """Group taken sentences into passages, sorted by their best sentence."""
-    rank = {n: place for place, n in enumerate(sorted(taken, key=lambda n: (-scores[n], n)))}
-    passages = [
-        Run(first, last, tuple(sorted(range(first, last), key=rank.__getitem__)))
-        for first, last in _spans(taken, starts)
-    ]
-    return sorted(passages, key=lambda run: rank[run.hits[0]])
+class _Taken:
+    """The sentences that are in passages so far.
+
+    Attributes:
+        numbers: the sentences.
+        runs: number of passages that they make.
+        closed: borders that passages must not cross, as the sentence after each border.
+        seen: maps the first sentences of the cores looked at to their ranks and the cores.
+    """
+
+    def __init__(
+        self,
+        scores: NDArray[np.float32],
+        document_offsets: NDArray[np.int64],
+        banned: Collection[int],
+    ) -> None:
+        self._scores = scores
+        self._starts = set(document_offsets.tolist())
+        self._banned = banned
+        self.numbers: set[int] = set()
+        self.runs = 0
+        self.closed = self._starts.union(banned, (number + 1 for number in banned))
+        self.seen: dict[int, tuple[int, Core]] = {}
+
+    def best_first(self, cores: Sequence[Core] | None) -> Iterator[Core]:
+        """Yield cores by their best sentence; every sentence that is not banned if None."""
+        for rank, core in enumerate(self._sentences() if cores is None else self._sorted(cores)):
+            self.seen[core.first] = rank, core
+            yield core
+
+    def _sentences(self) -> Iterator[Core]:
+        import numpy as np
+
+        for number in np.argsort(-self._scores, kind="stable").tolist():
+            if number not in self._banned:
+                yield Core(number, number + 1)
+
+    def _sorted(self, cores: Sequence[Core]) -> list[Core]:
+        def key(core: Core) -> tuple[float, int]:
+            return -float(self._scores[core.first : core.last].max()), core.first
+
+        return sorted(cores, key=key)
+
+    def add(self, numbers: Iterable[int]) -> None:
+        """Take sentences."""
+        for number in numbers:
+            if number not in self.numbers:
+                self.runs += 1 - self.joins(number)
+                self.numbers.add(number)
+
+    def joins(self, number: int) -> int:
+        """Count the passages next to a sentence in its document: 0, 1 or 2."""
+        before = number - 1 in self.numbers and number not in self._starts
+        after = number + 1 in self.numbers and number + 1 not in self._starts
+        return before + after
+
+    def length_beside(self, number: int, lengths: NDArray[np.int64]) -> int:
+        """Count the characters of the passages next to a sentence."""
+        total = 0
+        first, last = number, number + 1
+        while first not in self._starts and first - 1 in self.numbers:
+            first -= 1
+            total += int(lengths[first])
+        while last not in self._starts and last in self.numbers:
+            total += int(lengths[last])
+            last += 1
+        return total
+
+    def fill(self, left: int, cost: Callable[[int], int]) -> None:
+        """Take sentences next to the taken ones, best first, while one fits a budget."""
+        if left <= 0:
+            return
+        waiting: set[int] = set()
+
+        def look(number: int) -> None:
+            if number not in self.closed and number - 1 not in self.numbers:
+                waiting.add(number - 1)
+            if number + 1 not in self.closed and number + 1 not in self.numbers:
+                waiting.add(number + 1)
+
+        for number in self.numbers:
+            look(number)
+        while waiting and left > 0:
+            best = min(waiting, key=lambda number: (-float(self._scores[number]), number))
+            waiting.discard(best)
+            price = cost(best)
+            if price <= left:
+                self.add((best,))
+                left -= price
+                look(best)
+
+    def passages(self) -> list[Run]:
+        """Group the sentences into passages, sorted by their best sentence."""
+        best_first = sorted(self.numbers, key=lambda number: (-self._scores[number], number))
+        rank = {number: place for place, number in enumerate(best_first)}
+        passages = [
+            Run(
+                first,
+                last,
+                tuple(sorted(range(first, last), key=rank.__getitem__)),
+                self._best_core(first, last),
+            )
+            for first, last in _spans(self.numbers, self._starts)
+        ]
+        return sorted(passages, key=lambda run: rank[run.hits[0]])
+
+    def _best_core(self, first: int, last: int) -> Core:
+        """Find the best core in sentences of a passage: it was looked at before the others."""
+        found = (self.seen[number] for number in range(first, last) if number in self.seen)
+        return min((place, core) for place, core in found if core.last <= last)[1]
 
 
-def closed_borders(starts: set[int], banned: Collection[int]) -> set[int]:
-    """Return the borders that passages must not cross, as the sentence after each border."""
-    return starts.union(banned, (number + 1 for number in banned))
-
-
-def neighbours(
+def _grown(
     scores: NDArray[np.float32],
     lengths: NDArray[np.int64],
-    core: tuple[int, int],
+    core: Core,
     closed: set[int],
     growth_threshold: float,
     most: int,
 ) -> range:
     """Extend a core by neighbours that score nearly as well, the better side first, up to ``most``.
 
-    The result does not cross the borders in ``closed``, see ``closed_borders``. A result shorter
-    than ``SHORT`` takes the sentences that follow, whatever their scores.
+    A result shorter than ``SHORT`` takes the sentences that follow, whatever their scores.
     """
-    first, last = core
+    first, last = core.first, core.last
     least = float(scores[first:last].max()) - growth_threshold
     size = int(lengths[first:last].sum())
     while True:

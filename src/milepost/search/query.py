@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsFloat, Support
 
 from milepost.errors import BadQuestion, InputError, WrongType
 from milepost.filters import Filter, given
-from milepost.search.lexical import question_terms
 from milepost.search.operators import Operators, read_operators
-from milepost.store.base import Among
+from milepost.store.base import DocumentSelection
+from milepost.terms import question_terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,7 +93,7 @@ class Query:
     Attributes:
         text: the text as the user wrote it, with operators.
         vector: ``(d,)`` float32, unit length.
-        terms: distinct terms of the question, see ``lexical.question_terms``.
+        terms: distinct terms of the question, see ``terms.question_terms``.
         vocab_coverage: share of the question that the tokenizer knows as whole words, 0–1.
         limits: limits on number, length and probability of passages.
         documents: names of the documents to search; None for all.
@@ -115,9 +115,9 @@ class Query:
     where: Filter | None = None
 
     @property
-    def among(self) -> Among:
+    def among(self) -> DocumentSelection:
         """The documents to search, by name and by filter."""
-        return Among(self.documents, self.where)
+        return DocumentSelection(self.documents, self.where)
 
     @property
     def question(self) -> str:

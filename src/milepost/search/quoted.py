@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from zlib import crc32
 
 from milepost.quotes import Folded, Occurrence, fold, occurrences
-from milepost.search.lexical import idf, terms
+from milepost.search.lexical import idf
 from milepost.search.scope import EVERYTHING
-from milepost.store.base import EVERYWHERE, Among, DocumentInfo
+from milepost.store.base import ALL, DocumentInfo, DocumentSelection
+from milepost.terms import terms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +46,7 @@ _SHARE = 0.35
 
 
 def places(
-    snapshot: Snapshot, given: Folded, among: Among = EVERYWHERE
+    snapshot: Snapshot, given: Folded, among: DocumentSelection = ALL
 ) -> Iterator[tuple[DocumentInfo, Occurrence]]:
     """Yield the places that contain a quotation word for word, document by document.
 
@@ -98,7 +99,7 @@ def read(snapshot: Snapshot, parts: Sequence[Part]) -> Iterator[tuple[DocumentIn
 
 
 def regions(
-    snapshot: Snapshot, quotation: str, among: Among = EVERYWHERE, limit: int = REGIONS
+    snapshot: Snapshot, quotation: str, among: DocumentSelection = ALL, limit: int = REGIONS
 ) -> list[Part]:
     """Find stretches that contain the words of a quotation, those with the rarest words first.
 

@@ -34,7 +34,7 @@ AROUND = 3
 
 @dataclass(frozen=True, slots=True)
 class Required:
-    """The constraints that a question's operators put on a scope.
+    """The constraints that a question's operators put on a scope; without operators there are none.
 
     Attributes:
         banned: ``(n,)`` bool: sentences that contain something excluded.
@@ -56,10 +56,10 @@ def phrase_places(snapshot: Snapshot, query: Query) -> Places:
     }
 
 
-def holding(found: Places) -> frozenset[str]:
-    """Name the documents that contain all phrases."""
+def holding(found: Places) -> frozenset[str] | None:
+    """Name the documents that contain all phrases; None if there are no phrases."""
     names = [frozenset(documents) for documents in found.values()]
-    return names[0].intersection(*names[1:]) if names else frozenset()
+    return names[0].intersection(*names[1:]) if names else None
 
 
 def excluded_places(
@@ -89,7 +89,7 @@ def required(scope: Scope, phrases: Places, excluded: Places) -> Required:
 
     banned = np.zeros(len(scope.spans), np.bool_)
     cores: list[Core] = []
-    for number, info in enumerate(scope.documents):
+    for number, info in enumerate(scope.documents if phrases or excluded else ()):
         first, last = scope.document_offsets[number : number + 2].tolist()
         spans = scope.spans[first:last]
         for documents in excluded.values():
@@ -114,7 +114,7 @@ def required(scope: Scope, phrases: Places, excluded: Places) -> Required:
 def notes(
     phrases: Places, excluded: Places, found: Required | None, *, passages: bool
 ) -> list[str]:
-    """Tell users what the operators did.
+    """Tell users what the operators did; nothing if there are none.
 
     Args:
         phrases: see ``phrase_places``.
@@ -122,6 +122,8 @@ def notes(
         found: the constraints; None if no document contains all phrases.
         passages: whether there are any passages, of whatever score.
     """
+    if not (phrases or excluded):
+        return []
     missing = [phrase for phrase, documents in phrases.items() if not documents]
     if missing:
         return [f"{_listed(missing)} {'is' if len(missing) == 1 else 'are'} not in the text"]

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from milepost.search.lexical import bm25, idf
-from milepost.store.base import Among
+from milepost.store.base import DocumentSelection
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,11 +77,11 @@ def gather(snapshot: Snapshot, query: Query, holding: frozenset[str] | None = No
             collections only these are scored.
     """
     documents = _documents(snapshot, query, holding)
-    found = snapshot.measure(query.vector, query.terms, documents)
+    found = snapshot.score_inputs(query.vector, query.terms, documents)
     sentences, statistics = found.sentences, found.statistics
     weights = {
-        term: idf(often, statistics.sentences) if often else 0.0
-        for term, often in found.frequencies.items()
+        term: idf(frequency, statistics.sentences) if frequency else 0.0
+        for term, frequency in found.frequencies.items()
     }
     known = {term: weight for term, weight in weights.items() if weight > 0.0}
     mean = statistics.terms / max(1, statistics.sentences)
@@ -104,8 +104,8 @@ def _documents(
 ) -> list[DocumentInfo]:
     """Choose the documents to score, in the store's order; empty ones are left out."""
 
-    def choose(among: Among) -> tuple[list[DocumentInfo], bool]:
-        return snapshot.choose(
+    def candidates(among: DocumentSelection) -> tuple[list[DocumentInfo], bool]:
+        return snapshot.select_candidates(
             query.vector,
             query.terms,
             most=EVERYTHING,
@@ -113,9 +113,9 @@ def _documents(
             among=among,
         )
 
-    documents, complete = choose(query.among)
+    documents, complete = candidates(query.among)
     if not complete and holding is not None:
-        documents, complete = choose(Among(holding))
+        documents, complete = candidates(DocumentSelection(holding))
     if complete:
         return documents
     # Take the best ones up to the limit. The last one may exceed it, so that documents larger than

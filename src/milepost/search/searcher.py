@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from milepost.search.cores import expand_cores, select_cores_within_budget
+from milepost.search.filter_note import filter_matches_none, no_match
+from milepost.search.language_notes import language_notes
 from milepost.search.passages import (
     Core,
     Run,
@@ -26,15 +27,13 @@ from milepost.search.required import (
     required,
 )
 from milepost.search.scope import Scope, gather
-from milepost.search.unread import unread_notes
-from milepost.search.where import leaves_nothing, no_match
 from milepost.types import Hit, Passage, mark_at, page_of, place_in_words, places_at
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from milepost.language import Reads
+    from milepost.language import SupportedLanguages
     from milepost.search.query import Query
     from milepost.search.reranking import Reranker
     from milepost.store.base import Snapshot
@@ -57,7 +56,7 @@ class SearchModel:
     ranking: Ranking
     reranker: Reranker | None = None
     count_tokens: Measure | None = None
-    reads: Reads | None = None
+    reads: SupportedLanguages | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +80,10 @@ class SearchResult:
             scored.
     """
 
-    passages: tuple[Passage, ...]
-    signals: dict[str, float]
-    weights: dict[str, float]
-    terms: dict[str, float]
+    passages: tuple[Passage, ...] = ()
+    signals: dict[str, float] = field(default_factory=dict)
+    weights: dict[str, float] = field(default_factory=dict)
+    terms: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     relevance: dict[str, NDArray[np.float32]] = field(default_factory=dict)
     best: float = 0.0
@@ -104,34 +103,23 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
         InputError: the filter has a key that no document has.
         ValueError: the budget is in tokens and the model cannot count them.
     """
-    if query.has_operators:
-        if query.where is not None and leaves_nothing(snapshot, query.among):
-            return SearchResult((), {}, {}, {}, (no_match(query.where),))
-        return _search_with_operators(snapshot, query, model)
-    scope = gather(snapshot, query)
-    if not len(scope.spans):
-        if query.where is not None and leaves_nothing(snapshot, query.among):
-            return SearchResult((), {}, {}, {}, (no_match(query.where),))
-        return SearchResult((), {}, {}, dict(scope.idf), ("there is no text to search",))
-    return _searched(snapshot, scope, query, model, None)
-
-
-def _search_with_operators(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult:
-    """Search with required phrases or excluded words."""
     phrases = phrase_places(snapshot, query)
-    names = holding(phrases) if phrases else None
+    names = holding(phrases)
     scope = gather(snapshot, query, names)
-    if not len(scope.spans) and names is None:
-        return SearchResult((), {}, {}, dict(scope.idf), ("there is no text to search",))
+    if not len(scope.spans):
+        if query.where is not None and filter_matches_none(snapshot, query.among):
+            return SearchResult(notes=(no_match(query.where),))
+        if names is None:
+            return SearchResult(terms=dict(scope.idf), notes=("there is no text to search",))
     excluded: Places = {}
     found: Required | None = None
     if names is None or names:
         excluded = excluded_places(snapshot, query, scope, names)
         found = required(scope, phrases, excluded)
     if found is None or not found.ranked.any():
-        result = SearchResult((), {}, {}, dict(scope.idf))
+        result = SearchResult(terms=dict(scope.idf))
     else:
-        result = _searched(snapshot, scope, query, model, found)
+        result = _ranked(snapshot, scope, query, model, found)
     return replace(
         result,
         notes=(*notes(phrases, excluded, found, passages=result.best > 0.0), *result.notes),
@@ -140,16 +128,15 @@ def _search_with_operators(snapshot: Snapshot, query: Query, model: SearchModel)
     )
 
 
-def _searched(
-    snapshot: Snapshot, scope: Scope, query: Query, model: SearchModel, must: Required | None
+def _ranked(
+    snapshot: Snapshot, scope: Scope, query: Query, model: SearchModel, must: Required
 ) -> SearchResult:
-    """Rank the sentences of a scope and make passages; ``must`` is None without operators."""
-    among = None if must is None else must.ranked
-    ranked = rank(snapshot, scope, query, model.ranking, model.reranker, among)
+    """Rank the sentences of a scope and make passages."""
+    ranked = rank(snapshot, scope, query, model.ranking, model.reranker, must.ranked)
     found = _passages(snapshot, scope, ranked, query, _measure(query, model), must)
     found.sort(key=lambda passage: -passage.score)
     passages = [passage for passage in found if passage.score >= query.limits.min_score]
-    unread = unread_notes(
+    unread = language_notes(
         query.text,
         [passage.text for passage in found],
         model.reads,
@@ -182,35 +169,29 @@ def _runs(
     ranked: Ranked,
     query: Query,
     measure: Measure,
-    must: Required | None,
+    must: Required,
 ) -> list[Run]:
     """Choose the sentences of each passage."""
     import numpy as np
 
     limits, numbers, offsets = query.limits, ranked.numbers, scope.document_offsets
     lengths = scope.spans[:, 1] - scope.spans[:, 0]
-    banned = set() if must is None else set(np.flatnonzero(must.banned).tolist())
-    cores = None if must is None else must.cores
+    banned = set(np.flatnonzero(must.banned).tolist())
     if limits.budget is None:
-        growth = numbers.growth_threshold
-        if cores is not None:
-            return expand_cores(
-                ranked.score,
-                offsets,
-                lengths,
-                cores,
-                k=limits.k,
-                growth_threshold=growth,
-                banned=banned,
-            )
         return expand_hits(
-            ranked.score, offsets, lengths, k=limits.k, growth_threshold=growth, banned=banned
+            ranked.score,
+            offsets,
+            lengths,
+            k=limits.k,
+            growth_threshold=numbers.growth_threshold,
+            banned=banned,
+            cores=must.cores,
         )
 
     scores = length_adjusted_score(ranked.score, lengths, numbers.length_penalty)
     order = np.argsort(-scores, kind="stable")
-    if must is not None:  # sentences that cannot begin a passage are read last, if at all
-        order = np.concatenate((order[must.ranked[order]], order[~must.ranked[order]]))
+    # Sentences that cannot begin a passage are read last, if at all.
+    order = np.concatenate((order[must.ranked[order]], order[~must.ranked[order]]))
     texts: dict[int, str] = {}
     ahead, batch = 0, 64
 
@@ -225,12 +206,15 @@ def _runs(
             ahead, batch = ahead + batch, 2 * batch
         return measure(texts[number])
 
-    left = limits.budget.size
-    if cores is not None:
-        return select_cores_within_budget(
-            scores, offsets, cores, k=limits.k, left=left, cost=cost, banned=banned
-        )
-    return select_within_budget(scores, offsets, k=limits.k, left=left, cost=cost, banned=banned)
+    return select_within_budget(
+        scores,
+        offsets,
+        k=limits.k,
+        left=limits.budget.size,
+        cost=cost,
+        banned=banned,
+        cores=must.cores,
+    )
 
 
 def _passages(
@@ -239,7 +223,7 @@ def _passages(
     ranked: Ranked,
     query: Query,
     measure: Measure,
-    must: Required | None,
+    must: Required,
 ) -> list[Passage]:
     """Build the passages with their texts, places and parts, cut at the budget."""
     runs = _runs(snapshot, scope, ranked, query, measure, must)
@@ -280,7 +264,7 @@ def _passages(
 def _cut(
     scope: Scope, run: Run, start: int, text: str, left: int, measure: Measure
 ) -> tuple[int, str]:
-    """Cut a passage around its best hit to what fits: whole sentences, else part of one.
+    """Cut a passage around its core to what fits: whole sentences, else part of one.
 
     Args:
         scope: the sentences.
@@ -299,14 +283,10 @@ def _cut(
         part = text[low - start : int(scope.spans[last - 1, 1]) - start]
         return low + len(part) - len(part.lstrip()), part.strip()
 
-    first, last = run.hits[0], run.hits[0] + 1
-    if run.core is not None:
-        first, last = run.core.first, run.core.last
+    first, last = run.core.first, run.core.last
     low, part = words(first, last)
     if measure(part) > left:
-        if run.core is not None:
-            return _cut_core(run.core, low, part, left, measure)
-        return low, truncate_to(part, left, measure)
+        return _cut_core(run.core, low, part, left, measure)
     grows = True
     while grows:
         grows = False

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 import milepost
-from milepost.govern import Governor, open_sensor
+from milepost.govern import Governor
 from milepost.index import Index
 from milepost.library.documents import Library
 from milepost.library.indexing import Indexer
@@ -108,7 +108,7 @@ def _state(
     uploads: Path,
     sources: Sequence[Path],
 ) -> State:
-    governor = Governor(open_sensor(cores=_cores())) if settings.govern else None
+    governor = Governor() if settings.govern else None
     bulk = governor.bulk() if governor else None
     reader = Isolated()
     library = Library(index, uploads, sources, pictures=settings.ocr not in (None, "never"))
@@ -142,9 +142,3 @@ def _state(
         governor=governor,
         searches=anyio.CapacityLimiter(settings.search_threads),
     )
-
-
-def _cores() -> float:
-    import os
-
-    return float(os.cpu_count() or 1)

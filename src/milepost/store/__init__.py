@@ -13,9 +13,9 @@ neither numpy nor sqlite3.
 """
 
 from milepost.store.base import (
-    EVERYWHERE,
-    Among,
+    ALL,
     DocumentInfo,
+    DocumentSelection,
     Entry,
     Measured,
     Sentences,
@@ -26,9 +26,9 @@ from milepost.store.base import (
 from milepost.store.opening import erase_store, open_store
 
 __all__ = [
-    "EVERYWHERE",
-    "Among",
+    "ALL",
     "DocumentInfo",
+    "DocumentSelection",
     "Entry",
     "Measured",
     "Sentences",

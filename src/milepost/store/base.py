@@ -109,7 +109,7 @@ class Statistics:
 
 
 @dataclass(frozen=True, slots=True)
-class Among:
+class DocumentSelection:
     """Selects the documents that a search covers; all by default.
 
     ``names`` selects documents by name, ``where`` by a filter; a document must pass both.
@@ -138,7 +138,7 @@ class Among:
         return self.where is not None and not self.where.keys <= BUILT_IN
 
 
-EVERYWHERE = Among()
+ALL = DocumentSelection()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,12 +163,12 @@ class Measured:
 class Snapshot(Protocol):
     """One committed state of a store.
 
-    A search calls ``choose`` and ``measure``, then ``texts`` for the reranker and ``excerpts`` for
-    its passages. Each of these four calls is one round trip if the store is remote; ``choose`` is
-    two in large collections. A search never lists all documents.
+    A search calls ``select_candidates`` and ``score_inputs``, then ``texts`` for the reranker and
+    ``excerpts`` for its passages. Each of these four calls is one round trip if the store is
+    remote; ``select_candidates`` is two in large collections. A search never lists all documents.
 
     ``documents`` arguments are records returned by this snapshot; results have the same order. For
-    ``sentences``, ``similarity`` and ``vectors`` the records must be sorted by ``first``, as
+    ``sentences`` and ``vectors`` the records must be sorted by ``first``, as
     ``documents()`` returns them.
     """
 
@@ -181,7 +181,9 @@ class Snapshot(Protocol):
     def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
         """Return the records of named documents in row order; unknown names are left out."""
 
-    def select(self, among: Among, most: int | None = None) -> list[DocumentInfo] | None:
+    def select(
+        self, among: DocumentSelection, most: int | None = None
+    ) -> list[DocumentInfo] | None:
         """Return the selected documents in order of their first row.
 
         Args:
@@ -204,11 +206,6 @@ class Snapshot(Protocol):
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
         """Return the sentences of some documents, without their vectors."""
 
-    def similarity(
-        self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
-    ) -> NDArray[np.float32]:
-        """Compute ``(n,)`` float32: the dot product of ``vector`` ``(d,)`` with each sentence."""
-
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
         """Return the stored vectors, ``(n, d)`` float32, rounded to the store's type."""
 
@@ -218,14 +215,14 @@ class Snapshot(Protocol):
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
         """Return the marks of each document."""
 
-    def choose(
+    def select_candidates(
         self,
         vector: NDArray[np.float32],
         terms: Sequence[str],
         *,
         most: int,
         candidates: int,
-        among: Among = EVERYWHERE,
+        among: DocumentSelection = ALL,
     ) -> tuple[list[DocumentInfo], bool]:
         """Choose the documents that a search scores; those without sentences are left out.
 
@@ -233,7 +230,8 @@ class Snapshot(Protocol):
             vector: ``(d,)`` float32, of the question.
             terms: the question's terms.
             most: maximum number of sentences for which all documents are chosen.
-            candidates: number of rows taken from ``nearest`` and from ``matching`` beyond that.
+            candidates: beyond that, number of rows taken from each of two lists: those most similar
+                to the vector, and those that contain any of the terms, best by BM25.
             among: the documents that may be chosen.
 
         Returns:
@@ -245,7 +243,7 @@ class Snapshot(Protocol):
             InputError: the filter has a key that no document has.
         """
 
-    def measure(
+    def score_inputs(
         self,
         vector: NDArray[np.float32],
         terms: Sequence[str],
@@ -259,28 +257,12 @@ class Snapshot(Protocol):
         """Return the ``texts`` of the parts, each with the ``marks`` of its document."""
 
     def postings(
-        self, terms: Sequence[str], among: Among = EVERYWHERE
+        self, terms: Sequence[str], among: DocumentSelection = ALL
     ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """Map each term to the rows that contain it, ascending, and its frequency in each.
 
         A term that is not in the text maps to two empty arrays. ``among`` selects documents.
         """
-
-    def nearest(
-        self,
-        vector: NDArray[np.float32],
-        n: int,
-        documents: Sequence[DocumentInfo] | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Find the ``n`` rows most similar to ``vector``, and their scores, best first.
-
-        Ties go to the lower row. ``documents`` limits the search to those.
-        """
-
-    def matching(
-        self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
-    ) -> NDArray[np.int64]:
-        """Return at most ``n`` rows that contain any of the terms, best by BM25 first."""
 
 
 class Store(Protocol):

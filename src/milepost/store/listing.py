@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.store.base import EVERYWHERE, Among, DocumentInfo
+from milepost.store.base import ALL, DocumentInfo, DocumentSelection
 from milepost.store.columns import Columns
 from milepost.store.local import LocalSnapshot
 
@@ -58,7 +58,7 @@ class Listing:
         place = self.place_of.get(name)
         return None if place is None else self.documents[place]
 
-    def places(self, among: Among) -> NDArray[np.int64]:
+    def places(self, among: DocumentSelection) -> NDArray[np.int64]:
         """Places of the documents of ``among``, ascending."""
         if among.names is None:
             left = np.arange(len(self.documents))
@@ -115,13 +115,16 @@ class ListedSnapshot(LocalSnapshot):
     def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
         """The records of the documents named, in order of their first row."""
         return [
-            self.listing.documents[place] for place in self.listing.places(Among(frozenset(names)))
+            self.listing.documents[place]
+            for place in self.listing.places(DocumentSelection(frozenset(names)))
         ]
 
-    def select(self, among: Among, most: int | None = None) -> list[DocumentInfo] | None:
+    def select(
+        self, among: DocumentSelection, most: int | None = None
+    ) -> list[DocumentInfo] | None:
         """The documents of ``among``; None where they have more sentences than ``most``."""
         among.check_keys(self.keys)
-        if among == EVERYWHERE:
+        if among == ALL:
             beyond = most is not None and self.statistics().sentences > most
             return None if beyond else self.documents()
         places = self.listing.places(among)
@@ -139,7 +142,7 @@ class ListedSnapshot(LocalSnapshot):
         """Keys of the documents' properties, and ``document``; none without documents."""
         return self.listing.columns.keys | {"document"} if self.listing.documents else frozenset()
 
-    def ranges(self, among: Among) -> NDArray[np.int64]:
+    def ranges(self, among: DocumentSelection) -> NDArray[np.int64]:
         """The rows of the documents of ``among``."""
         runs = self.listing.ranges[self.listing.places(among)]
         return runs[runs[:, 0] < runs[:, 1]]

@@ -7,23 +7,30 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.store.base import EVERYWHERE, Among, DocumentInfo, Measured, Snapshot
+from milepost.store.base import ALL, DocumentInfo, DocumentSelection, Measured, Snapshot
 from milepost.types import Mark
 
 Postings = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 
 class LocalSnapshot(Snapshot):
-    """``choose``, ``measure`` and ``excerpts`` for a store in this process.
+    """``select_candidates``, ``score_inputs`` and ``excerpts`` for a store in this process.
 
-    It has ``ranges`` and ``candidates``, and the calls of ``Snapshot`` that are not here.
+    It has ``ranges``, ``similarity`` and ``candidates``, and the calls of ``Snapshot`` that are not
+    here.
     """
 
-    def ranges(self, among: Among) -> NDArray[np.int64]:
+    def ranges(self, among: DocumentSelection) -> NDArray[np.int64]:
         """``(m, 2)`` int64: first row of each document of ``among``, and the row behind its last.
 
         Ascending; documents without sentences are left out.
         """
+        raise NotImplementedError
+
+    def similarity(
+        self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
+    ) -> NDArray[np.float32]:
+        """``(n,)`` float32: dot product of ``vector`` ``(d,)`` with all sentences of documents."""
         raise NotImplementedError
 
     def candidates(
@@ -33,27 +40,27 @@ class LocalSnapshot(Snapshot):
         n: int,
         ranges: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows of ``nearest`` and of ``matching``, in some ranges or in all."""
+        """Find ``n`` rows of each list of ``select_candidates``, in some ranges or in all."""
         raise NotImplementedError
 
-    def choose(
+    def select_candidates(
         self,
         vector: NDArray[np.float32],
         terms: Sequence[str],
         *,
         most: int,
         candidates: int,
-        among: Among = EVERYWHERE,
+        among: DocumentSelection = ALL,
     ) -> tuple[list[DocumentInfo], bool]:
         """Choose the documents that a search scores; those without sentences are left out."""
         documents = self.select(among, most)
         if documents is not None:
             return [info for info in documents if info.sentences], True
-        limit = None if among == EVERYWHERE else self.ranges(among)
+        limit = None if among == ALL else self.ranges(among)
         nearest, matching = self.candidates(vector, terms, candidates, limit)
-        return self.owners(in_turn(nearest, matching)), False
+        return self.owners(interleave(nearest, matching)), False
 
-    def measure(
+    def score_inputs(
         self,
         vector: NDArray[np.float32],
         terms: Sequence[str],
@@ -67,8 +74,8 @@ class LocalSnapshot(Snapshot):
             sentences,
             self.similarity(vector, documents),
             {
-                term: _placed(rows, often, firsts, sentences.document_offsets)
-                for term, (rows, often) in held.items()
+                term: _placed(rows, counts, firsts, sentences.document_offsets)
+                for term, (rows, counts) in held.items()
             },
             {term: len(rows) for term, (rows, _) in held.items()},
             self.statistics(),
@@ -100,13 +107,13 @@ def inside(rows: NDArray[np.int64], ranges: NDArray[np.int64]) -> NDArray[np.boo
 def limited(found: Mapping[str, Postings], ranges: NDArray[np.int64]) -> dict[str, Postings]:
     """Postings of the rows in some ranges."""
     return {
-        term: (rows[there], often[there])
-        for term, (rows, often) in found.items()
+        term: (rows[there], counts[there])
+        for term, (rows, counts) in found.items()
         for there in (inside(rows, ranges),)
     }
 
 
-def in_turn(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+def interleave(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
     """The rows of two lists in turn, best first; the longer one goes on alone."""
     both = min(len(one), len(other))
     turns = np.stack((one[:both], other[:both]), axis=1).reshape(-1)
@@ -115,7 +122,7 @@ def in_turn(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int6
 
 def _placed(
     rows: NDArray[np.int64],
-    often: NDArray[np.int32],
+    counts: NDArray[np.int32],
     firsts: NDArray[np.int64],
     document_offsets: NDArray[np.int64],
 ) -> NDArray[np.float32]:
@@ -126,8 +133,8 @@ def _placed(
     # Documents come in order of their first row, so rows are found by bisection.
     document = np.searchsorted(firsts, rows, side="right") - 1
     inside = document >= 0
-    document, rows, often = document[inside], rows[inside], often[inside]
+    document, rows, counts = document[inside], rows[inside], counts[inside]
     offset = rows - firsts[document]
     inside = offset < (document_offsets[document + 1] - document_offsets[document])
-    placed[document_offsets[document[inside]] + offset[inside]] = often[inside]
+    placed[document_offsets[document[inside]] + offset[inside]] = counts[inside]
     return placed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,22 +16,19 @@ from numpy.typing import NDArray
 from milepost.errors import StoreError
 from milepost.properties import checked
 from milepost.store.base import (
-    EVERYWHERE,
-    Among,
+    ALL,
     DocumentInfo,
+    DocumentSelection,
     Entry,
     Sentences,
     Snapshot,
     Statistics,
 )
+from milepost.store.bm25 import scores
 from milepost.store.check import check_entry, check_vector
 from milepost.store.listing import ListedSnapshot, Listing
 from milepost.store.local import Postings, limited
 from milepost.types import Document, Mark, Value
-
-# The constants of SQLite's FTS5, so that every store ranks alike.
-K1, B = 1.2, 0.75
-RARE_IDF = 1e-6  # what FTS5 gives a term that is in more than half of the sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +221,7 @@ class _MemorySnapshot(ListedSnapshot):
     def similarity(
         self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
     ) -> NDArray[np.float32]:
-        """``(n,)`` float32: dot product of ``vector`` ``(d,)`` with all sentences of documents."""
+        """See ``LocalSnapshot.similarity``."""
         check_vector(vector, self._dimensions)
         return _dot(self.vectors(documents), vector)
 
@@ -242,11 +238,11 @@ class _MemorySnapshot(ListedSnapshot):
         """Pages and headings of each document."""
         return [self._live[info.name].document.marks for info in documents]
 
-    def postings(self, terms: Sequence[str], among: Among = EVERYWHERE) -> dict[str, Postings]:
+    def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
         """For each term: the rows that hold it, ascending, and how often each does."""
         among.check_keys(self.keys)
         found = {term: self._posting(term) for term in terms}
-        return found if among == EVERYWHERE else limited(found, self.ranges(among))
+        return found if among == ALL else limited(found, self.ranges(among))
 
     def candidates(
         self,
@@ -255,45 +251,32 @@ class _MemorySnapshot(ListedSnapshot):
         n: int,
         ranges: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows of ``nearest`` and of ``matching``, in some ranges or in all."""
-        documents = None if ranges is None else self.owners(ranges[:, 0])
-        nearest, _ = self.nearest(vector, n, documents)
-        return nearest, self.matching(terms, n, documents)
+        """See ``LocalSnapshot.candidates``."""
+        documents = self.documents() if ranges is None else self.owners(ranges[:, 0])
+        rows, score = _rows_of(documents), self.similarity(vector, documents)
+        nearest = rows[np.lexsort((rows, -score))[: max(n, 0)]]
+        return nearest, self._matching(terms, n, None if ranges is None else set(rows.tolist()))
 
-    def nearest(
-        self,
-        vector: NDArray[np.float32],
-        n: int,
-        documents: Sequence[DocumentInfo] | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Find the ``n`` rows most similar to ``vector``, and their scores, best first."""
-        chosen = self.documents() if documents is None else documents
-        score = self.similarity(vector, chosen)
-        row = _rows_of(chosen)
-        best = np.lexsort((row, -score))[: max(n, 0)]
-        return row[best], score[best]
-
-    def matching(
-        self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
+    def _matching(
+        self, terms: Sequence[str], n: int, allowed: set[int] | None
     ) -> NDArray[np.int64]:
-        """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
         firsts, sizes, lengths = self._state.firsts, self._state.sizes, self._state.lengths
         total = int(sizes.sum())
         mean = float(lengths.sum()) / total if total else 0.0
         ends = np.cumsum(sizes)
         score: dict[int, float] = {}
         for term in dict.fromkeys(terms):
-            rows, times = self._posting(term)
-            idf = math.log((total - len(rows) + 0.5) / (len(rows) + 0.5))
-            idf = idf if idf > 0 else RARE_IDF
+            rows, counts = self._posting(term)
+            if not len(rows):
+                continue
             owner = np.searchsorted(firsts, rows, side="right") - 1
             place = rows - firsts[owner] + (ends - sizes)[owner]
-            norm = K1 * (1 - B + B * lengths[place] / mean) if len(rows) else np.empty(0)
-            parts = idf * ((times * (K1 + 1)) / (times + norm))
+            parts = scores(
+                counts, lengths[place], frequency=len(rows), sentences=total, mean_length=mean
+            )
             for row, part in zip(rows.tolist(), parts.tolist(), strict=True):
                 score[row] = score.get(row, 0.0) + part
-        if documents is not None:
-            allowed = set(_rows_of(documents).tolist())
+        if allowed is not None:
             score = {row: value for row, value in score.items() if row in allowed}
         best = sorted(score, key=lambda row: (-score[row], row))[: max(n, 0)]
         return np.array(best, dtype=np.int64)

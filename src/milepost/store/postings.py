@@ -7,14 +7,13 @@ them a list is scored without another table.
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.store.memory import K1, RARE_IDF, B
+from milepost.store.bm25 import scores
 from milepost.store.tokens import token
 
 Held = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
@@ -35,8 +34,8 @@ def packed(terms: Sequence[Sequence[str]]) -> Iterator[tuple[str, int, bytes]]:
     lengths = np.array([len(sentence) for sentence in terms], "<u4")
     for term, counts in held.items():
         numbers = np.fromiter(counts, "<u4", len(counts))
-        often = np.fromiter(counts.values(), "<u4", len(counts))
-        rows = np.concatenate((numbers, often, lengths[numbers]))
+        times = np.fromiter(counts.values(), "<u4", len(counts))
+        rows = np.concatenate((numbers, times, lengths[numbers]))
         yield token(term), len(counts), rows.tobytes()
 
 
@@ -63,7 +62,7 @@ def best(
     mean: float,
     n: int,
 ) -> NDArray[np.int64]:
-    """The rows that match best by BM25, as ``MemoryStore.matching`` scores them.
+    """The rows that match best by BM25, see ``bm25.py``.
 
     Args:
         held: the postings of each token.
@@ -77,17 +76,15 @@ def best(
     """
     parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
     for term, lists in held.items():
-        often = frequencies.get(term, 0)
-        idf = math.log((sentences - often + 0.5) / (often + 0.5))
-        idf = idf if idf > 0 else RARE_IDF
         found, counts, lengths = rows(lists)
-        norm = K1 * (1 - B + B * lengths / mean)
-        parts.append((found, idf * ((counts * (K1 + 1)) / (counts + norm))))
+        frequency = frequencies.get(term, 0)
+        score = scores(counts, lengths, frequency=frequency, sentences=sentences, mean_length=mean)
+        parts.append((found, score))
     if not parts or n <= 0:
         return np.empty(0, np.int64)
-    every, scores = (np.concatenate(column) for column in zip(*parts, strict=True))
+    every, parted = (np.concatenate(column) for column in zip(*parts, strict=True))
     each, back = np.unique(every, return_inverse=True)
-    total = np.bincount(back, scores, len(each))
+    total = np.bincount(back, parted, len(each))
     best_rows: NDArray[np.int64] = each[np.lexsort((each, -total))[:n]]
     return best_rows
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 
-def kept(value: str) -> str:
+def escape(value: str) -> str:
     """Make of a string what every store can hold: no NUL, no half of a surrogate pair.
 
     Such strings (names of files that are not UTF-8) are written as JSON behind a character 1.
@@ -18,8 +18,8 @@ def kept(value: str) -> str:
     return "\x01" + json.dumps(value)
 
 
-def given(value: str) -> str:
-    """Turn back what ``kept`` has made."""
+def unescape(value: str) -> str:
+    """Turn back what ``escape`` has made."""
     return json.loads(value[1:]) if value.startswith("\x01") else value
 
 

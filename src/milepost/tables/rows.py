@@ -49,7 +49,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TableJob:
     """A row that is to be made.
 
     Attributes:
@@ -71,7 +71,7 @@ def plan_rows(
     per: Per,
     min_score: float,
     rerank: bool,
-) -> list[Asked]:
+) -> list[TableJob]:
     """The rows of a table in their order, documents first; each question is encoded once.
 
     Args:
@@ -90,17 +90,17 @@ def plan_rows(
         Query.parse(question, index.model, k=1, min_score=min_score, rerank=rerank)
         for question in questions
     ]
-    way = [__version__, index.model.fingerprint, per, repr(min_score), repr(rerank)]
+    settings = [__version__, index.model.fingerprint, per, repr(min_score), repr(rerank)]
     if per == "collection":
         names = [part for info in documents for part in _identity(info)]
         chosen = frozenset(info.name for info in documents)
         return [
-            Asked(_key(*way, query.text, *names), None, replace(query, documents=chosen))
+            TableJob(_key(*settings, query.text, *names), None, replace(query, documents=chosen))
             for query in queries
         ]
     return [
-        Asked(
-            _key(*way, query.text, *_identity(info)),
+        TableJob(
+            _key(*settings, query.text, *_identity(info)),
             info.name,
             replace(query, documents=frozenset((info.name,))),
         )
@@ -109,7 +109,7 @@ def plan_rows(
     ]
 
 
-def ask(index: Index, asked: Asked) -> Row:
+def ask(index: Index, asked: TableJob) -> Row:
     """Search for what answers a question best."""
     names = asked.query.documents or ()
     found = index.search_detailed(asked.query, documents=names).passages if names else ()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost.errors import InputError
-from milepost.naming import known
+from milepost.naming import resolve_names
 from milepost.tables.formats import writer_of
 from milepost.tables.journal import Journal
 from milepost.tables.rows import Per, Row, ask, plan_rows
@@ -79,7 +79,7 @@ def write_table(
     chosen = None
     if documents is not None:
         with index.snapshot() as state:
-            chosen = known(list(documents), state)
+            chosen = resolve_names(list(documents), state)
     infos = index.documents(chosen)
     planned = plan_rows(index, questions, infos, per=per, min_score=min_score, rerank=rerank)
     with Journal(target) as journal:

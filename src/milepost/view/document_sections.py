@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from milepost.errors import InputError
 from milepost.library.documents import document_id
-from milepost.search.lexical import terms
 from milepost.search.scope import EVERYTHING
 from milepost.stemming import SCRIPTS, stemmer_of
 from milepost.store.sqlite.segment import pack as packed_rows
+from milepost.terms import terms
 from milepost.view.coding import code
 from milepost.view.pack import Pack, bits_of, varints
 

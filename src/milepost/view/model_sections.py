@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from milepost.engine.folder import ModelFolder
-from milepost.engine.reads import reads_of
+from milepost.engine.languages import supported_languages
 from milepost.errors import ModelError
 from milepost.language import ENGLISH_WORDS, FOREIGN_WORDS, NEUTRAL, RANGES
 from milepost.search.features import FEATURES
@@ -82,8 +82,8 @@ def add_model(pack: Pack, encoder: Encoder) -> None:
 
 
 def _reads(name: str) -> dict[str, Any] | None:
-    """What the model reads, for the page's note; see ``language.Reads``."""
-    reads = reads_of(name)
+    """What the model reads, for the page's note; see ``language.SupportedLanguages``."""
+    reads = supported_languages(name)
     if reads is None:
         return None
     return {

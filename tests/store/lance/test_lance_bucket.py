@@ -75,9 +75,9 @@ def search(store: object) -> None:
     """The calls of one question, as a search makes them."""
     with store.snapshot() as state:
         query = rows(1, 5)[0]
-        documents, complete = state.choose(query, ["word1"], most=10_000, candidates=5)
+        documents, complete = state.select_candidates(query, ["word1"], most=10_000, candidates=5)
         assert complete
-        state.measure(query, ["word1", "sentence3"], documents)
+        state.score_inputs(query, ["word1", "sentence3"], documents)
         state.texts([(documents[0], 0, 10)])
         state.excerpts([(documents[0], 0, 10), (documents[1], 0, 5)])
 

@@ -9,9 +9,10 @@ import pytest
 pytest.importorskip("lancedb", reason="needs the extra lance")
 
 from milepost.filters import parse
-from milepost.store import Among, Store
+from milepost.store import DocumentSelection, Store
 from milepost.store.lance import reading, schema
 from support.store_entries import entry, opened, rows
+from support.store_reads import nearest
 
 
 def test_many_documents_are_not_named_in_a_query(
@@ -28,11 +29,11 @@ def test_many_documents_are_not_named_in_a_query(
     tables.delete("d7")
     plain.delete("d7")
     for where in ("part < 9", "part = 3", "not part = 3", "part in (1, 2)"):
-        agree(plain, tables, Among(None, parse(where)))
+        agree(plain, tables, DocumentSelection(None, parse(where)))
     tables.close()
 
 
-def agree(plain: Store, tables: Store, among: Among) -> None:
+def agree(plain: Store, tables: Store, among: DocumentSelection) -> None:
     """Both stores find the same among some documents."""
     with plain.snapshot() as theirs, tables.snapshot() as ours:
         left = theirs.select(among) or []
@@ -40,10 +41,12 @@ def agree(plain: Store, tables: Store, among: Among) -> None:
         assert [info.name for info in found] == [info.name for info in left]
         for seed in range(3):
             query = rows(1, 100 + seed)[0]
-            due, scores = theirs.nearest(query, 8, left)
-            near, ours_scores = ours.nearest(query, 8, found)
+            due, scores = nearest(theirs, query, 8, left)
+            near, ours_scores = nearest(ours, query, 8, found)
             assert len(near) == len(due)
             assert abs(ours_scores - scores).max(initial=0) < 1e-6
-            chosen, complete = ours.choose(query, ["common"], most=3, candidates=6, among=among)
+            chosen, complete = ours.select_candidates(
+                query, ["common"], most=3, candidates=6, among=among
+            )
             assert not complete
             assert {info.name for info in chosen} <= {info.name for info in left}

@@ -94,10 +94,10 @@ def test_a_search_waits_for_the_server_six_times_at_most(address: str) -> None:
     _, remote = filled(None, address)
     with remote.snapshot() as state:
         query = rows(1, 5)[0]
-        documents, complete = state.choose(query, ["word1"], most=100, candidates=5)
+        documents, complete = state.select_candidates(query, ["word1"], most=100, candidates=5)
         assert not complete
         documents.sort(key=lambda info: info.first)
-        state.measure(query, ["word1"], documents)
+        state.score_inputs(query, ["word1"], documents)
         state.texts([(documents[0], 0, 10)])
         state.excerpts([(documents[0], 0, 10), (documents[1], 0, 5)])
     assert state.round_trips == 6

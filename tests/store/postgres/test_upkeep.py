@@ -13,13 +13,13 @@ pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
 import psycopg
 
 from milepost.filters import parse
-from milepost.store import Among
+from milepost.store import DocumentSelection
 from milepost.store.postgres import PostgresStore, schema, upkeep
 from milepost.store.postgres import store as room
 from milepost.store.postgres.address import parse as parsed
 from support.postgres import fresh_schema
 from support.store_entries import entry, numbered, opened, rows
-from support.store_reads import reads
+from support.store_reads import nearest, reads
 
 
 @pytest.fixture(params=[1, 3])
@@ -165,14 +165,16 @@ def test_the_nearest_under_a_filter_are_those_of_the_exact_scan(
     remote.optimize()
     hits = asked_for = 0
     for text in ("part < 9", "part = 3", "not part = 3", 'part in (1, 2) or tags = "y"'):
-        among = Among(None, parse(text))
+        among = DocumentSelection(None, parse(text))
         for seed in range(6):
             query = rows(1, 3000 + seed)[0]
             with plain.snapshot() as theirs, remote.snapshot() as ours:
                 left = theirs.select(among) or []
-                due, _ = theirs.nearest(query, 10, left)
+                due, _ = nearest(theirs, query, 10, left)
                 owners = [info.name for info in theirs.owners(due)]
-                found, complete = ours.choose(query, [], most=0, candidates=40, among=among)
+                found, complete = ours.select_candidates(
+                    query, [], most=0, candidates=40, among=among
+                )
                 assert not complete
                 names = {info.name for info in found}
                 assert names <= {info.name for info in left}
@@ -206,6 +208,6 @@ def test_version_1_gets_its_facts(store: PostgresStore, address: str) -> None:
     newer = opened(address)
     assert asked(address, facts) == before
     with newer.snapshot() as state:
-        left = state.select(Among(None, parse('title = "STRASSE 1" and year >= 2001')))
+        left = state.select(DocumentSelection(None, parse('title = "STRASSE 1" and year >= 2001')))
         assert [info.name for info in left or []] == [names[1]]
     newer.close()

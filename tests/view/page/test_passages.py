@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from milepost.index import Index
-from milepost.search.lexical import question_terms
+from milepost.terms import question_terms
 from support.browser_page import Watched
 
 if TYPE_CHECKING:

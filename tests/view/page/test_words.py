@@ -9,7 +9,7 @@ import pytest
 
 import milepost
 from milepost.encoder import Encoder
-from milepost.search.lexical import question_terms
+from milepost.terms import question_terms
 from milepost.types import Document
 from milepost.view import write_page
 from milepost.view.vocabulary import vocabulary

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
-from milepost.govern import PAPER, Controller
-from milepost.govern.controller import SECOND
+from milepost_lab.power.controller import SECOND, Controller
 from milepost_lab.power.controllers import OneForAll, OneThreshold, Slow, Uncapped
 from milepost_lab.power.faults import Faults
+from milepost_lab.power.policy import PAPER
 from milepost_lab.power.row import ServerRow
 from milepost_lab.power.server import Server
 from milepost_lab.power.traffic import Jobs, Traffic

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from milepost.errors import InputError, UnreadableFile
-from milepost.govern import PAPER
 from milepost.testing import fake_encoder
 from milepost_eval.report.outcome import as_markdown
+from milepost_lab.power.policy import PAPER
 from milepost_lab.power.report import as_json, contention, contention_json, outcome
 from milepost_lab.power.speed import Speed, measure, text
 from milepost_lab.power.study import CONTROLLERS, FREE, METRICS, Fleet, study

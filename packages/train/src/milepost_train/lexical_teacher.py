@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.search.fusion import LANDMARK_UNIT, WORDS_UNIT
-from milepost.search.lexical import SCALES, bm25, idf, question_terms, terms
+from milepost.search.lexical import SCALES, bm25, idf
+from milepost.terms import question_terms, terms
 from milepost_train.data import Text
 
 

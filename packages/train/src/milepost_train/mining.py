@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from milepost.encoder import Encoder
 from milepost.errors import BadQuestion, InputError, nearest
-from milepost.search.lexical import question_terms, terms
+from milepost.terms import question_terms, terms
 from milepost.types import Span
 from milepost_eval.tasks.reading import (
     Line,

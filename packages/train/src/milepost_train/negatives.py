@@ -15,7 +15,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from milepost.errors import InputError
-from milepost.search.lexical import terms
+from milepost.terms import terms
 from milepost.types import Span
 from milepost_train.coupled import trust
 

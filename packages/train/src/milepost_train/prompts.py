@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from milepost.chat import Message
-from milepost.search.lexical import question_terms, terms
+from milepost.terms import question_terms, terms
 from milepost.types import Span
 
 KINDS = {

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from milepost.search.lexical import question_terms, terms
+from milepost.terms import question_terms, terms
 from milepost.text import split
 from milepost.types import Span
 from milepost_train.made import Made

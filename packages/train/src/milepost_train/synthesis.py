@@ -18,10 +18,10 @@ from pathlib import Path
 
 import numpy as np
 
-from milepost.chat import Endpoint, Unanswered
+from milepost.chat import Endpoint, NoResponse
 from milepost.encoder import Encoder
 from milepost.errors import InputError, MilepostError
-from milepost.search.lexical import question_terms, terms
+from milepost.terms import question_terms, terms
 from milepost.types import Span
 from milepost_eval.types import Split
 from milepost_train.collection import Sentences, sentences_of
@@ -139,7 +139,7 @@ def synthesize(
             )
             try:
                 answer = endpoint.ask(prompt, asking.temperature)
-            except Unanswered as error:
+            except NoResponse as error:
                 unanswered += 1
                 counts["dropped: no answer that can be read"] += 1
                 if unanswered >= _IN_A_ROW:

@@ -27,7 +27,7 @@ from milepost.serve.state import State, state_of
 if TYPE_CHECKING:
     from milepost.chat import Endpoint
     from milepost.search import SearchResult
-    from milepost.types import Check, Passage
+    from milepost.types import CheckResult, Passage
 
 log = logging.getLogger("milepost.serve")
 
@@ -95,7 +95,7 @@ async def _events(
 
     titles = {each["id"]: each["title"] for each in listed}
 
-    def check(text: str, documents: Sequence[str], **options: Any) -> Check:
+    def check(text: str, documents: Sequence[str], **options: Any) -> CheckResult:
         work = partial(state.library.index.check, text, documents, **options)
         return from_thread.run(partial(state.searching, work, patient=True))
 

@@ -14,7 +14,7 @@ from milepost.serve.routes.search import WHERE, Found, found
 from milepost.serve.state import State, state_of, while_connected
 
 if TYPE_CHECKING:
-    from milepost.types import Place
+    from milepost.types import Match
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
 
@@ -97,7 +97,7 @@ def _answer(state: State, asked: CheckRequest) -> CheckAnswer:
     )
 
 
-def _place(place: Place, titles: dict[str, str]) -> FoundPlace:
+def _place(place: Match, titles: dict[str, str]) -> FoundPlace:
     return FoundPlace(
         id=document_id(place.document),
         title=titles[place.document],

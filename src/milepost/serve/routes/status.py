@@ -133,7 +133,7 @@ async def metrics(request: Request) -> Response:
     state.metrics.sentences.set(counted.sentences)
     state.metrics.waiting.set(state.indexer.progress().waiting)
     if state.governor is not None:
-        state.metrics.paused.set(state.governor.status().paused)
+        state.metrics.paused.set(state.governor.paused)
     return Response(state.metrics.text(), media_type="text/plain; version=0.0.4")
 
 

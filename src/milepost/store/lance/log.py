@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from milepost.properties import Properties
 from milepost.store.base import DocumentInfo, Statistics
 from milepost.store.listing import Listing
-from milepost.store.strings import given
+from milepost.store.strings import unescape
 
 PUT, TOUCH, DELETE = range(3)
 
@@ -100,25 +100,25 @@ def _rows(log: pa.Table) -> Iterable[dict[str, Any]]:
 
 def _info(row: dict[str, Any], touch: dict[str, Any] | None) -> DocumentInfo:
     info = DocumentInfo(
-        name=given(row["name"]),
-        source=None if row["source"] is None else given(row["source"]),
-        hash=given(row["hash"]),
+        name=unescape(row["name"]),
+        source=None if row["source"] is None else unescape(row["source"]),
+        hash=unescape(row["hash"]),
         signature=_signature(row),
         characters=row["characters"],
         sentences=row["sentences"],
         first=row["first"],
         notes=tuple(json.loads(row["notes"])),
         id=row["id"],
-        options=given(row["options"]),
-        properties=Properties.stored(given(row["properties"])),
+        options=unescape(row["options"]),
+        properties=Properties.stored(unescape(row["properties"])),
     )
     if touch is None:
         return info
     return replace(
         info,
         signature=_signature(touch),
-        options=given(touch["options"]),
-        properties=Properties.stored(given(touch["properties"])),
+        options=unescape(touch["options"]),
+        properties=Properties.stored(unescape(touch["properties"])),
     )
 
 

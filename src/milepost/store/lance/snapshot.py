@@ -9,7 +9,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from milepost.store import packing, postings
-from milepost.store.base import EVERYWHERE, Among, DocumentInfo, Measured, Sentences, Statistics
+from milepost.store.base import (
+    ALL,
+    DocumentInfo,
+    DocumentSelection,
+    Measured,
+    Sentences,
+    Statistics,
+)
 from milepost.store.check import check_vector
 from milepost.store.lance import schema
 from milepost.store.lance.address import Address
@@ -55,16 +62,16 @@ class LanceSnapshot(ListedSnapshot):
         n: int,
         ranges: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """``nearest`` and ``matching`` at the same time."""
+        """See ``LocalSnapshot.candidates``; both lists are read at the same time."""
         check_vector(vector, self._dimensions)
         ids = None if ranges is None else self.listing.ids[self.listing.owning(ranges[:, 0])]
         with translated(self._address):
-            (near, _), matching = wait(
+            nearest, matching = wait(
                 together(self._nearest(vector, n, ids), self._matching(terms, n, ids))
             )
-        return near, matching
+        return nearest, matching
 
-    def measure(
+    def score_inputs(
         self,
         vector: NDArray[np.float32],
         terms: Sequence[str],
@@ -75,7 +82,7 @@ class LanceSnapshot(ListedSnapshot):
         tokens = {token(term): term for term in terms}
         total = sum(info.sentences for info in documents)
         every = total >= self.statistics().sentences
-        ids = None if every else _ids(documents)
+        ids = None if every else np.array([info.id for info in documents], np.int64)
         with translated(self._address):
             bodies, vectors, rows, *more = wait(
                 together(
@@ -93,8 +100,8 @@ class LanceSnapshot(ListedSnapshot):
         counts = {term: np.zeros(len(sentences.spans), np.float32) for term in terms}
         for name, document, _, held in _records(rows):
             if document in starts:  # one without sentences need not be among them
-                numbers, often, _ = postings.unpacked(held)
-                counts[tokens[name]][starts[document] + numbers] = often
+                numbers, frequency, _ = postings.unpacked(held)
+                counts[tokens[name]][starts[document] + numbers] = frequency
         frequencies = _frequencies(more[0] if more else rows)
         return Measured(
             sentences,
@@ -108,14 +115,6 @@ class LanceSnapshot(ListedSnapshot):
         """Everything but the vectors of the sentences of some documents."""
         with translated(self._address):
             return packing.sentences(wait(self._reading.bodies(documents)), documents)
-
-    def similarity(
-        self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
-    ) -> NDArray[np.float32]:
-        """``(n,)`` float32: dot product of ``vector`` ``(d,)`` with all sentences of documents."""
-        check_vector(vector, self._dimensions)
-        with translated(self._address):
-            return _dot(wait(self._reading.vectors(documents)), vector)
 
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
         """``(n, d)`` float32: the stored vectors, as rounded to int8."""
@@ -150,11 +149,11 @@ class LanceSnapshot(ListedSnapshot):
             for text, info in zip(packing.joined(slices, pieces), documents, strict=True)
         ]
 
-    def postings(self, terms: Sequence[str], among: Among = EVERYWHERE) -> dict[str, Postings]:
+    def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
         """For each term: the rows that hold it, ascending, and how often each does."""
         tokens = list(dict.fromkeys(map(token, terms)))
         ids = None
-        if among != EVERYWHERE:
+        if among != ALL:
             among.check_keys(self.keys)
             ids = self.listing.ids[self.listing.places(among)]
         with translated(self._address):
@@ -166,31 +165,13 @@ class LanceSnapshot(ListedSnapshot):
             found[term] = rows[order], counts[order]
         return found
 
-    def nearest(
-        self,
-        vector: NDArray[np.float32],
-        n: int,
-        documents: Sequence[DocumentInfo] | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Find the ``n`` rows most similar to ``vector``, and their scores, best first."""
-        check_vector(vector, self._dimensions)
-        with translated(self._address):
-            return wait(self._nearest(vector, n, _ids(documents)))
-
-    def matching(
-        self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
-    ) -> NDArray[np.int64]:
-        """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
-        with translated(self._address):
-            return wait(self._matching(terms, n, _ids(documents)))
-
     async def _nearest(
         self, vector: NDArray[np.float32], n: int, ids: NDArray[np.int64] | None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    ) -> NDArray[np.int64]:
         listing = self.listing
         total = self.statistics().sentences if ids is None else listing.sentences(ids)
         if n <= 0 or not total:
-            return np.empty(0, np.int64), np.empty(0, np.float32)
+            return np.empty(0, np.int64)
         if total < schema.INDEX_FROM:
             chosen = listing.documents if ids is None else listing.of(ids)
             rows = np.concatenate(
@@ -204,8 +185,8 @@ class LanceSnapshot(ListedSnapshot):
             found = found.filter(pa.array(there))
             rows = firsts + found["number"].to_numpy()
             scores = _dot([rounded(found)], vector)
-        best = np.lexsort((rows, -scores))[:n]
-        return rows[best], scores[best]
+        nearest: NDArray[np.int64] = rows[np.lexsort((rows, -scores))[:n]]
+        return nearest
 
     async def _matching(
         self, terms: Sequence[str], n: int, ids: NDArray[np.int64] | None
@@ -224,17 +205,13 @@ class LanceSnapshot(ListedSnapshot):
             rarest = min(frequencies, key=lambda name: (frequencies[name], name), default="")
             some = [
                 name
-                for name, often in frequencies.items()
-                if often <= _MOST_POSTINGS or name == rarest
+                for name, frequency in frequencies.items()
+                if frequency <= _MOST_POSTINGS or name == rarest
             ]
             rows = await self._reading.postings(some, ["held"], ids)
         mean = statistics.terms / max(1, statistics.sentences)
         lists = _lists(tokens, rows)
         return postings.best(lists, frequencies, statistics.sentences, mean, n)
-
-
-def _ids(documents: Sequence[DocumentInfo] | None) -> NDArray[np.int64] | None:
-    return None if documents is None else np.array([info.id for info in documents], np.int64)
 
 
 def _lists(tokens: Sequence[str], rows: pa.Table) -> dict[str, postings.Lists]:

@@ -19,7 +19,7 @@ from milepost.store.lance.reading import Caches, Reading
 from milepost.store.lance.snapshot import LanceSnapshot
 from milepost.store.lance.state import GRACE_S, State, newest
 from milepost.store.lance.writer import Writer, begun
-from milepost.store.strings import kept
+from milepost.store.strings import escape
 from milepost.types import Value
 
 T = TypeVar("T")
@@ -125,7 +125,7 @@ class LanceStore:
         async def delete(writer: Writer) -> bool:
             info = (await self._current()).records.listing.get(name)
             if info is not None:
-                await self._note(writer, log.DELETE, info.id, name=kept(name))
+                await self._note(writer, log.DELETE, info.id, name=escape(name))
             return info is not None
 
         return self._write(delete)

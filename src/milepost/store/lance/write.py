@@ -15,7 +15,7 @@ from milepost.properties import checked
 from milepost.store import packing, postings
 from milepost.store.base import DocumentInfo, Entry
 from milepost.store.lance import schema
-from milepost.store.strings import kept
+from milepost.store.strings import escape
 from milepost.types import Value
 
 COLUMNS, MARKS = -2, -1
@@ -71,17 +71,17 @@ def prepare(entry: Entry) -> Prepared:
     scales, values = packing.rounded(entry.vectors)
     return Prepared(
         {
-            "name": kept(document.name),
-            "source": None if document.source is None else kept(document.source),
-            "hash": kept(document.hash),
+            "name": escape(document.name),
+            "source": None if document.source is None else escape(document.source),
+            "hash": escape(document.hash),
             "size": size,
             "mtime_ns": mtime,
             "characters": len(document.text),
             "sentences": len(entry.spans),
             "terms": sum(map(len, entry.terms)),
             "notes": json.dumps(document.notes),
-            "options": kept(entry.options),
-            "properties": kept(checked(document.properties).as_json()),
+            "options": escape(entry.options),
+            "properties": escape(checked(document.properties).as_json()),
         },
         [
             (COLUMNS, columns),
@@ -117,9 +117,9 @@ def touched(
     size, mtime = signature or (None, None)
     held = info.properties if properties is None else properties
     return {
-        "name": kept(info.name),
+        "name": escape(info.name),
         "size": size,
         "mtime_ns": mtime,
-        "options": kept(options),
-        "properties": kept(checked(held).as_json()),
+        "options": escape(options),
+        "properties": escape(checked(held).as_json()),
     }

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from milepost.filters.patterns import advanced_regex, has_characters, like
 from milepost.properties import Properties
-from milepost.store.base import Among, DocumentInfo
+from milepost.store.base import DocumentInfo, DocumentSelection
 from milepost.store.conditions import ALWAYS, HEAD, Dialect
 from milepost.store.conditions import condition as filtered
 from milepost.store.postgres.session import Asked
-from milepost.store.strings import given, kept
+from milepost.store.strings import escape, unescape
 
 RECORD = (
     "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes, options, "
@@ -46,12 +46,12 @@ _DIALECT = Dialect(
 )
 
 
-def condition(among: Among) -> tuple[str, dict[str, Any]]:
+def condition(among: DocumentSelection) -> tuple[str, dict[str, Any]]:
     """The condition on ``documents`` that a search is limited by, and its values."""
     values: dict[str, Any] = {}
     parts = [ALWAYS]
     if among.names is not None:
-        values["names"] = [kept(name) for name in among.names]
+        values["names"] = [escape(name) for name in among.names]
         parts.append("documents.name = ANY(%(names)s)")
     if among.where is not None:
         parts.append(filtered(among.where.root, _DIALECT, values))
@@ -102,9 +102,9 @@ def info(record: tuple[Any, ...]) -> DocumentInfo:
     number, name, source, digest, size, mtime, characters, count, first = record[:9]
     notes, options, properties = record[9:]
     return DocumentInfo(
-        name=given(name),
-        source=None if source is None else given(source),
-        hash=given(digest),
+        name=unescape(name),
+        source=None if source is None else unescape(source),
+        hash=unescape(digest),
         signature=None if size is None else (size, mtime),
         characters=characters,
         sentences=count,

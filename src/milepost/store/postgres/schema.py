@@ -18,7 +18,7 @@ from milepost.store.conditions import HEAD
 from milepost.store.postgres import facts
 from milepost.store.postgres.address import Address
 from milepost.store.postgres.connecting import Connection, extension_schema, look_into
-from milepost.store.strings import given
+from milepost.store.strings import unescape
 from milepost.types import Document
 
 VERSION = 3
@@ -97,9 +97,9 @@ def _add_facts(connection: psycopg.Connection[Any], partitions: int) -> bool:
     with connection.cursor(name="described") as described:
         described.execute("SELECT id, name, source, properties::text FROM documents")
         for number, name, source, properties in described:
-            path = None if source is None else given(source)
+            path = None if source is None else unescape(source)
             document = Document(
-                given(name), "", source=path, properties=Properties.stored(properties)
+                unescape(name), "", source=path, properties=Properties.stored(properties)
             )
             facts.write(connection, number, facts.of(document))
     return True

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from milepost.store import packing, postings
 from milepost.store.base import (
-    EVERYWHERE,
-    Among,
+    ALL,
     DocumentInfo,
+    DocumentSelection,
     Measured,
     Sentences,
     Snapshot,
@@ -20,7 +20,7 @@ from milepost.store.base import (
 )
 from milepost.store.check import check_vector
 from milepost.store.conditions import ALWAYS
-from milepost.store.local import in_turn
+from milepost.store.local import interleave
 from milepost.store.postgres import records
 from milepost.store.postgres.candidates import (
     EXACT,
@@ -65,7 +65,7 @@ class PostgresSnapshot(Snapshot):
 
     def documents(self) -> list[DocumentInfo]:
         """All documents in order of their first row."""
-        return self.select(EVERYWHERE) or []
+        return self.select(ALL) or []
 
     def info(self, name: str) -> DocumentInfo | None:
         """One document's record, or None."""
@@ -73,14 +73,16 @@ class PostgresSnapshot(Snapshot):
 
     def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
         """The records of the documents named, in order of their first row."""
-        return self.select(Among(frozenset(names))) or []
+        return self.select(DocumentSelection(frozenset(names))) or []
 
-    def select(self, among: Among, most: int | None = None) -> list[DocumentInfo] | None:
+    def select(
+        self, among: DocumentSelection, most: int | None = None
+    ) -> list[DocumentInfo] | None:
         """The documents of ``among``; None where they have more sentences than ``most``."""
         where, values = records.condition(among)
         if most is None:
             return self._infos(self._ask(among, records.selected(where, values))[0])
-        if among == EVERYWHERE and self._statistics.sentences > most:
+        if among == ALL and self._statistics.sentences > most:
             return None
         size, found = self._ask(
             among,
@@ -98,7 +100,7 @@ class PostgresSnapshot(Snapshot):
         """Keys of the documents' properties, and ``document``; none without documents."""
         return frozenset(key for (key,) in self._session.ask(records.KEYS)[0])
 
-    def _ask(self, among: Among, *queries: Asked) -> list[Rows]:
+    def _ask(self, among: DocumentSelection, *queries: Asked) -> list[Rows]:
         """Ask, and in the same round trip for the keys that a filter may have."""
         if not among.asks_for_keys:
             return self._session.ask(*queries)
@@ -115,20 +117,20 @@ class PostgresSnapshot(Snapshot):
         """Count over all documents."""
         return self._statistics
 
-    def choose(
+    def select_candidates(
         self,
         vector: NDArray[np.float32],
         terms: Sequence[str],
         *,
         most: int,
         candidates: int,
-        among: Among = EVERYWHERE,
+        among: DocumentSelection = ALL,
     ) -> tuple[list[DocumentInfo], bool]:
         """Choose the documents that a search scores; those without sentences are left out."""
         check_vector(vector, self._dimensions)
         where, values = records.condition(among)
         filled = records.selected(f"sentences > 0 AND {where}", values)
-        if among == EVERYWHERE:
+        if among == ALL:
             if self._statistics.sentences <= most:
                 return self._infos(self._session.ask(filled)[0]), True
             near, held = self._session.ask(
@@ -149,7 +151,7 @@ class PostgresSnapshot(Snapshot):
         self._frequencies |= {name: often.get(name, 0) for name in tokens(terms)}
         owners, _ = best(held, self._statistics, candidates)
         ids = list(
-            dict.fromkeys(in_turn(np.array([row[0] for row in near], np.int64), owners).tolist())
+            dict.fromkeys(interleave(np.array([row[0] for row in near], np.int64), owners).tolist())
         )
         unknown = [each for each in ids if each not in self._known]
         if unknown:
@@ -157,7 +159,7 @@ class PostgresSnapshot(Snapshot):
             self._infos(self._session.ask(asked)[0])
         return [self._known[each] for each in ids], False
 
-    def measure(
+    def score_inputs(
         self,
         vector: NDArray[np.float32],
         terms: Sequence[str],
@@ -195,13 +197,6 @@ class PostgresSnapshot(Snapshot):
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
         """Everything but the vectors of the sentences of some documents."""
         return _sentences(self._session.ask(_bodies(_ids(documents)))[0], documents)
-
-    def similarity(
-        self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
-    ) -> NDArray[np.float32]:
-        """``(n,)`` float32: dot product of ``vector`` ``(d,)`` with all sentences of documents."""
-        check_vector(vector, self._dimensions)
-        return _scores(self._session.ask(_similarity(vector, _ids(documents)))[0], documents)
 
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
         """``(n, d)`` float32: the stored vectors, as rounded to int8."""
@@ -243,7 +238,7 @@ class PostgresSnapshot(Snapshot):
         return list(zip(texts, _marks(marked, documents), strict=True))
 
     def postings(
-        self, terms: Sequence[str], among: Among = EVERYWHERE
+        self, terms: Sequence[str], among: DocumentSelection = ALL
     ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
         """For each term: the rows that hold it, ascending, and how often each does."""
         where, values = records.condition(among)
@@ -263,36 +258,6 @@ class PostgresSnapshot(Snapshot):
             order = np.argsort(rows)
             found[term] = rows[order], counts[order]
         return found
-
-    def nearest(
-        self,
-        vector: NDArray[np.float32],
-        n: int,
-        documents: Sequence[DocumentInfo] | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Find the ``n`` rows most similar to ``vector``, and their scores, best first."""
-        check_vector(vector, self._dimensions)
-        found = self._session.ask(nearest(vector, n, *_within(documents), ALWAYS))[0]
-        rows = np.array([row for _, row, _ in found], np.int64)
-        return rows, np.array([score for _, _, score in found], np.float32)
-
-    def matching(
-        self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
-    ) -> NDArray[np.int64]:
-        """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
-        held = self._session.ask(matching(terms, *_within(documents), ALWAYS))[0]
-        owners, numbers = best(held, self._statistics, n)
-        query = "SELECT id, first FROM documents WHERE id = ANY(%(ids)s)"
-        ids = sorted(set(owners.tolist()))
-        first: dict[int, int] = dict(self._session.ask((query, {"ids": ids}))[0])
-        return np.array([first[each] for each in owners.tolist()], np.int64) + numbers
-
-
-def _within(documents: Sequence[DocumentInfo] | None) -> tuple[str, dict[str, Any]]:
-    """A query of the ids of documents, and its values; empty for all."""
-    if documents is None:
-        return "", {}
-    return "SELECT unnest(%(ids)s::int8[])", _ids(documents)
 
 
 def _ids(documents: Sequence[DocumentInfo]) -> dict[str, Any]:

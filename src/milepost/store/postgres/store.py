@@ -22,7 +22,7 @@ from milepost.store.postgres.connecting import Connection, connect, parameters, 
 from milepost.store.postgres.faults import REMADE, translate, translated
 from milepost.store.postgres.session import Session
 from milepost.store.postgres.snapshot import TOTALS, PostgresSnapshot
-from milepost.store.strings import kept
+from milepost.store.strings import escape
 from milepost.types import Value
 
 T = TypeVar("T")
@@ -144,7 +144,7 @@ class PostgresStore:
 
         def delete(connection: Connection) -> bool:
             with connection.transaction():
-                return write.delete(connection, kept(name))
+                return write.delete(connection, escape(name))
 
         return self._write(delete)
 

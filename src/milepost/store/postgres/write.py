@@ -13,7 +13,7 @@ from milepost.properties import checked
 from milepost.store import packing, postings
 from milepost.store.base import Entry
 from milepost.store.postgres import copying, facts
-from milepost.store.strings import given, kept
+from milepost.store.strings import escape, unescape
 from milepost.types import Document, Value
 
 
@@ -45,10 +45,10 @@ def prepare(entry: Entry) -> Prepared:
     size, mtime = entry.signature or (None, None)
     scales, values = packing.rounded(entry.vectors)
     return Prepared(
-        name=kept(document.name),
+        name=escape(document.name),
         record=(
-            None if document.source is None else kept(document.source),
-            kept(document.hash),
+            None if document.source is None else escape(document.source),
+            escape(document.hash),
             size,
             mtime,
             len(document.text),
@@ -144,7 +144,7 @@ def touch(
     found = connection.execute(
         "UPDATE documents SET size = %s, mtime_ns = %s, options = %s WHERE name = %s "
         "RETURNING id, source",
-        (size, mtime, options, kept(name)),
+        (size, mtime, options, escape(name)),
     ).fetchone()
     if found is None:
         return False
@@ -155,7 +155,7 @@ def touch(
             "UPDATE documents SET properties = %s::jsonb WHERE id = %s", (held.as_json(), number)
         )
         connection.execute("DELETE FROM facts WHERE document = %s", (number,))
-        path = None if source is None else given(source)
+        path = None if source is None else unescape(source)
         rows = facts.of(Document(name, "", source=path, properties=held))
         facts.write(connection, number, rows)
     return True

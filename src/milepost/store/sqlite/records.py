@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from milepost.filters.patterns import has_characters, sqlite_glob
 from milepost.properties import Properties
-from milepost.store.base import Among, DocumentInfo
+from milepost.store.base import DocumentInfo, DocumentSelection
 from milepost.store.conditions import ALWAYS, HEAD, Dialect
 from milepost.store.conditions import condition as filtered
 from milepost.store.sqlite.vectors import numbers
@@ -42,10 +42,10 @@ _DIALECT = Dialect(
 
 def infos(connection: sqlite3.Connection, names: Sequence[str]) -> list[DocumentInfo]:
     """The records of the documents named, in order of their first row."""
-    return select(connection, Among(frozenset(names)))
+    return select(connection, DocumentSelection(frozenset(names)))
 
 
-def select(connection: sqlite3.Connection, among: Among) -> list[DocumentInfo]:
+def select(connection: sqlite3.Connection, among: DocumentSelection) -> list[DocumentInfo]:
     """The documents of ``among`` in order of their first row."""
     condition, values = _condition(among)
     found = connection.execute(
@@ -54,7 +54,7 @@ def select(connection: sqlite3.Connection, among: Among) -> list[DocumentInfo]:
     return [_info(record) for record in found]
 
 
-def ranges(connection: sqlite3.Connection, among: Among) -> NDArray[np.int64]:
+def ranges(connection: sqlite3.Connection, among: DocumentSelection) -> NDArray[np.int64]:
     """``(m, 2)`` int64: the rows of the documents of ``among`` that have some."""
     condition, values = _condition(among)
     found = connection.execute(
@@ -89,7 +89,7 @@ def keys(connection: sqlite3.Connection) -> frozenset[str]:
     return frozenset(key for (key,) in found)
 
 
-def _condition(among: Among) -> tuple[str, dict[str, Any]]:
+def _condition(among: DocumentSelection) -> tuple[str, dict[str, Any]]:
     """The condition on ``documents`` that a search is limited by, and its values."""
     values: dict[str, Any] = {}
     parts = [ALWAYS]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.store.base import EVERYWHERE, Among, DocumentInfo, Sentences, Statistics
+from milepost.store.base import ALL, DocumentInfo, DocumentSelection, Sentences, Statistics
 from milepost.store.check import check_vector
 from milepost.store.local import LocalSnapshot, Postings, limited, ranges_of
 from milepost.store.sqlite import read, records
@@ -29,11 +29,13 @@ class SqliteSnapshot(LocalSnapshot):
     ) -> None:
         self._folder, self._connection = folder, connection
         self._view, self._dimensions = view, dimensions
-        self._ranges: dict[Among, NDArray[np.int64]] = {}  # of those that were asked for
+        self._ranges: dict[
+            DocumentSelection, NDArray[np.int64]
+        ] = {}  # of those that were asked for
 
     def documents(self) -> list[DocumentInfo]:
         """All documents in order of their first row."""
-        return self.select(EVERYWHERE) or []
+        return self.select(ALL) or []
 
     def info(self, name: str) -> DocumentInfo | None:
         """One document's record, or None."""
@@ -44,17 +46,19 @@ class SqliteSnapshot(LocalSnapshot):
         with translated(self._folder):
             return records.infos(self._connection, names)
 
-    def select(self, among: Among, most: int | None = None) -> list[DocumentInfo] | None:
+    def select(
+        self, among: DocumentSelection, most: int | None = None
+    ) -> list[DocumentInfo] | None:
         """The documents of ``among``; None where they have more sentences than ``most``."""
         among.check_keys(self.keys)
         if most is not None and self._sentences(among) > most:
             return None
-        held = self._view.held.documents if among == EVERYWHERE else None
+        held = self._view.held.documents if among == ALL else None
         if held is None:
             with translated(self._folder):
                 held = records.select(self._connection, among)
             if (
-                most is not None and among == EVERYWHERE
+                most is not None and among == ALL
             ):  # for a search, which asks for few; and for the next one
                 self._view.held.documents = held
         return list(held)
@@ -69,15 +73,15 @@ class SqliteSnapshot(LocalSnapshot):
         with translated(self._folder):
             return records.keys(self._connection)
 
-    def ranges(self, among: Among) -> NDArray[np.int64]:
+    def ranges(self, among: DocumentSelection) -> NDArray[np.int64]:
         """The rows of the documents of ``among``."""
         if among not in self._ranges:
             with translated(self._folder):
                 self._ranges[among] = records.ranges(self._connection, among)
         return self._ranges[among]
 
-    def _sentences(self, among: Among) -> int:
-        if among == EVERYWHERE:
+    def _sentences(self, among: DocumentSelection) -> int:
+        if among == ALL:
             return self.statistics().sentences
         ranges = self.ranges(among)
         return int((ranges[:, 1] - ranges[:, 0]).sum())
@@ -95,7 +99,7 @@ class SqliteSnapshot(LocalSnapshot):
     def similarity(
         self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
     ) -> NDArray[np.float32]:
-        """``(n,)`` float32: dot product of ``vector`` ``(d,)`` with all sentences of documents."""
+        """See ``LocalSnapshot.similarity``."""
         check_vector(vector, self._dimensions)
         return self._view.similarity(self._chosen(ranges_of(documents)), vector)
 
@@ -113,27 +117,12 @@ class SqliteSnapshot(LocalSnapshot):
         with translated(self._folder):
             return read.marks(self._connection, documents)
 
-    def postings(self, terms: Sequence[str], among: Among = EVERYWHERE) -> dict[str, Postings]:
+    def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
         """For each term: the rows that hold it, ascending, and how often each does."""
         among.check_keys(self.keys)
         with translated(self._folder):
             found = read.postings(self._connection, terms)
-        return found if among == EVERYWHERE else limited(found, self.ranges(among))
-
-    def nearest(
-        self,
-        vector: NDArray[np.float32],
-        n: int,
-        documents: Sequence[DocumentInfo] | None = None,
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Find the ``n`` rows most similar to ``vector``, and their scores, best first."""
-        return self._nearest(vector, n, None if documents is None else ranges_of(documents))
-
-    def matching(
-        self, terms: Sequence[str], n: int, documents: Sequence[DocumentInfo] | None = None
-    ) -> NDArray[np.int64]:
-        """At most ``n`` rows that hold one of the terms, best by BM25 of the sentence."""
-        return self._matching(terms, n, None if documents is None else ranges_of(documents))
+        return found if among == ALL else limited(found, self.ranges(among))
 
     def candidates(
         self,
@@ -142,21 +131,12 @@ class SqliteSnapshot(LocalSnapshot):
         n: int,
         ranges: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The rows of ``nearest`` and of ``matching``, in some ranges or in all."""
-        return self._nearest(vector, n, ranges)[0], self._matching(terms, n, ranges)
-
-    def _nearest(
-        self, vector: NDArray[np.float32], n: int, ranges: NDArray[np.int64] | None
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """See ``LocalSnapshot.candidates``."""
         check_vector(vector, self._dimensions)
         runs = self._all_runs() if ranges is None else self._chosen(ranges)
-        return self._view.nearest(runs, vector, n)
-
-    def _matching(
-        self, terms: Sequence[str], n: int, ranges: NDArray[np.int64] | None
-    ) -> NDArray[np.int64]:
+        nearest, _ = self._view.nearest(runs, vector, n)
         with translated(self._folder):
-            return read.matching(self._connection, terms, n, ranges)
+            return nearest, read.matching(self._connection, terms, n, ranges)
 
     def _chosen(self, ranges: NDArray[np.int64]) -> NDArray[np.int64]:
         """Runs of the documents with some ranges, ascending."""

@@ -1,7 +1,6 @@
 // A question to passages: the search of Milepost on the documents of this page (searcher.py).
 
 import { hasWord } from "./characters.js";
-import { expandCores } from "./cores.js";
 import { SCALES, bm25, greatest, idf, ordered } from "./curves.js";
 import { readDocuments } from "./documents.js";
 import { features } from "./features.js";
@@ -13,7 +12,7 @@ import { expandHits } from "./passages.js";
 import { counted, holding, operatorNotes, placesOf, required } from "./required.js";
 import { questionTerms } from "./terms.js";
 import { readTrees } from "./trees.js";
-import { unreadNotes } from "./unread.js";
+import { languageNotes } from "./language_notes.js";
 import { WordPiece } from "./wordpiece.js";
 import { markAt, placeAt } from "./words.js";
 
@@ -72,38 +71,28 @@ class Engine {
     if (asked.excluded.length && !hasWord(asked.question)) throw new BadQuestion("The question only says what passages must not hold. Ask for something as well.");
     const query = { ...this.read(asked.question), text: question };
     const scope = this.gather(query, chosen ?? this.documents.listed.map((_, number) => number));
-    const { phrases, excluded } = asked;
-    if (!phrases.length && !excluded.length) return this.searched(scope, query, most, null);
-    return this.searchedWith(phrases, excluded, scope, query, most);
-  }
-
-  /** The search where passages must hold phrases, or must not hold words. */
-  searchedWith(wanted, unwanted, scope, query, most) {
-    const phrases = placesOf(wanted, this.documents, scope.numbers);
+    const phrases = placesOf(asked.phrases, this.documents, scope.numbers);
     const numbers = holding(phrases);
     const possible = !numbers || numbers.length > 0;
-    const excluded = possible ? placesOf(unwanted, this.documents, numbers ?? scope.numbers) : new Map();
+    const excluded = possible ? placesOf(asked.excluded, this.documents, numbers ?? scope.numbers) : new Map();
     const must = possible ? required(scope, this.documents, phrases, excluded) : null;
     const result = must?.ranked.includes(1)
-      ? this.searched(scope, query, most, must)
+      ? this.ranked(scope, query, most, must)
       : { passages: [], signals: {}, terms: scope.idf, notes: [], relevance: [] };
     const notes = [...operatorNotes(phrases, excluded, must, result.passages.length > 0), ...result.notes];
     return { ...result, notes, phrases: counted(phrases), excluded: counted(excluded) };
   }
 
   /** Rank the sentences of a scope and make passages of them; `must` says what operators leave. */
-  searched(scope, query, most, must) {
+  ranked(scope, query, most, must) {
     const fused = fuse(scope, query.coverage, this.model.fusion);
-    const score = this.rank(scope, fused, must?.ranked);
-    const numbers = [score, scope.offsets, scope.sizes];
+    const score = this.rank(scope, fused, must.ranked);
     const threshold = this.model.fusion.growth_threshold;
-    const runs = must?.cores
-      ? expandCores(...numbers, must.cores, most, threshold, must.banned)
-      : expandHits(...numbers, most, threshold, must?.banned);
+    const runs = expandHits(score, scope.offsets, scope.sizes, most, threshold, must.banned, must.cores);
     const passages = runs.map((run) => this.passage(scope, score, run)).filter(Boolean);
     passages.sort((a, b) => b.score - a.score);
     const texts = passages.map(({ document, start, end }) => document.points.slice(start, end));
-    const notes = [...unreadNotes(this.judge, query.text, texts, this.model.reads, fused), ...fused.notes];
+    const notes = [...languageNotes(this.judge, query.text, texts, this.model.reads, fused), ...fused.notes];
     return { passages, signals: fused.signals, terms: scope.idf, notes, relevance: relevance(scope, fused.score) };
   }
 
@@ -134,10 +123,9 @@ class Engine {
     };
   }
 
-  /** The log-odds of every sentence; only those in `among`, if given, get a learned score. */
-  rank(scope, fused, among = null) {
-    const order = ordered(fused.score);
-    const rows = (among ? order.filter((row) => among[row]) : order).slice(0, LEARNED_TOP).sort();
+  /** The log-odds of every sentence; only those in `among` get a learned score. */
+  rank(scope, fused, among) {
+    const rows = ordered(fused.score).filter((row) => among[row]).slice(0, LEARNED_TOP).sort();
     const names = this.model.features;
     const columns = features(scope, fused, rows, names);
     const learned = this.trees.predict(columns);

@@ -6,30 +6,33 @@ const SHORT = 80; // characters that a passage has at least, where its document 
 export const LONG = 1200; // characters up to which a passage grows
 
 /**
- * The best hits, each with its neighbours.
+ * The best cores, each with the neighbours that score nearly as well.
  *
  * @param {Float32Array} scores of the sentences
  * @param {number[]} offsets first sentence of each document, and the number of all
  * @param {ArrayLike<number>} lengths characters of each sentence
  * @param {number} most maximum number of passages
- * @param {number} threshold how far below the hit's a neighbour's score may be
+ * @param {number} threshold how far below the core's a neighbour's score may be
  * @param {Set<number>} banned sentences that no passage may hold
+ * @param {{first: number, last: number}[] | null} cores what each passage must hold one of, see
+ *   required.js; null for any sentence
  * @returns {{first: number, last: number, hits: number[]}[]} in the order of their best sentence
  */
-export function expandHits(scores, offsets, lengths, most, threshold, banned = new Set()) {
+export function expandHits(scores, offsets, lengths, most, threshold, banned, cores) {
   const starts = new Set(offsets);
   const closed = closedBorders(starts, banned);
   const taken = new Set();
   let runs = 0;
-  for (const hit of ordered(scores)) {
-    if (taken.has(hit) || banned.has(hit)) continue;
+  for (const { first, last } of cores ? bestFirst(scores, cores) : sentences(scores, banned)) {
+    const inside = Array.from({ length: last - first }, (_, more) => first + more);
+    if (inside.every((number) => taken.has(number))) continue;
     if (runs === most) break;
-    if (joins(hit, taken, starts) && besideLength(lengths, hit, taken, starts) >= LONG) {
-      closed.add(hit).add(hit + 1); // it stands beside a passage that is long enough
+    if (inside.length === 1 && besideLength(lengths, first, taken, starts) >= LONG) {
+      closed.add(first).add(last); // it stands beside a passage that is long enough
       continue;
     }
-    const [first, last] = neighbours(scores, lengths, [hit, hit + 1], closed, threshold);
-    for (let number = first; number < last; number += 1) {
+    const [low, high] = neighbours(scores, lengths, [first, last], closed, threshold);
+    for (let number = low; number < high; number += 1) {
       if (taken.has(number)) continue;
       runs += 1 - joins(number, taken, starts);
       taken.add(number);
@@ -38,20 +41,31 @@ export function expandHits(scores, offsets, lengths, most, threshold, banned = n
   return runsOf(scores, taken, starts);
 }
 
+/** Every sentence that is not banned as a core, best first. */
+function* sentences(scores, banned) {
+  for (const number of ordered(scores)) if (!banned.has(number)) yield { first: number, last: number + 1 };
+}
+
+/** Cores by their best sentence, best first. */
+function bestFirst(scores, cores) {
+  const best = new Map(cores.map((core) => [core, Math.max(...scores.subarray(core.first, core.last))]));
+  return [...cores].sort((a, b) => best.get(b) - best.get(a) || a.first - b.first);
+}
+
 /** Borders that no passage grows over, each named by the sentence behind it. */
-export function closedBorders(starts, banned) {
+function closedBorders(starts, banned) {
   const closed = new Set(starts);
   for (const number of banned) closed.add(number).add(number + 1);
   return closed;
 }
 
 /** How many runs of what is taken a sentence stands beside, in its document. */
-export function joins(number, taken, starts) {
+function joins(number, taken, starts) {
   return (taken.has(number - 1) && !starts.has(number)) + (taken.has(number + 1) && !starts.has(number + 1));
 }
 
 /** Characters of the passages on both sides of a sentence. */
-export function besideLength(lengths, hit, taken, starts) {
+function besideLength(lengths, hit, taken, starts) {
   let total = 0;
   for (let first = hit; !starts.has(first) && taken.has(first - 1); first -= 1) total += lengths[first - 1];
   for (let last = hit + 1; !starts.has(last) && taken.has(last); last += 1) total += lengths[last];
@@ -59,7 +73,7 @@ export function besideLength(lengths, hit, taken, starts) {
 }
 
 /** Some sentences with the neighbours that score nearly as well as the best of them. */
-export function neighbours(scores, lengths, [from, to], closed, threshold) {
+function neighbours(scores, lengths, [from, to], closed, threshold) {
   let [first, last] = [from, to];
   const least = Math.fround(Math.max(...scores.subarray(first, last)) - threshold);
   let size = lengths.slice(first, last).reduce((total, length) => total + length, 0);
@@ -81,7 +95,7 @@ export function neighbours(scores, lengths, [from, to], closed, threshold) {
 }
 
 /** Passages of the sentences taken, in the order of their best sentence. */
-export function runsOf(scores, taken, starts) {
+function runsOf(scores, taken, starts) {
   const better = (a, b) => scores[b] - scores[a] || a - b;
   const runs = [];
   for (const number of [...taken].sort((a, b) => a - b)) {

@@ -42,7 +42,8 @@ export function required(scope, documents, phrases, excluded) {
   const size = scope.offsets.at(-1);
   const banned = new Set();
   const cores = [];
-  scope.numbers.forEach((number, at) => {
+  const searched = phrases.size || excluded.size ? scope.numbers : [];
+  searched.forEach((number, at) => {
     const first = scope.offsets[at];
     const rows = ([start, end]) => documents.rows(number, start, end).map((row) => row + first);
     for (const held of excluded.values()) {
@@ -71,12 +72,13 @@ export function required(scope, documents, phrases, excluded) {
 }
 
 /**
- * What the operators did, for users.
+ * What the operators did, for users; nothing where there are none.
  *
  * @param {object | null} found what `required` says; null where no document holds all phrases
  * @param {boolean} passages whether there are any
  */
 export function operatorNotes(phrases, excluded, found, passages) {
+  if (!phrases.size && !excluded.size) return [];
   const missing = [...phrases].filter(([, held]) => !held.size).map(([phrase]) => phrase);
   if (missing.length) return [`${listed(missing)} ${missing.length === 1 ? "is" : "are"} not in the text`];
   const [wanted, left] = [[...phrases.keys()], [...excluded.keys()]];

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from milepost.chat import Endpoint, Message, Unanswered
+from milepost.chat import Endpoint, Message, NoResponse
 from milepost.errors import MilepostError
 from milepost_eval.answers.kept import KeptAnswers, Sampling, key_of
 
@@ -74,7 +74,7 @@ class Asker:
                 found = self._endpoint.complete(
                     messages, self._sampling.temperature, self._sampling.max_tokens
                 )
-            except Unanswered as error:
+            except NoResponse as error:
                 return self._refused(error)
             self._kept.put(key, self._endpoint.model, found)
             self.received += 1
@@ -99,7 +99,7 @@ class Asker:
                     "a larger --answer-tokens, without --model-defaults: the model thinks first",
                 )
 
-    def _refused(self, error: Unanswered) -> Reply:
+    def _refused(self, error: NoResponse) -> Reply:
         self._refusals += 1
         if not error.refused:
             raise MilepostError(

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from milepost._optional import require
 from milepost.search.fusion import standard
-from milepost.search.lexical import K1, B, bm25, idf, question_terms, terms
+from milepost.search.lexical import bm25, idf
+from milepost.store.bm25 import K1, B
+from milepost.terms import question_terms, terms
 from milepost.types import Document
 from milepost_eval.systems.units import Scored, Splitter, Units
 

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.search.lexical import terms
+from milepost.terms import terms
 from milepost_train.collection import Sentences
 from milepost_train.coupled import Floats, trust
 from milepost_train.negatives import Candidate, Evidence, Limits, reason

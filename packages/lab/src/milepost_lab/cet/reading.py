@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.search.lexical import question_terms
+from milepost.terms import question_terms
 from milepost.text import split
 from milepost.types import Document, Landmarks, Reader
 from milepost.windows.document_vector import document_vector, unit

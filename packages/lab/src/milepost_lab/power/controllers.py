@@ -5,7 +5,7 @@ The paper names them; their constants are ours, since its text was not at hand.
 
 from __future__ import annotations
 
-from milepost.govern.controller import Command, Controller, Target
+from milepost_lab.power.controller import Command, Controller, Target
 
 
 class Uncapped(Controller):

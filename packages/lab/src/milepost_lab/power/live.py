@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import milepost
 from milepost.errors import MilepostError
-from milepost.govern import Governor, Sensor, open_sensor
+from milepost.govern import Governor
 from milepost.index import Index
 from milepost.intake import Step
 from milepost.types import Document
@@ -45,7 +44,6 @@ def contend(
     seconds: float = 4.0,
     turns: int = 2,
     think: float = 0.05,
-    sensor: Callable[[], Sensor] = open_sensor,
     model: str | None = None,
 ) -> dict[str, Phase]:
     """Search in one thread while another indexes.
@@ -56,7 +54,6 @@ def contend(
         seconds: of each phase in each turn.
         turns: phases take turns, so that a change in other load meets all of them.
         think: seconds between an answer and the next question.
-        sensor: makes the sensor of each governor.
         model: a shipped model or a folder; None for the default.
 
     Returns:
@@ -72,7 +69,7 @@ def contend(
         filled.add(Document(name="first", text=text(20)))
         for turn in range(turns):
             for name in PHASES:
-                governor = Governor(sensor()) if name == "governed" else None
+                governor = Governor() if name == "governed" else None
                 bulk = None if name == "quiet" else _Bulk(filled, governor, turn)
                 found[name].append(_phase(asked, bulk, governor, seconds, think))
     return {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from milepost.govern.controller import SECOND, Command
+from milepost_lab.power.controller import SECOND, Command
 
 if TYPE_CHECKING:
     import numpy as np

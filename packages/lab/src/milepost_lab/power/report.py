@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from milepost.govern import Policy
 from milepost_eval.report.outcome import Cell, Outcome, Panel, Series
 from milepost_lab.power.live import Phase
 from milepost_lab.power.measured import nearest_rank
+from milepost_lab.power.policy import Policy
 from milepost_lab.power.speed import Speed
 from milepost_lab.power.study import FREE, METRICS, Line
 

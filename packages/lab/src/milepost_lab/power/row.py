@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from milepost.errors import InputError
-from milepost.govern.controller import SECOND, Command, Controller, Target
+from milepost_lab.power.controller import SECOND, Command, Controller, Target
 from milepost_lab.power.faults import NONE, Faults
 from milepost_lab.power.measured import Run
 from milepost_lab.power.server import Server

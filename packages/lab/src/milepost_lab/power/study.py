@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from milepost.errors import InputError, nearest
-from milepost.govern import LIVE, PAPER, Controller, Policy
 from milepost_eval.report.outcome import Figure
 from milepost_eval.statistics import interval
+from milepost_lab.power.controller import Controller
 from milepost_lab.power.controllers import OneForAll, OneThreshold, Slow, Uncapped
 from milepost_lab.power.faults import NONE, Faults
 from milepost_lab.power.measured import Run, nearest_rank
+from milepost_lab.power.policy import LIVE, PAPER, Policy
 from milepost_lab.power.row import ServerRow
 from milepost_lab.power.server import Server
 from milepost_lab.power.speed import Speed

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from milepost.errors import InputError
-from milepost.govern.controller import SECOND
+from milepost_lab.power.controller import SECOND
 
 if TYPE_CHECKING:
     import numpy as np

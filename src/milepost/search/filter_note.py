@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from milepost.filters import Filter
-    from milepost.store.base import Among, Snapshot
+    from milepost.store.base import DocumentSelection, Snapshot
 
 _LONGEST = 200
 """Maximum number of characters of a filter that the note quotes."""
 
 
-def leaves_nothing(snapshot: Snapshot, among: Among) -> bool:
+def filter_matches_none(snapshot: Snapshot, among: DocumentSelection) -> bool:
     """Whether the index has documents but the filter matches none of them.
 
     Raises:

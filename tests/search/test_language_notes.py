@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from milepost.language import Reads
-from milepost.search.unread import unread_notes
+from milepost.language import SupportedLanguages
+from milepost.search.language_notes import language_notes
 from support.languages import PAGES, QUESTIONS
 
 SCRIPTS = frozenset(script for _, script in PAGES if script != "other")
-ENGLISH = Reads("landmark-e", frozenset(), SCRIPTS, "`pip install it` adds a model that reads it")
-MANY = Reads("landmark-m", SCRIPTS, frozenset(), "")
+ENGLISH = SupportedLanguages(
+    "landmark-e", frozenset(), SCRIPTS, "`pip install it` adds a model that reads it"
+)
+MANY = SupportedLanguages("landmark-m", SCRIPTS, frozenset(), "")
 PROSE = "The fee was raised to five pounds, and those who could not pay it were sent away."
 
 
-def noted(question: str, *passages: str, reads: Reads | None = ENGLISH, known: float = 1.0) -> str:
+def noted(
+    question: str, *passages: str, reads: SupportedLanguages | None = ENGLISH, known: float = 1.0
+) -> str:
     """The note, "" for none."""
-    notes = unread_notes(question, passages, reads, known, 0.4)
+    notes = language_notes(question, passages, reads, known, 0.4)
     assert len(notes) <= 1
     return "".join(notes)
 
@@ -75,4 +79,4 @@ def test_vocabulary_decides_where_the_language_does_not() -> None:
         )
     assert not noted("Wer?", PAGES["de", "Latin"], reads=None, known=0.6)
     assert "hardly knows" not in noted("Wer?", PAGES["de", "Latin"], known=0.3)
-    assert unread_notes("eggs", ["CN1C=NC2"], None, 0.3, 1.0) == ()
+    assert language_notes("eggs", ["CN1C=NC2"], None, 0.3, 1.0) == ()

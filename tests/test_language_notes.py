@@ -69,7 +69,7 @@ def test_a_question_in_the_language_of_the_page(index: Index) -> None:
 def test_the_package_is_named_where_it_is_missing(
     index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("milepost.engine.reads.packaged", lambda _: None)
+    monkeypatch.setattr("milepost.engine.languages.packaged", lambda _: None)
     found = index.search_detailed(QUESTIONS[0], documents=["es"])
     assert "`pip install ./packages/multilingual` in a clone" in found.notes[0]
     assert index.search_detailed(QUESTIONS[0], documents=["am"]).notes[0] == NO_MODEL

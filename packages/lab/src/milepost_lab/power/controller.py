@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from milepost.errors import InputError
-from milepost.govern.policy import Policy
+from milepost_lab.power.policy import Policy
 
 SECOND = 1_000_000
 """One second in microseconds. Times are whole microseconds, so that runs are reproducible."""

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
-from milepost.govern import LIVE, PAPER, Controller, Policy
-from milepost.govern.controller import SECOND
+from milepost_lab.power.controller import SECOND, Controller
+from milepost_lab.power.policy import LIVE, PAPER, Policy
 
 AT_ONCE = replace(PAPER, telemetry=0.0, cap_delay=0.0, brake_delay=0.0)
 

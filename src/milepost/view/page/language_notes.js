@@ -1,4 +1,4 @@
-// A note where the model does not read the language of the question or of what was found (unread.py).
+// A note where the model does not read the language of the question or of what was found (language_notes.py).
 
 const LITTLE_KNOWN = 0.5;
 const CHARACTERS = 4000;
@@ -14,7 +14,7 @@ const OF_QUESTION = 2;
  * @param {object | null} reads what the model reads; null where that is not known
  * @param {object} fused its signals, and the share of the landmarks
  */
-export function unreadNotes(judge, question, passages, reads, { signals, share }) {
+export function languageNotes(judge, question, passages, reads, { signals, share }) {
   if (reads) {
     const note = noted(reads, most(judge, passages), "this text") || noted(reads, judge.judge(question, OF_QUESTION), "the question");
     if (note) return [note];

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from milepost.language import UNKNOWN, Reads, Written, judge
+from milepost.language import UNKNOWN, SupportedLanguages, Written, judge
 
 LITTLE_KNOWN = 0.5
 """Vocabulary coverage below which a note is given for any language."""
@@ -17,10 +17,10 @@ _OF_QUESTION = 2
 """Least number of words that identify the language of a question."""
 
 
-def unread_notes(
+def language_notes(
     question: str,
     passages: Sequence[str],
-    reads: Reads | None,
+    reads: SupportedLanguages | None,
     vocab_coverage: float,
     landmark_share: float,
 ) -> tuple[str, ...]:
