@@ -15,7 +15,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
 from milepost.answers import Answer, Citation, Piece, Thinking, answer
-from milepost.chat import Unanswered
+from milepost.chat import NoResponse
 from milepost.console.records import answer_record, citation_record
 from milepost.errors import MilepostError
 from milepost.library import document_id
@@ -104,7 +104,7 @@ async def _events(
         # A client that leaves cancels this at the next word, which closes the connection.
         while (event := await run_sync(next, written, None, limiter=_writers)) is not None:
             yield _event(event, titles)
-    except Unanswered as error:
+    except NoResponse as error:
         yield _error(state, f"{remote.url}: {error}; try: the same question again")
     except MilepostError as error:
         yield _error(state, str(error))
