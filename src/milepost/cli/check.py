@@ -134,7 +134,6 @@ def check(settings: Settings, text: str, options: SearchOptions, as_json: bool) 
 
 
 def _stdin(paths: tuple[str, ...]) -> str:
-    """Read the text to check from stdin."""
     from milepost.text.encoding import decode
 
     if "-" in paths:

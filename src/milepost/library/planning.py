@@ -54,13 +54,6 @@ def plan(
 
     Files are looked at, but not read: a damaged one is found when it is read.
 
-    Args:
-        stored: what is indexed.
-        paths: files and folders.
-        hidden: as in ``Index.add``.
-        ocr: as in ``Index.add``.
-        rebuild: the index would be erased first.
-
     Raises:
         InputError: ``hidden`` or ``ocr`` is another word.
     """

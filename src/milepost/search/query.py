@@ -190,10 +190,6 @@ def parse_budget(budget: str | int | None) -> Budget | None:
 def parse_length(length: str | int, name: str) -> Budget:
     """Parse a length: ``"1600c"`` or 1600 characters, ``"400t"`` tokens.
 
-    Args:
-        length: the argument's value.
-        name: the argument's name, for the error.
-
     Raises:
         InputError: anything else, or 0.
     """

@@ -55,13 +55,7 @@ class Dialect:
 
 
 def condition(node: Node, dialect: Dialect, values: dict[str, Any]) -> str:
-    """The condition that documents pass which a filter leaves.
-
-    Args:
-        node: the filter's tree.
-        dialect: of the database.
-        values: gets the values by their names.
-    """
+    """The condition that documents pass which a filter leaves."""
     return _Conditions(dialect, values).of(node)
 
 
