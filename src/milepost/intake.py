@@ -110,7 +110,7 @@ class Tally:
         )
 
 
-def found(
+def find_files(
     paths: Sequence[Path],
     failed: dict[str, str],
     picture: Callable[[Path], bool] = lambda _: False,
@@ -137,7 +137,7 @@ def found(
     return list(inside), folders
 
 
-def found_places(
+def find_places(
     places: Sequence[Place],
     failed: dict[str, str],
     picture: Callable[[File], bool],
@@ -155,7 +155,7 @@ def found_places(
     folders: list[Place] = []
     for each in places:
         if isinstance(each, Path):
-            files_below, listed = found([each], failed, picture)
+            files_below, listed = find_files([each], failed, picture)
             inside |= {str(file): file for file in files_below}
             folders += listed
             continue

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from milepost.errors import BadQuestion, InputError
-from milepost.filters import Filter, given
+from milepost.filters import Filter, as_filter
 from milepost.search.operators import Operators, read_operators
 from milepost.store.base import DocumentSelection
 from milepost.terms import question_terms
@@ -153,7 +153,7 @@ class Query:
                 words.
             InputError: see ``Limits.parse``, or the filter is invalid.
         """
-        limits, filter_ = Limits.parse(k, budget, min_score), given(where)
+        limits, filter_ = Limits.parse(k, budget, min_score), as_filter(where)
         found = read_operators(text) if operators else Operators(text)
         question = found.question
         if found.excluded and not any(map(str.isalnum, question)):

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from milepost.errors import MilepostError, StorageFull, UnknownDocument
-from milepost.filters import given
+from milepost.filters import as_filter
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.library import reading
 from milepost.library.documents import document_id, safe_name
@@ -150,7 +150,7 @@ async def documents(
 ) -> Listing:
     """The documents of the index, in the order they were added."""
     state = state_of(request)
-    after, filter_ = _place(cursor), given(where)
+    after, filter_ = _place(cursor), as_filter(where)
     infos = await run_in_threadpool(state.library.index.documents, where=filter_)
     left = [info for info in infos if info.id > after]
     page = left[:limit]

@@ -93,12 +93,12 @@ class SqliteStore:
     ) -> bool:
         self._may_write()
         with self._writing.transaction() as (connection, meta):
-            return write.touch(connection, meta, write.kept(name), signature, options, properties)
+            return write.touch(connection, meta, write.escape(name), signature, options, properties)
 
     def delete(self, name: str) -> bool:
         self._may_write()
         with self._writing.transaction() as (connection, meta):
-            return write.delete(connection, meta, write.kept(name)) is not None
+            return write.delete(connection, meta, write.escape(name)) is not None
 
     def vacuum(self) -> None:
         self._may_write()
