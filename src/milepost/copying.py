@@ -95,7 +95,6 @@ def _version(info: DocumentInfo) -> DocumentInfo:
 
 
 def _entry(state: Snapshot, info: DocumentInfo) -> Entry:
-    """Build the entry of a stored document for another store."""
     document = Document(
         name=info.name,
         text=state.texts([(info, 0, info.characters)])[0],

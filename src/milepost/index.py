@@ -20,8 +20,7 @@ from milepost.encoder import Encoder, load
 from milepost.engine.languages import supported_languages
 from milepost.engine.precision import Arithmetic, checked
 from milepost.errors import IndexBusy, StorageFull, StoreError, WrongType
-from milepost.filters import Filter
-from milepost.filters import given as parsed_filter
+from milepost.filters import Filter, as_filter
 from milepost.intake import Step, Steps, Tally
 from milepost.naming import Name, not_found, resolve_names, stored_name
 from milepost.objects import Downloads
@@ -121,7 +120,7 @@ class Index:
         places = [source_place(source) for source in given if not isinstance(source, Document)]
         stored = {info.name: info for info in self.documents()}
         pictures = intake.wanted_pictures(stored, ocr)
-        inside, folders = intake.found_places(places, tally.failed, pictures, stored)
+        inside, folders = intake.find_places(places, tally.failed, pictures, stored)
         work.extend(inside)
         present = {item.name if isinstance(item, Document) else str(item) for item in work}
         done: set[str] = set()
@@ -189,7 +188,7 @@ class Index:
         Raises:
             InputError: the filter cannot be read, or has a key that no document has.
         """
-        among = DocumentSelection(None if names is None else frozenset(names), parsed_filter(where))
+        among = DocumentSelection(None if names is None else frozenset(names), as_filter(where))
         with self._store.snapshot() as state:
             return state.select(among) or []
 
@@ -273,7 +272,7 @@ class Index:
         where: str | Filter | None = None,
     ) -> SearchResult:
         """Search and explain the result: signals, weights and the parts of every score."""
-        filter_ = parsed_filter(where)
+        filter_ = as_filter(where)
         given = question if isinstance(question, Query) else None
         text = "" if given else check_text(question, "the question")  # before a model is loaded
         model = self._search_model(given.rerank if given else rerank)
@@ -320,7 +319,7 @@ class Index:
             InputError: a document is not in the index (the nearest name is suggested),
                 ``min_score`` is not a probability, or the filter is invalid.
         """
-        given, filter_ = prepared(text), parsed_filter(where)
+        given, filter_ = prepared(text), as_filter(where)
         Limits.parse(k, None, min_score)
         with self._store.snapshot() as state:
             among = DocumentSelection(

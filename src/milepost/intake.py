@@ -110,7 +110,7 @@ class Tally:
         )
 
 
-def found(
+def find_files(
     paths: Sequence[Path],
     failed: dict[str, str],
     picture: Callable[[Path], bool] = lambda _: False,
@@ -137,7 +137,7 @@ def found(
     return list(inside), folders
 
 
-def found_places(
+def find_places(
     places: Sequence[Place],
     failed: dict[str, str],
     picture: Callable[[File], bool],
@@ -155,7 +155,7 @@ def found_places(
     folders: list[Place] = []
     for each in places:
         if isinstance(each, Path):
-            files_below, listed = found([each], failed, picture)
+            files_below, listed = find_files([each], failed, picture)
             inside |= {str(file): file for file in files_below}
             folders += listed
             continue
@@ -217,12 +217,7 @@ def file_signature(path: File) -> tuple[int, int] | None:
 
 
 def wanted_pictures(stored: Container[str], ocr: Ocr | None) -> Callable[[File], bool]:
-    """Return the rule by which image files in folders are read; see ``Index.add``.
-
-    Args:
-        stored: names of the indexed documents.
-        ocr: as in ``Index.add``.
-    """
+    """Return the rule by which image files in folders are read; see ``Index.add``."""
     return lambda path: str(path) in stored if ocr is None else ocr != "never"
 
 
@@ -266,14 +261,7 @@ def to_download(
     hidden: Hidden | None,
     ocr: Ocr | None,
 ) -> Iterator[ObjectFile]:
-    """Yield the objects that ``add_one`` will read.
-
-    Args:
-        work: the files, objects and documents to add.
-        stored: the indexed documents, by name.
-        hidden: as in ``Index.add``.
-        ocr: as in ``Index.add``.
-    """
+    """Yield the objects that ``add_one`` will read."""
     for item in work:
         if isinstance(item, ObjectFile):
             info = stored.get(str(item))

@@ -144,7 +144,6 @@ def check_citations(answer: str, passages: Sequence[Passage]) -> list[Citation]:
 def _verdict(
     sentence: str, quotes: Sequence[str], lost: Sequence[str], passage: Passage | None
 ) -> tuple[Verdict, tuple[str, ...], tuple[Span, ...]]:
-    """Verdict of one citation, the quotes it rests on, and where they stand in the document."""
     if passage is None:
         return "missing", (), ()
     if lost:

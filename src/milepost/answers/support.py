@@ -63,7 +63,6 @@ def with_support(
 def _judged(
     citation: Citation, passage: Passage, passages: Sequence[Passage], found: CheckResult
 ) -> Citation:
-    """The verdict on a citation of a passage, from the check of its sentence."""
     places = [each for each in found.places if _shared(passage, each.document, each)]
     if places and found.verdict in ("verbatim", "near"):
         spans = tuple((each.start, each.end) for each in places)

@@ -118,7 +118,6 @@ def _rows(
     hidden: Hidden | None,
     ocr: Ocr | None,
 ) -> Iterator[dict[str, Any]]:
-    """What the workers say of each file, as they are done."""
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = False
     context.print_on_execution_start = False

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from milepost.bulk.cluster import Progress, connect, index_files
 from milepost.errors import IndexBusy, StorageFull
-from milepost.intake import absolute, found, vanished, wanted_pictures
+from milepost.intake import absolute, find_files, vanished, wanted_pictures
 from milepost.opening import opened_store
 from milepost.places import local_path
 from milepost.store.address import IndexPlace
@@ -57,7 +57,7 @@ def index_paths(
         stored = {info.name: info for info in state.documents()}
     failed: dict[str, str] = {}
     pictures = wanted_pictures(stored, ocr)
-    files, folders = found([local_path(path) for path in paths], failed, pictures)
+    files, folders = find_files([local_path(path) for path in paths], failed, pictures)
     report = index_files(
         files,
         place if isinstance(place, str) else str(place.absolute()),

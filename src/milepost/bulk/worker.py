@@ -61,9 +61,6 @@ class IndexFiles:
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
         """Index the files of a batch.
 
-        Args:
-            batch: the column ``path``, absolute paths.
-
         Returns:
             A row a file; see ``COLUMNS``.
 

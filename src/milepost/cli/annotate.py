@@ -112,7 +112,6 @@ def annotate(
 
 
 def _opened(settings: Settings, options: SearchOptions, as_json: bool) -> Index:
-    """An index that holds the PDF."""
     from milepost.cli.sources import model_folder
     from milepost.errors import UnreadableFile
 
@@ -134,7 +133,6 @@ def _reason(failed: dict[str, str]) -> tuple[str, str]:
 
 
 def _print(marked: AnnotatedPdf) -> None:
-    """Print the file, and for each question the pages and probabilities of its passages."""
     from milepost.cli.answer import shown_path
     from milepost.console.screen import visible, visible_name
 

@@ -206,7 +206,6 @@ def _judged(answer: Answer, passages: int, *, quiet: bool) -> int:
 def _record(
     asked: PreparedQuery, passages: tuple[Passage, ...], outcome: _Outcome
 ) -> dict[str, Any]:
-    """What ``--json`` prints."""
     from milepost.console.records import citation_record, passage_record, report_record
 
     answer = outcome.answer

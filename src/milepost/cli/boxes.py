@@ -40,7 +40,6 @@ def passage_boxes(
 
 
 def _sized(document: Document, passage: Passage) -> list[PageBox]:
-    """Boxes with the sizes of their pages."""
     from milepost.console.records import PageBox
     from milepost.text import stored_bytes
     from milepost.text.readers.pdf.spans import page_sizes

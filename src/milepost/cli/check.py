@@ -103,7 +103,7 @@ def check(settings: Settings, text: str, options: SearchOptions, as_json: bool) 
     """
     from milepost.checking import prepared
     from milepost.cli.sources import expand, model_folder
-    from milepost.filters import given
+    from milepost.filters import as_filter
 
     paths = options.paths
     if paths and options.db is not None:
@@ -114,7 +114,7 @@ def check(settings: Settings, text: str, options: SearchOptions, as_json: bool) 
         text = _stdin(paths)
     _refuse_swapped(paths, text)
     prepared(text)  # before anything is read
-    chosen = Chosen(options.names, given(options.where))
+    chosen = Chosen(options.names, as_filter(options.where))
     if paths:
         reading = READ_DEFAULTS.changed(ocr=options.ocr)
         sources = expand(paths, reading)
@@ -134,7 +134,6 @@ def check(settings: Settings, text: str, options: SearchOptions, as_json: bool) 
 
 
 def _stdin(paths: tuple[str, ...]) -> str:
-    """Read the text to check from stdin."""
     from milepost.text.encoding import decode
 
     if "-" in paths:
@@ -195,11 +194,10 @@ def _documents(
     from milepost.cli.sources import select
     from milepost.errors import MilepostError
     from milepost.filters import facts
-    from milepost.intake import absolute
-    from milepost.intake import found as found_files
+    from milepost.intake import absolute, find_files
     from milepost.text import read
 
-    files = [str(file) for file in found_files([absolute(path) for path in paths], failed)[0]]
+    files = [str(file) for file in find_files([absolute(path) for path in paths], failed)[0]]
     for file in select(files, chosen.names) if chosen.names else files:
         try:
             document = read(file)

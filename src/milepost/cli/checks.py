@@ -163,7 +163,6 @@ def _packages() -> Iterator[Finding]:
 
 
 def _model(folder: ModelFolder) -> Finding:
-    """Whether the files of a model match their checksums."""
     manifest = folder.manifest
     every = f", a landmark every {manifest.every} tokens" if manifest.every else ""
     detail = f"{manifest.name}, fingerprint {manifest.fingerprint}{every}, in {folder.path}"

@@ -28,13 +28,7 @@ _WORST = ("missing", "misquoted", "unsupported", "unquoted", "supported", "near"
 
 
 def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -> None:
-    """Print the cited passages on stdout, by number, each with the worst of its verdicts.
-
-    Args:
-        passages: in the order in which they were numbered.
-        answer: with its citations.
-        colour: what ``--color`` says.
-    """
+    """Print the cited passages on stdout, by number, each with the worst of its verdicts."""
     from rich.text import Text
 
     cited: dict[int, list[Citation]] = {}

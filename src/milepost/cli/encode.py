@@ -72,39 +72,40 @@ def encode(
     document = read_stdin(options) if path == "-" else read(path, ocr=options.ocr)
     encoder = load(model, precision=settings.precision)
     with Bar(settings, as_json=as_json) as bar:
-        marks = encoder.encode(
+        landmarks = encoder.encode(
             document, progress=lambda done, of: bar(Step(document.name, 1, 1, of, done))
         )
     if not settings.quiet:
         for note in document.notes:
             say(f"{document.name}: {note}")
     if npz is not None:
-        _write_npz(npz, marks)
+        _write_npz(npz, landmarks)
         if not settings.quiet:
-            say(f"wrote {npz}: {len(marks.spans):,} landmarks of {encoder.dimensions} dimensions")
+            count = len(landmarks.spans)
+            say(f"wrote {npz}: {count:,} landmarks of {encoder.dimensions} dimensions")
     elif as_json:
-        _print_json(document, marks, encoder)
+        _print_json(document, landmarks, encoder)
     else:
-        _print_table(document, marks)
+        _print_table(document, landmarks)
     return 0
 
 
-def _write_npz(path: Path, marks: Landmarks) -> None:
+def _write_npz(path: Path, landmarks: Landmarks) -> None:
     import numpy as np
 
     with path.open("wb") as file:  # NumPy adds a suffix to a name
         np.savez(
             file,
-            vectors=marks.vectors,
-            spans=marks.spans,
-            document=marks.document,
-            vocab_coverage=marks.vocab_coverage,
-            tokens_given=np.int64(marks.tokens_given),
-            tokens_read=np.int64(marks.tokens_read),
+            vectors=landmarks.vectors,
+            spans=landmarks.spans,
+            document=landmarks.document,
+            vocab_coverage=landmarks.vocab_coverage,
+            tokens_given=np.int64(landmarks.tokens_given),
+            tokens_read=np.int64(landmarks.tokens_read),
         )
 
 
-def _print_json(document: Document, marks: Landmarks, encoder: Encoder) -> None:
+def _print_json(document: Document, landmarks: Landmarks, encoder: Encoder) -> None:
     from milepost.console.records import print_json
 
     print_json(
@@ -114,27 +115,27 @@ def _print_json(document: Document, marks: Landmarks, encoder: Encoder) -> None:
             "fingerprint": encoder.fingerprint,
             "dimensions": encoder.dimensions,
             "characters": len(document.text),
-            "tokens_given": marks.tokens_given,
-            "tokens_read": marks.tokens_read,
-            "spans": marks.spans.tolist(),
-            "vectors": marks.vectors.tolist(),
-            "document": marks.document.tolist(),
+            "tokens_given": landmarks.tokens_given,
+            "tokens_read": landmarks.tokens_read,
+            "spans": landmarks.spans.tolist(),
+            "vectors": landmarks.vectors.tolist(),
+            "document": landmarks.document.tolist(),
         }
     )
 
 
-def _print_table(document: Document, marks: Landmarks) -> None:
+def _print_table(document: Document, landmarks: Landmarks) -> None:
     from milepost.console.screen import visible, width
 
     columns = width(sys.stdout)
     click.echo(
-        f"{len(marks.spans):,} landmarks of {marks.vectors.shape[1]} dimensions; "
-        f"tokens given {marks.tokens_given:,}, read {marks.tokens_read:,}"
+        f"{len(landmarks.spans):,} landmarks of {landmarks.vectors.shape[1]} dimensions; "
+        f"tokens given {landmarks.tokens_given:,}, read {landmarks.tokens_read:,}"
     )
-    for start, end in marks.spans[:_FIRST].tolist():
+    for start, end in landmarks.spans[:_FIRST].tolist():
         sentence = visible(" ".join(document.text[start:end].split()))
         line = f"{start:>9}  {end:>9}  {sentence}"
         whole = columns is None or len(line) <= columns
         click.echo(line if whole else line[: (columns or 0) - 1] + "…")
-    if len(marks.spans) > _FIRST:
-        click.echo(f"… and {len(marks.spans) - _FIRST:,} more; --json or --npz gives all")
+    if len(landmarks.spans) > _FIRST:
+        click.echo(f"… and {len(landmarks.spans) - _FIRST:,} more; --json or --npz gives all")

@@ -269,7 +269,6 @@ def _refuse(place: IndexPlace, paths: tuple[str, ...], rebuild: bool) -> None:
 
 
 def _erase(place: IndexPlace) -> None:
-    """Erase the index if there is one."""
     from milepost.store import erase_store
 
     try:

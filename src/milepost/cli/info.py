@@ -95,7 +95,6 @@ def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -
 
 
 def _engine(model: ModelFolder) -> str:
-    """What computes the vectors of a model."""
     from milepost.engine.precision import choose
 
     if model.remote is not None:
@@ -104,7 +103,6 @@ def _engine(model: ModelFolder) -> str:
 
 
 def _documents(place: IndexPlace, model: str | None) -> tuple[list[DocumentInfo], ModelFolder]:
-    """The documents of an index, and the model that made it."""
     from contextlib import closing
 
     from milepost.engine import ModelFolder

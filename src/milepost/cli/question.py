@@ -142,11 +142,11 @@ class SearchOptions:
             InputError: ``--budget`` is not a length, or ``--where`` not a filter.
             MilepostError: there is nothing to search.
         """
-        from milepost.filters import given
+        from milepost.filters import as_filter
         from milepost.search import Limits
 
         Limits.parse(self.k, self.budget, self.min_score)  # before anything slow begins
-        given(self.where)
+        as_filter(self.where)
         if self.paths and self.db is not None:
             raise click.UsageError("give PATHs or --db, not both")
         if (self.hidden or self.ocr) and not self.paths:

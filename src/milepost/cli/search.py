@@ -112,7 +112,6 @@ def _answer(settings: Settings, asked: PreparedQuery, *, as_json: bool, explain:
 
 
 def _nothing(index: Index, result: SearchResult, min_score: float) -> str:
-    """Why there is no passage."""
     with index.snapshot() as state:
         empty = not state.statistics().documents
     if empty:

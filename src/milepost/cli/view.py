@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.question import SearchOptions, no_cache_option, takes_search_options
 from milepost.console.options import (
-    Interrupted,
     Settings,
     common,
     hidden_option,
@@ -17,12 +17,11 @@ from milepost.console.options import (
     ocr_option,
     say,
 )
-from milepost.types import READ_DEFAULTS, ReadOptions
+from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
-    from milepost.index import Index
-    from milepost.types import Hidden, IndexReport, Ocr
+    from milepost.types import IndexReport
     from milepost.view import PageSize
 
 WRITTEN, ERROR = 0, 2
@@ -55,24 +54,21 @@ Examples:
     help="Put the light model on the page unrounded: the passages are those of `milepost search "
     "--model landmark-light`, and the page is some 5 MB larger.",
 )
-@click.option("--no-cache", is_flag=True, help="Do not keep the PATHs in the cache.")
+@no_cache_option("PATHs")
 @hidden_option
 @ocr_option
 @json_option
 @model_option
 @common
 @click.pass_obj
+@takes_search_options
 def view(
     settings: Settings,
-    paths: tuple[str, ...],
+    options: SearchOptions,
     output: Path,
     overwrite: bool,
     full: bool,
-    no_cache: bool,
-    hidden: Hidden | None,
-    ocr: Ocr | None,
     as_json: bool,
-    model: str | None,
 ) -> int:
     """Write PATHs (files, folders, - for stdin) as one HTML file that answers questions.
 
@@ -87,12 +83,12 @@ def view(
 
     output = output.expanduser()
     check_target(output, overwrite=overwrite)
-    chosen = (model or LIGHT) if full else page_model(model)
+    chosen = (options.model or LIGHT) if full else page_model(options.model)
     from milepost.encoder import load
 
     encoder = load(chosen)
-    options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
-    index, report = _read(settings, paths, encoder, options, cache=not no_cache, as_json=as_json)
+    reading = READ_DEFAULTS.changed(hidden=options.hidden, ocr=options.ocr)
+    index, report = options.read(encoder, settings, reading, as_json=as_json)
     with index:
         complain(report.failed)
         if report.failed and not read_names(report):
@@ -108,26 +104,6 @@ def view(
             for note in notes:
                 say(f"{name}: {note}")
     return WRITTEN
-
-
-def _read(
-    settings: Settings,
-    paths: tuple[str, ...],
-    encoder: Encoder,
-    options: ReadOptions,
-    *,
-    cache: bool,
-    as_json: bool,
-) -> tuple[Index, IndexReport]:
-    from milepost.cli.sources import indexed
-    from milepost.console.progress import Bar
-
-    try:
-        with Bar(settings, as_json=as_json) as bar:
-            return indexed(paths, encoder, settings, bar, options, cache=cache)
-    except KeyboardInterrupt:
-        kept = "what was read is kept; run the same command to continue" if cache else ""
-        raise Interrupted(kept) from None
 
 
 def _describe(output: Path, encoder: Encoder, size: PageSize) -> None:

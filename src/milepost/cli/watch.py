@@ -29,18 +29,7 @@ def follow(
     ocr: Ocr | None,
     as_json: bool,
 ) -> None:
-    """Index what changes until Ctrl-C.
-
-    Args:
-        settings: the settings of the program.
-        index: the index, brought up to date.
-        paths: files and folders.
-        place: folder of the index.
-        before: the report of the first ``Index.add``.
-        hidden: as in ``Index.add``.
-        ocr: as in ``Index.add``.
-        as_json: print a record of each change as a line.
-    """
+    """Index what changes until Ctrl-C."""
     from milepost.console.progress import Bar
     from milepost.errors import MilepostError
     from milepost.intake import Steps
@@ -64,7 +53,6 @@ def follow(
 
 
 def _show(settings: Settings, report: IndexReport, place: IndexPlace, *, as_json: bool) -> None:
-    """Print what changed on stdout, and what could not be read on stderr."""
     from milepost.cli.sources import complain
 
     if as_json:

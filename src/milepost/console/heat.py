@@ -37,11 +37,6 @@ def peaks(relevance: NDArray[np.float32], characters: int, cells: int = CELLS) -
 
     A part in which no sentence has its middle gets the offset where it begins.
 
-    Args:
-        relevance: see ``strip``.
-        characters: length of the document's text.
-        cells: parts.
-
     >>> import numpy as np
     >>> peaks(np.array([[0.1, 0.5], [0.2, 1.0]]), 100, 2)
     (20, 50)

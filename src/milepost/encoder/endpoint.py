@@ -118,7 +118,6 @@ class EndpointEncoder(Encoder):
         return vectors
 
     def _embedded(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts as vectors of unit length, ``(n, d)``."""
         import numpy as np
 
         if not texts:

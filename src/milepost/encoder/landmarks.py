@@ -270,7 +270,6 @@ class Encoder:
         return tokens <= self.manifest.longest and 1 + tokens + len(units) <= self.manifest.window
 
     def _landmarks(self, read: Read, landmarks: NDArray[np.float32], tokens_read: int) -> Landmarks:
-        """Build the result for a text from its landmarks."""
         import numpy as np
 
         counts = [len(ids) for ids in read.ids]
@@ -372,7 +371,6 @@ def _pooling(folder: ModelFolder) -> Callable[[NDArray[np.float32]], NDArray[np.
 
 
 def _mean(landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Compute a question's vector from its landmarks, usually just one."""
     return landmarks[0] if len(landmarks) == 1 else document_vector(landmarks)
 
 

@@ -22,9 +22,6 @@ def without_quantizers(graph: Any) -> int:
 
     Only activations have such nodes: saving the graph turned weights into 8-bit numbers and scales.
 
-    Args:
-        graph: an OpenVINO graph; changed in place.
-
     Returns:
         The number of removed nodes.
     """
@@ -51,11 +48,6 @@ def in_memory(core: Any, graph: Path) -> Any:
 
 def cached(core: Any, graph: Path, cache: Path) -> Path | None:
     """Return the file of a graph without its quantisers; the first call writes it.
-
-    Args:
-        core: the OpenVINO ``Core``.
-        graph: the ``.xml`` file, with its ``.bin`` next to it.
-        cache: an existing folder.
 
     Returns:
         The ``.xml`` file; None if it cannot be written (a full disk, no permission).

@@ -134,10 +134,6 @@ def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
     With OpenVINO's default pinning, the caller's thread stays on the first core forever, so the
     Python code of two processes competes for that core while other cores are idle.
 
-    Args:
-        graph: the ``.xml`` file.
-        settings: further OpenVINO settings.
-
     Raises:
         ModelError: the graph cannot be read or compiled.
     """

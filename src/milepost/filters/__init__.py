@@ -5,7 +5,7 @@ Out:     a ``Filter``, whose tree (``nodes``) a store can translate, and whether
 Refuses: to know of stores, indexes or texts; it imports errors and types alone.
 Read:    ``nodes.py`` (the tree and how it is written), ``tokens.py``, ``parser.py``,
          ``evaluate.py`` (what each test means), ``facts.py`` (the keys of a document); for
-         databases ``kept.py`` (facts as rows) and ``patterns.py`` (what ``matches`` takes).
+         databases ``fact_rows.py`` (facts as rows) and ``patterns.py`` (what ``matches`` takes).
 """
 
 from milepost.filters.facts import facts
@@ -24,7 +24,7 @@ from milepost.filters.nodes import (
     Operator,
     Or,
 )
-from milepost.filters.parser import Filter, given, parse
+from milepost.filters.parser import Filter, as_filter, parse
 
 __all__ = [
     "And",
@@ -41,7 +41,7 @@ __all__ = [
     "Operand",
     "Operator",
     "Or",
+    "as_filter",
     "facts",
-    "given",
     "parse",
 ]

@@ -107,7 +107,6 @@ def _dated(value: str, operator: Operator, period: str) -> bool:
 
 
 def _ordered(value: str | float, operator: Operator, operand: str | float) -> bool:
-    """Compare two texts or two numbers."""
     match operator:
         case "=":
             return value == operand

@@ -68,7 +68,6 @@ def facts(document: Described, wanted: Collection[str] | None = None) -> dict[st
 
 
 def _fact(document: Described, key: str) -> Value | None:
-    """The value of one key, or None."""
     if key == "document":
         name = _with_slashes(document.name)
         return _each(name, name.rpartition("/")[2])

@@ -109,7 +109,7 @@ def parse(text: str) -> Filter:
     return Filter(_Parser(tokens(text)).whole())
 
 
-def given(where: str | Filter | None) -> Filter | None:
+def as_filter(where: str | Filter | None) -> Filter | None:
     """A filter as callers give it: as text, parsed already, or none.
 
     Raises:

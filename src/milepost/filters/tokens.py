@@ -126,7 +126,6 @@ def _token(match: re.Match[str]) -> Token | None:
 
 
 def _unknown(text: str, at: int) -> InputError:
-    """The error for what is not a token."""
     sign, column = text[at], at + 1
     if sign in "\"'":
         return refused(column, "the text in quotation marks has no end", f"{sign}…{sign}")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from milepost.errors import InputError, WrongType, nearest
-from milepost.filters import given
+from milepost.filters import as_filter
 from milepost.index import Index
 from milepost.index import open as open_index
 from milepost.types import Passage
@@ -84,7 +84,7 @@ def check_options(options: Mapping[str, Any]) -> None:
         if name not in _OPTIONS:
             near = nearest(name, _OPTIONS)
             raise WrongType(f"{name!r} is no option of a search", f"{near}{', '.join(_OPTIONS)}")
-    given(options.get("where"))
+    as_filter(options.get("where"))
 
 
 def folder_of(index: IndexSource) -> str:

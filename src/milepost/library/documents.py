@@ -155,12 +155,6 @@ class Library:
         """Spans of the sentences that overlap a part of a document's text.
 
         The white space around a sentence is left out; one that is nothing else is skipped.
-
-        Args:
-            info: the document.
-            start: offset in code points.
-            end: offset behind the part.
-            most: spans returned at most, the first ones.
         """
         with self.index.snapshot() as store:
             spans = store.sentences([info]).spans
@@ -194,10 +188,6 @@ class Library:
 
     def keep(self, name: str, part: Path) -> Path:
         """Give a complete upload its name; one of that name is replaced.
-
-        Args:
-            name: as the client gave it.
-            part: the file, in the folder of uploads.
 
         Raises:
             InputError: the name is empty, or of a kind that is not read.

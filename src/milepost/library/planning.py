@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from milepost.errors import MilepostError
-from milepost.intake import file_signature, found, vanished, wanted_pictures
+from milepost.intake import file_signature, find_files, vanished, wanted_pictures
 from milepost.places import local_path
 from milepost.store import DocumentInfo
 from milepost.text.readers.glance import Glance, glance
@@ -54,13 +54,6 @@ def plan(
 
     Files are looked at, but not read: a damaged one is found when it is read.
 
-    Args:
-        stored: what is indexed.
-        paths: files and folders.
-        hidden: as in ``Index.add``.
-        ocr: as in ``Index.add``.
-        rebuild: the index would be erased first.
-
     Raises:
         InputError: ``hidden`` or ``ocr`` is another word.
     """
@@ -74,7 +67,7 @@ def plan(
         signature = None if path.is_dir() else file_signature(path)
         skipped[str(path)] = Planned(str(path), "skip", why, signature[0] if signature else None)
 
-    inside, folders = found([local_path(path) for path in paths], failed, pictures, skip)
+    inside, folders = find_files([local_path(path) for path in paths], failed, pictures, skip)
     made = []
     for path in inside:
         info = known.get(str(path))

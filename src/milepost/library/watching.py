@@ -68,9 +68,6 @@ class Watch:
         could not be read before and are the same. An index that cannot be written for a while is
         yielded once as an error, and tried again.
 
-        Args:
-            before: the report of the ``Index.add`` that brought the index up to date.
-
         Raises:
             InputError: the system does not let us follow the folders.
             MissingExtra: the extra ``watch`` is not installed.

@@ -151,7 +151,6 @@ def _check_target(target: Path, source: Path, overwrite: bool) -> None:
 def _highlights(
     document: Document, passage: Passage, text: str, colour: tuple[int, int, int]
 ) -> Iterator[Highlight]:
-    """The highlights of a passage, one a page."""
     boxes = [box for span in _strong(passage) for box in document.boxes(*span)]
     for _, group in groupby(sorted(boxes, key=lambda box: box.page), lambda box: box.page):
         yield Highlight(tuple(group), text, colour)

@@ -96,7 +96,6 @@ def _refused(name: str) -> InputError:
 
 
 def _trailer(saved: bytes, written: dict[int, Piece]) -> dict[bytes, bytes]:
-    """The trailer that PDFium has written, behind a table or in a stream."""
     at = saved.rfind(b"\ntrailer")
     tables = [piece.value for piece in written.values() if _is_table(piece)]
     if tables:
@@ -147,7 +146,6 @@ def _apart(chosen: Sequence[Piece], drawn: range, size: int) -> tuple[list[Piece
 
 
 def _table(places: dict[int, int]) -> bytes:
-    """A plain table of objects."""
     out = bytearray(b"xref\n")
     for run in _runs(sorted(places)):
         out += b"%d %d\n" % (run[0], len(run))

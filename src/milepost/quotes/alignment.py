@@ -84,14 +84,7 @@ def _traced(steps: NDArray[np.uint8], column: int) -> list[Pair]:
 def _replacing(
     forms: list[str], weights: NDArray[np.int64], given: Collection[int], held: Collection[int]
 ) -> dict[int, NDArray[np.int64]]:
-    """For each word of the quotation, what each form costs in its place.
-
-    Args:
-        forms: all of the quotation and the text.
-        weights: of each.
-        given: numbers of those of the quotation.
-        held: numbers of those of the text.
-    """
+    """For each word of the quotation, what each form costs in its place."""
     import numpy as np
 
     is_sign = weights == SIGN

@@ -77,15 +77,7 @@ def near(given: Folded, text: Folded, *, floor: float = NEAR, limit: int = 5) ->
 
 
 def _place(given: Words, text: Words, pairs: list[Pair], offset: int, cost: float) -> Near | None:
-    """The place of an alignment, with its differences; None where there is none.
-
-    Args:
-        given: the words of the quotation.
-        text: those of a stretch of the text.
-        pairs: their alignment.
-        offset: where the stretch begins in the text.
-        cost: of the alignment, as a share of the quotation's weight.
-    """
+    """The place of an alignment, with its differences; None where there is none."""
     differs = [i is None or j is None or given.forms[i] != text.forms[j] for i, j in pairs]
     parted = set(_parted(given, text, pairs, differs))
     if not parted and not any(differs):

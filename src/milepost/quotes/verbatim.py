@@ -57,12 +57,7 @@ def _less(text: str) -> str:
 
 
 def occurrences(given: Folded, text: Folded) -> Iterator[Occurrence]:
-    """Yield the places of a quotation in a text, in order, none inside of another.
-
-    Args:
-        given: the quotation, see ``stripped``; one without letters is nowhere.
-        text: the text.
-    """
+    """Yield the places of a quotation in a text, in order, none inside of another."""
     size, letters = len(given.letters), text.letters
     at = letters.find(given.letters) if size else -1
     if at < 0:

@@ -59,13 +59,7 @@ _NEARLY = 0.99999
 
 
 def features(scope: Scope, fused: Fused, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Compute the ``FEATURES`` of some sentences: ``(len(rows), len(FEATURES))`` float32.
-
-    Args:
-        scope: the sentences and their measurements.
-        fused: their fused scores.
-        rows: sentence numbers.
-    """
+    """Compute the ``FEATURES`` of some sentences: ``(len(rows), len(FEATURES))`` float32."""
     import numpy as np
 
     n = len(scope.spans)

@@ -69,17 +69,7 @@ def arranged(
     depth: int,
     columns: int,
 ) -> Leaves:
-    """Arrange trees for ``Leaves.sums``.
-
-    Args:
-        roots: root of each tree; for this and all other arrays see ``trees.Trees``.
-        feature: the column that each node tests.
-        threshold: threshold of each node.
-        left: left child of each node.
-        right: right child of each node.
-        value: value of each leaf.
-        depth: the longest path to a leaf.
-        columns: number of columns.
+    """Arrange trees for ``Leaves.sums``; the arrays are those of ``trees.Trees``.
 
     Raises:
         ValueError: a tree has more leaves than ``MOST``.

@@ -9,7 +9,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsFloat, SupportsIndex
 
 from milepost.errors import BadQuestion, InputError, WrongType
-from milepost.filters import Filter, given
+from milepost.filters import Filter, as_filter
 from milepost.search.operators import Operators, read_operators
 from milepost.store.base import DocumentSelection
 from milepost.terms import question_terms
@@ -163,7 +163,7 @@ class Query:
             InputError: see ``Limits.parse``, or the filter is invalid.
         """
         check_text(text, "the question")
-        limits, filter_ = Limits.parse(k, budget, min_score), given(where)
+        limits, filter_ = Limits.parse(k, budget, min_score), as_filter(where)
         found = read_operators(text) if operators else Operators(text)
         question = found.question
         if found.excluded and not any(map(str.isalnum, question)):
@@ -225,10 +225,6 @@ def parse_budget(budget: str | int | None) -> Budget | None:
 
 def parse_length(length: str | int, name: str) -> Budget:
     """Parse a length: ``"1600c"`` or 1600 characters, ``"400t"`` tokens.
-
-    Args:
-        length: the argument's value.
-        name: the argument's name, for the error.
 
     Raises:
         InputError: anything else, or 0.

@@ -50,11 +50,6 @@ def places(
 ) -> Iterator[tuple[DocumentInfo, Occurrence]]:
     """Yield the places that contain a quotation word for word, document by document.
 
-    Args:
-        snapshot: the state of a store.
-        given: the quotation, see ``quotes.stripped``.
-        among: the documents to search.
-
     Raises:
         InputError: the filter has a key that no document has.
     """
@@ -165,7 +160,6 @@ def _rarity(term: str) -> int:
 
 
 def _anchors(found: Postings) -> NDArray[np.int64]:
-    """Return the rows of the rarest terms, ascending."""
     import numpy as np
 
     rows = np.empty(0, np.int64)

@@ -65,26 +65,13 @@ def holding(found: Places) -> frozenset[str] | None:
 def excluded_places(
     snapshot: Snapshot, query: Query, scope: Scope, names: Collection[str] | None
 ) -> Places:
-    """Find the places of excluded words in documents of the scope; all their text is read.
-
-    Args:
-        snapshot: the state of a store.
-        query: the question.
-        scope: its scope.
-        names: names of the documents that may have a passage; None for all.
-    """
+    """Find the places of excluded words in a scope's documents, or those named; reads all text."""
     documents = [info for info in scope.documents if names is None or info.name in names]
     return {each: _held(places_in(snapshot, stripped(each), documents)) for each in query.excluded}
 
 
 def required(scope: Scope, phrases: Places, excluded: Places) -> Required:
-    """Compute the cores and the banned sentences of a scope.
-
-    Args:
-        scope: the sentences.
-        phrases: see ``phrase_places``.
-        excluded: see ``excluded_places``.
-    """
+    """Compute the cores and the banned sentences of a scope."""
     import numpy as np
 
     banned = np.zeros(len(scope.spans), np.bool_)
@@ -151,7 +138,6 @@ def _listed(words: Iterable[str], last: str = "and") -> str:
 
 
 def _held(found_places: Iterable[tuple[DocumentInfo, Occurrence]]) -> dict[str, list[Span]]:
-    """Group the places of a phrase by document."""
     held: dict[str, list[Span]] = {}
     for info, found in found_places:
         held.setdefault(info.name, []).append((found.start, found.end))

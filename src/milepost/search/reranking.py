@@ -53,12 +53,6 @@ def rerank(
 ) -> NDArray[np.float32]:
     """Score windows around the best sentences.
 
-    Args:
-        snapshot: provides the texts.
-        scope: the sentences.
-        order: numbers of the best sentences, best first.
-        reranker: the reranker for this question.
-
     Returns:
         ``(n,)`` float32 cosines; NaN for sentences in no window.
     """

@@ -94,11 +94,6 @@ class SearchResult:
 def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult:
     """Find the passages that answer a question.
 
-    Args:
-        snapshot: the state of a store.
-        query: the question and its limits.
-        model: the parts of the model that search needs.
-
     Raises:
         InputError: the filter has a key that no document has.
         ValueError: the budget is in tokens and the model cannot count them.
@@ -131,7 +126,6 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
 def _ranked(
     snapshot: Snapshot, scope: Scope, query: Query, model: SearchModel, must: Required
 ) -> SearchResult:
-    """Rank the sentences of a scope and make passages."""
     ranked = rank(snapshot, scope, query, model.ranking, model.reranker, must.ranked)
     found = _passages(snapshot, scope, ranked, query, _measure(query, model), must)
     found.sort(key=lambda passage: -passage.score)
@@ -171,7 +165,6 @@ def _runs(
     measure: Measure,
     must: Required,
 ) -> list[Run]:
-    """Choose the sentences of each passage."""
     import numpy as np
 
     limits, numbers, offsets = query.limits, ranked.numbers, scope.document_offsets
@@ -265,14 +258,6 @@ def _cut(
     scope: Scope, run: Run, start: int, text: str, left: int, measure: Measure
 ) -> tuple[int, str]:
     """Cut a passage around its core to what fits: whole sentences, else part of one.
-
-    Args:
-        scope: the sentences.
-        run: the passage's sentences.
-        start: offset of the passage.
-        text: its text without white space at its edges.
-        left: the rest of the budget.
-        measure: measures texts in the budget's unit.
 
     Returns:
         Offset and text of the part; the text is empty if nothing fits.

@@ -1,7 +1,8 @@
 """Filters as conditions of SQL on the table ``documents``, over their facts.
 
-The table ``facts`` has a row for each value that a filter can ask for (``filters.kept``). Values
-are bound, never written into the statement. What each test means is said in ``filters.evaluate``.
+The table ``facts`` has a row for each value that a filter can ask for, see
+``filters/fact_rows.py``. Values are bound, never written into the statement. What each test means
+is said in ``filters.evaluate``.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from milepost.filters import (
     Operator,
     Or,
 )
-from milepost.filters.kept import comparable
+from milepost.filters.fact_rows import comparable
 
 HEAD = 64
 """Characters of a text that are in the index; keys of an index are short in PostgreSQL."""
@@ -55,13 +56,7 @@ class Dialect:
 
 
 def condition(node: Node, dialect: Dialect, values: dict[str, Any]) -> str:
-    """The condition that documents pass which a filter leaves.
-
-    Args:
-        node: the filter's tree.
-        dialect: of the database.
-        values: gets the values by their names.
-    """
+    """The condition that documents pass which a filter leaves."""
     return _Conditions(dialect, values).of(node)
 
 

@@ -105,15 +105,12 @@ class ListedSnapshot(LocalSnapshot):
         raise NotImplementedError
 
     def documents(self) -> list[DocumentInfo]:
-        """All documents in order of their first row."""
         return list(self.listing.documents)
 
     def info(self, name: str) -> DocumentInfo | None:
-        """One document's record, or None."""
         return self.listing.get(name)
 
     def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
-        """The records of the documents named, in order of their first row."""
         return [
             self.listing.documents[place]
             for place in self.listing.places(DocumentSelection(frozenset(names)))
@@ -122,7 +119,6 @@ class ListedSnapshot(LocalSnapshot):
     def select(
         self, among: DocumentSelection, most: int | None = None
     ) -> list[DocumentInfo] | None:
-        """The documents of ``among``; None where they have more sentences than ``most``."""
         among.check_keys(self.keys)
         if among == ALL:
             beyond = most is not None and self.statistics().sentences > most
@@ -134,15 +130,12 @@ class ListedSnapshot(LocalSnapshot):
         return [self.listing.documents[place] for place in places]
 
     def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
-        """The documents that own rows, each once, in their order."""
         places = self.listing.owning(rows).tolist()
         return [self.listing.documents[place] for place in dict.fromkeys(places)]
 
     def keys(self) -> frozenset[str]:
-        """Keys of the documents' properties, and ``document``; none without documents."""
         return self.listing.columns.keys | {"document"} if self.listing.documents else frozenset()
 
     def ranges(self, among: DocumentSelection) -> NDArray[np.int64]:
-        """The rows of the documents of ``among``."""
         runs = self.listing.ranges[self.listing.places(among)]
         return runs[runs[:, 0] < runs[:, 1]]

@@ -52,7 +52,6 @@ class LocalSnapshot(Snapshot):
         candidates: int,
         among: DocumentSelection = ALL,
     ) -> tuple[list[DocumentInfo], bool]:
-        """Choose the documents that a search scores; those without sentences are left out."""
         documents = self.select(among, most)
         if documents is not None:
             return [info for info in documents if info.sentences], True
@@ -66,7 +65,6 @@ class LocalSnapshot(Snapshot):
         terms: Sequence[str],
         documents: Sequence[DocumentInfo],
     ) -> Measured:
-        """Measure a question's vector and terms against the sentences of some documents."""
         sentences = self.sentences(documents)
         firsts = np.array([info.first for info in documents], np.int64)
         held = self.postings(terms)
@@ -84,7 +82,6 @@ class LocalSnapshot(Snapshot):
     def excerpts(
         self, parts: Sequence[tuple[DocumentInfo, int, int]]
     ) -> list[tuple[str, tuple[Mark, ...]]]:
-        """``texts`` of the parts, each with the ``marks`` of its document."""
         marks = self.marks([info for info, _, _ in parts])
         return list(zip(self.texts(parts), marks, strict=True))
 

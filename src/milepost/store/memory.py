@@ -58,7 +58,6 @@ class MemoryStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """Hold the state of now for the length of a ``with`` block."""
         with self._lock:
             self._open()
             if self._state is None:
@@ -67,7 +66,6 @@ class MemoryStore:
         yield _MemorySnapshot(self._lock, state, self.dimensions)
 
     def put(self, entry: Entry) -> None:
-        """Add a document, or replace the one of the same name."""
         check_entry(entry, self.dimensions)
         source = entry.document
         # Blocks and locator are not kept.
@@ -110,7 +108,6 @@ class MemoryStore:
         options: str = "",
         properties: Mapping[str, Value] | None = None,
     ) -> bool:
-        """Note what is new of a document; False where there is no such document."""
         with self._lock:
             self._open()
             stored = self._live.get(name)
@@ -123,7 +120,6 @@ class MemoryStore:
             return True
 
     def delete(self, name: str) -> bool:
-        """Remove a document; False where there was none of that name."""
         with self._lock:
             self._open()
             stored = self._live.pop(name, None)
@@ -133,7 +129,6 @@ class MemoryStore:
             return stored is not None
 
     def vacuum(self) -> None:
-        """Give back the space of deleted documents."""
         with self._lock:
             self._open()
             rows: dict[str, dict[int, int]] = {}
@@ -195,15 +190,12 @@ class _MemorySnapshot(ListedSnapshot):
 
     @property
     def listing(self) -> Listing:
-        """All documents."""
         return self._state.listing
 
     def statistics(self) -> Statistics:
-        """Count over all documents."""
         return self._state.statistics
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
-        """Everything but the vectors of the sentences of some documents."""
         parts = [self._live[info.name] for info in documents]
         sizes = [info.sentences for info in documents]
         return Sentences(
@@ -226,20 +218,16 @@ class _MemorySnapshot(ListedSnapshot):
         return _dot(self.vectors(documents), vector)
 
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
-        """``(n, d)`` float32: the stored vectors."""
         parts = [self._live[info.name].entry.vectors for info in documents]
         return np.concatenate([np.empty((0, self._dimensions), np.float32), *parts])
 
     def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
-        """``text[start:end]`` of each part."""
         return [self._live[info.name].document.text[start:end] for info, start, end in parts]
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
-        """Pages and headings of each document."""
         return [self._live[info.name].document.marks for info in documents]
 
     def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
-        """For each term: the rows that hold it, ascending, and how often each does."""
         among.check_keys(self.keys)
         found = {term: self._posting(term) for term in terms}
         return found if among == ALL else limited(found, self.ranges(among))

@@ -74,14 +74,6 @@ def plan_rows(
 ) -> list[TableJob]:
     """The rows of a table in their order, documents first; each question is encoded once.
 
-    Args:
-        index: what is asked.
-        questions: in words.
-        documents: those that are asked.
-        per: what a row is for.
-        min_score: a passage of a smaller probability is left out.
-        rerank: whether the model's reranker is used.
-
     Raises:
         BadQuestion: a question has neither letter nor digit.
         InputError: ``min_score`` is not a probability.

@@ -75,7 +75,6 @@ def _add(name: str, made: Mapping[str, str], done: dict[str, str], above: tuple[
 
 
 def _taken(match: re.Match[str]) -> str:
-    """An import as a constant."""
     names, source = match.groups()
     pattern = names.removeprefix("* as ") if names.startswith("*") else names.replace(" as ", ": ")
     return f"const {pattern} = {_variable(source)};\n"

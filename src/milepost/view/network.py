@@ -51,11 +51,7 @@ class Network:
     epsilon: float
 
     def encode(self, ids: Sequence[int]) -> NDArray[np.float32]:
-        """The vector of one sentence alone, ``(d,)`` float32, unit length.
-
-        Args:
-            ids: its tokens, the landmark's among them.
-        """
+        """The vector of one sentence alone, ``(d,)`` float32, unit length."""
         import numpy as np
 
         rows = np.asarray(ids, np.int64)
@@ -137,7 +133,6 @@ def scales_name(graph: Graph) -> str | None:
 
 
 def _mixing(graph: Graph, place: str) -> list[NDArray[np.float32]]:
-    """``far`` of a block and the taps of its convolution."""
     found = []
     number = 1
     while f"{place}/aten::mul/Multiply_{number}" in graph:

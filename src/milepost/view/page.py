@@ -57,11 +57,6 @@ def write_page(index: Index, path: str | os.PathLike[str], *, overwrite: bool = 
     enough for a page, or ``landmark-light`` itself. The page gives the passages of
     ``index.search``.
 
-    Args:
-        index: the documents.
-        path: the file.
-        overwrite: replace a file that is there.
-
     Returns:
         The sizes of its parts.
 
@@ -127,10 +122,6 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
     """The page of some data.
 
     Its policy allows its own style and script and nothing else: no request to anywhere.
-
-    Args:
-        data: see ``pack.as_characters``.
-        stemmers: those that its documents' words need, see ``stemmers.module``.
     """
     style = bundle.style("style.css", "document.css", "view.css")
     script = bundle.script(made={"stemmers.js": module(stemmers)} if stemmers else None)

@@ -104,10 +104,6 @@ def write_rounded(source: ModelFolder, folder: Path, fingerprint: str) -> None:
 def rounded_numbers(graph: Graph, tokens: list[str]) -> bytes:
     """The numbers of a light model's graph, rounded.
 
-    Args:
-        graph: the model's.
-        tokens: its vocabulary.
-
     Raises:
         ModelError: the graph is another model's.
     """

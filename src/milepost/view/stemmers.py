@@ -36,9 +36,6 @@ _OPERATORS: dict[type[ast.AST], str] = {
 def module(names: Iterable[str]) -> str:
     """The module that stands in a page for ``stemmers.js``.
 
-    Args:
-        names: of ``milepost.stemming.SCRIPTS``.
-
     Raises:
         InputError: the installed version of the library is written in forms that are not known.
     """

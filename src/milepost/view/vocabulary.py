@@ -14,9 +14,6 @@ _HINT = "landmark-light, or a model made from BERT's English tokenizer"
 def vocabulary(path: Path) -> list[str]:
     """Tokens in the order of their ids.
 
-    Args:
-        path: ``tokenizer.json``.
-
     Raises:
         ModelError: the tokenizer is not BERT's in lower case, which is the one that the page has.
     """

@@ -46,10 +46,6 @@ def plan(costs: Sequence[int], shape: WindowSize) -> Iterator[Window]:
     Greedy: a window takes its left halo, then owns sentences while there is room for the right
     halo (the last window needs none), then takes the right halo.
 
-    Args:
-        costs: tokens of each sentence with its landmark, each at most ``shape.longest``.
-        shape: sizes of the windows and their halo.
-
     >>> small = WindowSize(size=51, left=20, right=0, longest=11)
     >>> [(w.first, w.own_first, w.own_last) for w in plan([10] * 12, small)]
     [(0, 0, 5), (3, 5, 8), (6, 8, 11), (9, 11, 12)]

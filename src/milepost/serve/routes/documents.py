@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 from milepost._names import one_line
 from milepost.errors import StorageFull, UnknownDocument
-from milepost.filters import given
+from milepost.filters import as_filter
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.library import reading
 from milepost.library.documents import document_id, safe_name
@@ -152,7 +152,7 @@ async def documents(
 ) -> Listing:
     """The documents of the index, in the order they were added."""
     state = state_of(request)
-    after, filter_ = _place(cursor), given(where)
+    after, filter_ = _place(cursor), as_filter(where)
     infos = await run_in_threadpool(state.library.index.documents, where=filter_)
     left = [info for info in infos if info.id > after]
     page = left[:limit]

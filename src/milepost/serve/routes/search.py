@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
 from milepost.console.heat import peaks, strip
-from milepost.filters import given
+from milepost.filters import as_filter
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.library.documents import document_id
 from milepost.search import Limits
@@ -126,7 +126,7 @@ async def searched(
     state = state_of(request)
     min_score, rerank = asked.min_score or 0.0, asked.rerank is not False
     Limits.parse(asked.k, asked.budget, min_score)  # before it waits for its turn
-    where = given(asked.where)
+    where = as_filter(asked.where)
 
     def work() -> T:
         result = state.library.index.search_detailed(

@@ -32,32 +32,32 @@ def translated(address: Address) -> Iterator[None]:
 
 
 def _translate(text: str, address: Address) -> StoreError:
-    def told(*signs: str) -> bool:
+    def says(*signs: str) -> bool:
         return any(sign in text for sign in signs)
 
     where = address.label
-    if told("no space left", "disk quota", "storagefull", "quotaexceeded", "file too large"):
+    if says("no space left", "disk quota", "storagefull", "quotaexceeded", "file too large"):
         return StorageFull(f"{where}: no space is left", "free some space")
-    if told("commit conflict", "conflicted with concurrent", "retryable commit", "too many concur"):
+    if says("commit conflict", "conflicted with concurrent", "retryable commit", "too many concur"):
         return IndexBusy(f"{where}: another process is writing", _AGAIN)
-    if told("nosuchbucket"):
+    if says("nosuchbucket"):
         return StoreError(f"{where}: there is no such bucket", "aws s3 mb s3://BUCKET")
-    if told(
+    if says(
         "failed to get aws credentials", "invalidaccesskeyid", "signaturedoesnotmatch",
         "expiredtoken", "invalidtoken",
         "status: 401", "169.254.169.254", "missing credential", "tokenrefresh",
         "authorizationheadermalformed", "credential provider",
     ):  # fmt: skip
         return StoreError(f"{where}: no credentials, or wrong ones", _KEYS)
-    if told("accessdenied", "status: 403", "permissiondenied", "permission denied", "read-only"):
+    if says("accessdenied", "status: 403", "permissiondenied", "permission denied", "read-only"):
         return StoreError(f"{where}: permission is denied", "its permissions, or other credentials")
-    if told("connection refused", "kind: connect", "connecterror"):
+    if says("connection refused", "kind: connect", "connecterror"):
         return StoreError(f"{where}: the storage does not answer", "?endpoint=URL, or later")
-    if told("dns error", "failed to lookup", "name or service"):
+    if says("dns error", "failed to lookup", "name or service"):
         return StoreError(f"{where}: there is no such host", "?endpoint=URL")
-    if told("timed out", "timeout", "kind: request", "http error", "status: 5"):
+    if says("timed out", "timeout", "kind: request", "http error", "status: 5"):
         return StoreError(f"{where}: the storage did not answer in time", _AGAIN)
-    if told("not found", "no such file", "corrupt", "magic", "invalid", "decod", "parse", "eof",
+    if says("not found", "no such file", "corrupt", "magic", "invalid", "decod", "parse", "eof",
             "unexpected", "out of range", "schema error", "schema mismatch"):  # fmt: skip
         return IndexDamaged(
             f"{where}: a file of the index is missing or damaged",

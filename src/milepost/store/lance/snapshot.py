@@ -48,11 +48,9 @@ class LanceSnapshot(ListedSnapshot):
 
     @property
     def listing(self) -> Listing:
-        """All documents."""
         return self._records.listing
 
     def statistics(self) -> Statistics:
-        """Count over all documents."""
         return self._records.statistics
 
     def candidates(
@@ -77,7 +75,6 @@ class LanceSnapshot(ListedSnapshot):
         terms: Sequence[str],
         documents: Sequence[DocumentInfo],
     ) -> Measured:
-        """Measure a question's vector and terms against the sentences of some documents."""
         check_vector(vector, self._dimensions)
         tokens = {token(term): term for term in terms}
         total = sum(info.sentences for info in documents)
@@ -112,7 +109,6 @@ class LanceSnapshot(ListedSnapshot):
         )
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
-        """Everything but the vectors of the sentences of some documents."""
         with translated(self._address):
             return packing.sentences(wait(self._reading.bodies(documents)), documents)
 
@@ -124,13 +120,11 @@ class LanceSnapshot(ListedSnapshot):
         return np.concatenate(parts + [scales[:, None] * values for scales, values in found])
 
     def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
-        """``text[start:end]`` of each part."""
         slices = packing.slices(parts)
         with translated(self._address):
             return packing.joined(slices, wait(self._reading.pieces(slices)))
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
-        """Pages and headings of each document."""
         with translated(self._address):
             found = wait(self._reading.marks(documents))
         return [packing.marks(found[info.id]) for info in documents]
@@ -138,7 +132,6 @@ class LanceSnapshot(ListedSnapshot):
     def excerpts(
         self, parts: Sequence[tuple[DocumentInfo, int, int]]
     ) -> list[tuple[str, tuple[Mark, ...]]]:
-        """``texts`` of the parts, each with the ``marks`` of its document."""
         slices, documents = packing.slices(parts), [info for info, _, _ in parts]
         with translated(self._address):
             pieces, marks = wait(
@@ -150,7 +143,6 @@ class LanceSnapshot(ListedSnapshot):
         ]
 
     def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
-        """For each term: the rows that hold it, ascending, and how often each does."""
         tokens = list(dict.fromkeys(map(token, terms)))
         ids = None
         if among != ALL:

@@ -60,7 +60,6 @@ class LanceStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """Hold the newest committed state for the length of a ``with`` block."""
         state = self._newest()
         reading = Reading(state, self._caches, self.dimensions)
         yield LanceSnapshot(state, reading, self._address, self.dimensions)
@@ -75,7 +74,6 @@ class LanceStore:
         return state
 
     def put(self, entry: Entry) -> None:
-        """Add a document, or replace the one of the same name: with one row of the log."""
         check_entry(entry, self.dimensions)
         prepared = write.prepare(entry)
 
@@ -104,7 +102,6 @@ class LanceStore:
         options: str = "",
         properties: Mapping[str, Value] | None = None,
     ) -> bool:
-        """Note what is new of a document whose text is the same; False where there is none."""
 
         async def touch(writer: Writer) -> bool:
             info = (await self._current()).records.listing.get(name)
@@ -120,7 +117,6 @@ class LanceStore:
         return self._write(touch)
 
     def delete(self, name: str) -> bool:
-        """Remove a document; False where there was none of that name."""
 
         async def delete(writer: Writer) -> bool:
             info = (await self._current()).records.listing.get(name)
@@ -143,7 +139,6 @@ class LanceStore:
         self._write(vacuum)
 
     def optimize(self) -> None:
-        """Join small files, and make indexes once they are worth it."""
 
         async def optimize(writer: Writer) -> None:
             state = await self._current()
@@ -153,7 +148,6 @@ class LanceStore:
         self._write(optimize)
 
     def close(self) -> None:
-        """Let go of the tables; the store cannot be used afterwards."""
         self._closed = self._read_only = True
         self._writer = self._state = None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import psycopg
 
-from milepost.filters.kept import kept_facts
+from milepost.filters.fact_rows import kept_facts
 from milepost.types import Document
 
 Row = tuple[object, ...]

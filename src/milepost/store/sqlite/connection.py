@@ -17,7 +17,7 @@ from pathlib import Path
 from milepost.errors import StoreError
 from milepost.store.sqlite import schema, segment
 from milepost.store.sqlite.faults import door, kind, translated
-from milepost.store.sqlite.folder import connect, found, log_size
+from milepost.store.sqlite.folder import connect, database, log_size
 
 # What SQLite says where it may not make its shared memory beside the file.
 _NO_ROOM = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR}
@@ -86,7 +86,7 @@ class Reading:
 
     def _take(self) -> Reader:
         """A connection to the file that is there now."""
-        path = found(self._folder)
+        path = database(self._folder)
         while True:
             with self._lock:
                 reader = self._idle.pop() if self._idle else None
@@ -180,7 +180,7 @@ class Writing:
                 self._connection = None
 
     def _current(self) -> sqlite3.Connection:
-        path = found(self._folder)
+        path = database(self._folder)
         held = path.stat()
         if self._connection is not None and self._stamp != (held.st_dev, held.st_ino):
             self.close()  # erased and made anew: a write to the old file would be lost

@@ -15,7 +15,7 @@ from milepost.store.sqlite import schema, segment
 from milepost.store.sqlite.faults import door, kind, translated
 
 
-def found(folder: Path) -> Path:
+def database(folder: Path) -> Path:
     """Path of the folder's database.
 
     Raises:
@@ -98,7 +98,7 @@ def erase(folder: Path, *, patience_s: float) -> None:
         NotAnIndex: the folder holds no index.
         IndexBusy: another process is writing.
     """
-    path = found(folder)
+    path = database(folder)
     with translated(folder):
         connection = connect(path, "mode=rw", patience_s)
         try:

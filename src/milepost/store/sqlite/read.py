@@ -100,5 +100,4 @@ def matching(
 
 
 def _ids(documents: Sequence[DocumentInfo]) -> str:
-    """Numbers of documents as JSON: SQL takes any number of them as one value."""
     return json.dumps([info.id for info in documents])

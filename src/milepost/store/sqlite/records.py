@@ -16,7 +16,7 @@ from milepost.store.base import DocumentInfo, DocumentSelection
 from milepost.store.conditions import ALWAYS, HEAD, Dialect
 from milepost.store.conditions import condition as filtered
 from milepost.store.sqlite.vectors import numbers
-from milepost.store.sqlite.write import given, kept
+from milepost.store.sqlite.write import escape, unescape
 
 _RECORD = (
     "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes, options, "
@@ -108,7 +108,7 @@ def _spelled(names: Iterable[str]) -> tuple[list[str], dict[str, str | bytes]]:
     plain: list[str] = []
     odd: dict[str, str | bytes] = {}
     for name in names:
-        each = kept(name)
+        each = escape(name)
         if isinstance(each, str) and "\0" not in each:
             plain.append(each)
         else:
@@ -120,9 +120,9 @@ def _info(record: tuple[Any, ...]) -> DocumentInfo:
     number, name, source, digest, size, mtime, characters, count, first = record[:9]
     notes, options, properties = record[9:]
     return DocumentInfo(
-        name=given(name),
-        source=None if source is None else given(source),
-        hash=given(digest),
+        name=unescape(name),
+        source=None if source is None else unescape(source),
+        hash=unescape(digest),
         signature=None if size is None else (size, mtime),
         characters=characters,
         sentences=count,

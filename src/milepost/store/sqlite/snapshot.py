@@ -34,22 +34,18 @@ class SqliteSnapshot(LocalSnapshot):
         ] = {}  # of those that were asked for
 
     def documents(self) -> list[DocumentInfo]:
-        """All documents in order of their first row."""
         return self.select(ALL) or []
 
     def info(self, name: str) -> DocumentInfo | None:
-        """One document's record, or None."""
         return next(iter(self.infos([name])), None)
 
     def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
-        """The records of the documents named, in order of their first row."""
         with translated(self._folder):
             return records.infos(self._connection, names)
 
     def select(
         self, among: DocumentSelection, most: int | None = None
     ) -> list[DocumentInfo] | None:
-        """The documents of ``among``; None where they have more sentences than ``most``."""
         among.check_keys(self.keys)
         if most is not None and self._sentences(among) > most:
             return None
@@ -64,17 +60,14 @@ class SqliteSnapshot(LocalSnapshot):
         return list(held)
 
     def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
-        """The documents that own rows, each once, in their order."""
         with translated(self._folder):
             return records.owners(self._connection, rows)
 
     def keys(self) -> frozenset[str]:
-        """Keys of the documents' properties, and ``document``; none without documents."""
         with translated(self._folder):
             return records.keys(self._connection)
 
     def ranges(self, among: DocumentSelection) -> NDArray[np.int64]:
-        """The rows of the documents of ``among``."""
         if among not in self._ranges:
             with translated(self._folder):
                 self._ranges[among] = records.ranges(self._connection, among)
@@ -87,12 +80,10 @@ class SqliteSnapshot(LocalSnapshot):
         return int((ranges[:, 1] - ranges[:, 0]).sum())
 
     def statistics(self) -> Statistics:
-        """Count over all documents."""
         meta = self._view.meta
         return Statistics(meta.documents, meta.sentences, meta.terms, meta.dead)
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
-        """Everything but the vectors of the sentences of some documents."""
         with translated(self._folder):
             return read.sentences(self._connection, documents)
 
@@ -108,17 +99,14 @@ class SqliteSnapshot(LocalSnapshot):
         return self._view.vectors(self._chosen(ranges_of(documents)), self._dimensions)
 
     def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
-        """``text[start:end]`` of each part."""
         with translated(self._folder):
             return read.texts(self._connection, parts)
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
-        """Pages and headings of each document."""
         with translated(self._folder):
             return read.marks(self._connection, documents)
 
     def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
-        """For each term: the rows that hold it, ascending, and how often each does."""
         among.check_keys(self.keys)
         with translated(self._folder):
             found = read.postings(self._connection, terms)

@@ -54,7 +54,6 @@ class SqliteStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """Hold the newest committed state for the length of a ``with`` block."""
         self._open()
         reader, view = self._begin()
         try:
@@ -79,7 +78,6 @@ class SqliteStore:
         raise schema.damaged(self._folder, f"{missing} is missing")
 
     def put(self, entry: Entry) -> None:
-        """Add a document, or replace the one of the same name, in one transaction."""
         check_entry(entry, self.dimensions)
         self._may_write()
         prepared = write.prepare(entry)
@@ -93,19 +91,16 @@ class SqliteStore:
         options: str = "",
         properties: Mapping[str, Value] | None = None,
     ) -> bool:
-        """Note what is new of a document; False where there is no such document."""
         self._may_write()
         with self._writing.transaction() as (connection, meta):
-            return write.touch(connection, meta, write.kept(name), signature, options, properties)
+            return write.touch(connection, meta, write.escape(name), signature, options, properties)
 
     def delete(self, name: str) -> bool:
-        """Remove a document; False where there was none of that name."""
         self._may_write()
         with self._writing.transaction() as (connection, meta):
-            return write.delete(connection, meta, write.kept(name)) is not None
+            return write.delete(connection, meta, write.escape(name)) is not None
 
     def vacuum(self) -> None:
-        """Give back the space of deleted documents; rows keep their numbers."""
         self._may_write()
         with self._writing.transaction() as (connection, meta):
             generation = write.vacuum(connection, meta, self._folder)
@@ -116,7 +111,6 @@ class SqliteStore:
         """Nothing: every search is exact."""
 
     def close(self) -> None:
-        """Release files; the store cannot be used afterwards."""
         self._closed = True
         self._segments.close()
         # The writer last: the last one to close folds SQLite's log into the file.

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
-from milepost.filters.kept import kept_facts
+from milepost.filters.fact_rows import kept_facts
 from milepost.properties import checked
 from milepost.store import packing
 from milepost.store.base import Entry
@@ -42,7 +42,7 @@ class Prepared:
     crc: int
 
 
-def kept(value: str) -> str | bytes:
+def escape(value: str) -> str | bytes:
     """Make of a string what SQLite can hold: text, or bytes where it is not valid Unicode."""
     try:
         value.encode()
@@ -60,10 +60,10 @@ def prepare(entry: Entry) -> Prepared:
     size, mtime = entry.signature or (None, None)
     vectors, terms = segment.pack(entry.vectors), sum(map(len, entry.terms))
     return Prepared(
-        name=kept(document.name),
+        name=escape(document.name),
         record=(
-            None if document.source is None else kept(document.source),
-            kept(document.hash),
+            None if document.source is None else escape(document.source),
+            escape(document.hash),
             size,
             mtime,
             len(document.text),
@@ -90,7 +90,7 @@ def prepare(entry: Entry) -> Prepared:
     )
 
 
-def given(value: str | bytes) -> str:
+def unescape(value: str | bytes) -> str:
     """Turn back what ``kept`` has made."""
     return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
 
@@ -157,8 +157,8 @@ def touch(
             "UPDATE documents SET properties = ? WHERE id = ?", (held.as_json(), document)
         )
         connection.execute("DELETE FROM facts WHERE document = ?", (document,))
-        path = None if source is None else given(source)
-        known = _facts(Document(given(name), "", source=path, properties=held))
+        path = None if source is None else unescape(source)
+        known = _facts(Document(unescape(name), "", source=path, properties=held))
         _write_facts(connection, document, known)
     schema.write_meta(connection, replace(meta, change=meta.change + 1))
     return True
