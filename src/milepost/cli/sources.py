@@ -142,11 +142,12 @@ def model_folder(
 def cache_place(paths: Sequence[str], fingerprint: str, options: ReadOptions) -> Path:
     """Folder in the cache for the index of these paths, read like this, made by this model."""
     from milepost.engine.folder import cache_folder
+    from milepost.text.readers.formats import TEXT_VERSION
 
     # Not resolved: a document keeps the path that the user gave.
     absolute = sorted({_written(path) for path in paths})
     read = [str(options)] if str(options) else []
-    key = "\0".join([fingerprint, *read, *absolute])
+    key = "\0".join([fingerprint, f"text {TEXT_VERSION}", *read, *absolute])
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
     return cache_folder() / "indexes" / digest[:24]
 

@@ -59,7 +59,7 @@ def test_alternatives() -> None:
     stub = "Content-Type: text/plain\n\nPlease enable HTML."
     assert "Mill Street" in read_bytes(_mixed("multipart/alternative", stub, page), "a.eml").text
     inner = (
-        "Content-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: text/html\n\n<p>See it.</p>"
+        "Content-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: text/html\n\n<p>See.</p>"
         "\n--B\nContent-Type: text/csv\nContent-Disposition: attachment; filename=a.csv\n\n"
         "Step,Day\nDig,Monday\n--B--"
     )
@@ -114,7 +114,7 @@ def test_rich_text() -> None:
 def test_open_documents() -> None:
     """Hidden paragraphs and sections are left out."""
     body = (
-        "<text:p>Open.</text:p><text:p><text:hidden-paragraph text:is-hidden='true'/>Secret.</text:p>"
+        "<text:p>Open.</text:p><text:p><text:hidden-paragraph text:is-hidden='true'/>No.</text:p>"
         "<text:section text:display='none'><text:p>Hidden.</text:p></text:section>"
     )
     assert read_bytes(opendocument("text", body), "a.odt").text == "Open."

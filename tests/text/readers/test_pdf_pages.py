@@ -38,8 +38,8 @@ def test_long_lines_differ_by_their_digits() -> None:
 
 def test_numbers_of_lines() -> None:
     """They are dropped beside running text, and kept in a list."""
-    prose = ["The court finds that the buyer", "knew of the leak before he", "bought it and that the",
-             "seller did not hide it at all."]  # fmt: skip
+    prose = ["The court finds that the buyer", "knew of the leak before he"]
+    prose += ["bought it and that the", "seller did not hide it at all."]
     names = ["Anna Lind", "Bert Moor", "Cora Weil", "Dora Hill"]
     for lines, dropped in ((prose, True), (names, False)):
         page = PdfPage()

@@ -48,7 +48,7 @@ def links(archive: Archive, part: str) -> Links:
 
 
 def main_part(archive: Archive) -> tuple[str, str] | None:
-    """Return the path of the main part and the format that it has; None if it is no Office file."""
+    """Return the path and format of the main part; None if the file is not of Office."""
     usual = [(archive.find(part), kind) for part, kind in _USUAL]
     held = next(((part, kind) for part, kind in usual if part is not None), None)
     try:
