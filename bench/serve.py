@@ -21,7 +21,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import numpy as np
 
 BOOK = Path(__file__).parents[1] / "examples" / "origin-of-species.txt"
@@ -50,7 +50,7 @@ def served(cache: Path, *args: str) -> Iterator[tuple[str, float]]:
             if process.poll() is not None:
                 raise RuntimeError((cache / "log").read_text())
             time.sleep(0.01)
-        httpx.get(found[1]).raise_for_status()
+        httpx2.get(found[1]).raise_for_status()
         yield found[1], time.perf_counter() - begun
     finally:
         process.send_signal(signal.SIGTERM)
@@ -59,15 +59,15 @@ def served(cache: Path, *args: str) -> Iterator[tuple[str, float]]:
 
 def indexed(url: str) -> None:
     """Wait for the index."""
-    while not httpx.get(f"{url}/indexing").json()["idle"]:
+    while not httpx2.get(f"{url}/indexing").json()["idle"]:
         time.sleep(0.2)
 
 
 @asynccontextmanager
-async def client(url: str, clients: int) -> AsyncIterator[httpx.AsyncClient]:
+async def client(url: str, clients: int) -> AsyncIterator[httpx2.AsyncClient]:
     """A client with as many connections as there are clients."""
-    limits = httpx.Limits(max_connections=clients, max_keepalive_connections=clients)
-    async with httpx.AsyncClient(base_url=url, timeout=120, limits=limits) as made:
+    limits = httpx2.Limits(max_connections=clients, max_keepalive_connections=clients)
+    async with httpx2.AsyncClient(base_url=url, timeout=120, limits=limits) as made:
         yield made
 
 
@@ -77,7 +77,7 @@ async def load(url: str, path: str, bodies: list[dict], clients: int, seconds: f
     errors: list[str] = []
     until = time.perf_counter() + seconds
 
-    async def one(made: httpx.AsyncClient, number: int) -> None:
+    async def one(made: httpx2.AsyncClient, number: int) -> None:
         turn = number
         while time.perf_counter() < until:
             begun = time.perf_counter()
@@ -132,10 +132,10 @@ async def while_indexing(url: str, folder: Path, seconds: float) -> tuple[np.nda
         file = folder / f"part{number}.txt"
         file.write_text(text[number * 1000 :], encoding="utf-8")
         with file.open("rb") as data:
-            httpx.post(f"{url}/documents", files={"file": (file.name, data)}, timeout=60)
+            httpx2.post(f"{url}/documents", files={"file": (file.name, data)}, timeout=60)
     await asyncio.sleep(2)
     took = await load(url, "/search", [{"question": each} for each in QUESTIONS], 1, seconds)
-    return took, not httpx.get(f"{url}/indexing").json()["idle"]
+    return took, not httpx2.get(f"{url}/indexing").json()["idle"]
 
 
 def start(cache: Path, args: tuple[str, ...]) -> None:
@@ -156,7 +156,7 @@ def indexing(cache: Path, model: str) -> None:
         folder.mkdir()
         with served(cache, "--db", str(folder / "db"), "--model", model, extra) as (url, _):
             with BOOK.open("rb") as data:
-                httpx.post(f"{url}/documents", files={"file": ("b.txt", data)}, timeout=60)
+                httpx2.post(f"{url}/documents", files={"file": ("b.txt", data)}, timeout=60)
             indexed(url)
             body = [{"question": each} for each in QUESTIONS]
             row(f"idle {extra}", asyncio.run(load(url, "/search", body, 1, 15)), 15)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from support.server import Server
@@ -17,7 +17,7 @@ TEXTS = "/v1/embeddings"
 
 
 @pytest.fixture
-def client(server: Server) -> Iterator[httpx.Client]:
+def client(server: Server) -> Iterator[httpx2.Client]:
     with server.client() as made:
         yield made
 
@@ -46,7 +46,7 @@ def client(server: Server) -> Iterator[httpx.Client]:
         ("/check", {"text": "wax", **dict.fromkeys(("documents", "where", "min_score"))}),
     ],
 )
-def test_null_is_the_default(client: httpx.Client, path: str, body: dict[str, Any]) -> None:
+def test_null_is_the_default(client: httpx2.Client, path: str, body: dict[str, Any]) -> None:
     """As OpenAI's and other clients send what they have no value for."""
     plain = {key: value for key, value in body.items() if value is not None}
     got = client.post(path, json=body)
@@ -71,7 +71,7 @@ def test_null_is_the_default(client: httpx.Client, path: str, body: dict[str, An
     ],
 )
 def test_one_error_says_what_is_wrong(
-    client: httpx.Client, path: str, body: dict[str, Any], said: str
+    client: httpx2.Client, path: str, body: dict[str, Any], said: str
 ) -> None:
     got = client.post(path, json=body)
     assert got.status_code == 422
@@ -80,7 +80,7 @@ def test_one_error_says_what_is_wrong(
     assert len(message) < 300
 
 
-def test_what_is_not_json_is_told_the_content_type(client: httpx.Client) -> None:
+def test_what_is_not_json_is_told_the_content_type(client: httpx2.Client) -> None:
     got = client.post(TEXTS, content=b'{"input":"x"}', headers={"content-type": "text/plain"})
     assert got.status_code == 422
     assert "Content-Type: application/json" in got.json()["error"]["message"]
@@ -98,7 +98,7 @@ def test_what_is_not_json_is_told_the_content_type(client: httpx.Client) -> None
     ],
 )
 def test_ten_megabytes_of_wrong_items_are_refused_at_once(
-    server: Server, client: httpx.Client, path: str, body: dict[str, Any]
+    server: Server, client: httpx2.Client, path: str, body: dict[str, Any]
 ) -> None:
     """It took 20 seconds, in which the server answered nobody; a message is short."""
     data = json.dumps(body).encode()

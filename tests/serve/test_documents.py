@@ -6,7 +6,7 @@ import io
 import signal
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from support.server import START, Server, ServerProcess
@@ -24,7 +24,7 @@ trailer<</Root 1 0 R>>
 """
 
 
-def upload(client: httpx.Client, name: str, data: bytes) -> httpx.Response:
+def upload(client: httpx2.Client, name: str, data: bytes) -> httpx2.Response:
     return client.post("/documents", files={"file": (name, data)})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-import httpx
+import httpx2
 import pytest
 
 from support.page_documents import NOTES, harbour
@@ -15,7 +15,7 @@ from support.server import Server
 @pytest.fixture(scope="module")
 def asked(
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[httpx.Client, dict[str, str]]]:
+) -> Iterator[tuple[httpx2.Client, dict[str, str]]]:
     """A client of a server with a text and a PDF, and their ids by title."""
     place = tmp_path_factory.mktemp("places")
     folder = place / "files"
@@ -28,7 +28,7 @@ def asked(
         yield client, {each["title"]: each["id"] for each in listed}
 
 
-def sentences(client: httpx.Client, identity: str, start: int, end: int) -> list[list[int]]:
+def sentences(client: httpx2.Client, identity: str, start: int, end: int) -> list[list[int]]:
     got = client.get(f"/documents/{identity}/sentences", params={"start": start, "end": end})
     assert got.status_code == 200, got.text
     return got.json()["sentences"]

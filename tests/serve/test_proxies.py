@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import pytest
 
 from milepost.errors import InputError
@@ -75,7 +75,7 @@ def test_nginx_with_tls_and_a_prefix(proxy: str, prefix: str) -> None:
     """The page, its files and the API, as a browser asks for them; own requests are own."""
     port = urlsplit(proxy).port
     host = {"host": f"{NAME}:{port}"}
-    with httpx.Client(base_url=proxy, verify=False, headers=host, timeout=60) as client:
+    with httpx2.Client(base_url=proxy, verify=False, headers=host, timeout=60) as client:
         page = client.get(f"/{prefix}/")
         assert page.status_code == 200
         assert 'src="page/main.js"' in page.text

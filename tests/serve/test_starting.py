@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import httpx
+import httpx2
 import pytest
 
 pytest.importorskip("fastapi", reason="needs the serve extra")
@@ -46,7 +46,7 @@ def application(lived: list[str]) -> FastAPI:
 
 
 @asynccontextmanager
-async def living(app: Starting[Any]) -> AsyncIterator[httpx.AsyncClient]:
+async def living(app: Starting[Any]) -> AsyncIterator[httpx2.AsyncClient]:
     """A client of an application between its startup and its shutdown."""
     to_app, receive = anyio.create_memory_object_stream[dict[str, Any]](2)
     sent: list[str] = []
@@ -59,8 +59,8 @@ async def living(app: Starting[Any]) -> AsyncIterator[httpx.AsyncClient]:
         await to_app.send({"type": "lifespan.startup"})
         while not sent:
             await anyio.sleep(0.005)
-        transport = httpx.ASGITransport(app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
             yield client
         await to_app.send({"type": "lifespan.shutdown"})
     assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
@@ -89,7 +89,7 @@ def test_the_page_comes_before_the_model() -> None:
             assert "being loaded" in ready.json()["error"]["message"]
             rebound = await client.get("/", headers={"Host": "evil.example"})
             assert rebound.status_code == 421
-            answers: list[httpx.Response] = []
+            answers: list[httpx2.Response] = []
 
             async def ask() -> None:
                 answers.append(await client.get("/documents"))
@@ -127,11 +127,11 @@ def test_what_cannot_be_made_ends_the_server(where: str) -> None:
         url = f"http://127.0.0.1:{at.getsockname()[1]}"
         while not found:
             try:
-                found.append(httpx.get(f"{url}/", timeout=20).status_code)
-            except httpx.TransportError:  # not listening yet
+                found.append(httpx2.get(f"{url}/", timeout=20).status_code)
+            except httpx2.TransportError:  # not listening yet
                 continue
         threading.Timer(0.2, go.set).start()
-        found.append(httpx.get(f"{url}/documents", timeout=20).status_code)
+        found.append(httpx2.get(f"{url}/documents", timeout=20).status_code)
 
     asking = threading.Thread(target=ask)
     asking.start()

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from milepost.library.documents import Library
@@ -16,7 +16,7 @@ from milepost.testing import fake_index
 from support.server import Server
 
 
-def upload(client: httpx.Client, name: str, text: bytes = b"The ibex lives in Bern.\n") -> str:
+def upload(client: httpx2.Client, name: str, text: bytes = b"The ibex lives in Bern.\n") -> str:
     got = client.post("/documents", files={"file": (name, text)})
     assert got.status_code == 202, got.text
     return str(got.json()["documents"][0]["id"])

@@ -15,7 +15,7 @@ from threading import Thread
 from types import TracebackType
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 import uvicorn
 
@@ -71,7 +71,7 @@ class _Running(ABC):
                 raise AssertionError(f"the server did not start: {self.said()}")
             time.sleep(0.02)
         self.url = found[1]
-        while httpx.get(f"{self.url}/ready", timeout=START).status_code == 503:
+        while httpx2.get(f"{self.url}/ready", timeout=START).status_code == 503:
             assert time.monotonic() < until, self.said()
             time.sleep(0.02)
 
@@ -79,11 +79,11 @@ class _Running(ABC):
         """What the process has printed so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
-    def client(self, **more: object) -> httpx.Client:
+    def client(self, **more: object) -> httpx2.Client:
         """A client of this server."""
-        return httpx.Client(base_url=self.url, timeout=60.0, **more)  # type: ignore[arg-type]
+        return httpx2.Client(base_url=self.url, timeout=60.0, **more)  # type: ignore[arg-type]
 
-    def indexed(self, client: httpx.Client, seconds: float = START) -> dict[str, object]:
+    def indexed(self, client: httpx2.Client, seconds: float = START) -> dict[str, object]:
         """Wait until everything given is in the index."""
         until = time.monotonic() + seconds
         while not (progress := client.get("/indexing").json())["idle"]:

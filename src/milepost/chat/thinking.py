@@ -13,7 +13,7 @@ _ALONE = re.compile(rf"^\s*{_CLOSE}\s*\n\s*", re.MULTILINE)
 
 
 class Thought(str):
-    """A piece of a stream that is no part of the answer."""
+    """A piece of a stream that is not a part of the answer."""
 
     __slots__ = ()
 

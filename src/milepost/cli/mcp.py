@@ -34,7 +34,7 @@ CLIENTS = ("claude-code", "claude-desktop", "codex", "cursor", "gemini", "vscode
 
 
 class McpGroup(CommandGroup):
-    """``milepost mcp PATH`` is ``milepost mcp run PATH``: what is no subcommand belongs to it."""
+    """``milepost mcp PATH`` is ``milepost mcp run PATH``: all but subcommands belongs to it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put ``run`` in front of anything but a subcommand and the help."""

@@ -1,9 +1,9 @@
 """Connections to the server, directly or through a pooler, with Milepost's settings.
 
-A direct connection is told its settings once. A pooler such as PgBouncer gives every transaction
-another connection of the server: there they are told at the beginning of each transaction, nothing
-is kept beyond its end, and no statement is prepared. They do not travel as libpq's ``options``,
-which poolers refuse or drop.
+A direct connection gets its settings once. A pooler such as PgBouncer gives every transaction
+another connection of the server: there each transaction begins with the settings, nothing is kept
+beyond its end, and no statement is prepared. They do not travel as libpq's ``options``, which
+poolers refuse or drop.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TOLD = (
 )
 _DIRECT = f"SELECT CASE WHEN pg_backend_pid() = %(pid)s THEN {_TOLD.format(local='false')} END"
 LOCAL = f"SELECT {_TOLD.format(local='true')}"
-"""Tell a transaction its settings."""
+"""Give a transaction its settings."""
 
 _GIVEN = re.compile(r"(?:-c\s*|--)([\w.-]+)=")
 
@@ -52,9 +52,9 @@ class Connection(psycopg.Connection[Any]):
     told: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed
 
     def settle(self, told: dict[str, Any]) -> None:
-        """Tell the server the settings; where a pooler is between, each transaction is told.
+        """Send the settings; where a pooler is between, each transaction sends them.
 
-        The process of the server that answers is then another one than libpq was told of.
+        The process of the server that answers is then another one than libpq knows of.
         """
         row = self.execute(_DIRECT, told | {"pid": self.info.backend_pid}).fetchone()
         self.told, self.pooled = told, row is None or row[0] is None
@@ -73,7 +73,7 @@ class Connection(psycopg.Connection[Any]):
 
 
 def settings(address: Address, patience_s: float, extension: str) -> dict[str, Any]:
-    """What the server is told, without what the address itself says (``options``).
+    """The settings, without those that the address itself has (``options``).
 
     Args:
         address: of the index.

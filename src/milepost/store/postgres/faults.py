@@ -12,7 +12,7 @@ from milepost.errors import IndexBusy, MilepostError, StorageFull, StoreError
 from milepost.store.postgres.address import Address
 
 REMADE = (pg.UndefinedTable, pg.InvalidSchemaName)
-"""What a process is told whose tables another one erases."""
+"""Errors of a process whose tables another one erases."""
 
 
 def remade(address: Address) -> IndexBusy:

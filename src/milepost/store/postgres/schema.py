@@ -132,7 +132,7 @@ _RACES = (
     pg.UndefinedTable,
     pg.InvalidSchemaName,
 )
-"""What a process is told while another one, not always Milepost, makes or erases the same."""
+"""Errors of a process while another one, not always Milepost, makes or erases the same."""
 
 
 def ready(
