@@ -358,21 +358,15 @@ def test_mined_negatives(tmp_path: Path) -> None:
         {**row, "negatives": [{"document": "a", "span": [170, 350]}]},
         {**row, "negatives": [{"document": "a", "span": ["x", 1]}]},
         {**row, "negatives": "none"},
-        {**row, "id": "2", "negatives": [{"document": "a", "span": [17, 35], "weight": 0.25}]},
-        {**row, "negatives": [{"document": "a", "span": [17, 35], "weight": 1.5}]},
-        {**row, "negatives": [{"document": "a", "span": [17, 35], "weight": True}]},
     ]  # fmt: skip
     path = write(tmp_path / "mined.jsonl.gz", rows)
     report = Report()
-    first, second = ("1", "who sings"), ("2", "who sings")
-    assert list(load_negatives(path, texts, report, {first, second}, ())) == [
-        (first, {(0, 1): 1.0}),
-        (second, {(0, 1): 0.25}),
-    ]
+    first = ("1", "who sings")
+    assert list(load_negatives(path, texts, report, {first}, ())) == [(first, [(0, 1)])]
     assert report.counts[path]["negatives in documents that are not read"] == 1
-    assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4, 6, 7), report.bad, strict=True)] == [
+    assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4), report.bad, strict=True)] == [
         True
-    ] * 5
+    ] * 3
 
 
 def test_negatives_of_questions_that_are_not_read_are_counted(tmp_path: Path) -> None:
@@ -390,8 +384,8 @@ def test_negatives_of_questions_that_are_not_read_are_counted(tmp_path: Path) ->
     report = Report()
     found = dict(load_negatives(path, texts, report, {("1", "who sings")}, {"who stops"}))
     assert found == {
-        ("1", "who sings"): {(0, 0): 1.0, (0, 1): 1.0},
-        ("3", "who stops"): {(0, 1): 1},
+        ("1", "who sings"): [(0, 0), (0, 1)],
+        ("3", "who stops"): [(0, 1)],
     }
     assert list(report.lines()) == [
         f"{path}: 3 negatives, 1 negatives of questions that are not read"

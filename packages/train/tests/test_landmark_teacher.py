@@ -151,7 +151,7 @@ def test_a_model_of_another_width_gives_scores_alone(data: DataSettings, folder:
     assert np.argmax(wide.astype(np.float32) @ asked.astype(np.float32)) == 0
     with pytest.raises(InputError, match=r"vectors of 32 numbers to a teacher's of 256;.*set it"):
         build(MarkedStage(**SMALL), material)
-    stage = MarkedStage(**SMALL, distil=0, rank=1.0, selected=0.5)
+    stage = MarkedStage(**SMALL, distil=0, rank=1.0)
     student = Student()
     parts = build(stage, material).step(student, Random(1))
     assert parts["rank"] > 0

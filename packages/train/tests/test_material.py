@@ -62,7 +62,7 @@ def data(tmp_path: Path) -> DataSettings:
     mined = write(
         tmp_path / "mined.jsonl",
         [{"id": "q", "question": "where sat the cat?", "document": "a", "spans": [[9, 32]],
-          "negatives": [{"document": "a", "span": [33, 58], "weight": 0.5}]},
+          "negatives": [{"document": "a", "span": [33, 58]}]},
          {"id": "q", "question": "where sat the cat?", "document": "a", "spans": [[9, 32]],
           "negatives": [{"document": "b", "span": [0, 9]}]},
          {"id": "gone", "question": "what sat?", "document": "a", "spans": [[9, 32]],
@@ -85,8 +85,6 @@ def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
     first, second = material.pairs
     found = [text.words[slice(*text.spans[0])].strip() for text in first.negatives]
     assert found == ["The dog sat by the tree.", "The bird sat on the river."]
-    assert first.weights == (0.5, 1.0)
-    assert material.weights == {0: {(0, 2): 0.5}}
     assert second.negatives == ()
     titles = [(pair.words, len(pair.text.spans)) for pair in material.documents]
     assert titles == [("The cat", 3), ("Birds", 1)]  # the first without its line of the title

@@ -26,7 +26,6 @@ from support.small_material import (  # noqa: E402
     LANDMARK,
     Student,
     small_material,
-    small_teacher,
     small_text,
 )
 
@@ -160,36 +159,6 @@ def _pieces(row: list[int]) -> list[list[int]]:
     return pieces[:-1]
 
 
-def test_a_teachers_ranking(tmp_path: Any) -> None:
-    """``sum t (log t - log p)`` of the softmaxes of both rankings, by hand."""
-    material = small_material(small_teacher(tmp_path))
-    student = Student()
-    objective = build(DocumentsStage(**SMALL, passages=0.0, distil=0.5), material)
-    parts = objective.step(student, Random(2))
-    chosen = objective.draw(Random(2))
-    queries, documents = longhand(student, 5)
-    ours = (queries @ documents.T / 0.05).log_softmax(1)
-    rows = []
-    for pair in chosen:
-        count = max(1, int(np.searchsorted(pair.text.starts, 40, "right")) - 1)
-        said = material.targets.of_text(pair.text.part(0, count)).astype(np.float32)
-        rows.append(said.mean(0) / np.linalg.norm(said.mean(0)))
-    asked = [material.targets.of_questions((pair.words,))[0].astype(np.float32) for pair in chosen]
-    theirs = (torch.from_numpy(np.stack(asked) @ np.stack(rows).T) / 0.05).log_softmax(1)
-    apart = (theirs.exp() * (theirs - ours)).sum(1).mean()
-    contrast = F.cross_entropy(queries @ documents.T / 0.05, torch.arange(5))
-    assert parts["rank"] == pytest.approx(apart.item(), abs=1e-4)
-    assert parts["loss"] == pytest.approx((contrast + 0.5 * apart).item(), abs=1e-4)
-    alike = objective.step(_alike, Random(2))
-    assert alike["loss"] == pytest.approx(alike["floor"], abs=1e-4)
-    with pytest.raises(InputError, match="distil needs a teacher"):
-        build(DocumentsStage(distil=0.5), small_material())
-
-
-def _alike(batch: Any) -> Any:
-    return F.normalize(torch.ones(len(batch.owners), 32), dim=1).requires_grad_()
-
-
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0, 1))
 def test_a_draw_depends_on_the_generator_alone(seed: int, share: float) -> None:
@@ -246,7 +215,6 @@ def test_refused() -> None:
         ({"granularities": ()}, "granularities is empty"),
         ({"window": 3}, "window is 3;.*16 or more"),
         ({"tokens": 15}, "tokens is 15"),
-        ({"distil": -1.0}, "distil is -1"),
         ({"chunk": -1}, "chunk is -1"),
         ({"window": 256}, "256 tokens from landmark to landmark do not fit a window of 256"),
         ({"evaluation": "word"}, "evaluation: 'word' is not a granularity"),

@@ -114,7 +114,6 @@ def test_it_learns(teacher: Any) -> None:
         {"alpha": 0.3, "form": "apart"},
         {"dimensions": (8, 32)},
         {"rank": 0.5},
-        {"selected": 0.5},
         {"halo_dropout": 0.5, "question_dropout": 0.4},
         {"across": False},
     ],
@@ -218,7 +217,6 @@ def test_fewer_questions_than_a_step_has_room_for() -> None:
         ({"tasks": {"frst": 1.0}}, "unknown task 'frst';.*'first'"),
         ({"open_tasks": ("thrd",)}, "unknown task 'thrd'"),
         ({}, "distil and rank need a teacher"),
-        ({"distil": 0, "selected": 0.5}, "selected needs a teacher"),
     ],
 )
 def test_what_the_material_lacks(changes: dict[str, Any], words: str) -> None:
@@ -235,7 +233,6 @@ def test_what_the_material_lacks(changes: dict[str, Any], words: str) -> None:
         ({"windows": ()}, "windows are"),
         ({"temperature": 0.0}, "temperature is 0"),
         ({"question_dropout": 1.0}, "question_dropout is 1"),
-        ({"selected": 0.0}, "selected is 0"),
         ({"distil": -1.0}, "distil is -1;.*0 or more"),
         ({"distil_questions": -1.0}, "distil_questions is -1"),
         ({"rank": -1.0}, "rank is -1"),

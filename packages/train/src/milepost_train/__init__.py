@@ -18,7 +18,7 @@ The light model: ``light/``. Ranking and calibration: ``ranking/``.
 
 Training data is made by ``rules.py`` (questions a text holds itself),
 ``synthesis.py`` with ``prompts.py`` (questions of a language model), and
-``mining.py`` with ``collection.py``, ``negatives.py`` and ``coupled.py`` (what looks like evidence
+``mining.py`` with ``collection.py`` and ``negatives.py`` (what looks like evidence
 and is none, and how surely);
 ``made.py`` and ``journal.py`` are the files they write.
 """

@@ -92,17 +92,12 @@ class Pair:
         text: the passage.
         words: the query itself.
         negatives: passages that do not answer it though they look so.
-        weights: probability that each does not answer, in [0, 1]; missing ones are 1.
-        scores: what somebody gave the passage and, behind it, the first of the negatives; the
-            others have none.
     """
 
     ids: NDArray[np.int32]
     text: Text
     words: str = ""
     negatives: tuple[Text, ...] = ()
-    weights: tuple[float, ...] = ()
-    scores: tuple[float, ...] = ()
 
 
 def held_out(document: str, share: float) -> bool:

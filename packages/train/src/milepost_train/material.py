@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,6 @@ from milepost_train.loading import (
     Report,
     Sentence,
     Texts,
-    Weighed,
     load_documents,
     load_pairs,
     load_task,
@@ -57,8 +56,6 @@ class Material:
         causal: the model sees only what precedes: windows get no context after them.
         width: numbers of the model's vectors; None if unknown.
         mined: of a question, by its number: sentences that are hard negatives.
-        weights: of a question, by its number: probability that a mined sentence is not an answer,
-            in [0, 1]; what is not named is sure.
         targets: a teacher's vectors; None without a teacher.
         read: token ids of a question in other words than its own.
         report: what was read and what was not.
@@ -73,7 +70,6 @@ class Material:
     causal: bool = False
     width: int | None = None
     mined: Mapping[int, Sequence[Sentence]] = field(default_factory=dict)
-    weights: Mapping[int, Mapping[Sentence, float]] = field(default_factory=dict)
     targets: Targets | None = None
     read: Callable[[str], NDArray[np.int32]] = _unread
     report: Report = field(default_factory=Report)
@@ -169,7 +165,7 @@ def load_material(
     order = [(kind, path) for kind, paths in enumerate(kinds) for path in paths]
     questions: list[Question] = []
     pairs: list[Pair] = []
-    mined: dict[tuple[str, str], Weighed] = {}
+    mined: dict[tuple[str, str], dict[Sentence, None]] = {}
     allow = data.allow_nc
     for number, (kind, path) in enumerate(order):
         progress(f"reading {path.name}", number, len(order))
@@ -182,33 +178,28 @@ def load_material(
         else:
             asked = {(question.name, question.words) for question in questions}
             queries = {pair.words for pair in pairs}
-            for key, found in load_negatives(path, texts.all, report, asked, queries):
-                mined.setdefault(key, {}).update(found)
+            for key, places in load_negatives(path, texts.all, report, asked, queries):
+                mined.setdefault(key, {}).update(dict.fromkeys(places))
     documents = list(_titled(texts))
     if not (questions or pairs or documents):
         said = "; ".join([*report.lines(), *map(str, report.bad[:3])])
         raise InputError(f"the data holds nothing that can be trained on: {said}")
-    alike: dict[str, Weighed] = {}
+    alike: dict[str, dict[Sentence, None]] = {}
     for (_, words), found in mined.items():
         alike.setdefault(words, {}).update(found)
-    own = {
-        number: mined[question.name, question.words]
-        for number, question in enumerate(questions)
-        if mined.get((question.name, question.words))
-    }
     return Material(
         texts=texts.all,
         questions=questions,
-        pairs=[_with_mined(pair, alike.get(pair.words, {}), texts.all) for pair in pairs],
+        pairs=[_with_mined(pair, alike.get(pair.words, ()), texts.all) for pair in pairs],
         documents=documents,
         bos_id=texts.tokenizer.bos_id,
         landmark=texts.tokenizer.landmark,
         causal=causal,
         width=width,
-        mined={number: list(found) for number, found in own.items()},
-        weights={
-            number: {place: weight for place, weight in found.items() if weight < 1}
-            for number, found in own.items()
+        mined={
+            number: list(mined[question.name, question.words])
+            for number, question in enumerate(questions)
+            if mined.get((question.name, question.words))
         },
         targets=Targets(_teacher(data.teacher, data.context, device, dtype), cache)
         if data.teacher
@@ -230,19 +221,12 @@ def _teacher(folder: Path, context: Context, device: str, dtype: Dtype) -> Teach
     return LandmarkTeacher(folder, device=device)
 
 
-def _with_mined(pair: Pair, mined: Weighed, texts: Sequence[Text]) -> Pair:
+def _with_mined(pair: Pair, mined: Iterable[Sentence], texts: Sequence[Text]) -> Pair:
     """A pair with the sentences that were mined for its query."""
     own = pair.text.ids.tobytes()
-    parts = [
-        (replace(texts[t].part(n, n + 1), name=""), weight) for (t, n), weight in mined.items()
-    ]
-    found = [(part, weight) for part, weight in parts if part.ids.tobytes() not in own]
-    sure = (1.0,) * (len(pair.negatives) - len(pair.weights))
-    return replace(
-        pair,
-        negatives=(*pair.negatives, *(part for part, _ in found)),
-        weights=(*pair.weights, *sure, *(weight for _, weight in found)),
-    )
+    parts = [replace(texts[t].part(n, n + 1), name="") for t, n in mined]
+    found = [part for part in parts if part.ids.tobytes() not in own]
+    return replace(pair, negatives=(*pair.negatives, *found))
 
 
 def _titled(texts: Texts) -> Iterator[Pair]:

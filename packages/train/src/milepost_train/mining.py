@@ -6,11 +6,10 @@ output:
 
     {"id": "q1", "question": "Who lays the eggs?", "document": "bees", "spans": [[25, 49]],
      "positive": 0.71, "negatives": [
-       {"document": "bees", "span": [0, 24], "score": 0.4, "weight": 0.99, "by": "landmarks"}, …]}
+       {"document": "bees", "span": [0, 24], "score": 0.4, "by": "landmarks"}, …]}
 
-``score`` and ``positive`` are cosines of landmarks with the question. ``weight`` is the probability
-that an unmarked sentence is not an answer (``coupled.trust``), and the weight of the negative in
-training. ``by`` is ``landmarks``, ``words`` (BM25) or ``both``.
+``score`` and ``positive`` are cosines of landmarks with the question. ``by`` is ``landmarks``,
+``words`` (BM25) or ``both``.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The spacing of its landmarks is drawn for each text, so that its vector does not depend on one
 way of cutting. A query (a title, a heading, a question) is read by the same rule, with a draw of
-its own, and has to find its text among those of the batch; a teacher's scores say which of the
-others are near. A check reads at one granularity, always the same (``document_check.py``).
+its own, and has to find its text among those of the batch. A check reads at one granularity, always
+the same (``document_check.py``).
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from random import Random
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from milepost.engine.manifest import Granularity
@@ -25,21 +24,19 @@ from milepost_train.granularity import (
     units_of,
     windows_in,
 )
-from milepost_train.losses import divergence, over_prefixes, similarities, weighted_contrast
+from milepost_train.losses import each_against_negatives, over_prefixes, similarities
 from milepost_train.material import Material
 from milepost_train.needs import need
 from milepost_train.objectives.base import (
     Encode,
     backward,
     chunks_of,
-    effective_of,
     marked,
     sizes_of,
     spread_of,
     thinned,
 )
 from milepost_train.objectives.candidates import candidates
-from milepost_train.objectives.given_scores import need_scores
 from milepost_train.objectives.passages import Passages
 from milepost_train.stages.documents import DocumentsStage
 
@@ -83,8 +80,7 @@ class Documents:
     """Steps of the objective for documents.
 
     Raises:
-        InputError: the material has neither titles nor pairs, or no teacher or scores where they
-            are needed.
+        InputError: the material has neither titles nor pairs.
     """
 
     def __init__(self, stage: DocumentsStage, material: Material) -> None:
@@ -94,12 +90,6 @@ class Documents:
             "there are neither pairs nor documents with titles",
             "name pairs or documents in [data]",
         )
-        need(
-            material.targets is not None or not stage.distil,
-            "distil needs a teacher",
-            "name one ([data] teacher = …) or set it to 0",
-        )
-        need_scores(material.pairs, stage.scores)
         self.stage, self.material = stage, material
         self._passages = Passages([pair for pool in self._pools for pair in pool])
 
@@ -131,56 +121,29 @@ class Documents:
         owners, askers = (
             np.concatenate([batch.owners for batch in side]) for side in (windows, queries)
         )
-        teacher = self._teacher(chosen, texts) if stage.distil else None
         figures: dict[str, float] = {}
 
         def contrast(scores: Tensor) -> Tensor:
-            right, weights = marked(drawn.right, scores), drawn.trusted.to(scores.device)
-            return weighted_contrast(scores, right, ~right, weights, stage.temperature)
-
-        def scored(asking: Tensor, landmarks: Tensor) -> Tensor:
-            found = document_vectors(landmarks, owners)[1]
-            return similarities(document_vectors(asking, askers)[1], found)
+            right = marked(drawn.right, scores)
+            return each_against_negatives(scores, right, ~right, stage.temperature)
 
         def of_vectors(asking: Tensor, landmarks: Tensor) -> Tensor:
-            return contrast(scored(asking, landmarks))
+            found = document_vectors(landmarks, owners)[1]
+            return contrast(similarities(document_vectors(asking, askers)[1], found))
 
         def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
             figures["spread"] = spread_of(landmarks)
             sizes = sizes_of(stage.dimensions, landmarks)
             value = over_prefixes(of_vectors, (asking, landmarks), sizes)
             figures["contrast"] = value.item()
-            if teacher is None and not stage.scores:
-                return value
-            scores, heat = scored(asking, landmarks), stage.temperature
-            if teacher is not None:
-                used = torch.ones_like(scores, dtype=torch.bool)
-                apart = divergence(scores, teacher.to(scores.device), used, heat, heat)
-                figures["rank"] = apart.item()
-                value = value + stage.distil * apart
-            if stage.scores:
-                right, by = marked(drawn.right, scores), stage.scores_by
-                apart = drawn.given.distance(by, scores, right, heat, stage.scores_temperature)
-                figures["scores"] = apart.item()
-                value = value + stage.scores * apart
             return value
 
         value = backward(encode, (queries, windows), loss).item()
         level = contrast(torch.zeros(drawn.right.shape)).item()
-        figures |= effective_of(drawn.trusted, ~drawn.right)
-        return {"loss": value, "floor": value - figures["contrast"] + level, **figures}
+        return {"loss": value, "floor": level, **figures}
 
     def _drawn(self, texts: Sequence[Text], random: Random) -> list[Batch]:
         """Texts or queries as a step reads them, a granularity drawn for each."""
         stage, material = self.stage, self.material
         drawn = stage.drawn().draw(random, len(texts))
         return windows_of(stage, texts, drawn, material.bos_id, material.landmark, stage.chunk)
-
-    def _teacher(self, chosen: Sequence[Pair], texts: Sequence[Text]) -> Tensor:
-        """The teacher's scores ``(q, n)``: of a text, the mean of its sentences counts."""
-        targets = self.material.targets
-        assert targets is not None
-        asking = np.concatenate([targets.of_questions((pair.words,)) for pair in chosen])
-        means = [targets.of_text(text).astype(np.float32).sum(axis=0) for text in texts]
-        found = F.normalize(torch.from_numpy(np.stack(means)), dim=-1)
-        return similarities(torch.from_numpy(asking.astype(np.float32)), found)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, cast
 
-from milepost_train.choices import Distillation
 from milepost_train.needs import Checks
 
 if TYPE_CHECKING:
@@ -60,11 +59,6 @@ class DocumentsStage:
         granularities: tokens from landmark to landmark, or ``sentences``; drawn for each text and
             each query.
         evaluation: the granularity of the check, the same for all.
-        distil: weight of the divergence from the teacher's ranking of the texts.
-        scores: weight of the distillation from the scores of the lines, over those of a query's
-            negatives that were drawn; queries without scores have no part in it.
-        scores_by: see ``Distillation``; LMK itself is trained by ``listwise``.
-        scores_temperature: divides the scores of the lines.
         chunk: windows, and queries, in memory at a time (gradient cache); 0: all.
         temperature: divides cosines.
         question_dropout: probability of dropping each token of a query; two stay.
@@ -81,10 +75,6 @@ class DocumentsStage:
     window: int = 512
     granularities: tuple[int | str, ...] = (32, 64, 128, 256)
     evaluation: int | str = 32
-    distil: float = 0.0
-    scores: float = 0.0
-    scores_by: Distillation = field(default="listwise", metadata={"needs": "scores"})
-    scores_temperature: float = field(default=1.0, metadata={"needs": "scores"})
     chunk: int = 0
     temperature: float = 0.05
     question_dropout: float = 0.0
@@ -96,12 +86,8 @@ class DocumentsStage:
             check.need(self.documents >= 2, f"documents is {self.documents}", two, "documents")
             check.at_least(16, tokens=self.tokens, window=self.window)
             check.up_to_one(passages=self.passages)
-            check.at_least(0, distil=self.distil, chunk=self.chunk, negatives=self.negatives)
+            check.at_least(0, chunk=self.chunk, negatives=self.negatives)
             check.vectors(self.temperature, self.dimensions)
-            check.distillation(
-                *(self.scores, self.scores_by, self.scores_temperature, self.negatives),
-                known=Distillation,
-            )
             check.fractions(question_dropout=self.question_dropout)
             check.include(self.drawn)
             sizes = [g for g in (*self.granularities, self.evaluation) if isinstance(g, int)]

@@ -31,9 +31,6 @@ class MarkedStage:
         rank: weight of the divergence from a ranking of the candidates.
         rank_by: the ranking: the ``teacher``'s, by the cosines of its vectors, of any width; or
             that of ``words``, see ``LexicalTeacher``, which needs no teacher.
-        selected: probability that a sentence which answers was marked; sentences that the teacher
-            finds likely count less as negatives (``losses.posterior_weights``). 1: all negatives
-            are certain. Weights of mined sentences take precedence.
         halo_dropout: probability of dropping a window's context, for each side.
         question_dropout: probability of dropping each token of a question; two stay.
         noise: how often a question is read with ``typos``, as ``keywords``, in ``capitals``
@@ -58,7 +55,6 @@ class MarkedStage:
     distil_questions: float = 0.5
     rank: float = 0.0
     rank_by: Nearness = field(default="teacher", metadata={"needs": "rank"})
-    selected: float = 1.0
     halo_dropout: float = 0.0
     question_dropout: float = 0.0
     noise: dict[Noise, float] = field(default_factory=dict)
@@ -73,8 +69,6 @@ class MarkedStage:
             check.windows(self.windows)
             check.one_of(Form, form=self.form)
             check.one_of(Nearness, rank_by=self.rank_by)
-            selected = f"selected is {self.selected:g}"
-            check.need(0 < self.selected <= 1, selected, "above 0, at most 1", "selected")
             check.at_least(0, hard=self.hard, alpha=self.alpha, distil=self.distil)
             check.at_least(0, distil_questions=self.distil_questions, rank=self.rank)
             check.task_weights(self.tasks)
