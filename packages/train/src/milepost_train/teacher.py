@@ -26,7 +26,7 @@ from milepost_train.choices import Context, Dtype
 from milepost_train.data import Text
 from milepost_train.device import chosen_dtype
 from milepost_train.model.checkpoint import open_checkpoint
-from milepost_train.model.interop import starting_weights
+from milepost_train.model.layouts import starting_weights
 from milepost_train.rules import questions_of
 
 _DRAFT = ".part"

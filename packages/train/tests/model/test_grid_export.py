@@ -19,7 +19,6 @@ from milepost.errors import InputError, ModelError, WrongModel  # noqa: E402
 from milepost.reranker import LandmarkReranker  # noqa: E402
 from milepost_train.model import open_checkpoint, release  # noqa: E402
 from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
-from milepost_train.model.lmk import Rule  # noqa: E402
 from milepost_train.model.lmk_model import LmkModel  # noqa: E402
 from milepost_train.model.reading import Reading, read_reading  # noqa: E402
 from support.foreign_folders import encoder  # noqa: E402
@@ -31,7 +30,7 @@ WORDS = "the cat sat on the mat. the dog, a bird and the river sat on the tree! 
 
 def written(folder: Path, **changes: Any) -> Path:
     """A folder of LMK pooling as `write_folder` makes it, a landmark every six tokens."""
-    usual = {"granularity": 6, "unit_landmarks": True, "rule": Rule.SAFE}
+    usual = {"granularity": 6, "unit_landmarks": True}
     lmk = read_folder(encoder(folder.with_name(folder.name + "-hf")), granularity=6)
     settings = replace(lmk.settings, **{**usual, **changes})
     write_folder(LmkModel(lmk.backbone, lmk.tokenizer, settings), folder)
