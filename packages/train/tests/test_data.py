@@ -18,7 +18,6 @@ from milepost_train.data import held_out, tokenize, touched  # noqa: E402
 from milepost_train.loading import (  # noqa: E402
     Report,
     Texts,
-    load_documents,
     load_pairs,
     load_task,
 )
@@ -103,7 +102,6 @@ def test_a_task(task: Path) -> None:
     texts, report = Texts(TOKENIZER), Report()
     questions = load_task(task, texts, report)
     assert [text.name for text in texts.all] == ["a", "c"]
-    assert texts.all[0].title == "Whales"
     assert [(q.name, texts.all[q.text].name, q.evidence, q.words) for q in questions] == [
         ("1", "a", (0,), "who sings"),
         ("3", "c", (0, 1, 2), "what"),
@@ -228,12 +226,6 @@ def test_lines_that_are_no_json_stop_nothing(task: Path, tmp_path: Path) -> None
     assert len(load_task(both, Texts(TOKENIZER), report)) == 2
     assert named(report, both, 1, BROKEN_SAID)
 
-    corpus, texts, report = tmp_path / "corpus.jsonl", Texts(TOKENIZER), Report()
-    corpus.write_bytes(BROKEN + b'{"id": "a", "title": "Whales", "text": "One sings."}\n')
-    load_documents(corpus, texts, report)
-    assert len(texts.all) == 1
-    assert named(report, corpus, 1, BROKEN_SAID)
-
 
 def test_a_question_under_a_wrong_key_is_named(task: Path, tmp_path: Path) -> None:
     """And so are a document among questions, a question among documents, and what is neither."""
@@ -324,28 +316,6 @@ def test_pairs(tmp_path: Path) -> None:
         assert short.text.spans == pair.text.spans[:count]
         assert short.text.ids.tolist() == pair.text.ids[: int(lengths[:count].sum())].tolist()
         assert short.text.lengths.tolist() == lengths[:count].tolist()
-
-
-def test_documents_with_titles(task: Path, tmp_path: Path) -> None:
-    """Training documents that have one; a task's documents are not among them."""
-    rows = [
-        {"id": "a", "title": "Whales", "text": TEXT, "split": "train"},
-        {"id": "b", "title": "Ships", "text": TEXT + " b", "split": "test"},
-        {"id": "c", "text": TEXT + " c", "split": "train"},
-        {"id": "d", "title": "Tides", "text": TEXT + " d", "licence": "CC-BY-NC-4.0"},
-    ]
-    path = write(tmp_path / "corpus.jsonl.gz", rows)
-    texts, report = Texts(TOKENIZER), Report()
-    load_documents(path, texts, report)
-    assert [text.title for text in texts.all] == ["Whales"]
-    assert report.counts[path] == {
-        "documents with a title": 1,
-        "documents without a title": 1,
-        "document of another split": 1,
-        "document with a non-commercial licence": 1,
-    }
-    with pytest.raises(InputError, match=r"is a task;.*name it among tasks"):
-        load_documents(task / "documents.jsonl.gz", texts, report)
 
 
 def test_mined_negatives(tmp_path: Path) -> None:

@@ -111,7 +111,6 @@ def test_it_learns(teacher: Any) -> None:
     "changes",
     [
         {"alpha": 0.3},
-        {"alpha": 0.3, "form": "apart"},
         {"dimensions": (8, 32)},
         {"rank": 0.5},
         {"halo_dropout": 0.5, "question_dropout": 0.4},
@@ -228,7 +227,6 @@ def test_what_the_material_lacks(changes: dict[str, Any], words: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"form": "outsides"}, "'outside'"),
         ({"documents": 0}, "documents is 0"),
         ({"windows": ()}, "windows are"),
         ({"temperature": 0.0}, "temperature is 0"),

@@ -11,7 +11,7 @@ pairs as token ids),
 ``batches.py`` and ``granularity.py`` (windows as tensors), ``losses/``, ``objectives/`` (the kinds
 of stage), ``tables.py``, ``needs.py``, ``data_settings.py`` and ``config.py`` (the configuration,
 which all but the kinds of stage can be read of without torch), ``schedule.py``,
-``check.py``, ``document_check.py``, ``alarm.py``, ``run_folder.py``, ``record.py``,
+``check.py``, ``alarm.py``, ``run_folder.py``, ``record.py``,
 ``curves.py``, ``loop.py``, ``run.py`` (what ``milepost train`` does).
 
 The light model: ``light/``. Ranking and calibration: ``ranking/``.

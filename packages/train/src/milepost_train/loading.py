@@ -101,7 +101,7 @@ class Texts:
         number = self._places.setdefault(key, len(self.all))
         if number == len(self.all):
             text = tokenize(self.tokenizer, source.document.name, task, words, self.longest)
-            self.all.append(replace(text, title=source.title.strip()))
+            self.all.append(text)
         if source.ignore:
             text = self.all[number]
             aside = {*text.aside, *touched(text.spans, source.ignore)}
@@ -217,30 +217,6 @@ def load_pairs(
         found.append(Pair(texts.query(query, counts), text, query, negatives))
     counts["pairs"] += len(found)
     return found
-
-
-def load_documents(
-    path: Path, texts: Texts, report: Report, *, allow_nc: bool = False, hold_out: float = 0.0
-) -> None:
-    """A file's training documents that have a title, into ``texts``.
-
-    Not for the documents of a task, which only their questions' split tells apart.
-
-    Raises:
-        UnreadableFile: the file is missing or damaged.
-        InputError: the file is a task's.
-    """
-    counts = report.of(path, "documents with a title")
-    if any(path.with_name(f"questions.{kind}").is_file() for kind in ("jsonl", "jsonl.gz")):
-        raise InputError(f"{path.parent} is a task", "name it among tasks, not documents")
-    for source in sources([path], counts, report.wrong[path], allow_nc=allow_nc):
-        if held_out(source.document.name, hold_out):
-            counts["documents held out"] += 1
-        elif not source.title.strip():
-            counts["documents without a title"] += 1
-        else:
-            texts.add(source, path.name.split(".")[0])
-            counts["documents with a title"] += 1
 
 
 def _asked(

@@ -24,7 +24,6 @@ from milepost_train.batches import Batch
 from milepost_train.check import Check, vectors_of
 from milepost_train.config import Config, Stage
 from milepost_train.curves import draw
-from milepost_train.document_check import DocumentCheck
 from milepost_train.model import Checkpoint
 from milepost_train.objectives.base import Objective
 from milepost_train.processes import Processes
@@ -70,7 +69,6 @@ class Loop:
         checkpoint: what is trained.
         objectives: for each stage those of its parts.
         check: None for none.
-        documents: a check of documents beside it; None for none.
         folder: gets the log, states and the checkpoint.
         processes: that share the batches.
         on_progress: called after every step.
@@ -82,13 +80,12 @@ class Loop:
         checkpoint: Checkpoint,
         objectives: list[list[Objective]],
         check: Check | None,
-        documents: DocumentCheck | None,
         folder: RunFolder,
         processes: Processes,
         on_progress: OnProgress,
     ) -> None:
         self.config, self.checkpoint, self.objectives = config, checkpoint, objectives
-        self.check, self.documents, self.folder = check, documents, folder
+        self.check, self.folder = check, folder
         self.processes, self.on_progress = processes, on_progress
         self.random = Random(config.seed)
         self.weights = {
@@ -237,8 +234,6 @@ class Loop:
             with memory("in the check"):
                 if self.check is not None:
                     found["check"] = self.check(self.encode)
-                if self.documents is not None:
-                    found["documents"] = self.documents(self.encode)
         return {
             name: {key: round(share, 4) for key, share in shares.items()}
             for name, shares in found.items()

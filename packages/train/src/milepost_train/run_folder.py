@@ -6,7 +6,7 @@
     state.pt       what the run resumes from: weights, optimiser, random numbers, position
     checkpoint/    the averaged weights, for ``milepost export``
     checkpoint-N/  those of the check after N steps, where the settings say to keep them
-    curves.svg, curves.png
+    curves.png     the log as a picture
     README.md      a model card, when the run is done
     lock           the number of the process that trains here
 

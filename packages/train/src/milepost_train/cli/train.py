@@ -193,11 +193,7 @@ def _checked(line: Mapping[str, Any]) -> str:
         return ""
     found = _percent(line["check"])
     loss = f"loss {line['loss']:.3f}; " if "loss" in line else ""
-    documents = "".join(
-        f"{'' if number else '; documents by title, %:'} {name} {100 * share:.1f}"
-        for number, (name, share) in enumerate(line.get("documents", {}).items())
-    )
-    return f"step {line['step']:,}: {loss}evidence found, %: {found}{documents}"
+    return f"step {line['step']:,}: {loss}evidence found, %: {found}"
 
 
 def _percent(found: Mapping[str, float]) -> str:

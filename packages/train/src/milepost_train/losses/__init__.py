@@ -15,16 +15,10 @@ from milepost_train.losses.contrast import any_against_negatives, each_against_n
 from milepost_train.losses.distil import away_from, divergence
 from milepost_train.losses.documents import means_of
 from milepost_train.losses.matryoshka import over_prefixes
-from milepost_train.losses.position import (
-    FORMS,
-    back_from_boundary,
-    distances_of,
-    position_aware,
-)
+from milepost_train.losses.position import back_from_boundary, distances_of, position_aware
 from milepost_train.losses.precision import similarities
 
 __all__ = [
-    "FORMS",
     "any_against_negatives",
     "away_from",
     "back_from_boundary",

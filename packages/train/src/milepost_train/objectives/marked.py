@@ -121,7 +121,7 @@ class Marked:
             if distance is None:
                 return each_against_negatives(scores, right, wrong, stage.temperature)
             alpha = stage.alpha or 0.0
-            return position_aware(scores, distance, wrong, stage.temperature, alpha, stage.form)
+            return position_aware(scores, distance, wrong, stage.temperature, alpha)
 
         def of_vectors(asking: Tensor, vectors: Tensor) -> Tensor:
             return contrast(similarities(asking, vectors))

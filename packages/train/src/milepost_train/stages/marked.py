@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from milepost_eval.noise import Noise
-from milepost_train.choices import Form, Nearness
+from milepost_train.choices import Nearness
 from milepost_train.needs import Checks
 
 
@@ -25,7 +25,6 @@ class MarkedStage:
         temperature: divides cosines.
         alpha: position-aware weights ``exp(-alpha i)``, i sentences before the evidence's last;
             None: every evidence sentence is compared with the negatives on its own.
-        form: where that weight enters the loss, see ``losses.position_aware``.
         distil: weight of the distance to the teacher's vectors of the sentences.
         distil_questions: of the questions' vectors, as a fraction of ``distil``.
         rank: weight of the divergence from a ranking of the candidates.
@@ -50,7 +49,6 @@ class MarkedStage:
     across: bool = True
     temperature: float = 0.05
     alpha: float | None = None
-    form: Form = field(default="outside", metadata={"needs": "alpha"})
     distil: float = 0.7
     distil_questions: float = 0.5
     rank: float = 0.0
@@ -67,7 +65,6 @@ class MarkedStage:
             check.fractions(halo_dropout=self.halo_dropout, question_dropout=self.question_dropout)
             check.noise(self.noise)
             check.windows(self.windows)
-            check.one_of(Form, form=self.form)
             check.one_of(Nearness, rank_by=self.rank_by)
             check.at_least(0, hard=self.hard, alpha=self.alpha, distil=self.distil)
             check.at_least(0, distil_questions=self.distil_questions, rank=self.rank)
