@@ -27,8 +27,8 @@ from milepost_train.config import (  # noqa: E402
     resolved,
 )
 from milepost_train.data_settings import DataSettings  # noqa: E402
-from milepost_train.needs import WrongSettings  # noqa: E402
 from milepost_train.stages import STAGES, MarkedStage, PairsStage  # noqa: E402
+from milepost_train.validation import WrongSettings  # noqa: E402
 from support.tiny_runs import CHECK, write_run  # noqa: E402
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "train"

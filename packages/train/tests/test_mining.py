@@ -16,7 +16,7 @@ from milepost.search.lexical import bm25, idf, question_terms, terms
 from milepost.testing import fake_encoder
 from milepost.types import Document
 from milepost_train.collection import Statistics, blocks, sentences_of
-from milepost_train.made import Source
+from milepost_train.generated import Source
 from milepost_train.mining import mine
 from milepost_train.negatives import (
     BESIDE,

@@ -33,9 +33,9 @@ from typing import Any, Literal
 from milepost.errors import UnreadableFile, nearest
 from milepost_train.choices import Dtype, Tracker, Weights
 from milepost_train.data_settings import DataSettings
-from milepost_train.needs import Checks
 from milepost_train.stages import STAGES
-from milepost_train.tables import Place, check_keys, fill
+from milepost_train.toml_settings import Place, check_keys, fill
+from milepost_train.validation import Checks
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from milepost_train.needs import Checks
+from milepost_train.validation import Checks
 
 
 @dataclass(frozen=True, slots=True)

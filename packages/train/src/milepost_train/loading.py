@@ -2,7 +2,7 @@
 
 A line that cannot be used does not stop the reading: ``Report`` has it, with file, line and
 reason. What a line may hold is in ``milepost_eval.tasks.own`` (a task in one file),
-``milepost_train.made`` (what made questions say more) and here (pairs).
+``milepost_train.generated`` (what made questions say more) and here (pairs).
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from milepost_train.data import (
     tokenize,
     touched,
 )
+from milepost_train.generated import Source, sources
 from milepost_train.licences import barred
-from milepost_train.made import Source, sources
 from milepost_train.rows import negatives_of, pair_of, rows
 
 Sentence = tuple[int, int]

@@ -29,7 +29,7 @@ from milepost_train.objectives.base import Objective
 from milepost_train.processes import Processes
 from milepost_train.run_folder import RunFolder
 from milepost_train.schedule import Average, adam_of, rate_at
-from milepost_train.whole_files import Halted
+from milepost_train.whole_files import RunInterrupted
 
 # The last two are all that oneDNN says of it.
 _MEMORY = (
@@ -110,10 +110,10 @@ class Loop:
 
         Raises:
             KeyboardInterrupt: it was stopped; all steps are saved.
-            Halted: the disk is full, or there is too little memory; the last state is whole.
+            RunInterrupted: the disk is full or memory is too small; the last state is whole.
             MilepostError: the loss is not a number, or the run has collapsed and is to stop then.
         """
-        self._recall()
+        self._restore()
         if self.check is not None and not self.done:
             self._check_start()
         begun = time.monotonic() - self.seconds
@@ -260,7 +260,7 @@ class Loop:
         }
 
     @torch.no_grad()
-    def _recall(self) -> None:
+    def _restore(self) -> None:
         """Take up the last state, if there is one."""
         state = self.folder.load()
         if state is None:
@@ -295,7 +295,7 @@ def memory(where: str) -> Iterator[None]:
     """Turn what torch raises when memory runs out into one line.
 
     Raises:
-        Halted: it did.
+        RunInterrupted: it did.
     """
     try:
         yield
@@ -304,7 +304,7 @@ def memory(where: str) -> Iterator[None]:
         known = isinstance(error, MemoryError) or any(each in said.lower() for each in _MEMORY)
         if not known:
             raise
-        raise Halted(
+        raise RunInterrupted(
             f"there is too little memory {where}{said and f' ({said[:120]})'}",
             "free some; or, in another run, gradient_checkpointing, or smaller batches (documents, "
             "questions, pairs, chunk, windows)",

@@ -39,8 +39,8 @@ from milepost_eval.tasks.reading import (
 )
 from milepost_eval.types import Split
 from milepost_train.collection import Block, Sentences, Statistics, blocks, sentences_of
+from milepost_train.generated import Source, sources
 from milepost_train.journal import Journal
-from milepost_train.made import Source, sources
 from milepost_train.negatives import Candidate, Evidence, Limits, choose
 
 Progress = Callable[[str, int, int], object]

@@ -81,7 +81,7 @@ def train(
             that is there already, one that was made with other settings or data, or one that
             another process is at.
         ModelError: ``init`` cannot be opened or trained so.
-        Halted: the disk is full or there is too little memory; call again with ``resume``.
+        RunInterrupted: the disk is full or there is too little memory; call again with ``resume``.
         KeyboardInterrupt: ``stopped`` said so.
         MissingExtra: what the run needs is not installed: peft for ``[lora]``, accelerate for
             several processes, or a tracker.
@@ -91,8 +91,8 @@ def train(
     with joined(chosen_device(config.device)) as processes:
         folder = RunFolder(config.out, resume=resume, writes=processes.first)
         with folder.alone():
-            told = on_progress if processes.first else lambda event: None
-            return _train(config, folder, processes, told, stopped)
+            shown = on_progress if processes.first else lambda event: None
+            return _train(config, folder, processes, shown, stopped)
 
 
 def _train(

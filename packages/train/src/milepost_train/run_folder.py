@@ -48,7 +48,7 @@ class RunFolder:
 
     Raises:
         InputError: the folder has a run already, has none to resume, or holds something else.
-        Halted: it cannot be written.
+        RunInterrupted: it cannot be written.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class RunFolder:
 
         Raises:
             InputError: one does already.
-            Halted: the folder cannot be written.
+            RunInterrupted: the folder cannot be written.
         """
         if not self.writes:
             yield

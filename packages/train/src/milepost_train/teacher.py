@@ -204,11 +204,11 @@ class Targets:
         return self._asked[questions]
 
     def _kept(
-        self, told: Iterable[str], count: Callable[[], NDArray[np.float16]]
+        self, parts: Iterable[str], count: Callable[[], NDArray[np.float16]]
     ) -> NDArray[np.float16]:
         """What ``count`` gives, or gave before for the same words."""
         digest = hashlib.sha256(self.teacher.fingerprint.encode())
-        for words in told:
+        for words in parts:
             digest.update(words.encode("utf-8", "surrogatepass") + b"\0")
         key = digest.hexdigest()[:32]
         if key not in self._known:

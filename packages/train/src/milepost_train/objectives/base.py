@@ -16,8 +16,8 @@ from milepost_train.batches import Batch
 from milepost_train.data import Pair, Question
 from milepost_train.losses import cached_backward
 from milepost_train.material import Material
-from milepost_train.needs import need
 from milepost_train.stages import MarkedStage, PairsStage, RerankStage
+from milepost_train.validation import need
 
 Encode = Callable[[Batch], Tensor]
 T = TypeVar("T")

@@ -29,7 +29,6 @@ from milepost_train.losses import (
     similarities,
 )
 from milepost_train.material import Material
-from milepost_train.needs import need, need_tasks
 from milepost_train.objectives.base import (
     Encode,
     marked,
@@ -38,6 +37,7 @@ from milepost_train.objectives.base import (
     spread_of,
 )
 from milepost_train.stages.marked import MarkedStage
+from milepost_train.validation import need, need_tasks
 
 
 class Marked:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost_train.data import Pair, Text
-from milepost_train.needs import need
+from milepost_train.validation import need
 
 _RARE = 0.02
 """Share of the passages that may hold a token for it to be rare."""
@@ -45,19 +45,19 @@ class Passages:
         """Numbers of all passages that answer a pair's query."""
         return self.answers[pair.ids.tobytes()]
 
-    def nearest(self, pair: Pair, most: int) -> list[int]:
+    def nearest(self, pair: Pair, maximum: int) -> list[int]:
         """Passages that look like an answer and are none, best first.
 
         They share the query's rarest tokens: rarities are summed.
 
         Args:
             pair: of which query.
-            most: how many.
+            maximum: how many.
         """
         scores = self._rarity(pair.ids)
         right = self.right(pair)
-        order = np.argsort(-scores, kind="stable")[: most + len(right)]
-        return [int(n) for n in order if scores[n] > 0 and int(n) not in right][:most]
+        order = np.argsort(-scores, kind="stable")[: maximum + len(right)]
+        return [int(n) for n in order if scores[n] > 0 and int(n) not in right][:maximum]
 
     def _rarity(self, query: NDArray[np.int32]) -> NDArray[np.float32]:
         tokens, holders = self._postings

@@ -25,7 +25,6 @@ from milepost_train.batches import Batch, Piece, around, assemble
 from milepost_train.data import Question
 from milepost_train.losses import each_against_negatives
 from milepost_train.material import Material
-from milepost_train.needs import need, need_tasks
 from milepost_train.objectives.base import (
     Encode,
     marked,
@@ -33,6 +32,7 @@ from milepost_train.objectives.base import (
     spread_of,
 )
 from milepost_train.stages.rerank import RerankStage
+from milepost_train.validation import need, need_tasks
 
 _QUESTION = -1
 """Stands for a sentence's number where the landmark is the question's."""

@@ -100,8 +100,8 @@ def fit(
         with_trees: learn trees, where there are enough questions.
         sizes: how many questions the reranker is asked.
         progress: called as the work goes on.
-        note: told what is not going to be learned before the work begins, which may take an hour;
-            the report has it, too.
+        note: called before the work begins with what is not going to be learned; the report has
+            it, too.
         enough_for_trees: the fewest questions and documents that trees are learned from.
         rounds: number of trees.
 

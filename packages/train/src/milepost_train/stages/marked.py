@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from milepost_eval.noise import Noise
 from milepost_train.choices import Nearness
-from milepost_train.needs import Checks
+from milepost_train.validation import Checks
 
 
 @dataclass(frozen=True, slots=True)
