@@ -143,7 +143,7 @@ def test_a_model_of_another_width_gives_scores_alone(data: DataSettings, folder:
     assert wide.shape == (3, 256)
     asked = material.question_target(0)
     assert np.argmax(wide.astype(np.float32) @ asked.astype(np.float32)) == 0
-    with pytest.raises(InputError, match=r"vectors of 32 numbers to a teacher's of 256;.*set it"):
+    with pytest.raises(InputError, match=r"to a teacher's of 256"):
         build(MarkedStage(**SMALL), material)
     stage = MarkedStage(**SMALL, distil=0, rank=1.0)
     student = Student()

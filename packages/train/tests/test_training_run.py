@@ -235,19 +235,19 @@ def test_how_landmarks_see_is_a_setting(tmp_path: Path) -> None:
     for own in (True, False):
         begun = opened(read_config(write_run(tmp_path, own_sentence=own)))
         assert begun.model.own_sentence is begun.reading.own_sentence is own
-    with pytest.raises(ModelError, match=r"last layer sees the whole window;.*leave own_sentence"):
+    with pytest.raises(ModelError, match=r"last layer sees the whole window"):
         opened(read_config(write_run(tmp_path, own_sentence=True, transformers=True)))
 
 
 def test_what_does_not_fit(tmp_path: Path) -> None:
     """Windows longer than the network reads, an objective without its data, no such device."""
-    with pytest.raises(InputError, match=r"a window of 4,096 tokens is longer than the network"):
+    with pytest.raises(InputError, match=r"a window of 4,096 tokens"):
         train(read_config(write_run(tmp_path, "[windows]\nsize = 4096\n")))
     file = write_run(tmp_path, stages='[[stage]]\nkind = "marked"\nsteps = 1\n', out="second")
     with pytest.raises(InputError, match=r"\[\[stage\]\] 1, distil and rank need a teacher"):
         train(read_config(file))
     if not torch.cuda.is_available():
-        with pytest.raises(InputError, match=r"torch has no device 'cuda' here;.*--device cpu"):
+        with pytest.raises(InputError, match=r"no device 'cuda'"):
             chosen_device("cuda")
     assert chosen_device("auto").type in ("cpu", "cuda", "mps")
 

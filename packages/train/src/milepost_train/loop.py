@@ -145,7 +145,6 @@ class Loop:
         self.alarm = CollapseAlarm(max(WARM_UP, stage.warm_up))
 
     def _advance(self, stage: Stage) -> None:
-        """One step of the optimiser."""
         self.checkpoint.model.train()
         rate = rate_at(stage, self.step)
         for group in self.optimiser.param_groups:

@@ -81,7 +81,6 @@ class Material:
 
     @cached_property
     def _together(self) -> dict[int, list[int]]:
-        """Numbers of the questions, by text."""
         found: dict[int, list[int]] = {}
         for number, question in enumerate(self.questions):
             found.setdefault(question.text, []).append(number)
@@ -207,7 +206,6 @@ def _teacher(folder: Path, device: str, dtype: Dtype) -> Teacher:
 
 
 def _with_mined(pair: Pair, mined: Iterable[Sentence], texts: Sequence[Text]) -> Pair:
-    """A pair with the sentences that were mined for its query."""
     own = pair.text.ids.tobytes()
     parts = [replace(texts[t].part(n, n + 1), name="") for t, n in mined]
     found = [part for part in parts if part.ids.tobytes() not in own]

@@ -62,8 +62,6 @@ class Mined:
 
 @dataclass
 class _Asked:
-    """A question while it is mined."""
-
     name: str
     text: str
     line: Line
@@ -335,7 +333,6 @@ def _best(rows: NDArray[np.int64], scores: NDArray[np.float32], most: int) -> li
 
 
 def _row(asked: _Asked, limits: Limits, counts: Counter[str]) -> dict[str, Any]:
-    """A line of the output."""
     outside = [[found for _, _, found in ranking] for ranking in asked.outside]
     dropped: Counter[str] = Counter()
     negatives = [

@@ -179,7 +179,6 @@ def _answer(text: str, made: GeneratedQuestion) -> tuple[str, ...]:
 def _by_section(
     text: str, title: str, found: Found, prose: list[Span]
 ) -> Iterator[GeneratedQuestion]:
-    """Headings with how their sections begin."""
     words = [" ".join(text[a:b].split()) for a, b in found.headings]
     often = Counter(each.casefold() for each in words)
     if not found.headings:

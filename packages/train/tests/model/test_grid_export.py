@@ -100,7 +100,7 @@ def test_intervals_that_do_not_fit(tmp_path: Path) -> None:
     """None at all, or more than a window holds; what did not work leaves nothing behind."""
     folder = tiny_folder(tmp_path / "hf", "bert")
     for every in (0, 63):
-        with pytest.raises(InputError, match=f"window of 64 tokens .* every {every} tokens;.* 62"):
+        with pytest.raises(InputError, match=f"every {every} tokens"):
             release(folder, tmp_path / "out", window=64, left=16, granularity=every)
     assert not (tmp_path / "out").exists()
     assert release(folder, tmp_path / "out", window=64, left=16, granularity=62)
