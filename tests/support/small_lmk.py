@@ -14,7 +14,7 @@ from milepost_lab.lmk.material import Amounts
 from milepost_lab.lmk.pairs import SETS
 from milepost_lab.lmk.settings import LmkSettings
 from milepost_lab.lmk.training import Recipe
-from milepost_train.until_flat import Patience
+from milepost_train.early_stopping import Patience
 
 WORDS = [f"{a}{b}" for a in ("cat", "dog", "tree", "river", "bird") for b in ("", "s", "ly", "ing")]
 SMALL = LmkSettings(

@@ -26,7 +26,7 @@ def small_text(random: Random, name: str, sentences: int, words: int = 6) -> Any
         parts += tokens
         starts.append(len(parts))
     ids, edges = np.array(parts, np.int32), np.array(starts, np.int64)
-    return Text(name, "small", ids, edges, spans, words=told, title=f"title of {name}")
+    return Text(name, "small", ids, edges, spans, words=told)
 
 
 def small_teacher(folder: Path, **settings: Any) -> Any:
@@ -37,7 +37,7 @@ def small_teacher(folder: Path, **settings: Any) -> Any:
 
 
 def small_material(teacher: Any = None, *, seed: int = 7, **changes: Any) -> Any:
-    """Six texts in two tasks, ``first`` and ``second``, with five questions each; pairs; titles.
+    """Six texts in two tasks, ``first`` and ``second``, with five questions each; pairs.
 
     A question repeats words of its evidence, so that there is something to learn.
     """
@@ -62,14 +62,10 @@ def small_material(teacher: Any = None, *, seed: int = 7, **changes: Any) -> Any
         passage = small_text(random, "", random.randint(1, 4))
         ids = np.array(random.sample(passage.ids.tolist(), 2), np.int32)
         pairs.append(Pair(ids, passage, words=f"query {number}"))
-    documents = [
-        Pair(text.ids[:3], text.part(1, len(text.spans)), words=text.title) for text in texts
-    ]
     made = Material(
         texts=texts,
         questions=questions,
         pairs=pairs,
-        documents=documents,
         bos_id=BOS,
         landmark=LANDMARK,
         targets=Targets(teacher) if teacher else None,

@@ -18,7 +18,6 @@ from milepost_train.data import held_out, tokenize, touched  # noqa: E402
 from milepost_train.loading import (  # noqa: E402
     Report,
     Texts,
-    load_documents,
     load_pairs,
     load_task,
 )
@@ -103,7 +102,6 @@ def test_a_task(task: Path) -> None:
     texts, report = Texts(TOKENIZER), Report()
     questions = load_task(task, texts, report)
     assert [text.name for text in texts.all] == ["a", "c"]
-    assert texts.all[0].title == "Whales"
     assert [(q.name, texts.all[q.text].name, q.evidence, q.words) for q in questions] == [
         ("1", "a", (0,), "who sings"),
         ("3", "c", (0, 1, 2), "what"),
@@ -228,12 +226,6 @@ def test_lines_that_are_no_json_stop_nothing(task: Path, tmp_path: Path) -> None
     assert len(load_task(both, Texts(TOKENIZER), report)) == 2
     assert named(report, both, 1, BROKEN_SAID)
 
-    corpus, texts, report = tmp_path / "corpus.jsonl", Texts(TOKENIZER), Report()
-    corpus.write_bytes(BROKEN + b'{"id": "a", "title": "Whales", "text": "One sings."}\n')
-    load_documents(corpus, texts, report)
-    assert len(texts.all) == 1
-    assert named(report, corpus, 1, BROKEN_SAID)
-
 
 def test_a_question_under_a_wrong_key_is_named(task: Path, tmp_path: Path) -> None:
     """And so are a document among questions, a question among documents, and what is neither."""
@@ -326,28 +318,6 @@ def test_pairs(tmp_path: Path) -> None:
         assert short.text.lengths.tolist() == lengths[:count].tolist()
 
 
-def test_documents_with_titles(task: Path, tmp_path: Path) -> None:
-    """Training documents that have one; a task's documents are not among them."""
-    rows = [
-        {"id": "a", "title": "Whales", "text": TEXT, "split": "train"},
-        {"id": "b", "title": "Ships", "text": TEXT + " b", "split": "test"},
-        {"id": "c", "text": TEXT + " c", "split": "train"},
-        {"id": "d", "title": "Tides", "text": TEXT + " d", "licence": "CC-BY-NC-4.0"},
-    ]
-    path = write(tmp_path / "corpus.jsonl.gz", rows)
-    texts, report = Texts(TOKENIZER), Report()
-    load_documents(path, texts, report)
-    assert [text.title for text in texts.all] == ["Whales"]
-    assert report.counts[path] == {
-        "documents with a title": 1,
-        "documents without a title": 1,
-        "document of another split": 1,
-        "document with a non-commercial licence": 1,
-    }
-    with pytest.raises(InputError, match=r"is a task;.*name it among tasks"):
-        load_documents(task / "documents.jsonl.gz", texts, report)
-
-
 def test_mined_negatives(tmp_path: Path) -> None:
     """As ``milepost mine`` writes them: sentences of the texts that are there."""
     texts = [tokenize(TOKENIZER, "a", "t", TEXT)]
@@ -358,21 +328,15 @@ def test_mined_negatives(tmp_path: Path) -> None:
         {**row, "negatives": [{"document": "a", "span": [170, 350]}]},
         {**row, "negatives": [{"document": "a", "span": ["x", 1]}]},
         {**row, "negatives": "none"},
-        {**row, "id": "2", "negatives": [{"document": "a", "span": [17, 35], "weight": 0.25}]},
-        {**row, "negatives": [{"document": "a", "span": [17, 35], "weight": 1.5}]},
-        {**row, "negatives": [{"document": "a", "span": [17, 35], "weight": True}]},
     ]  # fmt: skip
     path = write(tmp_path / "mined.jsonl.gz", rows)
     report = Report()
-    first, second = ("1", "who sings"), ("2", "who sings")
-    assert list(load_negatives(path, texts, report, {first, second}, ())) == [
-        (first, {(0, 1): 1.0}),
-        (second, {(0, 1): 0.25}),
-    ]
+    first = ("1", "who sings")
+    assert list(load_negatives(path, texts, report, {first}, ())) == [(first, [(0, 1)])]
     assert report.counts[path]["negatives in documents that are not read"] == 1
-    assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4, 6, 7), report.bad, strict=True)] == [
+    assert [f"line {n}: " in str(e) for n, e in zip((2, 3, 4), report.bad, strict=True)] == [
         True
-    ] * 5
+    ] * 3
 
 
 def test_negatives_of_questions_that_are_not_read_are_counted(tmp_path: Path) -> None:
@@ -390,8 +354,8 @@ def test_negatives_of_questions_that_are_not_read_are_counted(tmp_path: Path) ->
     report = Report()
     found = dict(load_negatives(path, texts, report, {("1", "who sings")}, {"who stops"}))
     assert found == {
-        ("1", "who sings"): {(0, 0): 1.0, (0, 1): 1.0},
-        ("3", "who stops"): {(0, 1): 1},
+        ("1", "who sings"): [(0, 0), (0, 1)],
+        ("3", "who stops"): [(0, 1)],
     }
     assert list(report.lines()) == [
         f"{path}: 3 negatives, 1 negatives of questions that are not read"

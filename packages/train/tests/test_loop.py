@@ -23,7 +23,7 @@ from milepost_train.run import train  # noqa: E402
 from milepost_train.run_folder import RunFolder  # noqa: E402
 from milepost_train.schedule import Average, adam_of, rate_at  # noqa: E402
 from milepost_train.stages import PairsStage  # noqa: E402
-from milepost_train.whole_files import Halted  # noqa: E402
+from milepost_train.whole_files import RunInterrupted  # noqa: E402
 from support.tiny_runs import CHECK, write_run  # noqa: E402
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-3\nwarm_up = 0\nsteps = {}\n'
@@ -189,7 +189,7 @@ def test_what_counts_as_too_little_memory() -> None:
         RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"),
         torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB"),
     ):
-        with pytest.raises(Halted, match="too little memory here"), memory("here"):
+        with pytest.raises(RunInterrupted, match="too little memory here"), memory("here"):
             raise error
     with pytest.raises(RuntimeError, match="shapes"), memory("here"):
         raise RuntimeError("shapes do not match")

@@ -1,4 +1,4 @@
-"""The position-aware contrast: each form, its worked numbers, and why the printed one is none."""
+"""The position-aware contrast: its worked numbers, and why the printed one is none."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
 
 from milepost_train.losses import (  # noqa: E402
-    FORMS,
     back_from_boundary,
     distances_of,
-    each_against_negatives,
     position_aware,
 )
 
@@ -32,27 +30,13 @@ def fixture() -> tuple:
     return torch.tensor([SCORES], dtype=torch.float64, requires_grad=True), back, back < 0
 
 
-def longhand(form: str, scores: list, back: list, negative: list, alpha: float) -> float | None:
+def longhand(scores: list, back: list, negative: list, alpha: float) -> float | None:
     """One question, one logarithm at a time; ``None`` where it has nothing to learn from."""
     span = [j for j, b in enumerate(back) if b >= 0]
     w = {j: math.exp(-alpha * back[j]) for j in span}
     e = [math.exp(s) for s in scores]
-    bad = sum(e[j] for j in range(len(e)) if negative[j])
-    z = bad + sum(e[j] for j in span)
-    if not span:
-        return None
-    total = sum(w.values())
-    if form == "outside":
-        return -sum(w[j] * math.log(e[j] / z) for j in span) / total
-    if form == "summed":
-        return -math.log(sum(w[j] * e[j] / z for j in span))
-    if form == "both_sides":
-        weighted = bad + sum(w[j] * e[j] for j in span)
-        return -sum(math.log(w[j] * e[j] / weighted) for j in span) / len(span)
-    if form == "boundary":
-        ends = [j for j in span if back[j] == 0]
-        return -sum(math.log(e[j] / z) for j in ends) / len(ends) if ends else None
-    return -sum(w[j] * math.log(e[j] / (e[j] + bad)) for j in span) / total
+    z = sum(e[j] for j in range(len(e)) if negative[j]) + sum(e[j] for j in span)
+    return -sum(w[j] * math.log(e[j] / z) for j in span) / sum(w.values()) if span else None
 
 
 def printed(scores: object, back: object, alpha: float) -> object:
@@ -95,38 +79,22 @@ def test_outside_the_weight_works() -> None:
     assert torch.allclose(scores.grad * WEIGHTS, wanted, atol=3e-6)
 
 
-def test_summed_inside_has_its_worked_numbers() -> None:
-    """The weighted sum inside one logarithm: value, and a gradient that sums to zero."""
-    scores, back, negative = fixture()
-    value = position_aware(scores, back, negative, 1.0, ALPHA, "summed")
-    value.backward()
-    assert value.item() == pytest.approx(0.459909, abs=1e-6)
-    assert scores.grad.sum().item() == pytest.approx(0.0, abs=1e-9)
-    assert scores.grad[back >= 0].sum().item() == pytest.approx(-0.319179, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("form", "gap"), [("outside", -ALPHA), ("both_sides", ALPHA), ("apart", None)]
-)
-def test_what_each_form_asks_for(form: str, gap: float | None) -> None:
-    """At its best, a sentence further off scores alpha less (more, for the wrong-way form)."""
+def test_what_it_asks_for() -> None:
+    """At its best, a sentence further off scores alpha less."""
     scores = torch.zeros(1, 5, dtype=torch.float64, requires_grad=True)
     back = torch.tensor([BACK])
     optimizer = torch.optim.LBFGS([scores], max_iter=200, tolerance_grad=1e-12)
 
     def loss() -> object:
         optimizer.zero_grad()
-        value = position_aware(scores, back, back < 0, 1.0, ALPHA, form)
+        value = position_aware(scores, back, back < 0, 1.0, ALPHA)
         value.backward()
         return value
 
     optimizer.step(loss)
     _, second, first, end, _ = scores[0].tolist()
-    if gap is None:
-        assert loss().item() < 0.01  # reaches zero: nothing competes
-    else:
-        assert first - end == pytest.approx(gap, abs=2e-3)
-        assert second - end == pytest.approx(2 * gap, abs=2e-3)
+    assert first - end == pytest.approx(-ALPHA, abs=2e-3)
+    assert second - end == pytest.approx(-2 * ALPHA, abs=2e-3)
 
 
 def test_the_floor_is_the_entropy_of_the_weights() -> None:
@@ -138,79 +106,62 @@ def test_the_floor_is_the_entropy_of_the_weights() -> None:
         assert value.item() == pytest.approx(floor, abs=1e-6)
 
 
-@pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10_000), alpha=st.sampled_from([0.0, 0.08, 0.7, 1.5]))
-def test_forms_are_their_formulas(form: str, seed: int, alpha: float) -> None:
+def test_it_is_its_formula(seed: int, alpha: float) -> None:
     """The fast form equals the formula written out, rows without evidence left out."""
     scores, back, negative = batch(seed)
     rows = zip((scores / 0.05).tolist(), back.tolist(), negative.tolist(), strict=True)
-    wanted = [longhand(form, *row, alpha) for row in rows]
+    wanted = [longhand(*row, alpha) for row in rows]
     wanted = [value for value in wanted if value is not None]
-    value = position_aware(scores, back, negative, 0.05, alpha, form)
+    value = position_aware(scores, back, negative, 0.05, alpha)
     assert value.item() == pytest.approx(sum(wanted) / len(wanted), rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_forms_have_the_right_gradient(form: str) -> None:
+def test_the_gradient_is_right() -> None:
     """Gradients are those of small differences."""
     scores, back, negative = batch(3)
     scores.requires_grad_()
     assert torch.autograd.gradcheck(
-        lambda s: position_aware(s, back, negative, 0.2, 0.3, form), (scores,)
+        lambda s: position_aware(s, back, negative, 0.2, 0.3), (scores,)
     )
 
 
-@pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), shift=st.floats(-5, 5))
-def test_only_differences_and_not_the_order_count(form: str, seed: int, shift: float) -> None:
+def test_only_differences_and_not_the_order_count(seed: int, shift: float) -> None:
     """Adding a constant to a question's scores, or shuffling landmarks, changes nothing."""
     scores, back, negative = batch(seed)
-    value = position_aware(scores, back, negative, 0.05, 0.3, form).item()
+    value = position_aware(scores, back, negative, 0.05, 0.3).item()
     order = torch.randperm(9, generator=torch.Generator().manual_seed(seed))
     moved = position_aware(
-        (scores + shift)[:, order], back[:, order], negative[:, order], 0.05, 0.3, form
+        (scores + shift)[:, order], back[:, order], negative[:, order], 0.05, 0.3
     )
     assert moved.item() == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.filterwarnings("ignore:Anomaly Detection")
-def test_extreme_scores_stay_finite(form: str) -> None:
+def test_extreme_scores_stay_finite() -> None:
     """Scores far apart, steep weights and rows of nothing give finite values and gradients."""
     scores = torch.tensor([[-1e4, 1e4, 0.0], [1e4, -1e4, 0.0], [1.0, 2.0, 3.0]])
     scores.requires_grad_()
     back = torch.tensor([[900, -1, 0], [901, 900, -1], [-1, -1, -1]])  # one boundary is not here
     with torch.autograd.detect_anomaly(check_nan=True):
-        value = position_aware(scores, back, back < 0, 0.02, 1.5, form)
+        value = position_aware(scores, back, back < 0, 0.02, 1.5)
         value.backward()
     assert math.isfinite(value.item())
     assert torch.isfinite(scores.grad).all()
     assert not scores.grad[2].any()
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_batch_without_evidence_costs_nothing(form: str) -> None:
+def test_a_batch_without_evidence_costs_nothing() -> None:
     """No row to learn from: zero, and a gradient of zeros."""
     scores = torch.rand(2, 3, requires_grad=True)
     back = torch.full((2, 3), -1)
-    value = position_aware(scores, back, back < 0, 0.05, ALPHA, form)
+    value = position_aware(scores, back, back < 0, 0.05, ALPHA)
     value.backward()
     assert value.item() == 0.0
     assert not scores.grad.any()
-
-
-def test_without_a_slope_the_forms_are_the_plain_losses() -> None:
-    """At alpha zero, or for evidence of one sentence, nothing is left of the position."""
-    scores, back, negative = batch(9)
-    plain = each_against_negatives(scores, back >= 0, negative, 0.05).item()
-    assert position_aware(scores, back, negative, 0.05, 0.0, "apart").item() == pytest.approx(plain)
-    single = torch.where(torch.arange(9) == 4, 0, -1).expand(5, 9)
-    plain = each_against_negatives(scores, single == 0, single < 0, 0.05).item()
-    for form in FORMS:
-        value = position_aware(scores, single, single < 0, 0.05, 0.7, form).item()
-        assert value == pytest.approx(plain), form
 
 
 def test_each_run_has_its_own_boundary() -> None:

@@ -53,54 +53,41 @@ def data(tmp_path: Path) -> DataSettings:
             {"query": "dogs", "passage": "The dog sat."},
         ],
     )
-    corpus = tmp_path / "corpus"
-    corpus.mkdir()
-    write(
-        corpus / "birds.jsonl",
-        [{"id": "b", "title": "Birds", "text": "The bird sat on the river."}],
-    )
     mined = write(
         tmp_path / "mined.jsonl",
         [{"id": "q", "question": "where sat the cat?", "document": "a", "spans": [[9, 32]],
-          "negatives": [{"document": "a", "span": [33, 58], "weight": 0.5}]},
-         {"id": "q", "question": "where sat the cat?", "document": "a", "spans": [[9, 32]],
-          "negatives": [{"document": "b", "span": [0, 9]}]},
+          "negatives": [{"document": "a", "span": [33, 58]}]},
          {"id": "gone", "question": "what sat?", "document": "a", "spans": [[9, 32]],
-          "negatives": [{"document": "b", "span": [0, 9]}]}],
+          "negatives": [{"document": "a", "span": [33, 58]}]}],
     )  # fmt: skip
-    return DataSettings(tasks=(task,), pairs=(pairs,), documents=(corpus,), negatives=(mined,))
+    return DataSettings(tasks=(task,), pairs=(pairs,), negatives=(mined,))
 
 
 def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
-    """Questions, pairs, titled documents and mined negatives; what is wrong is named."""
+    """Questions, pairs and mined negatives; what is wrong is named."""
     told: list[tuple[str, int, int]] = []
     material = load_material(data, tokenizer, READING, progress=lambda *each: told.append(each))
-    assert [text.name for text in material.texts] == ["a", "b"]
+    assert [text.name for text in material.texts] == ["a"]
     (question,) = material.questions
     assert (question.task, question.evidence) == ("cats", (1,))
     assert material.texts[0].aside == (0,)
-    assert material.hard(0) == [(0, 2), (1, 0)]
+    assert material.hard(0) == [(0, 2)]
     assert [pair.words for pair in material.pairs] == ["where sat the cat?", "dogs"]
     # What was mined for the same words is no answer of the pair either; words are the sentences'.
     first, second = material.pairs
     found = [text.words[slice(*text.spans[0])].strip() for text in first.negatives]
-    assert found == ["The dog sat by the tree.", "The bird sat on the river."]
-    assert first.weights == (0.5, 1.0)
-    assert material.weights == {0: {(0, 2): 0.5}}
+    assert found == ["The dog sat by the tree."]
     assert second.negatives == ()
-    titles = [(pair.words, len(pair.text.spans)) for pair in material.documents]
-    assert titles == [("The cat", 3), ("Birds", 1)]  # the first without its line of the title
     assert (material.bos_id, material.landmark) == (2, 3)
     (bad,) = material.report.bad
     assert "cats.jsonl, line 3: span 1000–1002 is outside document 'a'" in str(bad)
     assert [line.partition(": ")[2] for line in material.report.lines()] == [
         "1 questions, 1 documents asked of, 1 bad line",
         "2 pairs",
-        "1 documents with a title",
-        "2 negatives, 1 negatives of questions that are not read",
+        "1 negatives, 1 negatives of questions that are not read",
     ]
-    assert told[0] == ("reading cats.jsonl", 0, 4)
-    assert len(told) == 4
+    assert told[0] == ("reading cats.jsonl", 0, 3)
+    assert len(told) == 3
 
 
 def test_without_a_teacher_words_say_what_is_hard(tmp_path: Path, tokenizer: Any) -> None:
@@ -151,8 +138,7 @@ def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"tasks": ()}, "has no tasks, pairs or documents"),
-        ({"context": "titel"}, "'title'"),
+        ({"tasks": ()}, "has no tasks or pairs"),
         ({"hold_out": 1.0}, "hold_out is 1"),
         ({"longest": 2}, "longest is 2;.*4 or more"),
         ({"passage": 3}, "passage is 3;.*4 or more"),

@@ -17,7 +17,7 @@ from milepost.terms import question_terms, terms
 from milepost.testing import fake_encoder
 from milepost.types import Document
 from milepost_train.collection import Statistics, blocks, sentences_of
-from milepost_train.made import Source
+from milepost_train.generated import Source
 from milepost_train.mining import mine
 from milepost_train.negatives import (
     BESIDE,
@@ -103,7 +103,6 @@ def test_rankings_take_turns():
 @pytest.mark.parametrize(
     "limits",
     [{"below": 0}, {"below": 1.1}, {"similar": 0}, {"around": -1}, {"depth": 0},
-     {"selected": 0}, {"selected": 1.1},
      {"document": 0, "collection": 0}],
 )  # fmt: skip
 def test_limits_that_make_no_sense(limits):
@@ -212,20 +211,6 @@ def test_scores_are_those_of_the_encoder(tmp_path):
     assert row["positive"] == pytest.approx(
         float(ENCODER.encode(BEES).vectors[0] @ asked), abs=1e-4
     )
-
-
-def test_weights_are_posteriors_of_the_scores(tmp_path):
-    """What scores near the evidence counts less; 1 for all where every answer is marked."""
-    out = tmp_path / "out.jsonl"
-    mine(*files(tmp_path, DOCUMENTS, [question()]), out, ENCODER, Limits(selected=0.25))
-    (row,) = rows(out)
-    for each in row["negatives"]:
-        r = 1 / (1 + np.exp((row["positive"] - each["score"]) / 0.05))
-        assert each["weight"] == pytest.approx((1 - r) / (1 - 0.25 * r), abs=1e-3)
-    assert len({each["weight"] for each in row["negatives"]}) > 1
-    sure = tmp_path / "sure.jsonl"
-    mine(*files(tmp_path, DOCUMENTS, [question()]), sure, ENCODER, Limits(selected=1.0))
-    assert {each["weight"] for each in rows(sure)[0]["negatives"]} == {1.0}
 
 
 def test_only_the_own_document(tmp_path):

@@ -18,7 +18,6 @@ from milepost_train.data import Question  # noqa: E402
 from milepost_train.material import Material  # noqa: E402
 from milepost_train.objectives.base import (  # noqa: E402
     chunks_of,
-    effective_of,
     read_question,
     spread_of,
     thinned,
@@ -74,17 +73,6 @@ def test_spread() -> None:
     pairs = [float(rows[a] @ rows[b]) for a in range(6) for b in range(6) if a != b]
     assert spread_of(rows) == pytest.approx(np.mean(pairs), abs=1e-6)
     assert spread_of(rows[:1]) == 0.0
-
-
-def test_what_weighted_negatives_are_worth() -> None:
-    """By hand: (1.1 + 1.2 + 1.3 + 50)^2 over the sum of squares; others are not read."""
-    weights = torch.tensor([[1.1, 1.2, 9.0], [1.3, 50.0, 0.0]])
-    wrong = np.array([[True, True, False], [True, True, False]])
-    told = effective_of(weights, wrong)
-    assert type(told["effective"]) is float
-    assert told == {"effective": pytest.approx(1.147192, rel=1e-5)}
-    assert effective_of(torch.ones(2, 3), wrong) == {}
-    assert effective_of(weights, np.zeros((2, 3), bool)) == {}
 
 
 @given(st.lists(st.integers(), max_size=20), st.integers(1, 8))

@@ -14,11 +14,9 @@ torch = pytest.importorskip("torch", reason="needs milepost-train: pip install .
 
 import torch.nn.functional as F  # noqa: E402
 
-from milepost_train.batches import windows_of  # noqa: E402
-from milepost_train.check import vectors_of  # noqa: E402
 from milepost_train.objectives import build  # noqa: E402
 from milepost_train.stages import MarkedStage  # noqa: E402
-from support.small_material import BOS, LANDMARK, Student, small_material, small_teacher  # noqa: E402
+from support.small_material import small_material, small_teacher  # noqa: E402
 
 SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30)}
 
@@ -87,64 +85,6 @@ def test_what_is_no_negative_gets_no_push() -> None:
     held = pushes(others[:2], others[2:3])
     assert [held[n] for n in others[:3]] == [0.0, 0.0, 0.0]
     assert all(held[n] > 0 for n in others[3:])
-
-
-def test_unsure_negatives_count_less(teacher: Any) -> None:
-    """By hand: a negative of weight w stands w times in the sum."""
-    from milepost_train.losses import posterior_weights
-
-    material = small_material(teacher)
-    objective = build(MarkedStage(**SMALL, distil=0, selected=0.4), material)
-    student = Student()
-    parts = objective.step(student, Random(3))
-    asked, _ = objective.draw(Random(3))
-    landmarks, queries = (vectors_of(student.model, batch) for batch in student.seen)
-    owners = student.seen[0].owners
-    rows = [material.targets.of_text(material.texts[t])[n] for t, n in owners.tolist()]
-    said = torch.from_numpy(np.stack(rows)).float()
-    questions = [material.questions[n] for n in asked]
-    positive, negative = objective.candidates(questions, owners)
-    total = 0.0
-    for row, number in enumerate(asked):
-        target = torch.from_numpy(material.question_target(number)).float()
-        right, wrong = torch.from_numpy(positive[row]), torch.from_numpy(negative[row])
-        likes = said @ target
-        relevance = torch.sigmoid((likes - likes[right].max()) / 0.05)
-        weights = posterior_weights(relevance, torch.full_like(relevance, 0.4))[wrong]
-        scores = landmarks @ queries[row] / 0.05
-        against = (weights * scores[wrong].exp()).sum()
-        total += torch.log(1 + against / scores[right].exp()).mean()
-    assert parts["loss"] == pytest.approx((total / len(asked)).item(), abs=1e-4)
-    assert 1 < parts["effective"] < negative.sum()
-    sure = build(MarkedStage(**SMALL, distil=0), material).step(student, Random(3))
-    assert parts["loss"] < sure["loss"]
-    assert "effective" not in sure
-
-
-def test_mined_weights_reach_the_loss_and_go_before_the_teachers(teacher: Any) -> None:
-    """By hand: a mined sentence counts by its weight for its question, and for no other."""
-    stage = {**SMALL, "windows": (200,), "distil": 0}
-    material = small_material(teacher)
-    material.questions = material.questions[:2]
-    evidence = {n for q in material.questions for n in q.evidence}
-    doubted = next(n for n in range(12) if n not in evidence)
-    material.weights = {0: {(0, doubted): 0.5}}
-    for selected in (1.0, 0.4):
-        objective = build(MarkedStage(**stage, selected=selected), material)
-        asked, _ = objective.draw(Random(3))
-        owners = np.array([(0, n) for n in range(12)])
-        batch = windows_of([(0, 0, 12)], material.texts, BOS, LANDMARK)
-        taught = objective._teacher(asked, batch, torch.zeros(1))
-        positive, _ = objective.candidates([material.questions[n] for n in asked], owners)
-        weights = objective._weights(asked, owners, taught, positive)
-        own, other = weights[asked.index(0)], weights[asked.index(1)]
-        assert own[doubted].item() == 0.5
-        assert (other[doubted].item() == 1.0) == (selected == 1.0)
-    objective = build(MarkedStage(**stage), material)
-    student = Student()
-    loss = objective.step(student, Random(3))["loss"]
-    material.weights = {}
-    assert loss < objective.step(student, Random(3))["loss"]
 
 
 def test_mined_sentences_are_drawn() -> None:

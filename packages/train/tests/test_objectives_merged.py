@@ -25,7 +25,6 @@ from support.small_material import (  # noqa: E402
     LANDMARK,
     Student,
     small_material,
-    small_teacher,
     small_text,
 )
 
@@ -121,7 +120,7 @@ def test_sixteen_thousand_tokens() -> None:
     assert len(asked) == 4
     assert len(held) == len(order)
     gold = {passages.number(pair.text) for pair in asked}
-    hard = {n for pair in asked for n in passages.nearest(pair, 8, "words")} - gold
+    hard = {n for pair in asked for n in passages.nearest(pair, 8)} - gold
     assert gold <= held
     assert len(hard) > 4 * 4
     assert hard <= held
@@ -151,7 +150,7 @@ def test_passages_that_share_rare_words() -> None:
     held = [set(text.ids.tolist()) for text in passages.texts]
     often = {token: sum(token in each for each in held) for token in set().union(*held)}
     for pair in material.pairs:
-        found = passages.nearest(pair, 5, "words")
+        found = passages.nearest(pair, 5)
         worth = [
             sum(math.log(40 / often[t]) for t in set(pair.ids.tolist()) & each if often[t] <= 10)
             for each in held
@@ -160,20 +159,6 @@ def test_passages_that_share_rare_words() -> None:
         best = sorted((w for n, w in enumerate(worth) if w > 0 and n not in right), reverse=True)
         assert [worth[n] for n in found] == pytest.approx(best[:5], abs=1e-4)
         assert not right & set(found)
-
-
-def test_nearest_by_the_teacher(tmp_path: Any) -> None:
-    """Ranked by its cosines of query and whole passage."""
-    teacher = small_teacher(tmp_path)
-    material = small_material(teacher)
-    passages = build(MergedStage(nearest="teacher"), material)._passages
-    pair = material.pairs[3]
-    vectors = teacher.of_questions([p.text.words for p in material.pairs]).astype(np.float32)
-    scores = vectors @ teacher.of_questions([pair.words])[0].astype(np.float32)
-    order = [n for n in np.argsort(-scores) if n != 3]
-    assert passages.nearest(pair, 4, "teacher") == order[:4]
-    with pytest.raises(InputError, match="needs a teacher"):
-        build(MergedStage(nearest="teacher"), small_material())
 
 
 def test_own_negatives_come_first() -> None:
@@ -236,7 +221,6 @@ def test_refused() -> None:
         ({"left": -1}, "left is -1"),
         ({"window": 4}, "window is 4"),
         ({"landmarks": "passages"}, "'passage'"),
-        ({"nearest": "word"}, "'words'"),
     ):
         with pytest.raises(InputError, match=words):
             MergedStage(**changes)

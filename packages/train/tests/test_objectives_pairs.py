@@ -131,37 +131,8 @@ def test_hard_negatives_are_candidates() -> None:
     stage = PairsStage(pairs=4, negatives=4, landmarks="passage")
     parts = build(stage, material).step(student, Random(2))
     assert len(student.seen[1].ids) == 20
-    assert "effective" not in parts  # all of them count whole
     # Its passage stands there twice for each query: once as its own, once as its "negative".
     assert parts["floor"] == pytest.approx(math.log(20 / 2), abs=1e-6)
-
-
-def test_unsure_negatives_count_less_for_their_own_query() -> None:
-    """By hand: a negative of weight w is w of them to its query, and a whole one to the others."""
-    material = small_material()
-    first, second = material.pairs[:2]
-    spare = material.pairs[20].text
-    material.pairs = [replace(first, negatives=(spare,), weights=(0.25,)), second]
-    student = Student()
-    stage = PairsStage(pairs=2, landmarks="passage")
-    parts = build(stage, material).step(student, Random(1))
-    queries, passages = (vectors_of(student.model, batch) for batch in student.seen)
-    odds = (queries @ passages.T / 0.05).exp()
-    order = Random(1).sample([0, 1], 2)
-    total = 0.0
-    for row, asked in enumerate(order):
-        weight = 0.25 if asked == 0 else 1.0
-        wrong = odds[row, 1 - row] + weight * odds[row, 2]
-        total = total + torch.log(1 + wrong / odds[row, row])
-    assert parts["loss"] == pytest.approx((total / 2).item(), abs=1e-5)
-    assert parts["floor"] == pytest.approx((math.log(2.25) + math.log(3)) / 2, abs=1e-6)
-    # Four negatives of the step, one of them a quarter, are worth 3.25^2 / (3 + 1/16) equal ones.
-    assert parts["effective"] == pytest.approx(3.25**2 / 3.0625, rel=1e-6)
-    assert type(parts["effective"]) is float
-    # A weight of nothing leaves it out.
-    material.pairs = [replace(first, negatives=(spare,), weights=(0.0,)), second]
-    parts = build(stage, material).step(student, Random(1))
-    assert parts["floor"] == pytest.approx((math.log(2) + math.log(3)) / 2, abs=1e-6)
 
 
 def test_it_learns() -> None:

@@ -76,26 +76,6 @@ def test_the_floor_is_the_loss_of_equal_scores() -> None:
     assert told["floor"] == pytest.approx(np.mean(counts), abs=1e-5)
 
 
-def test_mined_sentences_weigh_what_they_were_given() -> None:
-    """A sentence that surely answers as well is as good as not there; the log tells."""
-    made, sure = material(), material()
-    stage = RerankStage(questions=2, windows=(40,), elsewhere=0.0)
-    made.weights = {number: dict.fromkeys(places, 1e-09) for number, places in made.mined.items()}
-    told, all_count = (build(stage, each).step(Student(), Random(9)) for each in (made, sure))
-    counts = []
-    for number, pieces in build(stage, made).draw(Random(9)):
-        wrong = {n for _, a, b in pieces for n in range(a, b)} - {
-            *made.questions[number].evidence,
-            *(n for _, n in made.mined[number]),
-        }
-        read = [n for _, a, b in pieces for n in range(a, b) if n in wrong]
-        counts.append(math.log(1 + len(read)))
-    assert told["floor"] == pytest.approx(np.mean(counts), abs=1e-5)
-    assert told["floor"] < all_count["floor"]
-    assert "effective" in told
-    assert "effective" not in all_count
-
-
 def test_in_open_tasks_other_evidence_is_no_negative() -> None:
     """There it may answer as well; elsewhere it is as wrong as any other sentence."""
     made = material()

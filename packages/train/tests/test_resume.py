@@ -27,7 +27,7 @@ from milepost_train.model.card import record_of  # noqa: E402
 from milepost_train.record import SCHEMA  # noqa: E402
 from milepost_train.run import train  # noqa: E402
 from milepost_train.run_folder import RunFolder  # noqa: E402
-from milepost_train.whole_files import Halted  # noqa: E402
+from milepost_train.whole_files import RunInterrupted  # noqa: E402
 from support.tiny_runs import CHECK, write_run  # noqa: E402
 
 ALL = 11  # steps of the tiny run
@@ -252,7 +252,7 @@ def test_a_full_disk(
 ) -> None:
     """The system refuses a larger file: one line, and the last state is whole."""
     config = read_config(home / "run.toml", out=tmp_path / "run")
-    with limit(resource.RLIMIT_FSIZE), pytest.raises(Halted) as caught:
+    with limit(resource.RLIMIT_FSIZE), pytest.raises(RunInterrupted) as caught:
         train(config, on_progress=at(5, lowered(resource.RLIMIT_FSIZE, kilobytes << 10)))
     assert f"{file} cannot be written: File too large" in caught.value.problem
     assert not list((tmp_path / "run").glob("*.part")), "what filled the disk is gone"
@@ -319,7 +319,7 @@ def test_a_process_without_memory_and_killed(
     train(config, resume=True)
     assert left_by(out) == whole
 
-    assert said.startswith("Halted")
+    assert said.startswith("RunInterrupted")
     assert "little memory in step 3 " in said
     done: list[int] = []
     train(

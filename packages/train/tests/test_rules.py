@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from milepost.errors import InputError
 from milepost.types import Document
 from milepost_eval.tasks import load
-from milepost_train.made import Made, Source, checked_kinds, sources, task_rows
+from milepost_train.generated import GeneratedQuestion, Source, checked_kinds, sources, task_rows
 from milepost_train.rules import RULES, questions_of
 
 HIVES = """Keeping bees
@@ -273,7 +273,7 @@ def test_an_unknown_kind_gives_the_nearest():
         checked_kinds(["definitoin"], RULES)
     with pytest.raises(InputError, match="no kind"):
         checked_kinds([], RULES)
-    assert Made("a", ((0, 1),), "term").beside == ()
+    assert GeneratedQuestion("a", ((0, 1),), "term").beside == ()
 
 
 @pytest.mark.shared

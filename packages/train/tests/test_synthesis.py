@@ -17,7 +17,7 @@ from milepost.testing import fake_encoder
 from milepost.text import split
 from milepost.types import Document
 from milepost_eval.tasks import load
-from milepost_train.made import Source
+from milepost_train.generated import Source
 from milepost_train.prompts import KINDS, copies, messages, question_in
 from milepost_train.synthesis import Asking, by_rules, excerpts, synthesize
 from support.chat_server import serving

@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def text_of(folder: Path, words: str = TEXT) -> Any:
     reader = Tokenizer(folder / "tokenizer.json", "[CLS]", "[SEP]")
-    return replace(tokenize(reader, "name", "task", words), title="cat and dog")
+    return tokenize(reader, "name", "task", words)
 
 
 def state_of(teacher: MeanTeacher, ids: list[int]) -> Any:
@@ -67,39 +67,8 @@ def test_a_sentence_alone(folder: Path) -> None:
     assert close(question, state_of(teacher, [2, *alone.ids.tolist(), 3]).mean(0))
 
 
-def test_with_the_title_in_front(folder: Path) -> None:
-    """The title is read and the mean goes over the sentence's own tokens."""
-    teacher = MeanTeacher(folder, "title")
-    text = text_of(folder)
-    vectors = teacher.of_sentences(text)
-    title = text_of(folder, "cat and dog").ids.tolist()
-    for number in range(len(text.spans)):
-        own = text.sentence(number).tolist()
-        states = state_of(teacher, [2, *title, *own, 3])
-        assert close(vectors[number], states[1 + len(title) : -1].mean(0))
-    # A question has no title, whatever sentences have.
-    asked = ["where sat the cat"]
-    assert np.array_equal(teacher.of_questions(asked), MeanTeacher(folder).of_questions(asked))
-
-
-def test_with_its_neighbours_in_front(folder: Path) -> None:
-    """Title, the last heading and what stands since: nothing of the section before."""
-    teacher = MeanTeacher(folder, "neighbours")
-    text = text_of(folder)
-    said = [text.words[a:b].strip() for a, b in text.spans]
-    assert said[0] == "Where they sat"
-    assert said[3] == "Of birds"
-    vectors = teacher.of_sentences(text)
-    title = text_of(folder, "cat and dog").ids.tolist()
-    sentences = [text.sentence(n).tolist() for n in range(5)]
-    for number, before in ((2, [0, 1]), (4, [3])):
-        front = [*title, *(token for n in before for token in sentences[n])]
-        states = state_of(teacher, [2, *front, *sentences[number], 3])
-        assert close(vectors[number], states[1 + len(front) : -1].mean(0))
-
-
 def test_targets_are_kept(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is on the disk is not counted again; another text, title or context is."""
+    """What is on the disk is not counted again; another text or length is."""
     teacher, text = MeanTeacher(folder), text_of(folder)
     first = Targets(teacher, tmp_path).of_text(text)
     assert len(list(tmp_path.iterdir())) == 1
@@ -109,15 +78,14 @@ def test_targets_are_kept(folder: Path, tmp_path: Path, monkeypatch: pytest.Monk
         assert np.array_equal(again.of_text(text), first)
         assert again.of_text(text) is again.of_text(text)
     for other in (
-        Targets(teacher, tmp_path).of_text(replace(text, title="other")),
         Targets(teacher, tmp_path).of_text(text.part(0, 2)),
-        Targets(MeanTeacher(folder, "title"), tmp_path).of_text(text),
+        Targets(MeanTeacher(folder, longest=8), tmp_path).of_text(text),
     ):
         assert other is not first
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(list(tmp_path.iterdir())) == 3
     # Passages, of which there are tens of thousands, are not.
     assert np.array_equal(Targets(teacher, tmp_path).of_text(replace(text, name="")), first)
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_half_files_of_killed_processes_are_removed(folder: Path, tmp_path: Path) -> None:

@@ -9,12 +9,12 @@ import pytest
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
 
+from milepost_lab.cet.product import true_negative  # noqa: E402
 from milepost_lab.cet.published import (  # noqa: E402
     coupled_pairs,
     published_weights,
     weighted_pairs,
 )
-from milepost_train.losses import posterior_weights  # noqa: E402
 
 
 def double(*values: float) -> object:
@@ -125,7 +125,7 @@ def test_a_coupled_step_by_hand() -> None:
 
 def test_the_published_weights_are_not_the_unbiased_ones() -> None:
     """At r = 0.6; then four documents, whose expected loss is 1.3 in truth and 6.9 as published."""
-    values = posterior_weights(double(0.6, 0.6, 0.6), double(0.1, 0.5, 0.9)).tolist()
+    values = true_negative(double(0.6, 0.6, 0.6), double(0.1, 0.5, 0.9)).tolist()
     published = published_weights(torch.logit(double(0.1, 0.5, 0.9)), 1.0).tolist()
     assert published == pytest.approx([1.111111, 2, 10], abs=1e-6)
     assert published[2] / published[0] == pytest.approx(9)

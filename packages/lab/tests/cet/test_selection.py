@@ -11,8 +11,8 @@ import pytest
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
 
+from milepost_lab.cet.product import sigmoid  # noqa: E402
 from milepost_lab.cet.selection import RANKS, fitted  # noqa: E402
-from milepost_train.coupled import sigmoid  # noqa: E402
 
 SENTENCES = 25
 

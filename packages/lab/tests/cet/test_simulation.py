@@ -9,8 +9,8 @@ pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
 
 from milepost_lab.cet import simulation as coupled  # noqa: E402
+from milepost_lab.cet.product import Logistic, logistic  # noqa: E402
 from milepost_lab.cet.simulation import ARMS, area, compare, published, world  # noqa: E402
-from milepost_train.coupled import Logistic, logistic  # noqa: E402
 
 
 def test_the_world_is_the_one_of_the_page():

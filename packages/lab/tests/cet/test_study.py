@@ -72,7 +72,7 @@ def test_pooled_keeps_the_best_by_words_and_random_keeps_any():
 
 def test_weights_are_those_of_mining():
     """All is sure where all answers are marked; the filter is that of mining."""
-    sure = audit(task(EGGS, HONEY), ENCODER, ("landmarks",), limits=Limits(selected=1.0))
+    sure = audit(task(EGGS, HONEY), ENCODER, ("landmarks",), selected=1.0)
     weights = [weight for row in sure.rows for weight in row.mined if weight is not None]
     assert set(weights) == {1.0}
     assert sure.areas["mined"] == 0.5

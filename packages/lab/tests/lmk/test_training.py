@@ -23,9 +23,9 @@ from milepost_lab.lmk.measuring import attribution, ranks_of  # noqa: E402
 from milepost_lab.lmk.pairs import Pair  # noqa: E402
 from milepost_lab.lmk.reader import Reader  # noqa: E402
 from milepost_lab.lmk.training import Recipe, train, train_until_flat  # noqa: E402
-from milepost_train import until_flat  # noqa: E402
-from milepost_train.until_flat import Patience  # noqa: E402
-from milepost_train.whole_files import Halted  # noqa: E402
+from milepost_train import early_stopping  # noqa: E402
+from milepost_train.early_stopping import Patience  # noqa: E402
+from milepost_train.whole_files import RunInterrupted  # noqa: E402
 
 RECIPE = Recipe(steps=40, batch=8, passage=(10, 20), temperature=0.1, granularities=(2, 3, 5))
 
@@ -109,8 +109,8 @@ def test_a_stopped_training_resumes_as_if_it_had_not_stopped(
     with pytest.raises(KeyboardInterrupt):
         train_until_flat(stopped, *given, kill, (state, "key"))
     trained: list[int] = []
-    take = until_flat.take_step
-    monkeypatch.setattr(until_flat, "take_step", lambda *each: trained.append(take(*each) or 1))
+    take = early_stopping.take_step
+    monkeypatch.setattr(early_stopping, "take_step", lambda *each: trained.append(take(*each) or 1))
     assert train_until_flat(again, *given, stored=(state, "key")) == expected
     assert len(trained) == expected[1].steps - 6
     for name, value in again.network.state_dict().items():
@@ -132,7 +132,7 @@ def test_a_state_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("a file where the folder should be")
     state = tmp_path / "runs" / "mean-0.state"
     given = (pairs(), pairs(24)[16:], RECIPE, Patience(every=1, checks=1, most=2), 1e-3, 0)
-    with pytest.raises(Halted, match=r"mean-0\.state cannot be written: [^\n]+$"):
+    with pytest.raises(RunInterrupted, match=r"mean-0\.state cannot be written: [^\n]+$"):
         train_until_flat(reader("mean"), *given, stored=(state, "key"))
 
 

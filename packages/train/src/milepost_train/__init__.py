@@ -11,14 +11,14 @@ pairs as token ids),
 ``batches.py`` and ``granularity.py`` (windows as tensors), ``losses/``, ``objectives/`` (the kinds
 of stage), ``tables.py``, ``needs.py``, ``data_settings.py`` and ``config.py`` (the configuration,
 which all but the kinds of stage can be read of without torch), ``schedule.py``,
-``check.py``, ``document_check.py``, ``alarm.py``, ``run_folder.py``, ``record.py``,
+``check.py``, ``alarm.py``, ``run_folder.py``, ``record.py``,
 ``curves.py``, ``loop.py``, ``run.py`` (what ``milepost train`` does).
 
 The light model: ``light/``. Ranking and calibration: ``ranking/``.
 
 Training data is made by ``rules.py`` (questions a text holds itself),
 ``synthesis.py`` with ``prompts.py`` (questions of a language model), and
-``mining.py`` with ``collection.py``, ``negatives.py`` and ``coupled.py`` (what looks like evidence
+``mining.py`` with ``collection.py`` and ``negatives.py`` (what looks like evidence
 and is none, and how surely);
 ``made.py`` and ``journal.py`` are the files they write.
 """

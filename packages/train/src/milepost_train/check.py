@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -121,10 +121,9 @@ def load_check(
         place: dict[str, int] = {}
         for document in task.documents:
             text = tokenize(tokenizer, document.name, task.name, document.text, longest)
-            title = str(task.facts.get(document.name, {}).get("title") or "").strip()
             if len(text.spans):
                 place[document.name] = len(texts)
-                texts.append(replace(text, title=title))
+                texts.append(text)
         for asked in task.questions:
             if asked.document not in place:
                 continue

@@ -7,17 +7,6 @@ from typing import Literal
 Dtype = Literal["auto", "float32", "bfloat16"]
 """What a network computes in; ``auto``: what is fast on the device."""
 
-Context = Literal["alone", "title", "neighbours"]
-"""What a teacher reads before a sentence, see ``teacher.MeanTeacher``."""
-
-Distillation = Literal["kl", "listwise", "margin"]
-"""``kl``: the ranking of a query's scored passages among themselves. ``listwise``: LMK's own
-(arXiv 2601.21525), against all passages of the step. ``margin``: differences of the scores
-(arXiv 2010.02666)."""
-
-Form = Literal["outside", "summed", "both_sides", "boundary", "apart"]
-"""Where the weight of the position stands in the loss, see ``losses.position_aware``."""
-
 Tracker = Literal[
     "tensorboard", "wandb", "mlflow", "trackio", "comet_ml", "aim", "clearml", "dvclive", "swanlab"
 ]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from milepost.search.lexical import bm25, idf
 from milepost.terms import question_terms, terms
 from milepost.types import Reader, Span
-from milepost_train.made import Source
+from milepost_train.generated import Source
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Block:
     def _share(self, term: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """What a term adds, where it adds anything: the formula is a sum over terms."""
         if term not in self._shares:
-            told = self._statistics
+            known = self._statistics
             often = np.zeros(len(self._lengths), np.float32)
             rows = np.array(list(self._counted[term]), np.int64)
             often[rows] = list(self._counted[term].values())
@@ -131,8 +131,8 @@ class Block:
                 {term: often},
                 self._lengths,
                 self.document_offsets,
-                {term: idf(told.frequency[term], told.sentences)},
-                told.length / max(1, told.sentences),
+                {term: idf(known.frequency[term], known.sentences)},
+                known.length / max(1, known.sentences),
                 (0,),
             )[0]
             self._shares[term] = rows, scores[rows]

@@ -30,13 +30,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from milepost.engine.manifest import SENTENCES, Granularity
 from milepost.errors import UnreadableFile, nearest
 from milepost_train.choices import Dtype, Tracker, Weights
 from milepost_train.data_settings import DataSettings
-from milepost_train.needs import Checks
-from milepost_train.stages import STAGES, DocumentsStage
-from milepost_train.tables import Place, check_keys, fill
+from milepost_train.stages import STAGES
+from milepost_train.toml_settings import Place, check_keys, fill
+from milepost_train.validation import Checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ class Stage:
 
     @property
     def kind(self) -> str:
-        """``marked``, or ``marked+documents`` of a mixture."""
+        """``marked``, or ``marked+pairs`` of a mixture."""
         return "+".join(part.kind for part in self.parts)
 
 
@@ -234,16 +233,6 @@ class Config:
             check.above_zero(threads=self.threads, log_every=self.log_every)
             check.above_zero(save_every=self.save_every)
             check.fractions(average=self.average, base_share=self.base_share)
-
-    @property
-    def granularity(self) -> Granularity:
-        """What landmarks of the trained model close: what those of its last stage do.
-
-        After a stage of ``documents`` alone that is the granularity of its check, else sentences.
-        """
-        last = [part.settings for part in self.stages[-1].parts]
-        drawn = [stage.drawn() for stage in last if isinstance(stage, DocumentsStage)]
-        return drawn[0].evaluation if len(drawn) == len(last) else SENTENCES
 
 
 def read_config(

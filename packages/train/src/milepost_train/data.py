@@ -25,7 +25,6 @@ class Text:
         starts: ``(n + 1,)`` int64: sentence ``i`` has ``ids[starts[i]:starts[i + 1]]``.
         spans: the sentences' code-point offsets in ``words``.
         words: the text, which a teacher reads with a tokenizer of its own.
-        title: "" where it has none.
         aside: numbers of sentences that are never negatives (headings).
     """
 
@@ -35,7 +34,6 @@ class Text:
     starts: NDArray[np.int64]
     spans: Sequence[tuple[int, int]]
     words: str = ""
-    title: str = ""
     aside: tuple[int, ...] = ()
 
     def sentence(self, number: int) -> NDArray[np.int32]:
@@ -92,17 +90,12 @@ class Pair:
         text: the passage.
         words: the query itself.
         negatives: passages that do not answer it though they look so.
-        weights: probability that each does not answer, in [0, 1]; missing ones are 1.
-        scores: what somebody gave the passage and, behind it, the first of the negatives; the
-            others have none.
     """
 
     ids: NDArray[np.int32]
     text: Text
     words: str = ""
     negatives: tuple[Text, ...] = ()
-    weights: tuple[float, ...] = ()
-    scores: tuple[float, ...] = ()
 
 
 def held_out(document: str, share: float) -> bool:
@@ -137,26 +130,6 @@ def tokenize(tokenizer: Tokenizer, name: str, task: str, text: str, longest: int
         spans.append((start, end))
     found = np.array(ids, np.int32), np.array(starts, np.int64)
     return Text(name, task, *found, spans, words=text)
-
-
-def one_sentence(ids: NDArray[np.int32]) -> Text:
-    """A query as a text, for what treats both alike."""
-    return Text("", "", ids, np.array([0, len(ids)], np.int64), [(0, 0)])
-
-
-def without_title(text: Text) -> Text | None:
-    """A text from behind its title on; None where it has none, or nothing behind it."""
-    if not any(letter.isalnum() for letter in text.title):
-        return None
-    first = 0
-    while first < len(text.spans) and _says(text, first, text.title):
-        first += 1
-    return text.part(first, len(text.spans)) if first < len(text.spans) else None
-
-
-def _says(text: Text, sentence: int, words: str) -> bool:
-    start, end = text.spans[sentence]
-    return text.words[start:end].strip().casefold() == words.casefold()
 
 
 def touched(spans: Sequence[tuple[int, int]], evidence: Sequence[Sequence[int]]) -> tuple[int, ...]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from milepost_train.choices import Context
-from milepost_train.needs import Checks
+from milepost_train.validation import Checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +15,9 @@ class DataSettings:
     Attributes:
         tasks: folders or files of marked questions; see ``load_task``.
         pairs: files of queries and passages, or folders of them.
-        documents: files of documents with titles, or folders of them.
         negatives: files that ``milepost mine`` wrote.
         teacher: folder of a sentence-transformers model with mean pooling, of a Milepost model or
             of the checkpoint of a run; None for no teacher.
-        context: what the teacher reads before a sentence, see ``MeanTeacher``. Milepost's own
-            models read every sentence in its context, and take nothing but ``alone``.
         allow_nc: use documents whose licence is non-commercial or not recognised; never for
             weights that ship.
         hold_out: fraction of the documents, by a hash of their names, that is not trained on.
@@ -34,10 +30,8 @@ class DataSettings:
 
     tasks: tuple[Path, ...] = ()
     pairs: tuple[Path, ...] = ()
-    documents: tuple[Path, ...] = ()
     negatives: tuple[Path, ...] = ()
     teacher: Path | None = None
-    context: Context = "alone"
     allow_nc: bool = False
     hold_out: float = 0.0
     longest: int = 128
@@ -46,11 +40,10 @@ class DataSettings:
     def __post_init__(self) -> None:
         with Checks() as check:
             check.need(
-                bool(self.tasks or self.pairs or self.documents),
-                "[data] has no tasks, pairs or documents",
+                bool(self.tasks or self.pairs),
+                "[data] has no tasks or pairs",
                 "name some files",
-                *("tasks", "pairs", "documents"),
+                *("tasks", "pairs"),
             )
-            check.one_of(Context, context=self.context)
             check.fractions(hold_out=self.hold_out)
             check.at_least(4, longest=self.longest, passage=self.passage)

@@ -17,7 +17,6 @@ from milepost.engine.folder import ModelFolder
 from milepost.engine.manifest import MANIFEST, Manifest
 from milepost.windows.document_vector import unit
 from milepost_train.data import Text
-from milepost_train.light.material import Reader
 from milepost_train.model.checkpoint import open_checkpoint
 from milepost_train.model.export import fingerprint
 from milepost_train.model.reading import READING
@@ -67,11 +66,6 @@ class LandmarkTeacher:
         firsts = np.cumsum(pieces) - pieces
         sums = np.add.reduceat(found.vectors.astype(np.float64), firsts, axis=0)
         return unit(sums / pieces[:, None]).astype(np.float16)
-
-    def of_passages(self, passages: Sequence[str]) -> NDArray[np.float16]:
-        """``(n, d)`` unit vectors of whole passages: the means of their landmarks."""
-        read = Reader(self.encoder, self.encoder.tokenizer).means(passages)
-        return np.concatenate([taught.targets for taught in read])
 
 
 def _encoder(folder: Path, device: str | torch.device) -> Encoder:

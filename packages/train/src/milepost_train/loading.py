@@ -2,7 +2,7 @@
 
 A line that cannot be used does not stop the reading: ``Report`` has it, with file, line and
 reason. What a line may hold is in ``milepost_eval.tasks.own`` (a task in one file),
-``milepost_train.made`` (what made questions say more) and here (pairs).
+``milepost_train.generated`` (what made questions say more) and here (pairs).
 """
 
 from __future__ import annotations
@@ -40,17 +40,12 @@ from milepost_train.data import (
     tokenize,
     touched,
 )
+from milepost_train.generated import Source, sources
 from milepost_train.licences import barred
-from milepost_train.made import Source, sources
 from milepost_train.rows import negatives_of, pair_of, rows
-
-_HIGHEST = 1e6  # of a score: differences of higher ones, squared, leave float32
 
 Sentence = tuple[int, int]
 """A sentence of the material: number of its text, and of the sentence in it."""
-
-Weighed = dict[Sentence, float]
-"""Mined negatives, and the probability that each is one, in [0, 1]."""
 
 
 @dataclass(slots=True)
@@ -106,7 +101,7 @@ class Texts:
         number = self._places.setdefault(key, len(self.all))
         if number == len(self.all):
             text = tokenize(self.tokenizer, source.document.name, task, words, self.longest)
-            self.all.append(replace(text, title=source.title.strip()))
+            self.all.append(text)
         if source.ignore:
             text = self.all[number]
             aside = {*text.aside, *touched(text.spans, source.ignore)}
@@ -188,11 +183,9 @@ def load_pairs(
 ) -> list[Pair]:
     """Pairs of one file; passages are cut after ``most_tokens``, at a sentence's end.
 
-    A line is ``{"query": "…", "passage": "…"}``, and may have ``licence``; ``negatives``, a list of
-    passages that do not answer; and ``scores``, how well a reranker found the passage
-    and each of the negatives to answer: a list of one number more than there are negatives.
-    Names of sentence-transformers (``anchor``, ``positive``, ``negative``, ``negative_1`` …) are
-    understood as well.
+    A line is ``{"query": "…", "passage": "…"}``, and may have ``licence`` and ``negatives``, a list
+    of passages that do not answer. Names of sentence-transformers (``anchor``, ``positive``,
+    ``negative``, ``negative_1`` …) are understood as well.
 
     Raises:
         UnreadableFile: the file is missing or damaged.
@@ -218,60 +211,12 @@ def load_pairs(
             if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
                 raise line.wrong("'negatives' is not a list of strings", 'write ["a passage", …]')
             negatives = tuple(short(line, each) for each in others)
-            scores = _scores(line, 1 + len(others))
         except InputError as error:
             bad.append(error)
             continue
-        found.append(Pair(texts.query(query, counts), text, query, negatives, scores=scores))
-        if scores:
-            counts["of them with scores"] += 1
+        found.append(Pair(texts.query(query, counts), text, query, negatives))
     counts["pairs"] += len(found)
     return found
-
-
-def _scores(line: Line, count: int) -> tuple[float, ...]:
-    """What the line says of its passage and negatives; () where it says nothing."""
-    if "scores" not in line.fields:
-        return ()
-    scores = line.fields["scores"]
-    if not isinstance(scores, list) or not all(
-        isinstance(each, int | float) and not isinstance(each, bool) and abs(each) <= _HIGHEST
-        for each in scores
-    ):
-        raise line.wrong(
-            f"'scores' is not a list of numbers of {_HIGHEST:,.0f} at most",
-            "write [2.5, -1] or leave it out",
-        )
-    if len(scores) != count:
-        raise line.wrong(
-            f"{len(scores)} scores for a passage and {count - 1} negatives",
-            f"write {count}: the passage's, then one for each negative in their order",
-        )
-    return tuple(map(float, scores))
-
-
-def load_documents(
-    path: Path, texts: Texts, report: Report, *, allow_nc: bool = False, hold_out: float = 0.0
-) -> None:
-    """A file's training documents that have a title, into ``texts``.
-
-    Not for the documents of a task, which only their questions' split tells apart.
-
-    Raises:
-        UnreadableFile: the file is missing or damaged.
-        InputError: the file is a task's.
-    """
-    counts = report.of(path, "documents with a title")
-    if any(path.with_name(f"questions.{kind}").is_file() for kind in ("jsonl", "jsonl.gz")):
-        raise InputError(f"{path.parent} is a task", "name it among tasks, not documents")
-    for source in sources([path], counts, report.wrong[path], allow_nc=allow_nc):
-        if held_out(source.document.name, hold_out):
-            counts["documents held out"] += 1
-        elif not source.title.strip():
-            counts["documents without a title"] += 1
-        else:
-            texts.add(source, path.name.split(".")[0])
-            counts["documents with a title"] += 1
 
 
 def _asked(

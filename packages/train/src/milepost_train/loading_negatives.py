@@ -9,7 +9,7 @@ from pathlib import Path
 from milepost.errors import InputError
 from milepost_eval.tasks.reading import Line, lines
 from milepost_train.data import Text, touched
-from milepost_train.loading import Report, Sentence, Weighed
+from milepost_train.loading import Report, Sentence
 
 
 def load_negatives(
@@ -18,10 +18,8 @@ def load_negatives(
     report: Report,
     asked: Collection[tuple[str, str]],
     queries: Collection[str],
-) -> Iterator[tuple[tuple[str, str], Weighed]]:
+) -> Iterator[tuple[tuple[str, str], list[Sentence]]]:
     """Negatives as ``milepost mine`` writes them, by the question's name and words.
-
-    One without ``weight``, as older files have them, is sure.
 
     Args:
         path: the file.
@@ -38,7 +36,7 @@ def load_negatives(
     for line in lines(path, bad):
         try:
             key = line.name("id"), line.text("question")
-            found = dict(_sentences(line, places, texts, counts))
+            found = list(dict.fromkeys(_sentences(line, places, texts, counts)))
         except InputError as error:
             bad.append(error)
             continue
@@ -51,7 +49,7 @@ def load_negatives(
 
 def _sentences(
     line: Line, places: Mapping[str, int], texts: Sequence[Text], counts: Counter[str]
-) -> Iterator[tuple[Sentence, float]]:
+) -> Iterator[Sentence]:
     rows = line.fields.get("negatives")
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise line.wrong("'negatives' is not a list of objects", "write it by milepost mine")
@@ -60,9 +58,6 @@ def _sentences(
         span = row.get("span")
         if not isinstance(span, list) or [type(edge) for edge in span] != [int, int]:
             raise line.wrong("a negative has no span [start, end]", "write it by milepost mine")
-        weight = row.get("weight", 1.0)
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight <= 1:
-            raise line.wrong(f"a negative's weight is {weight!r}", "a probability: 0 to 1")
         if number is None:
             counts["negatives in documents that are not read"] += 1
             continue
@@ -71,4 +66,4 @@ def _sentences(
             raise line.wrong(
                 f"span {span} is outside document {row['document']!r}", "mine these documents again"
             )
-        yield (number, held[0]), float(weight)
+        yield number, held[0]

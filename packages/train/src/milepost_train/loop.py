@@ -24,13 +24,12 @@ from milepost_train.batches import Batch
 from milepost_train.check import Check, vectors_of
 from milepost_train.config import Config, Stage
 from milepost_train.curves import draw
-from milepost_train.document_check import DocumentCheck
 from milepost_train.model import Checkpoint
 from milepost_train.objectives.base import Objective
 from milepost_train.processes import Processes
 from milepost_train.run_folder import RunFolder
 from milepost_train.schedule import Average, adam_of, rate_at
-from milepost_train.whole_files import Halted
+from milepost_train.whole_files import RunInterrupted
 
 # The last two are all that oneDNN says of it.
 _MEMORY = (
@@ -70,7 +69,6 @@ class Loop:
         checkpoint: what is trained.
         objectives: for each stage those of its parts.
         check: None for none.
-        documents: a check of documents beside it; None for none.
         folder: gets the log, states and the checkpoint.
         processes: that share the batches.
         on_progress: called after every step.
@@ -82,13 +80,12 @@ class Loop:
         checkpoint: Checkpoint,
         objectives: list[list[Objective]],
         check: Check | None,
-        documents: DocumentCheck | None,
         folder: RunFolder,
         processes: Processes,
         on_progress: OnProgress,
     ) -> None:
         self.config, self.checkpoint, self.objectives = config, checkpoint, objectives
-        self.check, self.documents, self.folder = check, documents, folder
+        self.check, self.folder = check, folder
         self.processes, self.on_progress = processes, on_progress
         self.random = Random(config.seed)
         self.weights = {
@@ -113,10 +110,10 @@ class Loop:
 
         Raises:
             KeyboardInterrupt: it was stopped; all steps are saved.
-            Halted: the disk is full, or there is too little memory; the last state is whole.
+            RunInterrupted: the disk is full or memory is too small; the last state is whole.
             MilepostError: the loss is not a number, or the run has collapsed and is to stop then.
         """
-        self._recall()
+        self._restore()
         if self.check is not None and not self.done:
             self._check_start()
         begun = time.monotonic() - self.seconds
@@ -148,7 +145,6 @@ class Loop:
         self.alarm = CollapseAlarm(max(WARM_UP, stage.warm_up))
 
     def _advance(self, stage: Stage) -> None:
-        """One step of the optimiser."""
         self.checkpoint.model.train()
         rate = rate_at(stage, self.step)
         for group in self.optimiser.param_groups:
@@ -237,8 +233,6 @@ class Loop:
             with memory("in the check"):
                 if self.check is not None:
                     found["check"] = self.check(self.encode)
-                if self.documents is not None:
-                    found["documents"] = self.documents(self.encode)
         return {
             name: {key: round(share, 4) for key, share in shares.items()}
             for name, shares in found.items()
@@ -265,7 +259,7 @@ class Loop:
         }
 
     @torch.no_grad()
-    def _recall(self) -> None:
+    def _restore(self) -> None:
         """Take up the last state, if there is one."""
         state = self.folder.load()
         if state is None:
@@ -300,7 +294,7 @@ def memory(where: str) -> Iterator[None]:
     """Turn what torch raises when memory runs out into one line.
 
     Raises:
-        Halted: it did.
+        RunInterrupted: it did.
     """
     try:
         yield
@@ -309,7 +303,7 @@ def memory(where: str) -> Iterator[None]:
         known = isinstance(error, MemoryError) or any(each in said.lower() for each in _MEMORY)
         if not known:
             raise
-        raise Halted(
+        raise RunInterrupted(
             f"there is too little memory {where}{said and f' ({said[:120]})'}",
             "free some; or, in another run, gradient_checkpointing, or smaller batches (documents, "
             "questions, pairs, chunk, windows)",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +14,8 @@ from tokenizers import Tokenizer as Backend
 
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
-from milepost_train.choices import Context, Dtype
-from milepost_train.data import Pair, Question, Text, without_title
+from milepost_train.choices import Dtype
+from milepost_train.data import Pair, Question, Text
 from milepost_train.data_settings import DataSettings
 from milepost_train.landmark_teacher import LandmarkTeacher, is_ours
 from milepost_train.lexical_teacher import LexicalTeacher
@@ -23,8 +23,6 @@ from milepost_train.loading import (
     Report,
     Sentence,
     Texts,
-    Weighed,
-    load_documents,
     load_pairs,
     load_task,
 )
@@ -52,13 +50,10 @@ class Material:
         texts: documents, each once.
         questions: with evidence in ``texts``.
         pairs: queries with passages.
-        documents: titles with their texts, the title itself left out of them.
         bos_id, landmark: ids of the model's tokens; None where it has no BOS token.
         causal: the model sees only what precedes: windows get no context after them.
         width: numbers of the model's vectors; None if unknown.
         mined: of a question, by its number: sentences that are hard negatives.
-        weights: of a question, by its number: probability that a mined sentence is not an answer,
-            in [0, 1]; what is not named is sure.
         targets: a teacher's vectors; None without a teacher.
         read: token ids of a question in other words than its own.
         report: what was read and what was not.
@@ -67,13 +62,11 @@ class Material:
     texts: Sequence[Text] = ()
     questions: Sequence[Question] = ()
     pairs: Sequence[Pair] = ()
-    documents: Sequence[Pair] = ()
     bos_id: int | None = None
     landmark: int = 0
     causal: bool = False
     width: int | None = None
     mined: Mapping[int, Sequence[Sentence]] = field(default_factory=dict)
-    weights: Mapping[int, Mapping[Sentence, float]] = field(default_factory=dict)
     targets: Targets | None = None
     read: Callable[[str], NDArray[np.int32]] = _unread
     report: Report = field(default_factory=Report)
@@ -88,7 +81,6 @@ class Material:
 
     @cached_property
     def _together(self) -> dict[int, list[int]]:
-        """Numbers of the questions, by text."""
         found: dict[int, list[int]] = {}
         for number, question in enumerate(self.questions):
             found.setdefault(question.text, []).append(number)
@@ -165,11 +157,11 @@ def load_material(
     reader = Tokenizer(tokenizer, reading.bos_token, reading.landmark)
     texts = Texts(reader, data.longest, reading.query_prefix)
     pairs_in = existing(data.pairs, PAIRS)
-    kinds = data.tasks, pairs_in, existing(data.documents), existing(data.negatives)
+    kinds = data.tasks, pairs_in, existing(data.negatives)
     order = [(kind, path) for kind, paths in enumerate(kinds) for path in paths]
     questions: list[Question] = []
     pairs: list[Pair] = []
-    mined: dict[tuple[str, str], Weighed] = {}
+    mined: dict[tuple[str, str], dict[Sentence, None]] = {}
     allow = data.allow_nc
     for number, (kind, path) in enumerate(order):
         progress(f"reading {path.name}", number, len(order))
@@ -177,77 +169,44 @@ def load_material(
             questions += load_task(path, texts, report, allow_nc=allow, hold_out=data.hold_out)
         elif kind == 1:
             pairs += load_pairs(path, texts, report, most_tokens=data.passage, allow_nc=allow)
-        elif kind == 2:
-            load_documents(path, texts, report, allow_nc=allow, hold_out=data.hold_out)
         else:
             asked = {(question.name, question.words) for question in questions}
             queries = {pair.words for pair in pairs}
-            for key, found in load_negatives(path, texts.all, report, asked, queries):
-                mined.setdefault(key, {}).update(found)
-    documents = list(_titled(texts))
-    if not (questions or pairs or documents):
+            for key, places in load_negatives(path, texts.all, report, asked, queries):
+                mined.setdefault(key, {}).update(dict.fromkeys(places))
+    if not (questions or pairs):
         said = "; ".join([*report.lines(), *map(str, report.bad[:3])])
         raise InputError(f"the data holds nothing that can be trained on: {said}")
-    alike: dict[str, Weighed] = {}
+    alike: dict[str, dict[Sentence, None]] = {}
     for (_, words), found in mined.items():
         alike.setdefault(words, {}).update(found)
-    own = {
-        number: mined[question.name, question.words]
-        for number, question in enumerate(questions)
-        if mined.get((question.name, question.words))
-    }
     return Material(
         texts=texts.all,
         questions=questions,
-        pairs=[_with_mined(pair, alike.get(pair.words, {}), texts.all) for pair in pairs],
-        documents=documents,
+        pairs=[_with_mined(pair, alike.get(pair.words, ()), texts.all) for pair in pairs],
         bos_id=texts.tokenizer.bos_id,
         landmark=texts.tokenizer.landmark,
         causal=causal,
         width=width,
-        mined={number: list(found) for number, found in own.items()},
-        weights={
-            number: {place: weight for place, weight in found.items() if weight < 1}
-            for number, found in own.items()
+        mined={
+            number: list(mined[question.name, question.words])
+            for number, question in enumerate(questions)
+            if mined.get((question.name, question.words))
         },
-        targets=Targets(_teacher(data.teacher, data.context, device, dtype), cache)
-        if data.teacher
-        else None,
+        targets=Targets(_teacher(data.teacher, device, dtype), cache) if data.teacher else None,
         read=lambda words: texts.query(words, Counter()),
         report=report,
     )
 
 
-def _teacher(folder: Path, context: Context, device: str, dtype: Dtype) -> Teacher:
-    if not is_ours(folder):
-        return MeanTeacher(folder, context, device=device, dtype=dtype)
-    if context != "alone":
-        raise InputError(
-            f"context is {context!r}, and {folder} is a Milepost model, which reads a sentence in "
-            "the context of its window",
-            "leave context out",
-        )
-    return LandmarkTeacher(folder, device=device)
+def _teacher(folder: Path, device: str, dtype: Dtype) -> Teacher:
+    if is_ours(folder):
+        return LandmarkTeacher(folder, device=device)
+    return MeanTeacher(folder, device=device, dtype=dtype)
 
 
-def _with_mined(pair: Pair, mined: Weighed, texts: Sequence[Text]) -> Pair:
-    """A pair with the sentences that were mined for its query."""
+def _with_mined(pair: Pair, mined: Iterable[Sentence], texts: Sequence[Text]) -> Pair:
     own = pair.text.ids.tobytes()
-    parts = [
-        (replace(texts[t].part(n, n + 1), name=""), weight) for (t, n), weight in mined.items()
-    ]
-    found = [(part, weight) for part, weight in parts if part.ids.tobytes() not in own]
-    sure = (1.0,) * (len(pair.negatives) - len(pair.weights))
-    return replace(
-        pair,
-        negatives=(*pair.negatives, *(part for part, _ in found)),
-        weights=(*pair.weights, *sure, *(weight for _, weight in found)),
-    )
-
-
-def _titled(texts: Texts) -> Iterator[Pair]:
-    """The documents that have a title and text after it."""
-    for text in texts.all:
-        rest = without_title(text)
-        if rest is not None:
-            yield Pair(texts.query(text.title, Counter()), rest, text.title)
+    parts = [replace(texts[t].part(n, n + 1), name="") for t, n in mined]
+    found = [part for part in parts if part.ids.tobytes() not in own]
+    return replace(pair, negatives=(*pair.negatives, *found))

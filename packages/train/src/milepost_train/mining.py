@@ -6,11 +6,10 @@ output:
 
     {"id": "q1", "question": "Who lays the eggs?", "document": "bees", "spans": [[25, 49]],
      "positive": 0.71, "negatives": [
-       {"document": "bees", "span": [0, 24], "score": 0.4, "weight": 0.99, "by": "landmarks"}, …]}
+       {"document": "bees", "span": [0, 24], "score": 0.4, "by": "landmarks"}, …]}
 
-``score`` and ``positive`` are cosines of landmarks with the question. ``weight`` is the probability
-that an unmarked sentence is not an answer (``coupled.trust``), and the weight of the negative in
-training. ``by`` is ``landmarks``, ``words`` (BM25) or ``both``.
+``score`` and ``positive`` are cosines of landmarks with the question. ``by`` is ``landmarks``,
+``words`` (BM25) or ``both``.
 """
 
 from __future__ import annotations
@@ -40,8 +39,8 @@ from milepost_eval.tasks.reading import (
 )
 from milepost_eval.types import Split
 from milepost_train.collection import Block, Sentences, Statistics, blocks, sentences_of
+from milepost_train.generated import Source, sources
 from milepost_train.journal import Journal
-from milepost_train.made import Source, sources
 from milepost_train.negatives import Candidate, Evidence, Limits, choose
 
 Progress = Callable[[str, int, int], object]
@@ -63,8 +62,6 @@ class Mined:
 
 @dataclass
 class _Asked:
-    """A question while it is mined."""
-
     name: str
     text: str
     line: Line
@@ -336,7 +333,6 @@ def _best(rows: NDArray[np.int64], scores: NDArray[np.float32], most: int) -> li
 
 
 def _row(asked: _Asked, limits: Limits, counts: Counter[str]) -> dict[str, Any]:
-    """A line of the output."""
     outside = [[found for _, _, found in ranking] for ranking in asked.outside]
     dropped: Counter[str] = Counter()
     negatives = [

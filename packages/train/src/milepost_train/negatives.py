@@ -17,7 +17,6 @@ from typing import Any
 from milepost.errors import InputError
 from milepost.terms import terms
 from milepost.types import Span
-from milepost_train.coupled import trust
 
 LIKE_EVIDENCE = "scores like the evidence"
 SAME_WORDS = "repeats the evidence"
@@ -39,8 +38,6 @@ class Limits:
         around: sentences on each side of the evidence that are left alone.
         depth: candidates that are looked at, by landmarks and by words each.
         shortest: distinct terms that a negative has at least.
-        selected: probability that an answering sentence was marked, see ``coupled.trust``; 1: every
-            negative counts alike.
     """
 
     document: int = 8
@@ -50,7 +47,6 @@ class Limits:
     around: int = 1
     depth: int = 48
     shortest: int = 4
-    selected: float = 0.5
 
     def __post_init__(self) -> None:
         """Check them.
@@ -62,8 +58,6 @@ class Limits:
             raise InputError(f"below is {self.below:g}", "a share of the score: above 0, at most 1")
         if not 0 < self.similar <= 1:
             raise InputError(f"similar is {self.similar:g}", "a share: above 0, at most 1")
-        if not 0 < self.selected <= 1:
-            raise InputError(f"selected is {self.selected:g}", "a probability above 0, at most 1")
         if min(self.document, self.collection, self.around) < 0 or self.depth < 1:
             raise InputError("a number of sentences is negative", "0 or more, depth 1 or more")
         if self.document + self.collection == 0:
@@ -160,8 +154,7 @@ def choose(
         dropped: gets one for every candidate that is none, by reason.
 
     Yields:
-        ``document``, ``span``, ``score``, ``weight`` (probability that it is not an answer) and
-        ``by`` (``landmarks``, ``words`` or ``both``).
+        ``document``, ``span``, ``score`` and ``by`` (``landmarks``, ``words`` or ``both``).
     """
     verdicts: dict[tuple[str, Span], str] = {}
     seen: set[frozenset[str]] = set()
@@ -190,7 +183,6 @@ def choose(
             "document": name,
             "span": list(span),
             "score": round(scores[key], 4),
-            "weight": round(trust(scores[key], evidence.score, limits.selected), 4),
             "by": by,
         }
 

@@ -90,14 +90,16 @@ def messages(kind: str, title: str, text: str, excerpt: Span, marked: Sequence[S
         shown += f"{text[at:start]}<<<{text[start:end]}>>>"
         at = end
     shown += text[at : excerpt[1]]
-    told: list[Message] = [{"role": "system", "content": f"{_SYSTEM}\n\n{KINDS[kind]}"}]
+    conversation: list[Message] = [{"role": "system", "content": f"{_SYSTEM}\n\n{KINDS[kind]}"}]
     for example, question in _EXAMPLES:
         plain = kind != "keywords" or question == "NONE"
-        told.append({"role": "user", "content": example})
-        told.append({"role": "assistant", "content": question if plain else _KEYWORDS_EXAMPLE})
+        conversation.append({"role": "user", "content": example})
+        conversation.append(
+            {"role": "assistant", "content": question if plain else _KEYWORDS_EXAMPLE}
+        )
     head = f"Title: {title}\n\n" if title else ""
-    told.append({"role": "user", "content": head + shown.strip()})
-    return told
+    conversation.append({"role": "user", "content": head + shown.strip()})
+    return conversation
 
 
 def question_in(answer: str) -> tuple[str, str]:
@@ -135,9 +137,9 @@ def copies(question: str, evidence: str, run: int = 6, share: float = 0.9) -> bo
     >>> copies("Who lays the eggs?", "The queen lays the eggs.")
     False
     """
-    asked, told = terms(question), terms(evidence)
-    runs = {tuple(told[i : i + run]) for i in range(len(told) - run + 1)}
+    asked, answer = terms(question), terms(evidence)
+    runs = {tuple(answer[i : i + run]) for i in range(len(answer) - run + 1)}
     if any(tuple(asked[i : i + run]) in runs for i in range(len(asked) - run + 1)):
         return True
     content = question_terms(question)
-    return len(content) >= 5 and len(set(content) & set(told)) >= share * len(content)
+    return len(content) >= 5 and len(set(content) & set(answer)) >= share * len(content)

@@ -78,7 +78,7 @@ def describe(
             for file in _files([init])
             if file.suffix in _WEIGHTS
         ),
-        "versions": _versions(),
+        "versions": versions(_PACKAGES),
         "commit": commit(),
         "machine": {"cpu": machine(), "memory_gib": _memory(), "device": _named(device)},
         "started": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
@@ -172,9 +172,10 @@ def _file(path: Path, name: str) -> tuple[str, dict[str, Any]]:
         ) from error
 
 
-def _versions() -> dict[str, str]:
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """The versions of Milepost, Python and those of some packages that are installed."""
     found = {"milepost": __version__, "python": platform.python_version()}
-    for package in _PACKAGES:
+    for package in packages:
         try:
             found[package] = version(package)
         except PackageNotFoundError:
@@ -191,7 +192,6 @@ def _memory() -> float | None:
 
 
 def _named(device: str) -> str:
-    """The device with the name of its card."""
     if not device.startswith("cuda"):
         return device
     import torch

@@ -67,7 +67,6 @@ def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
 
 
 def _divided(path: Path, bad: list[InputError]) -> Iterator[Line]:
-    """Rows of a file of CSV or TSV, whose first line names the columns."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             table = csv.reader(file, delimiter=_DIVIDED[path.suffix], strict=True)

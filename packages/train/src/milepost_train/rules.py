@@ -21,7 +21,7 @@ from itertools import pairwise
 from milepost.terms import question_terms, terms
 from milepost.text import split
 from milepost.types import Span
-from milepost_train.made import Made
+from milepost_train.generated import GeneratedQuestion
 
 RULES = ("question", "heading", "definition", "term")
 """The rules by name."""
@@ -115,7 +115,7 @@ class Found:
         dropped: number of dropped candidates, by ``rule: reason``.
     """
 
-    made: list[Made] = field(default_factory=list)
+    made: list[GeneratedQuestion] = field(default_factory=list)
     headings: list[Span] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
 
@@ -142,17 +142,17 @@ def questions_of(text: str, title: str = "", rules: Sequence[str] = RULES) -> Fo
         return found
     sentences = [_trimmed(text, span) for span in split(text)]
     prose = [s for s in sentences if s[0] < s[1] and not _inside(s[0], found.headings)]
-    # Made in one list and filtered by name, so that a question made twice is dropped alike
-    # whatever rules are asked for.
+    # In one list and filtered by name, so that a question made twice is dropped alike whatever
+    # rules are asked for.
     by_section = list(_by_section(text, title, found, prose))
     everything = [*by_section, *_definitions(text, prose, found), *_terms(text, found)]
     asked: set[tuple[str, ...]] = set()
-    told = Counter(_told(text, made) for made in everything)
+    answers = Counter(_answer(text, made) for made in everything)
     for made in sorted(everything, key=lambda each: each.spans):
         key = tuple(sorted(question_terms(made.question)))
         if made.kind not in rules:
             continue
-        if key in asked or told[_told(text, made)] > 1:
+        if key in asked or answers[_answer(text, made)] > 1:
             why = "asked before" if key in asked else "the same answer to several questions"
             found.dropped[f"{made.kind}: {why}"] += 1
             continue
@@ -170,14 +170,15 @@ def _inside(place: int, spans: Sequence[Span]) -> bool:
     return before > 0 and place < spans[before - 1][1]
 
 
-def _told(text: str, made: Made) -> tuple[str, ...]:
+def _answer(text: str, made: GeneratedQuestion) -> tuple[str, ...]:
     """What the evidence says beside the question's own words; alike for what is said of many."""
     asked = set(terms(made.question))
     return tuple(t for start, end in made.spans for t in terms(text[start:end]) if t not in asked)
 
 
-def _by_section(text: str, title: str, found: Found, prose: list[Span]) -> Iterator[Made]:
-    """Headings with how their sections begin."""
+def _by_section(
+    text: str, title: str, found: Found, prose: list[Span]
+) -> Iterator[GeneratedQuestion]:
     words = [" ".join(text[a:b].split()) for a, b in found.headings]
     often = Counter(each.casefold() for each in words)
     if not found.headings:
@@ -206,7 +207,7 @@ def _by_section(text: str, title: str, found: Found, prose: list[Span]) -> Itera
             found.dropped[f"{rule}: {why}"] += 1
             continue
         rest = [s for s in prose[at:last] if s[0] >= evidence[1] or s[1] <= evidence[0]]
-        yield Made(question, (evidence,), rule, _joined(rest))
+        yield GeneratedQuestion(question, (evidence,), rule, _joined(rest))
 
 
 def _from_heading(heading: str, title: str, *, asking: bool) -> tuple[str, str]:
@@ -255,7 +256,7 @@ def _beginning(text: str, sentences: Sequence[Span], heading: str) -> Span | Non
     return start, end
 
 
-def _definitions(text: str, prose: list[Span], found: Found) -> Iterator[Made]:
+def _definitions(text: str, prose: list[Span], found: Found) -> Iterator[GeneratedQuestion]:
     """Sentences that say what their subject is, where the text speaks of it again."""
     seen: set[str] = set()
     folded = text.casefold()
@@ -281,11 +282,11 @@ def _definitions(text: str, prose: list[Span], found: Found) -> Iterator[Made]:
             # A name keeps its capital: it is never written without it.
             kept = small if article or re.search(rf"\b{re.escape(small)}\b", text) else name
             asked = f"{article.lower()} {kept}".strip()
-            yield Made(f"What {match['verb']} {asked}?", ((start, end),), "definition")
+            yield GeneratedQuestion(f"What {match['verb']} {asked}?", ((start, end),), "definition")
         seen.add(name.casefold())
 
 
-def _terms(text: str, found: Found) -> Iterator[Made]:
+def _terms(text: str, found: Found) -> Iterator[GeneratedQuestion]:
     """Entries of a glossary: paragraphs or items under a heading that says so."""
     headings = [*found.headings, (len(text), len(text))]
     for (start, end), (following, _) in pairwise(headings):
@@ -298,7 +299,7 @@ def _terms(text: str, found: Found) -> Iterator[Made]:
                 found.dropped["term: no entry"] += 1
                 continue
             name = match["name"].strip()
-            yield Made(f"What is meant by {name}?", ((match.start(), b),), "term")
+            yield GeneratedQuestion(f"What is meant by {name}?", ((match.start(), b),), "term")
 
 
 def _is_talk(text: str) -> bool:

@@ -15,6 +15,7 @@ import torch
 from tokenizers import Tokenizer as Backend
 
 from milepost.engine.folder import cache_folder
+from milepost.engine.manifest import SENTENCES
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError, ModelError, UnreadableFile, nearest
 from milepost.windows.plan import WindowSize
@@ -23,7 +24,6 @@ from milepost_train.check import load_check
 from milepost_train.config import Config, Stage, data_paths, resolved
 from milepost_train.data import QUESTION_TOKENS
 from milepost_train.device import chosen_device, chosen_dtype
-from milepost_train.document_check import document_check
 from milepost_train.loading import task_files
 from milepost_train.loop import Event, Loop, OnProgress, memory
 from milepost_train.material import Material, load_material
@@ -37,7 +37,6 @@ from milepost_train.objectives.base import Objective
 from milepost_train.processes import Processes, joined
 from milepost_train.record import AROUND, describe, differences
 from milepost_train.run_folder import CHECKPOINT, RunFolder
-from milepost_train.stages import DocumentsStage
 from milepost_train.trackers import need_trackers, tracked
 
 _FIRST = 20  # unusable lines that are named; the rest are counted
@@ -83,7 +82,7 @@ def train(
             that is there already, one that was made with other settings or data, or one that
             another process is at.
         ModelError: ``init`` cannot be opened or trained so.
-        Halted: the disk is full or there is too little memory; call again with ``resume``.
+        RunInterrupted: the disk is full or there is too little memory; call again with ``resume``.
         KeyboardInterrupt: ``stopped`` said so.
         MissingExtra: what the run needs is not installed: peft for ``[lora]``, accelerate for
             several processes, or a tracker.
@@ -93,8 +92,8 @@ def train(
     with joined(chosen_device(config.device)) as processes:
         folder = RunFolder(config.out, resume=resume, writes=processes.first)
         with folder.alone():
-            told = on_progress if processes.first else lambda event: None
-            return _train(config, folder, processes, told, stopped)
+            shown = on_progress if processes.first else lambda event: None
+            return _train(config, folder, processes, shown, stopped)
 
 
 def _train(
@@ -134,15 +133,12 @@ def _train(
         shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
         tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.bos_token, reading.landmark)
         check = load_check(config.check, tokenizer, shape, reading.query_prefix)
-        read = _documents(config)
-        asked = tokenizer, reading.query_prefix
-        beside = document_check(check, read, *asked) if check and read else None
         objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
         torch.manual_seed(config.seed + processes.number)  # a dropout of its own
     reports = _reports(config, processes, facts, on_progress)
     with reproducible(config), memory("to train"), reports as report:
-        loop = Loop(config, checkpoint, objectives, check, beside, folder, processes, report)
+        loop = Loop(config, checkpoint, objectives, check, folder, processes, report)
         loop.run(stopped)
     folder.describe({**facts, "hours": round(loop.seconds / 3600, 3)})
     folder.write_card()
@@ -228,13 +224,6 @@ def _objectives(stage: Stage, material: Material, number: int) -> list[Objective
         raise InputError(f"[[stage]] {number}, {error.problem}", error.hint) from error
 
 
-def _documents(config: Config) -> DocumentsStage | None:
-    """How the run reads documents: as in the last part that has them for its subject."""
-    parts = [part.settings for stage in config.stages for part in stage.parts]
-    found = [each for each in parts if isinstance(each, DocumentsStage)]
-    return found[-1] if found else None
-
-
 def _copy(tokenizer: Backend) -> Backend:
     """Readers switch truncation off; the checkpoint keeps what it had."""
     made: Backend = Backend.from_str(tokenizer.to_str())
@@ -268,7 +257,7 @@ def opened(config: Config) -> Checkpoint:
         own_sentence=said.own_sentence if own is None else own,
         context=said.context if context is None else context,
         others=config.others or said.others,
-        granularity=config.granularity,
+        granularity=SENTENCES,
         window=config.windows.size or said.window,
         left=said.left if config.windows.left is None else config.windows.left,
         right=said.right if config.windows.right is None else config.windows.right,

@@ -6,7 +6,7 @@
     state.pt       what the run resumes from: weights, optimiser, random numbers, position
     checkpoint/    the averaged weights, for ``milepost export``
     checkpoint-N/  those of the check after N steps, where the settings say to keep them
-    curves.svg, curves.png
+    curves.png     the log as a picture
     README.md      a model card, when the run is done
     lock           the number of the process that trains here
 
@@ -48,7 +48,7 @@ class RunFolder:
 
     Raises:
         InputError: the folder has a run already, has none to resume, or holds something else.
-        Halted: it cannot be written.
+        RunInterrupted: it cannot be written.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class RunFolder:
 
         Raises:
             InputError: one does already.
-            Halted: the folder cannot be written.
+            RunInterrupted: the folder cannot be written.
         """
         if not self.writes:
             yield

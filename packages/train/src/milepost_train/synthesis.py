@@ -26,8 +26,8 @@ from milepost.types import Span
 from milepost_eval.types import Split
 from milepost_train.collection import Sentences, sentences_of
 from milepost_train.data import held_out
+from milepost_train.generated import GeneratedQuestion, Source, checked_kinds, sources, task_rows
 from milepost_train.journal import Journal
-from milepost_train.made import Made, Source, checked_kinds, sources, task_rows
 from milepost_train.prompts import KINDS, copies, messages, question_in
 from milepost_train.rules import RULES, questions_of
 
@@ -127,11 +127,13 @@ def synthesize(
     }
     unanswered = 0
 
-    def ask(source: Source, counts: Counter[str], asked: set[tuple[str, ...]]) -> list[Made]:
+    def ask(
+        source: Source, counts: Counter[str], asked: set[tuple[str, ...]]
+    ) -> list[GeneratedQuestion]:
         nonlocal unanswered
         read = sentences_of(source, encoder)
         headings = questions_of(source.document.text, rules=()).headings
-        made: list[Made] = []
+        made: list[GeneratedQuestion] = []
         for excerpt in excerpts(source, read.spans, headings, asking):
             counts["asked for"] += 1
             prompt = messages(
@@ -155,7 +157,7 @@ def synthesize(
                 counts[f"dropped: {why}"] += 1
                 continue
             asked.add(_key(question))
-            made.append(Made(question, excerpt.marked, excerpt.kind))
+            made.append(GeneratedQuestion(question, excerpt.marked, excerpt.kind))
         return made
 
     return _write(documents, out, settings, ask, split, dev, allow_nc, progress)
@@ -180,11 +182,13 @@ def by_rules(
     rules = checked_kinds(rules, RULES)
     settings = {"command": "rules", "rules": rules, "split": split, "allow_nc": allow_nc}
 
-    def ask(source: Source, counts: Counter[str], asked: set[tuple[str, ...]]) -> list[Made]:
+    def ask(
+        source: Source, counts: Counter[str], asked: set[tuple[str, ...]]
+    ) -> list[GeneratedQuestion]:
         found = questions_of(source.document.text, source.title, rules)
         counts.update({f"dropped: {why}": number for why, number in found.dropped.items()})
         source.ignore = tuple(found.headings)
-        made: list[Made] = []
+        made: list[GeneratedQuestion] = []
         for each in found.made:
             if _key(each.question) in asked:
                 counts[f"dropped: {each.kind}: asked of another document"] += 1
@@ -253,7 +257,7 @@ def _write(
     documents: Sequence[Path],
     out: Path,
     settings: dict[str, object],
-    ask: Callable[[Source, Counter[str], set[tuple[str, ...]]], list[Made]],
+    ask: Callable[[Source, Counter[str], set[tuple[str, ...]]], list[GeneratedQuestion]],
     split: Split,
     dev: float,
     allow_nc: bool,
@@ -294,7 +298,7 @@ def _why_not(
     excerpt: Excerpt,
     read: Sentences,
     asked: set[tuple[str, ...]],
-    made: Sequence[Made],
+    made: Sequence[GeneratedQuestion],
     encoder: Encoder,
     asking: Asking,
 ) -> str:

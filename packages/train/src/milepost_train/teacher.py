@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -22,16 +22,14 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from milepost.errors import ModelError
-from milepost_train.choices import Context, Dtype
+from milepost_train.choices import Dtype
 from milepost_train.data import Text
 from milepost_train.device import chosen_dtype
 from milepost_train.model.checkpoint import open_checkpoint
-from milepost_train.model.interop import starting_weights
-from milepost_train.rules import questions_of
+from milepost_train.model.layouts import starting_weights
 
 _DRAFT = ".part"
 _ABANDONED_S = 24 * 3600.0  # writing a file takes seconds
-_TITLE, _HEADING, _BEFORE = 32, 32, 64  # maximum tokens before a sentence
 
 
 class Teacher(Protocol):
@@ -51,20 +49,14 @@ class Teacher(Protocol):
     def of_sentences(self, text: Text) -> NDArray[np.float16]:
         """``(n, d)`` unit vectors of a text's sentences."""
 
-    def of_passages(self, passages: Sequence[str]) -> NDArray[np.float16]:
-        """``(n, d)`` unit vectors of whole passages."""
-
 
 class MeanTeacher:
-    """A sentence-transformers model with mean pooling. Implements ``Teacher``.
+    """A sentence-transformers model with mean pooling over all tokens. Implements ``Teacher``.
+
+    A sentence is read alone.
 
     Args:
         folder: as that library saves it, or weights with ``tokenizer.json`` alone.
-        context: what is read before a sentence. ``alone``: nothing, and the mean goes over all
-            tokens, special ones too, as that library counts it. ``title``: the document's title;
-            ``neighbours``: the title, the last heading before the sentence and the sentences
-            between, 64 tokens of them. With either the mean goes over the sentence's own tokens:
-            over all of them, neighbours would be told apart by nothing but their own few.
         longest: tokens read of a sentence; the mean of the first 64 says what a target has to
             say, at half the time.
         device: where it computes.
@@ -77,7 +69,6 @@ class MeanTeacher:
     def __init__(
         self,
         folder: Path,
-        context: Context = "alone",
         *,
         longest: int = 64,
         device: str | torch.device = "cpu",
@@ -93,7 +84,6 @@ class MeanTeacher:
         checkpoint = open_checkpoint(said.folder)
         self.backbone = checkpoint.model.backbone.to(device).requires_grad_(False)
         self.width = self.backbone.width
-        self.context: Context = context
         self.longest, self.device = longest, torch.device(device)
         self._rounded = chosen_dtype(dtype, self.device) == "bfloat16"
         self._most = min(said.max_tokens or 512, 512)
@@ -108,9 +98,7 @@ class MeanTeacher:
 
     def _fingerprint(self, folder: Path) -> str:
         """What vectors hang on, but for the text."""
-        digest = hashlib.sha256(
-            repr((self.context, self.longest, self._said.pooling, self._rounded)).encode()
-        )
+        digest = hashlib.sha256(repr((self.longest, self._said.pooling, self._rounded)).encode())
         for name in ("config.json", "tokenizer.json", "model.safetensors"):
             if (folder / name).is_file():
                 with (folder / name).open("rb") as file:
@@ -118,52 +106,20 @@ class MeanTeacher:
         return digest.hexdigest()
 
     def of_questions(self, questions: Sequence[str]) -> NDArray[np.float16]:
-        """``(n, d)`` unit vectors of questions; each alone, whatever the context."""
-        rows = self._ids([self._said.query_prompt + words for words in questions], self.longest)
-        return self._vectors([([], row) for row in rows], whole=True)
-
-    def of_passages(self, passages: Sequence[str]) -> NDArray[np.float16]:
-        """``(n, d)`` unit vectors of whole passages, by their first tokens."""
-        return self.of_questions(passages)
+        """``(n, d)`` unit vectors of questions."""
+        return self._vectors([self._said.query_prompt + words for words in questions])
 
     def of_sentences(self, text: Text) -> NDArray[np.float16]:
-        """``(n, d)`` unit vectors of a text's sentences."""
-        words = [text.words[a:b] for a, b in text.spans]
-        if self.context == "alone":
-            words = [self._said.document_prompt + each for each in words]
-            return self._vectors([([], row) for row in self._ids(words, self.longest)], whole=True)
-        rows = self._ids(words, self.longest)
-        before = list(self._before(text, rows))
-        return self._vectors(list(zip(before, rows, strict=True)), whole=False)
+        """``(n, d)`` unit vectors of a text's sentences, each read alone."""
+        return self._vectors([self._said.document_prompt + text.words[a:b] for a, b in text.spans])
 
-    def _before(self, text: Text, rows: Sequence[list[int]]) -> Iterator[list[int]]:
-        """Token ids read before each sentence."""
-        (title,) = self._ids([text.title], _TITLE)
-        if self.context == "title":
-            yield from ([title] * len(rows))
-            return
-        headings = {start for start, _ in questions_of(text.words, rules=()).headings}
-        heading: list[int] = []
-        since: list[int] = []
-        for (start, end), row in zip(text.spans, rows, strict=True):
-            yield title + heading + since[-_BEFORE:]
-            lead = len(text.words[start:end]) - len(text.words[start:end].lstrip())
-            if start + lead in headings:
-                heading, since = row[:_HEADING], []
-            else:
-                since = [*since[-_BEFORE:], *row]
-
-    def _ids(self, texts: Sequence[str], most: int) -> list[list[int]]:
+    def _vectors(self, texts: Sequence[str], *, tokens: int = 4096) -> NDArray[np.float16]:
+        """Vectors of texts, in batches of alike lengths."""
         if self._said.lower_case:
             texts = [text.lower() for text in texts]
         encoded = self._tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        return [encoding.ids[:most] for encoding in encoded]
-
-    def _vectors(
-        self, rows: Sequence[tuple[list[int], list[int]]], *, whole: bool, tokens: int = 4096
-    ) -> NDArray[np.float16]:
-        """Vectors of rows of tokens before and tokens pooled, in batches of alike lengths."""
-        lengths = [len(before) + len(own) for before, own in rows]
+        rows = [encoding.ids[: self.longest] for encoding in encoded]
+        lengths = [len(row) for row in rows]
         order = np.argsort(lengths, kind="stable")
         result: NDArray[np.float16] = np.zeros((len(rows), self.width), np.float16)
         at = 0
@@ -175,36 +131,25 @@ class MeanTeacher:
             ):
                 count += 1
             chosen = order[at : at + count]
-            result[chosen] = self._pooled([rows[n] for n in chosen], whole=whole).cpu().numpy()
+            result[chosen] = self._pooled([rows[n] for n in chosen]).cpu().numpy()
             at += count
         return result
 
-    def _pooled(self, rows: Sequence[tuple[list[int], list[int]]], *, whole: bool) -> Tensor:
+    def _pooled(self, rows: Sequence[list[int]]) -> Tensor:
         room = self._most - len(self._bos_ids) - len(self._closing)
-        full, pooled = [], []
-        for before, own in rows:
-            kept = before[max(0, len(before) + len(own) - room) :]
-            content = (kept + own)[:room]
-            full.append([*self._bos_ids, *content, *self._closing])
-            first = len(self._bos_ids) + len(kept)
-            last = len(self._bos_ids) + len(content)
-            # A sentence of no tokens is given what is read at all.
-            pooled.append((0, len(full[-1])) if whole or first == last else (first, last))
+        full = [[*self._bos_ids, *row[:room], *self._closing] for row in rows]
         longest = max(map(len, full))
         ids = torch.zeros(len(full), longest, dtype=torch.long)
         valid = torch.zeros(len(full), longest, dtype=torch.bool)
-        weights = torch.zeros(len(full), longest, 1)
-        for row, (tokens, (first, last)) in enumerate(zip(full, pooled, strict=True)):
-            ids[row, : len(tokens)] = torch.tensor(tokens)
-            valid[row, : len(tokens)] = True
-            weights[row, first:last] = 1.0
+        for number, tokens in enumerate(full):
+            ids[number, : len(tokens)] = torch.tensor(tokens)
+            valid[number, : len(tokens)] = True
         everywhere = torch.arange(longest).expand(len(full), -1)
-        ids, valid, everywhere, weights = (
-            each.to(self.device) for each in (ids, valid, everywhere, weights)
-        )
+        ids, valid, everywhere = (each.to(self.device) for each in (ids, valid, everywhere))
         rounded = torch.autocast(self.device.type, torch.bfloat16, enabled=self._rounded)
         with torch.no_grad(), rounded:
             states = self.backbone(ids, valid, everywhere, None).float()
+        weights = valid[..., None].float()
         mean = (states * weights).sum(1) / weights.sum(1)
         return F.normalize(mean, dim=-1).half()
 
@@ -249,16 +194,8 @@ class Targets:
         """
         if not text.name:
             return self.teacher.of_sentences(text)
-        told = repr((text.title, tuple(text.spans)))
-        return self._kept([told, text.words], lambda: self.teacher.of_sentences(text))
-
-    def of_passages(self, passages: Sequence[str]) -> NDArray[np.float16]:
-        """``(n, d)`` unit vectors of whole passages.
-
-        Raises:
-            OSError: the disk is full.
-        """
-        return self._kept(["passages", *passages], lambda: self.teacher.of_passages(passages))
+        spans = repr(tuple(text.spans))
+        return self._kept([spans, text.words], lambda: self.teacher.of_sentences(text))
 
     def of_questions(self, questions: tuple[str, ...]) -> NDArray[np.float16]:
         """``(n, d)`` unit vectors of questions that are always asked for together."""
@@ -267,11 +204,11 @@ class Targets:
         return self._asked[questions]
 
     def _kept(
-        self, told: Iterable[str], count: Callable[[], NDArray[np.float16]]
+        self, parts: Iterable[str], count: Callable[[], NDArray[np.float16]]
     ) -> NDArray[np.float16]:
         """What ``count`` gives, or gave before for the same words."""
         digest = hashlib.sha256(self.teacher.fingerprint.encode())
-        for words in told:
+        for words in parts:
             digest.update(words.encode("utf-8", "surrogatepass") + b"\0")
         key = digest.hexdigest()[:32]
         if key not in self._known:

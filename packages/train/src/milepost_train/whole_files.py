@@ -18,7 +18,7 @@ PART = ".part"
 """Added to the name of a file or folder while it is written."""
 
 
-class Halted(MilepostError):
+class RunInterrupted(MilepostError):
     """A run that stopped and can be resumed once the cause is removed."""
 
 
@@ -30,7 +30,7 @@ def put(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
         write: writes the content into an open file.
 
     Raises:
-        Halted: it cannot be written.
+        RunInterrupted: it cannot be written.
     """
     draft = path.with_name(path.name + PART)
     with writing(path):
@@ -48,7 +48,7 @@ def writing(path: Path) -> Iterator[Path]:
         reason = _of_the_system(error)
         if reason is None:
             raise
-        raise Halted(
+        raise RunInterrupted(
             f"{path} cannot be written: {reason}",
             "make room for it, or correct its permissions; nothing that was there is lost",
         ) from error

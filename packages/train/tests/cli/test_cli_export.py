@@ -77,14 +77,14 @@ def test_the_landmark_may_be_named(tmp_path: Path) -> None:
     said = json.loads(done.stdout)
     assert [parity["precision"] for parity in said["parity"]] == ["f32"]
     assert (said["landmark"], said["causal"], said["right"]) == ("<unk>", False, 32)
-    with pytest.raises(ModelError, match="no '<lmk>', and an untrained new token means nothing"):
+    with pytest.raises(ModelError, match="no '<lmk>'"):
         run(folder, "--out", tmp_path / "other", "--landmark", "<lmk>")
 
 
 def test_a_model_folder_is_none_to_export(tmp_path: Path) -> None:
     """What is exported already is told from a folder that holds nothing."""
     shipped = Path(milepost.__file__).parent / "models" / "landmark-light"
-    with pytest.raises(ModelError, match=r"is a model folder already.*use it by --model"):
+    with pytest.raises(ModelError, match=r"is a model folder already"):
         run(shipped, "--out", tmp_path / "out")
 
 
@@ -116,7 +116,7 @@ def test_only_what_ranks_is_to_be_fitted(tmp_path: Path) -> None:
     told["settings"]["stages"] = stages
     record.write_text(json.dumps(told), encoding="utf-8")
     assert "milepost fit" not in run(checkpoint, "--out", tmp_path / "model" / "reranker").stderr
-    with pytest.raises(InputError, match="is a reranker, which has a landmark after each sentence"):
+    with pytest.raises(InputError, match="is a reranker"):
         run(checkpoint, "--out", tmp_path / "grid", "--granularity", 32)
 
 
@@ -233,6 +233,6 @@ def test_a_hub_that_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_names_that_the_hub_has_not(tmp_path: Path) -> None:
     """They are refused before anything is exported."""
-    with pytest.raises(InputError, match="'tiny' is not a name on the Hugging Face hub"):
+    with pytest.raises(InputError, match="'tiny' is not a name"):
         run(tmp_path, "--out", tmp_path / "out", "--push", "tiny")
     assert run(tmp_path, "--out", tmp_path / "out", "--private").exit_code == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -25,7 +24,6 @@ pytest.importorskip("transformers", reason="needs the train extra")
 from support.tiny_runs import CHECK, write_run  # noqa: E402
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nsteps = {}\n'
-DOCUMENTS = '[[stage]]\nkind = "documents"\ndocuments = 3\nsteps = 1\n'
 
 
 def test_from_a_configuration_to_a_model_folder(cli: Any, tmp_path: Path) -> None:
@@ -41,25 +39,12 @@ def test_from_a_configuration_to_a_model_folder(cli: Any, tmp_path: Path) -> Non
     assert f"milepost: {tmp_path}/pairs.jsonl: 12 pairs" in lines
     assert any(line.startswith("milepost: step 4: loss ") for line in lines)
     assert (tmp_path / "run" / "curves.png").read_bytes().startswith(b"\x89PNG")
-    drawn = (tmp_path / "run" / "curves.svg").read_text(encoding="utf-8")
-    for words in ("Loss, nats", "Evidence found", "at the last check", "Learning rate"):
-        assert words in drawn
     assert (tmp_path / "run" / "config.toml").read_text() == file.read_text()
     exported = cli(*shlex.split(export)[1:])
     assert exported.exit_code == 0, exported.stderr
     (tmp_path / "text.txt").write_text("The cat sat on the mat. A dog sat on the tree.")
     model = tmp_path / "run" / "model"
     assert cli("search", "who sat?", tmp_path / "text.txt", "--model", model).exit_code == 0
-
-
-def test_a_check_of_documents_is_told(cli: Any, tmp_path: Path) -> None:
-    """Behind the evidence, by name; the mean of the tasks does not count it."""
-    done = cli("train", write_run(tmp_path, CHECK, stages=DOCUMENTS))
-    assert done.exit_code == 0
-    (line,) = [each for each in done.stderr.splitlines() if each.startswith("milepost: step 1: ")]
-    figure = r"(100|\d\d?)\.\d"
-    documents = rf"documents by title, %: ndcg@10 {figure} success@1 {figure}"
-    assert re.search(rf"; evidence found, %: task {figure}; {documents}$", line)
 
 
 def test_options_stand_for_what_the_file_says(cli: Any, tmp_path: Path) -> None:

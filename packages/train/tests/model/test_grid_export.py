@@ -19,7 +19,6 @@ from milepost.errors import InputError, ModelError, WrongModel  # noqa: E402
 from milepost.reranker import LandmarkReranker  # noqa: E402
 from milepost_train.model import open_checkpoint, release  # noqa: E402
 from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
-from milepost_train.model.lmk import Rule  # noqa: E402
 from milepost_train.model.lmk_model import LmkModel  # noqa: E402
 from milepost_train.model.reading import Reading, read_reading  # noqa: E402
 from support.foreign_folders import encoder  # noqa: E402
@@ -31,7 +30,7 @@ WORDS = "the cat sat on the mat. the dog, a bird and the river sat on the tree! 
 
 def written(folder: Path, **changes: Any) -> Path:
     """A folder of LMK pooling as `write_folder` makes it, a landmark every six tokens."""
-    usual = {"granularity": 6, "unit_landmarks": True, "rule": Rule.SAFE}
+    usual = {"granularity": 6, "unit_landmarks": True}
     lmk = read_folder(encoder(folder.with_name(folder.name + "-hf")), granularity=6)
     settings = replace(lmk.settings, **{**usual, **changes})
     write_folder(LmkModel(lmk.backbone, lmk.tokenizer, settings), folder)
@@ -101,7 +100,7 @@ def test_intervals_that_do_not_fit(tmp_path: Path) -> None:
     """None at all, or more than a window holds; what did not work leaves nothing behind."""
     folder = tiny_folder(tmp_path / "hf", "bert")
     for every in (0, 63):
-        with pytest.raises(InputError, match=f"window of 64 tokens .* every {every} tokens;.* 62"):
+        with pytest.raises(InputError, match=f"every {every} tokens"):
             release(folder, tmp_path / "out", window=64, left=16, granularity=every)
     assert not (tmp_path / "out").exists()
     assert release(folder, tmp_path / "out", window=64, left=16, granularity=62)

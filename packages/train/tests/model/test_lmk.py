@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -15,16 +14,16 @@ pytest.importorskip("torch", reason="needs milepost-train: pip install ./package
 
 import torch  # noqa: E402
 
-from milepost_train.model.lmk import Padded, Row, Rule, chunks, insert, pad, pool  # noqa: E402
+from milepost_train.model.lmk import Padded, Row, chunks, insert, pad, pool  # noqa: E402
 
 C, M, PAD = 1, 2, 0
 Z = [11, 12, 13, 14, 15, 16, 17]
 A = [1, 11, 12, 13, 2, 14, 15, 16, 2, 17, 2]
 
 
-def row_of(content: list[int], g: int, limit: int = 32, rule: Rule = Rule.SAFE) -> Row:
+def row_of(content: list[int], g: int, limit: int = 32) -> Row:
     """The row of a text cut every ``g`` tokens."""
-    return insert(chunks(content, g), bos_ids=[C], landmark=M, limit=limit, rule=rule)
+    return insert(chunks(content, g), bos_ids=[C], landmark=M, limit=limit)
 
 
 def states_of(padded: Padded) -> torch.Tensor:
@@ -40,10 +39,9 @@ def pooled(padded: Padded, *, normalized: bool = False) -> list[list[float]]:
     return result
 
 
-@pytest.mark.parametrize("rule", [Rule.SAFE, Rule.OFFICIAL])
-def test_seven_tokens_by_threes(rule: Rule) -> None:
+def test_seven_tokens_by_threes() -> None:
     """A landmark closes every piece, the short last one too; the vector is their mean."""
-    row = row_of(Z, 3, rule=rule)
+    row = row_of(Z, 3)
     assert row.ids == A
     assert row.landmarks == [4, 8, 10]
     assert pooled(pad([row], PAD))[0] == pytest.approx([7.333333, 60.0], abs=1e-5)
@@ -59,23 +57,8 @@ def test_an_exact_multiple_has_no_empty_piece() -> None:
 
 
 def test_empty_text() -> None:
-    """Nothing to read gives the BOS token and one landmark, or the suffix's beside it."""
-    assert row_of([], 3) == row_of([], 3, rule=Rule.OFFICIAL) == Row([1, 2], [1])
-    twice = insert([], bos_ids=[C], landmark=M, limit=32, rule=Rule.DOUBLE_SUFFIX, closing=[M])
-    assert twice == Row([1, 2, 2], [1, 2])
-    # The authors' training collator has [2] here: its "force the last to be a landmark" step
-    # meets a row of the BOS token alone. No vector of ours may be that of a row without one.
-    assert row_of([], 3).ids[0] == C
-
-
-def test_official_cut_falls_into_a_piece() -> None:
-    """Cut after insertion, token 14 is read but has no landmark."""
-    assert row_of(Z, 3, 6, Rule.OFFICIAL) == Row([1, 11, 12, 13, 2, 14], [4])
-
-
-def test_official_cut_that_leaves_no_landmark() -> None:
-    """The last token becomes the landmark."""
-    assert row_of(Z, 3, 4, Rule.OFFICIAL) == Row([1, 11, 12, 2], [3])
+    """Nothing to read gives the BOS token and one landmark."""
+    assert row_of([], 3) == Row([1, 2], [1])
 
 
 def test_safe_cut_ends_with_a_landmark() -> None:
@@ -117,44 +100,6 @@ def test_safe_reads_as_much_as_fits(g: int, limit: int, size: int) -> None:
     assert row.landmarks[-1] == len(row.ids) - 1
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(st.integers(10, 99), max_size=6), max_size=8), st.integers(2, 40))
-def test_rules_agree_where_nothing_is_cut(pieces: list[list[int]], limit: int) -> None:
-    """SAFE and OFFICIAL differ at the end of a row that is too long, and nowhere else."""
-    whole = sum(len(piece) + 1 for piece in pieces if piece) or 1
-    safe = insert(pieces, bos_ids=[C], landmark=M, limit=limit)
-    official = insert(pieces, bos_ids=[C], landmark=M, limit=limit, rule=Rule.OFFICIAL)
-    if 1 + whole <= limit:
-        assert safe == official
-    assert len(official.ids) == min(1 + whole, limit)
-    assert safe.landmarks
-    assert official.landmarks
-
-
-def test_double_suffix_has_one_state_more() -> None:
-    """PR 3642 keeps the tokenizer's last ``[SEP]``: K + 1 landmarks, a slightly other vector."""
-    row = insert(
-        chunks(Z, 3), bos_ids=[C], landmark=M, limit=32, rule=Rule.DOUBLE_SUFFIX, closing=[M]
-    )
-    assert row.ids == [1, 11, 12, 13, 2, 14, 15, 16, 2, 17, 2, 2]
-    assert row.landmarks == [4, 8, 10, 11]
-    assert pooled(pad([row], PAD))[0] == pytest.approx([8.25, 75.25])
-    unit = pooled(pad([row], PAD), normalized=True)[0]
-    assert unit == pytest.approx([0.108982, 0.994044], abs=1e-6)
-    plain = pooled(pad([row_of(Z, 3)], PAD), normalized=True)[0]
-    assert float(np.dot(unit, plain)) == pytest.approx(0.999923, abs=1e-6)
-    cut = insert(
-        chunks(Z, 3), bos_ids=[C], landmark=M, limit=9, rule=Rule.DOUBLE_SUFFIX, closing=[M]
-    )
-    assert cut == Row([1, 11, 12, 13, 2, 14, 15, 16, 2], [4, 8])
-
-
-def test_double_suffix_of_another_token_is_not_pooled() -> None:
-    """A closing token that is no landmark stands in the row and is left out of the mean."""
-    row = insert([[11]], bos_ids=[C], landmark=M, limit=9, rule=Rule.DOUBLE_SUFFIX, closing=[5])
-    assert row == Row([1, 11, 2, 5], [2])
-
-
 def test_batch() -> None:
     """Shorter rows are padded on the right; padding is masked and never pooled."""
     padded = pad([row_of(Z, 3), row_of([11], 3)], PAD)
@@ -172,17 +117,13 @@ def test_padding_with_the_landmark_token() -> None:
     wrong = Padded(padded.ids[:1], from_ids[:1], from_ids[:1] & (padded.ids[:1] == M))
     assert pooled(wrong)[0] == pytest.approx([4.125, 25.625])
     assert pooled(padded) == pooled(pad([row_of(Z, 3), row_of([11], 3)], PAD))
-    # Compatibility pools by id, but never what stands beyond a row's length.
-    by_id = pad([row_of(Z, 3), row_of([11], 3)], M, by_id=M)
-    assert np.array_equal(by_id.landmarks, padded.landmarks)
 
 
 def test_landmark_token_in_the_text() -> None:
-    """A separator of the text is content by position, and one more landmark by id."""
+    """A separator of the text is content."""
     row = row_of([11, 2, 12], 8)
     assert row.ids == [1, 11, 2, 12, 2]
     assert np.flatnonzero(pad([row], PAD).landmarks).tolist() == [4]
-    assert np.flatnonzero(pad([row], PAD, by_id=M).landmarks).tolist() == [2, 4]
 
 
 @pytest.mark.parametrize(("g", "landmarks", "ids"), [(32, 10, 311), (64, 5, 306), (128, 3, 304)])
@@ -196,7 +137,7 @@ def test_three_hundred_tokens(g: int, landmarks: int, ids: int) -> None:
 
 def test_content_with_special_tokens_in_it() -> None:
     """Fed ids that have their own BOS and closing tokens, as the authors' pre-training is."""
-    row = row_of([C, *Z, M], 3, rule=Rule.OFFICIAL)
+    row = row_of([C, *Z, M], 3)
     assert row.ids == [1, 1, 11, 12, 2, 13, 14, 15, 2, 16, 17, 2, 2]
     assert row.landmarks == [4, 8, 12]
 
@@ -213,18 +154,6 @@ def test_sentence_that_does_not_fit() -> None:
     assert row == Row([1, 11, 12, 2, 13, 2], [3, 5])
     full = insert([[11, 12], [13, 14, 15]], bos_ids=[C], landmark=M, limit=5)
     assert full == Row([1, 11, 12, 2], [3])
-
-
-def test_official_cut_of_a_long_text() -> None:
-    """9,000 tokens by 256 in 8,192 places: 224 tokens at the end have no landmark; SAFE: none."""
-    text = list(range(100, 9100))
-    row = row_of(text, 256, 8192, Rule.OFFICIAL)
-    assert len(row.landmarks) == 31
-    assert row.landmarks[-1] == 7967
-    assert len(row.ids) - 1 - row.landmarks[-1] == 224
-    assert len(row.ids) - 1 - 31 == 8160
-    safe = row_of(text, 256, 8192)
-    assert safe.landmarks[-1] == len(safe.ids) - 1
 
 
 def test_row_without_landmark() -> None:
@@ -267,41 +196,3 @@ def test_refused() -> None:
         chunks(Z, 0)
     with pytest.raises(ValueError, match="no room"):
         insert([[11]], bos_ids=[C], landmark=M, limit=1)
-
-
-def decoder_rule(ids: list[int], g: int) -> Row:
-    """The authors' rule for decoders, written out: a landmark BEFORE each piece."""
-    made: list[int] = []
-    landmarks: list[int] = []
-    for piece in chunks(ids, g):
-        landmarks.append(len(made))
-        made += [M, *piece]
-    return Row(made, landmarks)
-
-
-def test_landmark_at_the_beginning_collapses_a_causal_model() -> None:
-    """Why ours stands behind its piece: before it, all short texts get one and the same vector."""
-    row = decoder_rule([C, *Z], 3)
-    assert row == Row([2, 1, 11, 12, 2, 13, 14, 15, 2, 16, 17], [0, 4, 8])
-    assert decoder_rule([C, 11, 12], 32) == Row([2, 1, 11, 12], [0])
-    transformers = pytest.importorskip("transformers", reason="needs the train extra")
-    config = transformers.LlamaConfig(
-        vocab_size=40,
-        hidden_size=16,
-        intermediate_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        max_position_embeddings=64,
-    )
-    torch.manual_seed(3)
-    model = transformers.AutoModel.from_config(config).eval()
-    texts = [[11, 12], [21, 22, 23], [31]]
-    for make, same in ((decoder_rule, True), (row_of, False)):
-        rows = [make([C, *t] if same else t, 32) for t in texts]
-        padded = pad(rows, PAD)
-        ids, mask = torch.from_numpy(padded.ids), torch.from_numpy(padded.mask)
-        with torch.no_grad():
-            states = model(input_ids=ids, attention_mask=mask.long()).last_hidden_state
-        vectors = pool(states, mask, torch.from_numpy(padded.landmarks))
-        nearest = min(float(a @ b) for a, b in itertools.combinations(vectors, 2))
-        assert (nearest > 1 - 1e-5) is same

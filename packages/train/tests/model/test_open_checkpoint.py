@@ -138,7 +138,7 @@ def test_a_precision_of_weights_that_is_unknown(tmp_path: Path) -> None:
     """It is refused instead of read as 4 bits."""
     from milepost_train.model import open_checkpoint
 
-    with pytest.raises(ModelError, match="unknown precision '8bit' of weights; try: float32"):
+    with pytest.raises(ModelError, match="unknown precision '8bit'"):
         open_checkpoint(tiny_folder(tmp_path / "m", "llama"), weights="8bit")
 
 
@@ -154,7 +154,7 @@ def test_window_sizes_fit_the_network(tmp_path: Path) -> None:
         window_sizes(xlm, 255)
     with pytest.raises(InputError, match="too little"):
         window_sizes(xlm, 40, 15, 10)
-    with pytest.raises(InputError, match=r"2 tokens has no room .*try: a window of 3 to 254"):
+    with pytest.raises(InputError, match=r"2 tokens has no room"):
         window_sizes(xlm, 2)
     assert window_sizes(xlm, 3)["longest"] == 1
     llama = open_checkpoint(tiny_folder(tmp_path / "l", "llama", max_position_embeddings=4096))

@@ -187,7 +187,7 @@ def test_a_graph_that_disagrees_is_refused(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setitem(
         __import__("milepost_train.model.parity", fromlist=["LEAST"]).LEAST, "bf16", 1.0
     )
-    with pytest.raises(ModelError, match=r"bf16 graph is not close enough to torch: .* 0\.99"):
+    with pytest.raises(ModelError, match=r"bf16 graph is not close enough"):
         release(folder, tmp_path / "out", precisions=["bf16"])
     assert sorted(p.name for p in tmp_path.iterdir()) == ["hf"]
 

@@ -1,4 +1,4 @@
-"""The real sentence-transformers library on folders of ours, and on those of its PR 3642."""
+"""The real sentence-transformers library on folders of ours."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ pytest.importorskip("torch", reason="needs milepost-train: pip install ./package
 transformers = pytest.importorskip("transformers", reason="needs the train extra")
 library = pytest.importorskip("sentence_transformers", reason="needs the rivals extra")
 
-from milepost_train.model.interop import read_folder, starting_weights, write_folder  # noqa: E402
+from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
+from milepost_train.model.layouts import starting_weights  # noqa: E402
 from milepost_train.model.lmk_model import LmkModel  # noqa: E402
 from support.foreign_folders import (  # noqa: E402
-    GENERATIONS,
     TEXTS,
     VARIANTS,
     encoder,
-    pull_request,
     settings_of,
 )
 
@@ -71,7 +70,7 @@ def test_saved_by_the_library(tmp_path: Path, source: tuple[object, object]) -> 
 
 def test_shorter_rows_and_train_mode(tmp_path: Path, source: tuple[object, object]) -> None:
     """``max_seq_length`` can be lowered; train mode does not change where landmarks stand."""
-    write_folder(LmkModel(*source, settings_of(training=(3, 12))), tmp_path / "out")
+    write_folder(LmkModel(*source, settings_of()), tmp_path / "out")
     model = opened(tmp_path / "out")
     model.max_seq_length = 20
     want = LmkModel(*source, settings_of(limit=20)).encode_documents(TEXTS)
@@ -101,14 +100,6 @@ def test_asks_for_trust(tmp_path: Path, source: tuple[object, object]) -> None:
         library.SentenceTransformer(str(tmp_path / "out"), device="cpu")
 
 
-@pytest.mark.parametrize("generation", GENERATIONS)
-def test_pull_request_is_an_error_there(tmp_path: Path, generation: str) -> None:
-    """Folders of PR 3642, which we read, are refused by the library's releases, not misread."""
-    folder = pull_request(encoder(tmp_path / "m"), GENERATIONS[generation])
-    with pytest.raises((ImportError, AttributeError, TypeError, ValueError)):
-        opened(folder)
-
-
 def test_plain_folder_of_the_library(tmp_path: Path) -> None:
     """A plain encoder saved by the installed version is read as starting weights."""
     modules = library.sentence_transformer.modules
@@ -122,6 +113,6 @@ def test_plain_folder_of_the_library(tmp_path: Path) -> None:
     )
     model.save(str(tmp_path / "out"), create_model_card=False)
     start = starting_weights(tmp_path / "out")
-    assert (start.model_type, start.max_tokens) == ("bert", 100)
-    assert (start.pooling, start.normalized, start.left_out) == (("cls",), True, ())
+    assert start.max_tokens == 100
+    assert (start.pooling, start.left_out) == (("cls",), ())
     assert (start.query_prompt, start.document_prompt) == ("q: ", "")

@@ -22,7 +22,7 @@ from milepost_lab.bilinear.tasks import PairTask, Rows
 from milepost_lab.model.pooling.fusion import FusionModule
 from milepost_lab.pieces import Pieces
 from milepost_lab.pooling.fusions import fusion
-from milepost_train.until_flat import Patience, fit_until_flat
+from milepost_train.early_stopping import Patience, fit_with_early_stopping
 
 # Scores start at 20 × cosine: a softmax over cosines at temperature 0.05.
 _COSINE = 20.0
@@ -171,7 +171,9 @@ class Trainer:
 
         weights = list(scorer.parameters())
         adam = torch.optim.Adam(weights, lr=rate)
-        found = fit_until_flat(adam, loss, validated, self.protocol.patience, clipped=weights)
+        found = fit_with_early_stopping(
+            adam, loss, validated, self.protocol.patience, clipped=weights
+        )
         right = tuple(map(int, tested(scorer, self.task.test)))
         lowest = min(found.loss, 1e9)  # JSON knows no infinity
         return scorer, Training(rate, lowest, found.best, found.steps, found.flat, right)

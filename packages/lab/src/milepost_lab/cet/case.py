@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.terms import terms
+from milepost_lab.cet.product import Floats, trust
 from milepost_train.collection import Sentences
-from milepost_train.coupled import Floats, trust
 from milepost_train.negatives import Candidate, Evidence, Limits, reason
 
 Hide = Literal["random", "pooled"]

@@ -74,7 +74,7 @@ See docs/pooling/coupled.md.""",
     metavar="X",
     type=click.FloatRange(0, 1, min_open=True),
     default=0.5,
-    help="Probability that an answering sentence was marked, as in milepost mine.",
+    help="Probability that an answering sentence was marked, for the weights of mined negatives.",
 )
 @seed_option("Seed of the choice of marked sentences.")
 @click.option("--generated", is_flag=True, help="Use generated data, where the truth is known.")
@@ -158,7 +158,6 @@ def command(
     from milepost_eval.tasks.protocol import take
     from milepost_lab.cet.study import audit as audited
     from milepost_lab.controls.readers import control_readers
-    from milepost_train.negatives import Limits
 
     names = [name.strip() for name in rankers.split(",") if name.strip()]
     workshop = Workshop(kept_vectors(cache), model=model)
@@ -173,7 +172,7 @@ def command(
                     workshop.encoder(),
                     names,
                     hide=hide,
-                    limits=Limits(selected=selected),
+                    selected=selected,
                     minilm=workshop.embedder("minilm") if "minilm" in names else None,
                     controls=readers,
                     seed=seed,

@@ -17,7 +17,7 @@ from milepost_eval.embedders import Embedder
 from milepost_eval.types import Question, Task
 from milepost_eval.vectors import Vectors
 from milepost_train.collection import Block, Sentences, Statistics, sentences_of
-from milepost_train.made import Source
+from milepost_train.generated import Source
 
 Progress = Callable[[str, int, int], object]
 """Told what is done, how far, of how much."""

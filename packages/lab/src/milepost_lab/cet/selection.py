@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from milepost_lab.cet.case import Case
-from milepost_train.coupled import fit_product
+from milepost_lab.cet.product import fit_product
 
 RANKS = ((1, 1), (2, 5), (6, 20), (21, None))
 """First and last rank by shared words, from 1; None: all that follow."""

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from milepost_lab.cet.product import Floats, Logistic, fit_product, logistic, sigmoid
 from milepost_lab.cet.published import published_weights
-from milepost_train.coupled import Floats, Logistic, fit_product, logistic, sigmoid
 
 ARMS = ("naive", "published", "coupled", "oracle")
 """What is not labelled is irrelevant; the same under the paper's weights, both models on the same

@@ -105,6 +105,7 @@ def audit(
     *,
     hide: Hide = "random",
     limits: Limits | None = None,
+    selected: float = 0.5,
     minilm: Embedder | None = None,
     controls: Sequence[ControlReader] = (),
     seed: int = 0,
@@ -117,7 +118,8 @@ def audit(
         encoder: its landmarks; an ``Encoder`` where ``search`` ranks.
         rankers: of ``RANKERS``.
         hide: see ``Hide``.
-        limits: of mining: its filter and its ``selected``.
+        limits: of mining: its filter.
+        selected: probability that an answering sentence was marked, see ``product.trust``.
         minilm: what the ranker of that name reads with.
         controls: audited in the encoder's place, words beside them: rows of ``landmarks@random``
             and so on with the filter and the weights of a control's cosines, and areas of these.
@@ -138,9 +140,9 @@ def audit(
             f"no question of {task.name} has two sentences of evidence",
             "audit another task, or more of its questions",
         )
-    told, selected = fitted(found)
+    told, by_rank = fitted(found)
     alike, _ = fitted(found, alike=True)
-    mined = [{n: case.trust(n, limits.selected) for n in case.listed} for case in found]
+    mined = [{n: case.trust(n, selected) for n in case.listed} for case in found]
     hidden = np.array([n in case.hidden for case in found for n in case.listed], float)
     areas: dict[str, float | None] = dict.fromkeys(("mined", "coupled", "constant"))
     if 0 < hidden.sum() < len(hidden):
@@ -164,6 +166,7 @@ def audit(
             ("words", "landmarks"),
             hide=hide,
             limits=limits,
+            selected=selected,
             seed=seed,
             progress=named,
         )
@@ -175,7 +178,7 @@ def audit(
         areas |= {f"{name}@{control.name}": value for name, value in own.areas.items()}
     documents = {case.document for case in found}
     count = sum(len(case.hidden) for case in found)
-    return Audit(task.name, len(found), len(documents), count, rows, areas, selected)
+    return Audit(task.name, len(found), len(documents), count, rows, areas, by_rank)
 
 
 def _cases(

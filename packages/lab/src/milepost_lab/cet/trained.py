@@ -22,7 +22,6 @@ from milepost_lab.cet.published import published_weights
 from milepost_lab.cet.ranker import ARMS, PUBLISHED, Ranker, RankerRecipe, scores, train
 from milepost_lab.cet.reading import Progress
 from milepost_lab.cet.simulation import area
-from milepost_train.losses import effective_sample_size
 
 CUT = 10
 """Ranks that are scored."""
@@ -220,7 +219,7 @@ def _arm(
             float(yes.mean() / own.mean()) if len(yes) else None,
             float(no.mean() / own.mean()),
         ),
-        effective=float(effective_sample_size(own.flatten())) / own.numel(),
+        effective=_effective_sample_size(own.flatten()) / own.numel(),
         area=area(-told, hidden.flatten().double().numpy()) if some else None,
         alike=alike,
     )
@@ -247,3 +246,9 @@ def _difference(one: Floats, other: Floats, lists: Lists) -> Difference:
         task: (values, second[task][0], clusters) for task, (values, clusters) in first.items()
     }
     return over_tasks(pairs)
+
+
+def _effective_sample_size(weights: Tensor) -> float:
+    """``(sum w)^2 / sum w^2``: how many equal weights are worth as much."""
+    scaled = weights / weights.max().clamp(min=1e-30)  # squares neither vanish nor overflow
+    return float(scaled.sum().square() / scaled.square().sum().clamp(min=1e-30))

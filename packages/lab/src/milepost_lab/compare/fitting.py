@@ -21,7 +21,7 @@ from milepost_lab.compare.recipe import CompareRecipe, train, train_until_flat
 from milepost_lab.compare.rows import CompareRow
 from milepost_lab.compare.scores import figures, scores
 from milepost_lab.compare.states import States
-from milepost_train.until_flat import Flat
+from milepost_train.early_stopping import Flat
 
 _ONE_IN = 6  # pairs that are for validation
 _POINTS = 4  # of a curve, the last behind the last step

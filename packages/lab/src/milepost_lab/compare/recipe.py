@@ -29,10 +29,10 @@ from torch.nn.functional import normalize
 from milepost.errors import InputError
 from milepost_lab.compare.pooled import Pooled, Sides, similar
 from milepost_lab.model.pooling.outside import failed_backward
+from milepost_train.early_stopping import Flat, Patience, fit_with_early_stopping
 from milepost_train.fit_steps import fit_steps
 from milepost_train.losses import info_nce
 from milepost_train.schedule import order_of, rate_share
-from milepost_train.until_flat import Flat, Patience, fit_until_flat
 
 _POWERS, _POWERS_RATE = "pool.shift", 1e-2  # the weight of GeM and GGeM, and its peak rate
 
@@ -186,7 +186,7 @@ def train_until_flat(
         return sum(found) / len(held)
 
     with _named(pooled):
-        found = fit_until_flat(
+        found = fit_with_early_stopping(
             optimizer,
             _losses(pooled, sides, recipe, seed, among),
             validated,

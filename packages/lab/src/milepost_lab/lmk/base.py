@@ -183,7 +183,7 @@ def pretrained(
     Raises:
         InputError: the folder holds an encoder with other settings or texts, or all texts are too
             short.
-        Halted: the folder cannot be written.
+        RunInterrupted: the folder cannot be written.
     """
     facts = {**asdict(settings), "characters": sum(map(len, texts)), "texts": len(texts)}
     run = RunFolder(folder, resume=(folder / "config.toml").is_file(), restart="another --out")

@@ -9,7 +9,7 @@ from milepost_lab.lmk.base import BaseSettings
 from milepost_lab.lmk.material import Amounts
 from milepost_lab.lmk.training import Recipe
 from milepost_lab.lmk.verdict import CLAIMED
-from milepost_train.until_flat import Patience
+from milepost_train.early_stopping import Patience
 
 CONTROLS = tuple(pooling for pooling in POOLINGS if pooling not in CLAIMED)
 """Poolings that are not part of the claim, trained with the first seed only."""

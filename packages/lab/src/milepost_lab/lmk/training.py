@@ -19,10 +19,10 @@ from torch import Tensor
 
 from milepost_lab.lmk.pairs import Drawing, Pair, same_answers
 from milepost_lab.lmk.reader import Reader, Text
+from milepost_train.early_stopping import Flat, Patience, Resume, fit_with_early_stopping
 from milepost_train.fit_steps import fit_steps
 from milepost_train.losses import info_nce
 from milepost_train.schedule import order_of, rate_share
-from milepost_train.until_flat import Flat, Patience, Resume, fit_until_flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def train_until_flat(
 
     network.train()
     adam = torch.optim.AdamW(weights, lr=rate, weight_decay=0.01)
-    found = fit_until_flat(
+    found = fit_with_early_stopping(
         adam,
         lambda _: loss_of(next(batches)),
         validated,

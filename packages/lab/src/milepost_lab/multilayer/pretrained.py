@@ -32,9 +32,9 @@ from milepost_lab.multilayer.layer_states import LayerReader, LayerStates
 from milepost_lab.multilayer.questions import asked
 from milepost_lab.multilayer.study import M1, M2, M3, M4, M5, Design
 from milepost_lab.pieces import Pieces, fingerprint
+from milepost_train.early_stopping import Patience, fit_with_early_stopping
 from milepost_train.losses import info_nce
 from milepost_train.schedule import order_of
-from milepost_train.until_flat import Patience, fit_until_flat
 
 DESIGNS = (
     Design("mean", "mean", bidirectional=True),
@@ -269,7 +269,7 @@ class PretrainedStudy:
             return sum(float(loss_of(part)) * len(part) for part in parts) / len(held)
 
         weights = list(reading.parameters())
-        found = fit_until_flat(
+        found = fit_with_early_stopping(
             torch.optim.AdamW(weights, lr=rate, weight_decay=0.01),
             lambda _: loss_of(next(batches)),
             validated,

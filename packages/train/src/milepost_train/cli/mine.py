@@ -62,13 +62,6 @@ again to resume after an interruption. See docs/training-data.md.""",
     "--around", 1, "Never take this many sentences on each side of the evidence.", minimum=0
 )
 @click.option(
-    "--selected",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=0.5,
-    metavar="X",
-    help="Probability that an answering sentence was marked; 1: all negatives count alike.",
-)
-@click.option(
     "--split",
     type=click.Choice(["train", "dev", "test"]),
     default="train",
@@ -98,7 +91,6 @@ def mine(
     below: float,
     similar: float,
     around: int,
-    selected: float,
     split: Split,
     allow_nc: bool,
     cache: Path | None,
@@ -115,7 +107,7 @@ def mine(
     from milepost_train.mining import mine as mined
     from milepost_train.negatives import Limits
 
-    limits = Limits(document, collection, below, similar, around, selected=selected)
+    limits = Limits(document, collection, below, similar, around)
     vectors = Vectors((cache or cache_folder() / "train") / "vectors.sqlite")
     encoder = Workshop(vectors=vectors, model=model).encoder()
     with Counter(settings) as counter:

@@ -73,7 +73,7 @@ def train(
             click.get_current_context(),
         )
     from milepost_train.config import read_config
-    from milepost_train.needs import WrongSettings
+    from milepost_train.validation import WrongSettings
 
     # Before torch, which takes seconds to import.
     try:
@@ -87,7 +87,7 @@ def train(
     from milepost_train.processes import number_of
     from milepost_train.run import train as trained
     from milepost_train.run_folder import STATE
-    from milepost_train.whole_files import Halted
+    from milepost_train.whole_files import RunInterrupted
 
     first = number_of() == 0  # of several processes, of which one reports
     settings = settings if first else replace(settings, quiet=True)
@@ -101,7 +101,7 @@ def train(
             resumable = (read.out / STATE).exists()
             hint = f"to resume: {again}" if resumable else "nothing was trained yet"
             raise Interrupted(hint) from None
-        except Halted as error:
+        except RunInterrupted as error:
             raise MilepostError(error.problem, f"{error.hint}; then: {again}") from error
     if not settings.quiet:
         _print(done, read.check.budget)
@@ -193,11 +193,7 @@ def _checked(line: Mapping[str, Any]) -> str:
         return ""
     found = _percent(line["check"])
     loss = f"loss {line['loss']:.3f}; " if "loss" in line else ""
-    documents = "".join(
-        f"{'' if number else '; documents by title, %:'} {name} {100 * share:.1f}"
-        for number, (name, share) in enumerate(line.get("documents", {}).items())
-    )
-    return f"step {line['step']:,}: {loss}evidence found, %: {found}{documents}"
+    return f"step {line['step']:,}: {loss}evidence found, %: {found}"
 
 
 def _percent(found: Mapping[str, float]) -> str:

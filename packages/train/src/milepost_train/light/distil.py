@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -18,7 +17,7 @@ from milepost.engine.folder import ModelFolder
 from milepost.engine.manifest import Manifest
 from milepost.engine.openvino import OpenVinoEngine
 from milepost.engine.tokenizer import Tokenizer
-from milepost.writing import write_bytes, write_text
+from milepost.writing import write_text
 from milepost_train.light.material import LightMaterial, Reader, gather, sources
 from milepost_train.light.training import (
     LightRecipe,
@@ -70,9 +69,7 @@ def distil(
 ) -> Manifest:
     """Distil the light model from a landmark model, and write its checkpoint and folder.
 
-    Texts with the teacher's landmarks are gathered once (five minutes of CPU) and kept in
-    ``light_material.pickle`` beside ``out`` until data or teacher change. ``run.json`` in ``out``
-    says what the run was made from.
+    ``run.json`` in ``out`` says what the run was made from.
 
     Args:
         teacher: the model to learn from.
@@ -108,7 +105,7 @@ def _distil(
     started = time.monotonic()
     said = teacher.manifest
     tokenizer = Tokenizer(teacher.tokenizer, said.bos_token, said.landmark)
-    material = _material(teacher, shared, out, tokenizer, record, say)
+    material = gather(shared, Reader(load(teacher.path), tokenizer), say)
     backend = load_tokenizer(teacher.path)
     vocabulary = backend.get_vocab_size()
     engine = OpenVinoEngine(teacher.graph(), cache=None, threads=threads)
@@ -201,28 +198,6 @@ def _record(
         init=teacher.path,
         device="cpu",
     )
-
-
-def _material(
-    teacher: ModelFolder,
-    shared: Path,
-    out: Path,
-    tokenizer: Tokenizer,
-    record: Mapping[str, Any],
-    say: Say,
-) -> LightMaterial:
-    """What the teacher read, from the last run's file where that was made from the same."""
-    kept = out.parent / "light_material.pickle"
-    made_from = {part: record[part] for part in ("data", "init")}
-    if kept.exists():
-        with kept.open("rb") as file:
-            before = pickle.load(file)
-        if isinstance(before, dict) and before["made_from"] == made_from:
-            material: LightMaterial = before["material"]
-            return material
-    found = gather(shared, Reader(load(teacher.path), tokenizer), say)
-    write_bytes(kept, pickle.dumps({"made_from": made_from, "material": found}))
-    return found
 
 
 def _write(folder: Path, record: Mapping[str, Any]) -> None:

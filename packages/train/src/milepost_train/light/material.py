@@ -127,7 +127,7 @@ def gather(shared: Path, reader: Reader, say: Callable[[str], None]) -> LightMat
     Args:
         shared: the folder with ``corpus``, ``tasks`` and ``pairs``.
         reader: reads them.
-        say: told a line after each source.
+        say: called with a line after each source.
     """
     material, random = LightMaterial(), Random(1)
     for task, most in TASKS.items():

@@ -5,32 +5,20 @@ Refuses to know texts, tokens, models and devices; counts in float32 under any a
 out rows that have nothing to learn from.
 
 Read in this order: ``contrast.py`` (InfoNCE), ``position.py`` (the last sentence of an answer
-best), ``distil.py`` (a teacher's vectors and scores), ``coupled.py`` (negatives that may be none),
-``documents.py`` (document vectors), ``matryoshka.py`` (any of them over short vectors),
-``cached.py`` (any of them over big batches). ``precision.py`` is what they share.
+best), ``distil.py`` (a teacher's vectors and scores), ``documents.py`` (document vectors),
+``matryoshka.py`` (any of them over short vectors), ``cached.py`` (any of them over big batches).
+``precision.py`` is what they share.
 """
 
 from milepost_train.losses.cached import cached_backward
 from milepost_train.losses.contrast import any_against_negatives, each_against_negatives, info_nce
-from milepost_train.losses.coupled import (
-    effective_sample_size,
-    posterior_weights,
-    weigh,
-    weighted_contrast,
-)
-from milepost_train.losses.distil import away_from, divergence, listwise, margin_error
+from milepost_train.losses.distil import away_from, divergence
 from milepost_train.losses.documents import means_of
 from milepost_train.losses.matryoshka import over_prefixes
-from milepost_train.losses.position import (
-    FORMS,
-    back_from_boundary,
-    distances_of,
-    position_aware,
-)
+from milepost_train.losses.position import back_from_boundary, distances_of, position_aware
 from milepost_train.losses.precision import similarities
 
 __all__ = [
-    "FORMS",
     "any_against_negatives",
     "away_from",
     "back_from_boundary",
@@ -38,15 +26,9 @@ __all__ = [
     "distances_of",
     "divergence",
     "each_against_negatives",
-    "effective_sample_size",
     "info_nce",
-    "listwise",
-    "margin_error",
     "means_of",
     "over_prefixes",
     "position_aware",
-    "posterior_weights",
     "similarities",
-    "weigh",
-    "weighted_contrast",
 ]

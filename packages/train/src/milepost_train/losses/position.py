@@ -9,16 +9,11 @@ it works.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
-from milepost_train.choices import Form
 from milepost_train.losses.precision import log_sum, mean_of_rows, wide
-
-FORMS: tuple[Form, ...] = get_args(Form)
 
 NEVER = float("-inf")
 
@@ -57,58 +52,34 @@ def distances_of(owners: Tensor, evidence: Sequence[tuple[int, Sequence[int]]]) 
 
 
 def position_aware(
-    scores: Tensor,
-    distance: Tensor,
-    negative: Tensor,
-    temperature: float,
-    alpha: float,
-    form: Form = "outside",
+    scores: Tensor, distance: Tensor, negative: Tensor, temperature: float, alpha: float
 ) -> Tensor:
     """Contrast with a weight ``w_i = exp(-alpha i)`` on evidence ``i`` sentences off its boundary.
 
     Of one question, with evidence ``P``, negatives ``N``, ``s`` the scores over the temperature
-    and ``p_j = exp(s_j) / sum over P and N of exp(s)``:
+    and ``p_j = exp(s_j) / sum over P and N of exp(s)``: ``-sum w_i log p_i / sum w``. At its best
+    ``p`` is in proportion to ``w``.
 
-    - ``outside``: ``-sum w_i log p_i / sum w``; at its best ``p`` is in proportion to ``w``.
-    - ``summed``: ``-log sum w_i p_i``; at its best all is on the boundaries, other evidence let go.
-    - ``both_sides``: ``-mean log(w_i e^s_i / (sum_P w e^s + sum_N e^s))``; at its best the boundary
-      scores *lowest* of the evidence.
-    - ``boundary``: ``-mean log p_z`` over the boundaries ``z``; other evidence is negative.
-    - ``apart``: ``sum w_i log(1 + sum_N e^(s_n - s_i)) / sum w``; reaches zero, asks for no order.
-
-    ``outside`` is the one to use; the others are there to be compared with. It is the cross-entropy
-    against ``t_i = w_i / sum w`` and cannot fall below the entropy of ``t``: 1.096 nats for three
-    sentences at alpha = 0.08. At its best, evidence one sentence further off scores ``alpha``
-    temperatures less. All are divided so that long evidence does not rule a batch.
+    It is the cross-entropy against ``t_i = w_i / sum w`` and cannot fall below the entropy of
+    ``t``: 1.096 nats for three sentences at alpha = 0.08. At its best, evidence one sentence
+    further off scores ``alpha`` temperatures less. It is divided so that long evidence does not
+    rule a batch.
 
     Args:
         scores: ``(q, n)`` similarities.
         distance: ``(q, n)`` int64, sentences back to the boundary; -1 where not evidence. Rows
-            without evidence (``boundary``: without a boundary) are left out of the mean.
+            without evidence are left out of the mean.
         negative: ``(q, n)`` bool; what is neither is left out of every sum.
         temperature: divides the scores.
         alpha: how steeply weights fall; 0 weighs all alike, the paper's 0.08 hardly less so.
-        form: where the weight stands.
     """
     scaled = wide(scores) / temperature
-    wanted = distance == 0 if form == "boundary" else distance >= 0
+    wanted = distance >= 0
     rows = wanted.any(dim=1)
     idle = ~rows[:, None]  # left out of the mean; kept finite, since 0 * NaN is NaN
     logs = -alpha * distance.clamp(min=0).to(scaled.dtype)
-    seen = (distance >= 0) | negative | idle
     # w / sum w; the softmax does not underflow where alpha is steep and the boundary not here.
     share = logs.masked_fill(~(wanted | idle), NEVER).softmax(dim=1).masked_fill(~wanted, 0.0)
-    if form in ("outside", "boundary"):
-        whole = log_sum(scaled, seen)[:, None]
-        each = share * (whole - scaled).masked_fill(~wanted, 0.0)
-        return mean_of_rows(each.sum(dim=1), rows)
-    if form == "apart":
-        against = log_sum(scaled, negative)[:, None]
-        each = share * F.softplus(against - scaled).masked_fill(~wanted, 0.0)
-        return mean_of_rows(each.sum(dim=1), rows)
-    shifted = scaled + logs
-    if form == "summed":
-        return mean_of_rows(log_sum(scaled, seen) - log_sum(shifted, wanted | idle), rows)
-    whole = log_sum(shifted, seen)[:, None]
-    each = (whole - shifted).masked_fill(~wanted, 0.0)
-    return mean_of_rows(each.sum(dim=1) / wanted.sum(dim=1).clamp(min=1), rows)
+    whole = log_sum(scaled, wanted | negative | idle)[:, None]
+    each = share * (whole - scaled).masked_fill(~wanted, 0.0)
+    return mean_of_rows(each.sum(dim=1), rows)

@@ -17,9 +17,9 @@ from torch import Tensor, nn
 from milepost.errors import ModelError, first_line
 from milepost_train.model.fetch import ADAPTER, base_of, local, read_config
 from milepost_train.model.huggingface import ATTENTION, HuggingFace, quiet
+from milepost_train.model.interop import reading_of
 from milepost_train.model.landmark_encoder import BACKBONES, LandmarkEncoder
 from milepost_train.model.layouts import network_of
-from milepost_train.model.lmk_reading import reading_of
 from milepost_train.model.lora import attach, is_adapted
 from milepost_train.model.reading import Reading, read_reading
 from milepost_train.model.special import (

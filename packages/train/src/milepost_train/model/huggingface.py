@@ -118,7 +118,6 @@ class HuggingFace(nn.Module):
         return torch.stack(found.hidden_states[1:], 2)
 
     def _states(self, content: dict[str, Tensor], valid: Tensor) -> Tensor:
-        """Compute the states of the last layer, ``(b, t, d)``."""
         states: Tensor = self._run(content, valid).last_hidden_state
         # Weights may be bfloat16; under autocast, whose weights are float32, its dtype stays.
         return states if torch.is_autocast_enabled(states.device.type) else states.float()

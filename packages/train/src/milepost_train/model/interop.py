@@ -1,17 +1,15 @@
-"""Read and write folders of other programs: sentence-transformers and every known LMK layout.
+"""Folders with LMK pooling that sentence-transformers opens: read, write, train from, export.
 
-``read_folder`` returns an ``LmkModel`` for a folder trained with LMK pooling: Milepost's own, the
-three layouts of sentence-transformers PR 3642, or the authors' (only weights; settings come from
-the caller or the folder's name). ``starting_weights`` describes a plain encoder folder to train
-from. ``write_folder`` writes a folder that sentence-transformers opens. No code from a folder is
-run and nothing is unpickled. ``docs/interop.md`` has a table of the layouts.
+``write_folder`` writes one layout, and ``read_folder`` reads it, or a plain encoder folder as LMK
+pooling where the caller says how far apart landmarks are. No code from a folder is run and nothing
+is unpickled. See ``docs/interop.md``.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,159 +17,68 @@ from milepost._optional import require
 from milepost.engine.manifest import Granularity
 from milepost.errors import ModelError, first_line
 from milepost_train.model.fetch import ADAPTER, read_object
-from milepost_train.model.landmark_transformer import LandmarkTransformer
+from milepost_train.model.landmark_transformer import CONFIG, LandmarkTransformer, from_json
 from milepost_train.model.layouts import (
-    LANDMARK_MODULE,
     MODULES,
     PROMPTS,
-    InteropWarning,
+    has_landmarks,
     kind_of,
     modules_of,
     network_of,
-    poolings_of,
     prompts_of,
-    settings_of,
-    template_of,
 )
-from milepost_train.model.lmk import Rule
-from milepost_train.model.lmk_model import LmkModel, max_tokens
+from milepost_train.model.lmk_model import LmkModel, LmkSettings, max_tokens
+from milepost_train.model.reading import READING, Reading
 
-__all__ = ["InteropWarning", "StartingWeights", "read_folder", "starting_weights", "write_folder"]
-
-
-@dataclass(frozen=True, slots=True)
-class StartingWeights:
-    """A plain encoder folder from which landmark training can start.
-
-    Attributes:
-        folder: the folder with ``config.json``, weights and tokenizer.
-        model_type: the backbone's name in transformers.
-        max_tokens: longest row it was used with; None if unknown.
-        pooling: its pooling modes (``mean``, ``cls`` …); the vectors of several are concatenated.
-        normalized: whether its vectors have unit length.
-        lower_case: whether texts are lower-cased first.
-        query_prompt, document_prompt: prefixes of queries and documents.
-        left_out: modules that landmark training does not use (a dense layer …).
-    """
-
-    folder: Path
-    model_type: str
-    max_tokens: int | None
-    pooling: tuple[str, ...]
-    normalized: bool
-    lower_case: bool
-    query_prompt: str
-    document_prompt: str
-    left_out: tuple[str, ...]
-
-
-def starting_weights(folder: Path) -> StartingWeights:
-    """Read the layout of a sentence-transformers folder, or of a plain Hugging Face one.
-
-    Raises:
-        ModelError: the folder is neither, or was trained with LMK pooling.
-    """
-    root, modules = network_of(folder), modules_of(folder)
-    if modules and kind_of(modules[0]) == LANDMARK_MODULE:
-        raise ModelError(
-            f"{folder} starts with a {LANDMARK_MODULE}: it was trained with LMK pooling",
-            "read_folder(), or milepost train --init",
-        )
-    config = read_object(root / "config.json")
-    found = sorted(root.glob("sentence_*_config.json"))
-    settings = read_object(found[0]) if found else {}
-    tokenizer = root / "tokenizer_config.json"
-    limits = (
-        settings.get("max_seq_length"),
-        read_object(tokenizer).get("model_max_length") if tokenizer.is_file() else None,
-        config.get("max_position_embeddings"),
-    )
-    # Tokenizers without a limit write 10^30.
-    known = [int(each) for each in limits if each is not None and 0 < each < 10**9]
-    query, document = prompts_of(folder)
-    pooling = [m for m in modules if kind_of(m) == "Pooling"]
-    return StartingWeights(
-        folder=root,
-        model_type=config.get("model_type", ""),
-        max_tokens=min(known, default=None),
-        pooling=poolings_of(read_object(folder / pooling[0]["path"] / "config.json"))
-        if pooling
-        else (),
-        normalized=any(kind_of(m) == "Normalize" for m in modules),
-        lower_case=bool(settings.get("do_lower_case", False)),
-        query_prompt=query,
-        document_prompt=document,
-        left_out=tuple(
-            kind_of(m) for m in modules[1:] if kind_of(m) not in ("Pooling", "Normalize", "Dropout")
-        ),
-    )
+_TRAIN = "train it first (milepost train CONFIG --init FOLDER)"
+_AGAIN = "fetch the folder again"
 
 
 def read_folder(
-    folder: Path,
-    *,
-    granularity: Granularity | None = None,
-    limit: int | None = None,
-    rule: Rule | None = None,
-    by_id: bool = False,
+    folder: Path, *, granularity: Granularity | None = None, limit: int | None = None
 ) -> LmkModel:
-    """Load a folder trained with LMK pooling.
+    """Load a folder that ``write_folder`` wrote, or a plain encoder folder.
 
     Args:
         folder: path of the folder.
-        granularity: tokens per landmark, or ``"sentences"``; default: the folder's.
+        granularity: tokens per landmark, or ``"sentences"``; default: the folder's. A plain folder
+            names none.
         limit: longest row in tokens; default: the folder's, else the model's maximum.
-        rule: how rows end; default: the rule of its training.
-        by_id: also pool landmark tokens that occur in the text, as the published code does.
 
     Raises:
         ModelError: the folder is damaged, of another kind, or lacks a required setting.
-
-    Warns:
-        InteropWarning: settings were guessed, or other programs read the folder differently.
     """
     transformers = require("transformers", extra="train")
     if (folder / ADAPTER).is_file():
-        raise ModelError(
-            f"{folder} is an adapter of a decoder, whose landmarks precede each chunk",
-            "only encoders with landmarks behind each chunk are read",
-        )
-    modules = modules_of(folder)
-    root = folder / modules[0]["path"] if modules else folder
+        raise ModelError(f"{folder} is an adapter", "only encoders with all their weights are read")
+    root = network_of(folder)
     if not (root / "config.json").is_file():
         raise ModelError(f"{folder} holds no model", "a folder with a config.json")
-    plain = bool(modules) and kind_of(modules[0]) != LANDMARK_MODULE
-    if plain and granularity is None:
+    if granularity is None and not has_landmarks(folder):
         raise ModelError(
-            f"{folder} was not trained with LMK pooling",
-            "train it first (starting_weights() reads it), or pass granularity to use it as it is",
+            f"{folder} does not say how far apart landmarks are",
+            "pass granularity=32 to use it as it is, or train it for LMK pooling",
         )
+    tokenizer = _tokenizer(root)
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(root, local_files_only=True)
         backbone, loaded = transformers.AutoModel.from_pretrained(
             root, local_files_only=True, use_safetensors=True, output_loading_info=True
         )
     except Exception as error:  # the library raises all kinds
-        first = first_line(error)
-        raise ModelError(f"{folder} cannot be loaded: {first}", "fetch the folder again") from error
+        raise ModelError(f"{folder} cannot be loaded: {first_line(error)}", _AGAIN) from error
     # The library initialises missing weights at random. Poolers are not used.
     missing = sorted(name for name in loaded["missing_keys"] if not name.startswith("pooler."))
     if missing:
-        raise ModelError(f"the weights of {folder} lack {missing[0]}", "fetch the folder again")
-    backbone = backbone.float()
-    room = max_tokens(backbone.config) if limit is None else limit
-    settings = settings_of(folder, tokenizer, granularity, room)
-    if rule is Rule.DOUBLE_SUFFIX:
-        bos_ids, closing = template_of(tokenizer)
-        settings = replace(settings, bos_ids=bos_ids, closing=closing)
-    settings = replace(
-        settings,
-        granularity=settings.granularity if granularity is None else granularity,
-        limit=settings.limit if limit is None else limit,
-        rule=rule or settings.rule,
-        by_id=by_id or settings.by_id,
-    )
-    return LmkModel(backbone, tokenizer, settings)
+        raise ModelError(f"the weights of {folder} lack {missing[0]}", _AGAIN)
+    if has_landmarks(folder):
+        settings = _settings(folder)
+        changes: dict[str, Any] = {"granularity": granularity, "limit": limit}
+        given = {name: value for name, value in changes.items() if value is not None}
+        settings = replace(settings, **given)
+    else:
+        assert granularity is not None
+        settings = _plain(folder, tokenizer, granularity, limit or max_tokens(backbone.config))
+    return LmkModel(backbone.float(), tokenizer, settings)
 
 
 def write_folder(lmk: LmkModel, folder: Path) -> None:
@@ -187,20 +94,17 @@ def write_folder(lmk: LmkModel, folder: Path) -> None:
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)  # left by a write that was killed
     part.mkdir(parents=True)
-    module = LandmarkTransformer(lmk)
-    module.save(str(part))
+    LandmarkTransformer(lmk).save(str(part))
     kinds = [("", f"{LandmarkTransformer.__module__}.{LandmarkTransformer.__name__}")]
     if lmk.settings.normalized:
         # The old short path, which every release of sentence-transformers resolves.
         kinds.append(("1_Normalize", "sentence_transformers.models.Normalize"))
         (part / "1_Normalize").mkdir()
-    _write(
-        part / MODULES,
-        [
-            {"idx": n, "name": str(n), "path": path, "type": kind}
-            for n, (path, kind) in enumerate(kinds)
-        ],
-    )
+    modules = [
+        {"idx": n, "name": str(n), "path": path, "type": kind}
+        for n, (path, kind) in enumerate(kinds)
+    ]
+    _write(part / MODULES, modules)
     prompts = {"query": lmk.settings.query_prompt, "document": lmk.settings.document_prompt}
     _write(
         part / PROMPTS,
@@ -212,6 +116,117 @@ def write_folder(lmk: LmkModel, folder: Path) -> None:
         },
     )
     part.rename(folder)
+
+
+def reading_of(folder: Path) -> Reading | None:
+    """How training and export read a folder with LMK pooling; None for any other folder.
+
+    Every layer of its network attends to the whole row, so ``own_sentence`` is False.
+
+    Raises:
+        ModelError: the folder is damaged, or its rows begin with more than one token.
+    """
+    if not has_landmarks(folder):
+        return None
+    settings = _settings(folder)
+    tokenizer = _tokenizer(network_of(folder))
+    names = tokenizer.convert_ids_to_tokens([*settings.bos_ids, settings.landmark])
+    if None in names:
+        raise ModelError(f"the tokenizer of {folder} lacks a special token", _AGAIN)
+    if len(settings.bos_ids) > 1:
+        raise ModelError(
+            f"{folder} starts rows with {len(settings.bos_ids)} tokens, a window with one",
+            "read it by milepost_train.model.interop.read_folder",
+        )
+    return Reading(
+        "".join(names[:-1]),
+        names[-1],
+        granularity=settings.granularity,
+        longest=settings.longest or None,
+    )
+
+
+def check_exportable(folder: Path, *, named: bool = False) -> tuple[str, ...]:
+    """Reject a folder whose vectors a model folder cannot reproduce.
+
+    Args:
+        folder: the folder to export.
+        named: whether the user named the token that closed sentences in training.
+
+    Returns:
+        Differences of the model folder, as sentences for users.
+
+    Raises:
+        ModelError: the folder puts prompts in front of texts, or it is an adapter that does not
+            say where its landmarks are.
+    """
+    if (folder / READING).is_file():
+        return ()
+    if (folder / ADAPTER).is_file() and not named:
+        raise ModelError(
+            f"{folder} is an adapter without {READING}, and may have its landmarks anywhere (the "
+            "LMK authors' precede each chunk)",
+            f"{_TRAIN}, or name the token that closed its sentences in training: --landmark TOKEN",
+        )
+    if not has_landmarks(folder):
+        return ()
+    settings = _settings(folder)
+    if settings.query_prompt or settings.document_prompt:
+        raise ModelError(
+            f"{folder} puts prompts in front of texts, and a model folder does not", _TRAIN
+        )
+    if settings.unit_landmarks:
+        return ()
+    return (
+        f"{folder} averages landmarks of any length, the model folder their directions, so "
+        "document vectors differ slightly",
+    )
+
+
+def _settings(folder: Path) -> LmkSettings:
+    modules = modules_of(folder)
+    path = folder / modules[0]["path"] / CONFIG
+    query, document = prompts_of(folder)
+    return replace(
+        from_json(read_object(path), str(path)),
+        normalized=any(kind_of(module) == "Normalize" for module in modules),
+        query_prompt=query,
+        document_prompt=document,
+    )
+
+
+def _plain(
+    folder: Path, tokenizer: Any, granularity: Granularity, limit: int | None
+) -> LmkSettings:
+    if limit is None:
+        raise ModelError(f"{folder} does not give the maximum length of a text", "limit=TOKENS")
+    opening, closing = (
+        next((int(each) for each in ids if each is not None), None)
+        for ids in (
+            (tokenizer.cls_token_id, tokenizer.bos_token_id),
+            (tokenizer.sep_token_id, tokenizer.eos_token_id),
+        )
+    )
+    if closing is None:
+        raise ModelError(
+            "the tokenizer has no [SEP] and no end of text", "a tokenizer that has one"
+        )
+    return LmkSettings(
+        bos_ids=() if opening is None else (opening,),
+        landmark=closing,
+        granularity=granularity,
+        limit=limit,
+    )
+
+
+def _tokenizer(folder: Path) -> Any:
+    transformers = require("transformers", extra="train")
+    try:
+        return transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except Exception as error:  # the library raises all kinds
+        raise ModelError(
+            f"{folder} has no tokenizer that can be read: {first_line(error)}", _AGAIN
+        ) from error
 
 
 def _write(path: Path, value: Any) -> None:

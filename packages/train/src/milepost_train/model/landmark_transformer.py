@@ -17,14 +17,12 @@ import torch
 from torch import Tensor, nn
 
 from milepost._optional import require
-from milepost.engine.manifest import Granularity
 from milepost.engine.schema import check_schema
 from milepost.errors import ModelError
-from milepost_train.model.lmk import Rule
 from milepost_train.model.lmk_model import LmkModel, LmkSettings
 
 CONFIG = "sentence_bert_config.json"
-SCHEMA = 2
+SCHEMA = 3
 _RENEW = (
     "milepost_train.model.interop.write_folder(LMK_MODEL, FOLDER), with the weights it came from"
 )
@@ -33,17 +31,9 @@ _ELSEWHERE = ("normalized", "query_prompt", "document_prompt")
 
 
 def to_json(settings: LmkSettings) -> dict[str, Any]:
-    """Convert settings to JSON, with the keys of sentence-transformers PR 3642 where it has one."""
+    """Convert settings to JSON."""
     fields = {key: value for key, value in asdict(settings).items() if key not in _ELSEWHERE}
-    return {
-        "milepost_schema": SCHEMA,
-        "max_seq_length": fields.pop("limit"),
-        "do_lower_case": fields.pop("lower_case"),
-        "lmk_token_id": fields.pop("landmark"),
-        "landmark_interval": fields.pop("granularity"),
-        "train_landmark_interval": list(fields.pop("training")) or None,
-        **fields,
-    }
+    return {"milepost_schema": SCHEMA, "max_seq_length": fields.pop("limit"), **fields}
 
 
 def from_json(config: dict[str, Any], source: str) -> LmkSettings:
@@ -55,18 +45,8 @@ def from_json(config: dict[str, Any], source: str) -> LmkSettings:
     fields = dict(config)
     check_schema(source, fields.pop("milepost_schema", None), SCHEMA, _RENEW)
     try:
-        training: Sequence[Granularity] = fields.pop("train_landmark_interval") or ()
-        return LmkSettings(
-            limit=fields.pop("max_seq_length"),
-            lower_case=fields.pop("do_lower_case"),
-            landmark=fields.pop("lmk_token_id"),
-            granularity=fields.pop("landmark_interval"),
-            training=tuple(training),
-            rule=Rule(fields.pop("rule")),
-            bos_ids=tuple(fields.pop("bos_ids")),
-            closing=tuple(fields.pop("closing")),
-            **fields,
-        )
+        limit, bos_ids = fields.pop("max_seq_length"), tuple(fields.pop("bos_ids"))
+        return LmkSettings(bos_ids=bos_ids, limit=limit, **fields)
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(f"{source} is damaged: {error}", "write the folder again") from error
 

@@ -108,7 +108,6 @@ class Light(nn.Module):
         return result
 
     def _tokens(self, ids: Tensor) -> Tensor:
-        """Look up the vectors of tokens, ``(b, t, e)``."""
         found: Tensor = self.embeddings["word_embeddings"](ids)
         return found
 

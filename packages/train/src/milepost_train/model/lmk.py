@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 import torch
@@ -23,22 +22,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 Pieces = Sequence[Sequence[int]]
-
-
-class Rule(StrEnum):
-    """How a row ends.
-
-    SAFE: content is cut first, so that the last landmark fits and closes every token that is read.
-    OFFICIAL: the row is cut after insertion, as the authors do; up to ``g`` tokens at its end then
-    have no landmark. If none is left, the last token becomes one.
-    DOUBLE_SUFFIX: OFFICIAL, with the tokenizer's own closing tokens after the last landmark
-    (sentence-transformers PR 3642 since 20 February 2026); a closing token that equals the landmark
-    token is pooled as well.
-    """
-
-    SAFE = "safe"
-    OFFICIAL = "official"
-    DOUBLE_SUFFIX = "double_suffix"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +64,10 @@ def insert(
     bos_ids: Sequence[int],
     landmark: int,
     limit: int,
-    rule: Rule = Rule.SAFE,
-    closing: Sequence[int] = (),
 ) -> Row:
     """Build a row: opening tokens, then every piece followed by its landmark.
+
+    Content is cut first, so that the last landmark fits and closes every token that is read.
 
     Args:
         pieces: token ids without special tokens; empty pieces are left out. Without pieces the row
@@ -92,28 +75,15 @@ def insert(
         bos_ids: tokens that begin a row, ``[CLS]`` for most encoders.
         landmark: id of the landmark token.
         limit: maximum length of the row.
-        rule: how the row ends.
-        closing: the tokenizer's closing tokens, which only ``Rule.DOUBLE_SUFFIX`` appends.
     """
     if limit < len(bos_ids) + 1:
         raise ValueError(f"a row of {limit} tokens has no room for a landmark")
-    whole = [piece for piece in pieces if len(piece)]
-    if rule is Rule.SAFE:
-        whole = list(_fitting(whole, limit - len(bos_ids)))
+    whole = list(_fitting([piece for piece in pieces if len(piece)], limit - len(bos_ids)))
     ids, landmarks = list(bos_ids), []
     for piece in whole or [()]:
         ids.extend(piece)
         landmarks.append(len(ids))
         ids.append(landmark)
-    if rule is Rule.DOUBLE_SUFFIX:
-        landmarks += [len(ids) + n for n, token in enumerate(closing) if token == landmark]
-        ids += closing
-    if len(ids) > limit:
-        ids = ids[:limit]
-        landmarks = [at for at in landmarks if at < limit]
-        if not landmarks:
-            ids[-1] = landmark
-            landmarks = [limit - 1]
     return Row(ids, landmarks)
 
 
@@ -127,14 +97,12 @@ def _fitting(pieces: Pieces, room: int) -> Iterator[Sequence[int]]:
         room -= len(kept) + 1
 
 
-def pad(rows: Sequence[Row], padding: int, *, by_id: int | None = None) -> Padded:
+def pad(rows: Sequence[Row], padding: int) -> Padded:
     """Pad rows to one batch.
 
     Args:
         rows: results of ``insert``.
         padding: id of padding; any id works, because the masks do not depend on ids.
-        by_id: pool every token with this id instead of the recorded positions, as the published
-            code does; the result differs if the landmark token occurs in the text.
     """
     longest = max((len(row.ids) for row in rows), default=0)
     ids = np.full((len(rows), longest), padding, np.int64)
@@ -144,8 +112,6 @@ def pad(rows: Sequence[Row], padding: int, *, by_id: int | None = None) -> Padde
         ids[number, : len(row.ids)] = row.ids
         mask[number, : len(row.ids)] = True
         landmarks[number, row.landmarks] = True
-    if by_id is not None:
-        landmarks = mask & (ids == by_id)
     return Padded(ids, mask, landmarks)
 
 

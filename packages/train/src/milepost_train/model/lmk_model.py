@@ -14,7 +14,7 @@ from torch import Tensor
 from milepost.engine.manifest import SENTENCES, Granularity
 from milepost.errors import InputError, ModelError
 from milepost.text.sentences import split
-from milepost_train.model.lmk import Padded, Row, Rule, chunks, insert, pad, pool
+from milepost_train.model.lmk import Padded, Row, chunks, insert, pad, pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +26,10 @@ class LmkSettings:
         landmark: id of the landmark token.
         granularity: tokens per landmark, or ``"sentences"``, for evaluation.
         limit: longest row in tokens.
-        rule: how rows end.
-        closing: ids that ``Rule.DOUBLE_SUFFIX`` appends.
-        training: granularities that training drew from; stored for further training, not used here.
         longest: with ``"sentences"``, maximum tokens per landmark: longer sentences are cut and get
             several; 0 for no maximum.
-        by_id: also pool landmark tokens that occur in the text, as the published code does.
         unit_landmarks: scale landmarks to unit length before the mean, as Milepost's training does.
         normalized: scale vectors to unit length.
-        lower_case: convert texts to lower case before tokenizing.
         query_prompt: prefix of queries.
         document_prompt: prefix of documents.
     """
@@ -43,24 +38,18 @@ class LmkSettings:
     landmark: int
     granularity: Granularity
     limit: int
-    rule: Rule = Rule.SAFE
-    closing: tuple[int, ...] = ()
-    training: tuple[Granularity, ...] = ()
     longest: int = 0
-    by_id: bool = False
     unit_landmarks: bool = False
     normalized: bool = True
-    lower_case: bool = False
     query_prompt: str = ""
     document_prompt: str = ""
 
     def __post_init__(self) -> None:
-        for granularity in (self.granularity, *self.training):
-            whole = isinstance(granularity, int) and not isinstance(granularity, bool)
-            if granularity != SENTENCES and not (whole and int(granularity) > 0):
-                raise ModelError(
-                    f"{granularity!r} is not a granularity", 'use a positive number or "sentences"'
-                )
+        whole = isinstance(self.granularity, int) and not isinstance(self.granularity, bool)
+        if self.granularity != SENTENCES and not (whole and int(self.granularity) > 0):
+            raise ModelError(
+                f"{self.granularity!r} is not a granularity", 'use a positive number or "sentences"'
+            )
         if not isinstance(self.limit, int) or self.limit < len(self.bos_ids) + 1:
             raise ModelError(f"a limit of {self.limit!r} tokens has no room for a landmark")
 
@@ -100,21 +89,12 @@ class LmkModel:
     def rows(self, texts: Sequence[str]) -> list[Row]:
         """Tokenize each text and insert landmarks, always at the fixed granularity."""
         s = self.settings
-        texts = [text.lower() for text in texts] if s.lower_case else list(texts)
         if s.granularity == SENTENCES:
             pieces = [self._sentences(text) for text in texts]
         else:
-            pieces = [chunks(ids, s.granularity) for ids in self._contents(texts)]
+            pieces = [chunks(ids, s.granularity) for ids in self._contents(list(texts))]
         return [
-            insert(
-                each,
-                bos_ids=s.bos_ids,
-                landmark=s.landmark,
-                limit=s.limit,
-                rule=s.rule,
-                closing=s.closing,
-            )
-            for each in pieces
+            insert(each, bos_ids=s.bos_ids, landmark=s.landmark, limit=s.limit) for each in pieces
         ]
 
     def _contents(self, texts: list[str]) -> list[list[int]]:
@@ -133,8 +113,7 @@ class LmkModel:
 
     def padded(self, texts: Sequence[str]) -> Padded:
         """Tokenize texts to one padded batch."""
-        by_id = self.settings.landmark if self.settings.by_id else None
-        return pad(self.rows(texts), self._padding, by_id=by_id)
+        return pad(self.rows(texts), self._padding)
 
     def states(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Compute last states ``(b, t, d)``; positions and token types are the model's defaults."""

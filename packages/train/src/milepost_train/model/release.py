@@ -23,7 +23,7 @@ from milepost_train.model.card import CARD, card, is_reranker, record_of
 from milepost_train.model.checkpoint import Checkpoint, open_checkpoint
 from milepost_train.model.export import Feed, export
 from milepost_train.model.fetch import local
-from milepost_train.model.lmk_reading import check_sayable
+from milepost_train.model.interop import check_exportable
 from milepost_train.model.lora import merge_lora
 from milepost_train.model.onnx_export import GRAPH, export_onnx
 from milepost_train.model.packed import with_packed_table
@@ -129,9 +129,7 @@ def release(
                 f"{checkpoint} is a reranker, which has a landmark after each sentence",
                 "leave --granularity out",
             )
-        notes = check_sayable(
-            local(checkpoint), named=landmark is not None, granularity=granularity
-        )
+        notes = check_exportable(local(checkpoint), named=landmark is not None)
         checkpoint = open_checkpoint(
             checkpoint, landmark=landmark, bidirectional=bidirectional, new_landmark=False
         )

@@ -3,7 +3,6 @@
     pairs       stage I: a query finds its passage
     merged      stage II: its passage among others, in one noisy long document
     marked      stage III: marked sentences of real long documents
-    documents   a title, heading or query finds its document (LMK pooling)
     rerank      sentences are read with the question in front, for a second look
 
 ``build`` makes one from its settings and the material. Settings are frozen records that refuse
@@ -12,13 +11,11 @@ what cannot be; an objective draws by the generator it is given and keeps nothin
 
 from milepost_train.material import Material
 from milepost_train.objectives.base import Encode, Objective
-from milepost_train.objectives.documents import Documents
 from milepost_train.objectives.marked import Marked
 from milepost_train.objectives.merged import Merged
 from milepost_train.objectives.pairs import Pairs
 from milepost_train.objectives.rerank import Rerank
 from milepost_train.stages import (
-    DocumentsStage,
     MarkedStage,
     MergedStage,
     PairsStage,
@@ -47,7 +44,5 @@ def build(stage: StageSettings, material: Material) -> Objective:
             return Merged(stage, material)
         case MarkedStage():
             return Marked(stage, material)
-        case DocumentsStage():
-            return Documents(stage, material)
         case RerankStage():
             return Rerank(stage, material)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 from typing import Protocol, TypeVar
 
@@ -14,10 +14,10 @@ from torch import Tensor
 from milepost_eval.noise import NOISES
 from milepost_train.batches import Batch
 from milepost_train.data import Pair, Question
-from milepost_train.losses import cached_backward, effective_sample_size
+from milepost_train.losses import cached_backward
 from milepost_train.material import Material
-from milepost_train.needs import need
 from milepost_train.stages import MarkedStage, PairsStage, RerankStage
+from milepost_train.validation import need
 
 Encode = Callable[[Batch], Tensor]
 T = TypeVar("T")
@@ -40,8 +40,7 @@ class Objective(Protocol):
         Returns:
             Parts for the log. Always among them: ``loss`` (nats), ``floor`` (what it would be if
             all scores were equal: the contrast's part is then the log of its candidates) and
-            ``spread`` (mean cosine between different landmarks of the batch, -1 to 1). Where
-            negatives have weights, ``effective`` as well, see ``effective_of``.
+            ``spread`` (mean cosine between different landmarks of the batch, -1 to 1).
         """
         ...
 
@@ -74,24 +73,6 @@ def spread_of(vectors: Tensor) -> float:
         return 0.0
     everything = rows.sum(dim=0).square().sum() - rows.square().sum()
     return float(everything / (count * (count - 1)))
-
-
-def effective_of(weights: Tensor, wrong: NDArray[np.bool_]) -> dict[str, float]:
-    """The effective number of negatives that have weights, for the log.
-
-    A step in which few of many are left learns from few.
-
-    Args:
-        weights: ``(q, n)``.
-        wrong: ``(q, n)``: the negatives.
-
-    Returns:
-        ``effective``; nothing where all of them count whole.
-    """
-    counted = weights[marked(wrong, weights)]
-    if bool((counted == 1).all()):
-        return {}
-    return {"effective": effective_sample_size(counted).item()}
 
 
 def sizes_of(dimensions: Sequence[int], vectors: Tensor) -> Sequence[int]:
@@ -149,24 +130,3 @@ def chunks_of(rows: Sequence[T], size: int) -> list[Sequence[T]]:
     """Rows in chunks of ``size``; all in one for 0."""
     step = size or len(rows)
     return [rows[at : at + step] for at in range(0, len(rows), step)]
-
-
-def weigh_mined(
-    weights: Tensor,
-    said: Mapping[int, Mapping[tuple[int, int], float]],
-    asked: Sequence[int],
-    places: Sequence[tuple[int, int]],
-) -> None:
-    """Put what mining said of negatives into their weights.
-
-    Args:
-        weights: ``(q, n)``, changed in place.
-        said: see ``Material.weights``.
-        asked: numbers of the questions.
-        places: text and sentence of each landmark.
-    """
-    for row, number in enumerate(asked):
-        own = said.get(number, {})
-        for column, place in enumerate(places) if own else ():
-            if place in own:
-                weights[row, column] = own[place]

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from milepost_train.batches import Batch, Piece, around, queries_of, windows_of
-from milepost_train.coupled import TEMPERATURE
 from milepost_train.data import Question
 from milepost_train.losses import (
     away_from,
@@ -27,22 +26,18 @@ from milepost_train.losses import (
     each_against_negatives,
     over_prefixes,
     position_aware,
-    posterior_weights,
     similarities,
-    weigh,
 )
 from milepost_train.material import Material
-from milepost_train.needs import need, need_tasks
 from milepost_train.objectives.base import (
     Encode,
-    effective_of,
     marked,
     read_question,
     sizes_of,
     spread_of,
-    weigh_mined,
 )
 from milepost_train.stages.marked import MarkedStage
+from milepost_train.validation import need, need_tasks
 
 
 class Marked:
@@ -69,11 +64,6 @@ class Marked:
                 f"distil draws vectors of {material.width} numbers to a teacher's of {theirs}",
                 "set it to 0 and learn the teacher's scores by rank, or name another teacher",
             )
-        need(
-            material.targets is not None or stage.selected == 1,
-            "selected needs a teacher",
-            "name one ([data] teacher = …) or leave it out",
-        )
         self.stage, self.material = stage, material
         self._tasks = stage.tasks or dict.fromkeys(known, 1.0)
         every = sum(len(numbers) for name in self._tasks for numbers in known[name].values())
@@ -123,17 +113,15 @@ class Marked:
         queries = encode(queries_of(ids, material.bos_id, material.landmark))
         positive, negative = self.candidates(questions, batch.owners)
         teacher = self._teacher(asked, batch, landmarks)
-        weights = self._weights(asked, batch.owners, teacher, positive).to(landmarks.device)
         found = (torch.from_numpy(batch.owners), [(q.text, q.evidence) for q in questions])
         distance = None if stage.alpha is None else distances_of(*found).to(landmarks.device)
 
         def contrast(scores: Tensor) -> Tensor:
             right, wrong = marked(positive, scores), marked(negative, scores)
-            scores, wrong = weigh(scores, wrong, weights, stage.temperature)
             if distance is None:
                 return each_against_negatives(scores, right, wrong, stage.temperature)
             alpha = stage.alpha or 0.0
-            return position_aware(scores, distance, wrong, stage.temperature, alpha, stage.form)
+            return position_aware(scores, distance, wrong, stage.temperature, alpha)
 
         def of_vectors(asking: Tensor, vectors: Tensor) -> Tensor:
             return contrast(similarities(asking, vectors))
@@ -158,7 +146,7 @@ class Marked:
             floor = loss - parts["contrast"] + level
         figures = {"loss": loss, "floor": floor, **parts}
         read = {name: value.item() for name, value in figures.items()}
-        return {**read, "spread": spread_of(landmarks), **effective_of(weights, negative)}
+        return {**read, "spread": spread_of(landmarks)}
 
     def candidates(
         self, questions: Sequence[Question], owners: NDArray[np.int64]
@@ -194,7 +182,7 @@ class Marked:
         material, stage = self.material, self.stage
         targets = material.targets
         by_vectors = stage.rank and stage.rank_by == "teacher"
-        if targets is None or not (stage.distil or by_vectors or stage.selected < 1):
+        if targets is None or not (stage.distil or by_vectors):
             return None
         rows = [targets.of_text(material.texts[t])[n] for t, n in batch.owners.tolist()]
         questions = [material.question_target(number) for number in asked]
@@ -213,26 +201,6 @@ class Marked:
         words, questions = self.material.words, self.material.questions
         rows = [words.scores(questions[number].words, batch.owners) for number in asked]
         return torch.from_numpy(np.stack(rows))
-
-    def _weights(
-        self,
-        asked: Sequence[int],
-        owners: NDArray[np.int64],
-        teacher: _Taught | None,
-        positive: NDArray[np.bool_],
-    ) -> Tensor:
-        """Weights of the candidates as negatives, ``(q, n)``: mined, else the teacher's, else 1."""
-        if teacher and self.stage.selected < 1:
-            right = marked(positive, teacher.scores)
-            best = teacher.scores.masked_fill(~right, -1.0).amax(dim=1, keepdim=True)
-            relevance = torch.sigmoid((teacher.scores - best) / TEMPERATURE)
-            selection = torch.full_like(relevance, self.stage.selected)
-            weights = posterior_weights(relevance, selection)
-        else:
-            weights = torch.ones(positive.shape)
-        places = [(int(text), int(sentence)) for text, sentence in owners]
-        weigh_mined(weights, self.material.weights, asked, places)
-        return weights
 
 
 @dataclass(frozen=True, slots=True)

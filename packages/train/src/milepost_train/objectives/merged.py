@@ -21,7 +21,6 @@ from milepost_train.batches import assemble, queries_of
 from milepost_train.data import Pair
 from milepost_train.losses import any_against_negatives, over_prefixes, similarities
 from milepost_train.material import Material
-from milepost_train.needs import need
 from milepost_train.objectives.base import (
     Encode,
     backward,
@@ -41,18 +40,13 @@ class Merged:
     """Steps of stage II.
 
     Raises:
-        InputError: the material has no pairs, or no teacher where one is named.
+        InputError: the material has no pairs.
     """
 
     def __init__(self, stage: MergedStage, material: Material) -> None:
         need_pairs(material.pairs)
-        need(
-            material.targets is not None or stage.nearest != "teacher",
-            "nearest = 'teacher' needs a teacher",
-            "name one ([data] teacher = …) or take 'words'",
-        )
         self.stage, self.material = stage, material
-        self._passages = Passages(material.pairs, material.targets)
+        self._passages = Passages(material.pairs)
 
     def draw(self, random: Random) -> list[tuple[list[Pair], list[int]]]:
         """Of each pseudo document its queries, and the numbers of its passages in their order."""
@@ -87,9 +81,7 @@ class Merged:
     def _hard(self, pair: Pair) -> list[int]:
         given = [self._passages.number(text) for text in pair.negatives][: self.stage.hard]
         missing = self.stage.hard - len(given)
-        return given + (
-            self._passages.nearest(pair, missing, self.stage.nearest) if missing else []
-        )
+        return given + (self._passages.nearest(pair, missing) if missing else [])
 
     def _noise(self, random: Random) -> Iterator[int]:
         # A passage has two tokens at least, its landmark among them.

@@ -15,21 +15,18 @@ from milepost_train.losses import (
     means_of,
     over_prefixes,
     similarities,
-    weigh,
 )
 from milepost_train.material import Material
 from milepost_train.objectives.base import (
     Encode,
     backward,
     chunks_of,
-    effective_of,
     marked,
     read_question,
     sizes_of,
     spread_of,
 )
 from milepost_train.objectives.candidates import candidates
-from milepost_train.objectives.given_scores import need_scores
 from milepost_train.objectives.passages import Passages, need_pairs
 from milepost_train.stages.pairs import PairsStage
 
@@ -38,12 +35,11 @@ class Pairs:
     """Steps of stage I.
 
     Raises:
-        InputError: the material has no pairs, or none with scores where they are learned.
+        InputError: the material has no pairs.
     """
 
     def __init__(self, stage: PairsStage, material: Material) -> None:
         need_pairs(material.pairs)
-        need_scores(material.pairs, stage.scores)
         self.stage, self.material = stage, material
         self._passages = Passages(material.pairs)
 
@@ -52,7 +48,7 @@ class Pairs:
         stage, material = self.stage, self.material
         chosen = random.sample(material.pairs, min(stage.pairs, len(material.pairs)))
         drawn = candidates(chosen, stage.negatives, self._passages, random)
-        texts, same, trusted = drawn.texts, drawn.right, drawn.trusted
+        texts, same = drawn.texts, drawn.right
         whole = [
             stage.landmarks == "passage" or (stage.landmarks == "both" and random.random() < 0.5)
             for _ in texts
@@ -75,46 +71,30 @@ class Pairs:
         queries = [queries_of(chunk, bos_id, landmark) for chunk in chunks_of(ids, stage.chunk)]
         figures: dict[str, float] = {}
 
-        def contrast(scores: Tensor, right: Tensor, weights: Tensor) -> Tensor:
-            weighed, wrong = weigh(scores, ~right, weights.to(scores.device), stage.temperature)
-            return any_against_negatives(weighed, right, wrong, stage.temperature)
+        def contrast(scores: Tensor, right: Tensor) -> Tensor:
+            return any_against_negatives(scores, right, ~right, stage.temperature)
 
         def of_vectors(asking: Tensor, landmarks: Tensor) -> Tensor:
             place = owner.to(landmarks.device)
             right = marked(same, landmarks)
             found = means_of(landmarks, place, len(texts))
-            document = contrast(similarities(asking, found), right, trusted)
+            document = contrast(similarities(asking, found), right)
             if all(whole):
                 return document
-            sentences = similarities(asking, landmarks)
-            return document + contrast(sentences, right[:, place], trusted[:, owner])
+            return document + contrast(similarities(asking, landmarks), right[:, place])
 
         def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
             figures["spread"] = spread_of(landmarks)
             sizes = sizes_of(stage.dimensions, landmarks)
-            value = over_prefixes(of_vectors, (asking, landmarks), sizes)
-            if not stage.scores:
-                return value
-            found = means_of(landmarks, owner.to(landmarks.device), len(texts))
-            apart = drawn.given.distance(
-                stage.scores_by,
-                similarities(asking, found),
-                marked(same, landmarks),
-                stage.temperature,
-                stage.scores_temperature,
-            )
-            figures["scores"] = apart.item()
-            return value + stage.scores * apart
+            return over_prefixes(of_vectors, (asking, landmarks), sizes)
 
         value = backward(encode, (queries, passages), loss)
         right = torch.from_numpy(same)
-        level = contrast(torch.zeros(same.shape), right, trusted)
+        level = contrast(torch.zeros(same.shape), right)
         if not all(whole):
             even = torch.zeros(len(chosen), len(owner))
-            level = level + contrast(even, right[:, owner], trusted[:, owner])
-        floor = level.item() + stage.scores * figures.get("scores", 0.0)
-        figures |= effective_of(trusted, ~same)
-        return {"loss": value.item(), "floor": floor, **figures}
+            level = level + contrast(even, right[:, owner])
+        return {"loss": value.item(), "floor": level.item(), **figures}
 
 
 def _units(text: Text, whole: bool) -> list[np.ndarray]:

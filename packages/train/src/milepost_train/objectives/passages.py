@@ -8,10 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost_train.choices import Nearness
 from milepost_train.data import Pair, Text
-from milepost_train.needs import need
-from milepost_train.teacher import Targets
+from milepost_train.validation import need
 
 _RARE = 0.02
 """Share of the passages that may hold a token for it to be rare."""
@@ -22,11 +20,9 @@ class Passages:
 
     Args:
         pairs: queries and passages; duplicates are one passage.
-        targets: a teacher's vectors, for ``nearest`` by them.
     """
 
-    def __init__(self, pairs: Sequence[Pair], targets: Targets | None = None) -> None:
-        self._targets = targets
+    def __init__(self, pairs: Sequence[Pair]) -> None:
         self.texts: list[Text] = []
         self._numbers: dict[bytes, int] = {}
         self.answers: dict[bytes, set[int]] = {}
@@ -49,24 +45,19 @@ class Passages:
         """Numbers of all passages that answer a pair's query."""
         return self.answers[pair.ids.tobytes()]
 
-    def nearest(self, pair: Pair, most: int, by: Nearness) -> list[int]:
+    def nearest(self, pair: Pair, maximum: int) -> list[int]:
         """Passages that look like an answer and are none, best first.
+
+        They share the query's rarest tokens: rarities are summed.
 
         Args:
             pair: of which query.
-            most: how many.
-            by: ``words``: the sum of the rarities of the tokens they share with the query;
-                ``teacher``: the cosine of its vectors.
+            maximum: how many.
         """
-        if by == "teacher":
-            assert self._targets is not None
-            query = self._targets.of_questions((pair.words,))[0].astype(np.float32)
-            scores = self._vectors @ query
-        else:
-            scores = self._rarity(pair.ids)
+        scores = self._rarity(pair.ids)
         right = self.right(pair)
-        order = np.argsort(-scores, kind="stable")[: most + len(right)]
-        return [int(n) for n in order if scores[n] > 0 and int(n) not in right][:most]
+        order = np.argsort(-scores, kind="stable")[: maximum + len(right)]
+        return [int(n) for n in order if scores[n] > 0 and int(n) not in right][:maximum]
 
     def _rarity(self, query: NDArray[np.int32]) -> NDArray[np.float32]:
         tokens, holders = self._postings
@@ -85,14 +76,6 @@ class Passages:
         holders = np.repeat(np.arange(len(own), dtype=np.int32), [len(each) for each in own])
         order = np.argsort(tokens, kind="stable")
         return tokens[order], holders[order]
-
-    @cached_property
-    def _vectors(self) -> NDArray[np.float32]:
-        assert self._targets is not None
-        words = [
-            text.words[text.spans[0][0] : text.spans[-1][1]] for text in self.texts[: len(self)]
-        ]
-        return self._targets.of_passages(words).astype(np.float32)
 
 
 def need_pairs(pairs: Sequence[Pair]) -> None:

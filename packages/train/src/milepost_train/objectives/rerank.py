@@ -6,9 +6,8 @@ question in the same window. A step asks some questions; each reads a window aro
 evidence sentences, some around sentences that look like it, and now and then one of another
 document. The evidence has to win against all other sentences that were read for the question:
 
-    mean over evidence p of  log(1 + sum over others n of w_n exp((s_n - s_p) / t))
+    mean over evidence p of  log(1 + sum over others n of exp((s_n - s_p) / t))
 
-with ``w_n`` below 1 for mined sentences that may answer after all (``milepost mine``).
 Cross-encoders read one passage a window (arXiv 1901.04085); here every sentence of a window is
 judged at once, in its context.
 """
@@ -21,22 +20,19 @@ from random import Random
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from milepost_train.batches import Batch, Piece, around, assemble
 from milepost_train.data import Question
-from milepost_train.losses import weighted_contrast
+from milepost_train.losses import each_against_negatives
 from milepost_train.material import Material
-from milepost_train.needs import need, need_tasks
 from milepost_train.objectives.base import (
     Encode,
-    effective_of,
     marked,
     read_question,
     spread_of,
-    weigh_mined,
 )
 from milepost_train.stages.rerank import RerankStage
+from milepost_train.validation import need, need_tasks
 
 _QUESTION = -1
 """Stands for a sentence's number where the landmark is the question's."""
@@ -103,14 +99,12 @@ class Rerank:
         positive, negative = self._sides(questions, rows, texts, sentences)
         scores = cosines.expand(len(questions), -1)
         right, wrong = marked(positive, scores), marked(negative, scores)
-        weights = self._weights([number for number, _ in drawn], texts, sentences).to(scores.device)
-        loss = weighted_contrast(scores, right, wrong, weights, stage.temperature)
+        loss = each_against_negatives(scores, right, wrong, stage.temperature)
         loss.backward()
         with torch.no_grad():
             flat = torch.zeros_like(scores)
-            floor = weighted_contrast(flat, right, wrong, weights, stage.temperature)
-        figures = {"loss": loss.item(), "floor": floor.item(), "spread": spread_of(vectors)}
-        return {**figures, **effective_of(weights, negative)}
+            floor = each_against_negatives(flat, right, wrong, stage.temperature)
+        return {"loss": loss.item(), "floor": floor.item(), "spread": spread_of(vectors)}
 
     def _batch(
         self, ids: Sequence[NDArray[np.int32]], pieces: Sequence[Sequence[Piece]]
@@ -129,15 +123,6 @@ class Rerank:
                 texts += [text] * (1 + last - first)
         batch = assemble(windows, owners, material.bos_id, material.landmark)
         return batch, batch.owners[:, 0], np.array(texts, np.int64)
-
-    def _weights(
-        self, asked: Sequence[int], texts: NDArray[np.int64], sentences: NDArray[np.int64]
-    ) -> Tensor:
-        """Probability that each landmark is a negative, ``(q, n)``: as mined, else 1."""
-        weights = torch.ones(len(asked), len(texts))
-        places = list(zip(texts.tolist(), sentences.tolist(), strict=True))
-        weigh_mined(weights, self.material.weights, asked, places)
-        return weights
 
     def _sides(
         self,

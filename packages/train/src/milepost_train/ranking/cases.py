@@ -301,7 +301,6 @@ def _at(stores: list[Store], number: int, encoder: Encoder) -> Store:
 
 
 def _entry(document: Document, encoder: Encoder) -> Entry:
-    """A document as stores hold it."""
     marks = encoder.encode(document)
     return entry(hashed(document), (marks.spans, marks.vectors, marks.vocab_coverage), None)
 

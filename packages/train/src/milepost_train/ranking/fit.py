@@ -8,15 +8,12 @@ error by less than a hundredth of that; another seed moves them as much.
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
-from milepost import __version__
 from milepost._optional import require
 from milepost.encoder import Encoder
 from milepost.reranker import LandmarkReranker
@@ -49,6 +46,7 @@ from milepost_train.ranking.questions import (
 )
 from milepost_train.ranking.scores import base_scores
 from milepost_train.ranking.weights import found, grid, learn_weights
+from milepost_train.record import versions
 
 SEED = 1
 _BY_HAND = ("landmark", "words", "base_score_weight")
@@ -100,8 +98,8 @@ def fit(
         with_trees: learn trees, where there are enough questions.
         sizes: how many questions the reranker is asked.
         progress: called as the work goes on.
-        note: told what is not going to be learned before the work begins, which may take an hour;
-            the report has it, too.
+        note: called before the work begins with what is not going to be learned; the report has
+            it, too.
         enough_for_trees: the fewest questions and documents that trees are learned from.
         rounds: number of trees.
 
@@ -164,7 +162,7 @@ def fit(
         "fingerprint": encoder.fingerprint,
         "date": today(),
         "machine": machine(),
-        "versions": _versions(),
+        "versions": versions(_PACKAGES),
         "seed": seed,
         "folds": FOLDS,
         "questions": _counted(roles),
@@ -294,7 +292,6 @@ def _reranked_bench(
 
 
 def _fields(learned: _Learned, chosen: Chosen, reranked: Chosen | None) -> dict[str, Any]:
-    """The manifest's ``fusion``."""
     fusion = learned.fusion
     return {
         "gate": dict(fusion.gate),
@@ -326,13 +323,3 @@ def _absent(roles: Roles) -> dict[str, dict[str, int]]:
     """Task → questions that their document does not answer, and how many documents."""
     counted = ((sample.task, count([sample])) for sample in roles.absent)
     return {task: {"questions": q, "documents": d} for task, (q, d) in counted}
-
-
-def _versions() -> dict[str, str]:
-    found = {"milepost": __version__, "python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found

@@ -133,7 +133,6 @@ def _draft(out: Path) -> Iterator[Path]:
 
 
 def _sync(folder: Path) -> None:
-    """Wait until all of it is on the disk."""
     for path in (*folder.rglob("*"), folder):
         if path.is_file() or os.name == "posix":
             handle = os.open(path, os.O_RDONLY)

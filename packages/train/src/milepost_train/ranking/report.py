@@ -41,7 +41,6 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _told_apart(absent: Mapping[str, Any]) -> Iterator[str]:
-    """What a minimum score shows of questions that the document answers, and does not."""
     yield "questions with a passage of at least a score, %, by task; cross-fitted by document"
     yield f"  {'minimum score':<46}" + "".join(f"{each:>8.0%}" for each in absent["min scores"])
     for ranking in ("learned ranking", "with reranker"):

@@ -6,27 +6,23 @@ steps that these settings configure.
 
 from __future__ import annotations
 
-from milepost_train.stages.documents import DocumentsStage, Granularities
 from milepost_train.stages.marked import MarkedStage
 from milepost_train.stages.merged import MergedStage
 from milepost_train.stages.pairs import PairsStage
 from milepost_train.stages.rerank import RerankStage
 
-StageSettings = PairsStage | MergedStage | MarkedStage | DocumentsStage | RerankStage
+StageSettings = PairsStage | MergedStage | MarkedStage | RerankStage
 
 STAGES: dict[str, type[StageSettings]] = {
     "pairs": PairsStage,
     "merged": MergedStage,
     "marked": MarkedStage,
-    "documents": DocumentsStage,
     "rerank": RerankStage,
 }
 """Settings of each kind of stage, by its name in a configuration."""
 
 __all__ = [
     "STAGES",
-    "DocumentsStage",
-    "Granularities",
     "MarkedStage",
     "MergedStage",
     "PairsStage",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from milepost_eval.noise import Noise
-from milepost_train.choices import Form, Nearness
-from milepost_train.needs import Checks
+from milepost_train.choices import Nearness
+from milepost_train.validation import Checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +27,11 @@ class MarkedStage:
         temperature: divides cosines.
         alpha: position-aware weights ``exp(-alpha i)``, i sentences before the evidence's last;
             None: every evidence sentence is compared with the negatives on its own.
-        form: where that weight enters the loss, see ``losses.position_aware``.
         distil: weight of the distance to the teacher's vectors of the sentences.
         distil_questions: of the questions' vectors, as a fraction of ``distil``.
         rank: weight of the divergence from a ranking of the candidates.
         rank_by: the ranking: the ``teacher``'s, by the cosines of its vectors, of any width; or
             that of ``words``, see ``LexicalTeacher``, which needs no teacher.
-        selected: probability that a sentence which answers was marked; sentences that the teacher
-            finds likely count less as negatives (``losses.posterior_weights``). 1: all negatives
-            are certain. Weights of mined sentences take precedence.
         halo_dropout: probability of dropping a window's context, for each side.
         question_dropout: probability of dropping each token of a question; two stay.
         noise: how often a question is read with ``typos``, as ``keywords``, in ``capitals``
@@ -56,12 +52,10 @@ class MarkedStage:
     across: bool = True
     temperature: float = 0.05
     alpha: float | None = None
-    form: Form = field(default="outside", metadata={"needs": "alpha"})
     distil: float = 0.7
     distil_questions: float = 0.5
     rank: float = 0.0
     rank_by: Nearness = field(default="teacher", metadata={"needs": "rank"})
-    selected: float = 1.0
     halo_dropout: float = 0.0
     question_dropout: float = 0.0
     noise: dict[Noise, float] = field(default_factory=dict)
@@ -74,10 +68,7 @@ class MarkedStage:
             check.fractions(halo_dropout=self.halo_dropout, question_dropout=self.question_dropout)
             check.noise(self.noise)
             check.windows(self.windows)
-            check.one_of(Form, form=self.form)
             check.one_of(Nearness, rank_by=self.rank_by)
-            selected = f"selected is {self.selected:g}"
-            check.need(0 < self.selected <= 1, selected, "above 0, at most 1", "selected")
             check.at_least(0, hard=self.hard, near=self.near, alpha=self.alpha, distil=self.distil)
             check.at_least(0, distil_questions=self.distil_questions, rank=self.rank)
             check.task_weights(self.tasks)

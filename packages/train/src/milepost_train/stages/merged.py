@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from milepost_train.choices import MergedUnit, Nearness
-from milepost_train.needs import Checks
+from milepost_train.choices import MergedUnit
+from milepost_train.validation import Checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +17,7 @@ class MergedStage:
         questions: queries that are asked of each.
         tokens: of a pseudo document, landmarks included.
         hard: passages for each query that look like an answer: its own negatives where it has
-            some, then the nearest. The rest of the document is drawn at random.
-        nearest: by shared rare ``words``, or by the ``teacher``.
+            some, then those that share its rarest words. The rest is drawn at random.
         landmarks: one closes each of the ``sentences``, and one of the right passage has to win;
             or one closes the whole ``passage``, as in the paper.
         window, left, right: tokens of a window and of the context on its sides, as in
@@ -37,7 +36,6 @@ class MergedStage:
     questions: int = 4
     tokens: int = 4096
     hard: int = 8
-    nearest: Nearness = "words"
     landmarks: MergedUnit = "sentences"
     window: int = 256
     left: int = 64
@@ -58,4 +56,3 @@ class MergedStage:
             check.vectors(self.temperature, self.dimensions)
             check.fractions(question_dropout=self.question_dropout)
             check.one_of(MergedUnit, landmarks=self.landmarks)
-            check.one_of(Nearness, nearest=self.nearest)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from milepost_eval.noise import Noise
-from milepost_train.choices import Distillation, PairsUnit
-from milepost_train.needs import Checks
+from milepost_train.choices import PairsUnit
+from milepost_train.validation import Checks
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,16 +15,10 @@ class PairsStage:
 
     Attributes:
         pairs: of a step. All passages of the step are candidates for all queries.
-        negatives: hard negatives of each query, where its pair has some; for their own query they
-            count by their weights.
+        negatives: hard negatives of each query, where its pair has some.
         landmarks: ``passage``: one landmark closes the whole passage, as in the paper;
             ``sentences``: one closes each sentence, and both their mean and one of them have to
             win; ``both``: one or the other, drawn for each passage.
-        scores: weight of the distillation from the scores of the lines, over those of a query's
-            negatives that were drawn; lines without scores have no part in it.
-        scores_by: see ``Distillation``. The student's score of a passage is the cosine of the mean
-            of its landmarks, over ``temperature``.
-        scores_temperature: divides the scores of the lines.
         chunk: texts in memory at a time (gradient cache: less memory, more time); 0: all.
         temperature: divides cosines.
         question_dropout: probability of dropping each token of a query; two stay.
@@ -39,9 +33,6 @@ class PairsStage:
     pairs: int = 24
     negatives: int = 4
     landmarks: PairsUnit = "sentences"
-    scores: float = 0.0
-    scores_by: Distillation = field(default="kl", metadata={"needs": "scores"})
-    scores_temperature: float = field(default=1.0, metadata={"needs": "scores"})
     chunk: int = 0
     temperature: float = 0.05
     question_dropout: float = 0.0
@@ -54,10 +45,6 @@ class PairsStage:
             check.need(self.pairs >= 2, f"pairs is {self.pairs}", rivals, "pairs")
             check.at_least(0, negatives=self.negatives, chunk=self.chunk)
             check.vectors(self.temperature, self.dimensions)
-            check.distillation(
-                *(self.scores, self.scores_by, self.scores_temperature, self.negatives),
-                known=Distillation,
-            )
             check.fractions(question_dropout=self.question_dropout)
             check.noise(self.noise)
             check.one_of(PairsUnit, landmarks=self.landmarks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from milepost_eval.noise import Noise
-from milepost_train.needs import Checks
+from milepost_train.validation import Checks
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,9 @@ from milepost.errors import ModelError  # noqa: E402
 from milepost_train.model import open_checkpoint, release  # noqa: E402
 from milepost_train.model.export import fingerprint  # noqa: E402
 from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
-from milepost_train.model.lmk import Rule  # noqa: E402
 from milepost_train.model.lmk_model import LmkModel  # noqa: E402
-from milepost_train.model.reading import Reading  # noqa: E402
 from milepost_train.model.torch_engine import TorchEngine  # noqa: E402
-from support.foreign_folders import CLS, GENERATIONS, TEXTS, encoder, pull_request  # noqa: E402
+from support.foreign_folders import CLS, TEXTS, encoder  # noqa: E402
 from support.tiny_transformers import TEXT, tiny_folder  # noqa: E402
 
 MASK = 4
@@ -35,7 +33,7 @@ TEXT_OF_THREE = "the cat sat on the mat. the dog sat on the tree. who sat on the
 
 def written(folder: Path, **changes: Any) -> Path:
     """A folder of ours with a landmark of its own after each sentence."""
-    usual = {"landmark": MASK, "granularity": SENTENCES, "unit_landmarks": True, "rule": Rule.SAFE}
+    usual = {"landmark": MASK, "granularity": SENTENCES, "unit_landmarks": True}
     lmk = read_folder(encoder(folder.with_name(folder.name + "-hf")), granularity=8)
     settings = replace(lmk.settings, **{**usual, **changes})
     write_folder(LmkModel(lmk.backbone, lmk.tokenizer, settings), folder)
@@ -52,20 +50,6 @@ def inside(root: Path) -> Path:
     ]
     (root / "modules.json").write_text(json.dumps(modules))
     return root
-
-
-@pytest.mark.parametrize("generation", GENERATIONS)
-def test_landmark_training_starts_from_a_folder_of_the_pull_request(
-    tmp_path: Path, generation: str
-) -> None:
-    """Its landmark closes sentences from now on, and its attention stays as it was."""
-    config = {**GENERATIONS[generation], "lmk_token_id": MASK}
-    folder = pull_request(encoder(tmp_path / "m"), config, {"lmk_token_id": MASK})
-    opened = open_checkpoint(folder)
-    every = 128 if generation == "A" else 5
-    assert opened.reading == Reading("[CLS]", "[MASK]", granularity=every)
-    assert not opened.model.own_sentence
-    assert open_checkpoint(folder, landmark="[SEP]").reading.landmark == "[SEP]"
 
 
 def test_a_folder_of_ours_is_where_a_training_may_begin(tmp_path: Path) -> None:
@@ -99,55 +83,17 @@ def test_an_exported_folder_gives_the_vectors_of_the_folder(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"rule": Rule.DOUBLE_SUFFIX}, "closes a row by the tokenizer's own tokens"),
-        ({"by_id": True}, "pools separators of the text"),
-        ({"lower_case": True}, "turns text to lower case"),
-        ({"query_prompt": "dog: "}, "puts prompts in front"),
+        ({"query_prompt": "dog: "}, "puts prompts in front of texts"),
+        ({"document_prompt": "cat: "}, "puts prompts in front of texts"),
     ],
 )
 def test_settings_that_a_model_folder_does_not_have(
     tmp_path: Path, changes: dict[str, Any], said: str
 ) -> None:
     """What cannot be said in a manifest is named, with what to do, and nothing is written."""
-    with pytest.raises(ModelError, match=f"{said}, and a model folder does not;.*train it first"):
+    with pytest.raises(ModelError, match=f"{said}"):
         release(written(tmp_path / "lmk", **changes), tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("generation", ["A", "B"])
-def test_a_folder_of_the_pull_request_is_exported(tmp_path: Path, generation: str) -> None:
-    """Its landmarks stand every so many tokens in the model folder, too."""
-    folder = pull_request(encoder(tmp_path / "m"), GENERATIONS[generation])
-    released = release(folder, tmp_path / "out")
-    assert released.manifest.granularity == (128 if generation == "A" else 5)
-    assert not released.manifest.own_sentence
-    assert "averages landmarks of any length" in released.notes[-1]
-
-
-def test_what_is_guessed_of_a_folder_is_said(tmp_path: Path) -> None:
-    """A folder of several intervals names none for its use, unless the caller does."""
-    config = {"splitter_type": "variable", "splitter_granularity": [32, 64]}
-    folder = pull_request(encoder(tmp_path / "m"), config)
-    released = release(folder, tmp_path / "out")
-    assert released.manifest.granularity == 128
-    assert any("128 is taken" in note for note in released.notes)
-    named = release(folder, tmp_path / "named", granularity=64)
-    assert named.manifest.granularity == 64
-    assert not any("128 is taken" in note for note in named.notes)
-
-
-def test_closing_tokens_of_the_pull_request_are_not_exported(tmp_path: Path) -> None:
-    """Its last layout pools them as well; no name of a token changes that."""
-    folder = pull_request(encoder(tmp_path / "m"), GENERATIONS["C"])
-    with pytest.raises(ModelError, match="closes a row by the tokenizer's own tokens"):
-        release(folder, tmp_path / "out", landmark="[SEP]")
-
-
-def test_the_authors_folders_are_exported(tmp_path: Path) -> None:
-    """Weights alone, under a name that says how often a landmark stands."""
-    folder = encoder(tmp_path / "m_lmk_fixed_gran_64")
-    assert not open_checkpoint(folder).model.own_sentence
-    assert release(folder, tmp_path / "out").manifest.granularity == 64
 
 
 def test_rows_that_open_with_two_tokens(tmp_path: Path) -> None:
@@ -180,7 +126,7 @@ def test_an_adapter_that_does_not_say_where_its_landmarks_stand(tmp_path: Path) 
     with_lora(opened.model, rank=2)
     save_checkpoint(opened.model, tmp_path / "adapter")
     assert not (tmp_path / "adapter" / "landmark.json").exists()
-    with pytest.raises(ModelError, match=r"adapter without landmark\.json.*precede each chunk"):
+    with pytest.raises(ModelError, match=r"adapter without landmark\.json"):
         release(tmp_path / "adapter", tmp_path / "out")
     named = release(tmp_path / "adapter", tmp_path / "out", landmark="</s>")
     assert named.manifest.landmark == "</s>"

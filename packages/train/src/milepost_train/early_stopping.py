@@ -90,14 +90,14 @@ class Resume:
         """Replace the state.
 
         Raises:
-            Halted: it cannot be written; the last state is whole.
+            RunInterrupted: it cannot be written; the last state is whole.
         """
         with writing(self.file):
             self.file.parent.mkdir(parents=True, exist_ok=True)
         put(self.file, lambda file: torch.save({**state, "key": self.key}, file))
 
 
-def fit_until_flat(
+def fit_with_early_stopping(
     optimizer: torch.optim.Optimizer,
     loss: Callable[[int], Tensor],
     validated: Callable[[], float],
@@ -122,7 +122,7 @@ def fit_until_flat(
         resume: where the state is stored and found; None stores none.
 
     Raises:
-        Halted: the state cannot be written.
+        RunInterrupted: the state cannot be written.
     """
     weights = [weight for group in optimizer.param_groups for weight in group["params"]]
     state = resume.load() if resume is not None else None
@@ -142,13 +142,13 @@ def fit_until_flat(
     steps = len(losses)
     while steps < patience.most and since < patience.checks:
         value = loss(steps)
-        told = value.item()
-        if not isfinite(told):
+        number = value.item()
+        if not isfinite(number):
             since = patience.checks
             break
         take_step(optimizer, value, min(1.0, (steps + 1) / patience.every), clipped)
-        losses.append(told)
-        on_step(steps, told)
+        losses.append(number)
+        on_step(steps, number)
         steps += 1
         if steps % patience.every and steps < patience.most:
             continue

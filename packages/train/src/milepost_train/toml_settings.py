@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from milepost.errors import InputError, nearest
-from milepost_train.needs import Fault, WrongSettings
+from milepost_train.validation import Fault, WrongSettings
 
 Settings = TypeVar("Settings")
 

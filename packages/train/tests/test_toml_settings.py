@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
-from milepost_train.needs import WrongSettings
-from milepost_train.tables import Place, fill
+from milepost_train.toml_settings import Place, fill
+from milepost_train.validation import WrongSettings
 
 FILE = Path("configs/run.toml")
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
-from milepost_train import coupled
-from milepost_train.coupled import Logistic, fit_product, logistic, sigmoid, true_negative, trust
+from milepost_lab.cet import product
+from milepost_lab.cet.product import Logistic, fit_product, logistic, sigmoid, true_negative, trust
 
 
 @pytest.mark.parametrize(("s", "weight"), [(0.1, 0.425532), (0.5, 0.571429), (0.9, 0.869565)])
@@ -43,7 +43,7 @@ def test_trust_falls_with_the_score_and_stays_a_chance(score, best, selected):
 
 def test_the_example_holds():
     """The worked number in the docstring."""
-    assert doctest.testmod(coupled).failed == 0
+    assert doctest.testmod(product).failed == 0
 
 
 def test_newton_finds_the_logistic_that_made_the_targets():

@@ -150,20 +150,6 @@ class Checks:
             "dimensions",
         )
 
-    def distillation(
-        self, scores: float, scores_by: str, scores_temperature: float, negatives: int, known: Any
-    ) -> None:
-        """Settings of a distillation from the scores of the lines must make sense together."""
-        self.one_of(known, scores_by=scores_by)
-        self.at_least(0, scores=scores)
-        self.above_zero(scores_temperature=scores_temperature)
-        self.need(
-            negatives > 0 or scores <= 0,
-            "scores rank a query's negatives, and negatives is 0",
-            "negatives = 1 or more, or scores = 0",
-            *("scores", "negatives"),
-        )
-
 
 def need(condition: bool, problem: str, hint: str) -> None:
     """Raise an ``InputError`` unless ``condition`` holds."""

@@ -4,7 +4,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
-from milepost_train.until_flat import Patience, fit_until_flat  # noqa: E402
+from milepost_train.early_stopping import Patience, fit_with_early_stopping  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -15,7 +15,7 @@ def fitted(patience, *, target=1.0, rate=0.1, held=None, loss=None):
     adam = torch.optim.SGD([weight], lr=rate)
     held = held or (lambda value: (value - target) ** 2)
     loss = loss or (lambda step: ((weight - target) ** 2).sum())
-    return weight, fit_until_flat(adam, loss, lambda: held(weight.item()), patience)
+    return weight, fit_with_early_stopping(adam, loss, lambda: held(weight.item()), patience)
 
 
 def test_it_ends_when_the_loss_is_flat_and_not_before():
@@ -65,7 +65,7 @@ def test_a_loss_that_is_not_finite_ends_the_training_with_the_best_weights():
         return (weight - 1).square().sum() * (float("nan") if step == 7 else 1.0)
 
     adam = torch.optim.SGD([weight], lr=0.1)
-    found = fit_until_flat(adam, loss, lambda: (weight.item() - 1) ** 2, Patience(every=1))
+    found = fit_with_early_stopping(adam, loss, lambda: (weight.item() - 1) ** 2, Patience(every=1))
     assert (found.steps, found.best) == (7, 7)
     assert weight.isfinite().all()
 

@@ -27,7 +27,7 @@ _FACTS = ("title", "kind", "licence", "source")
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class GeneratedQuestion:
     """One question about a document.
 
     Attributes:
@@ -121,7 +121,7 @@ def sources(
 
 
 def task_rows(
-    source: Source, made: Sequence[Made], ignore: Sequence[Span], split: Split
+    source: Source, made: Sequence[GeneratedQuestion], ignore: Sequence[Span], split: Split
 ) -> Iterator[Mapping[str, Any]]:
     """Lines of the task file: the document, then its questions; nothing where none was made."""
     if not made:

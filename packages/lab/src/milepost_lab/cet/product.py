@@ -6,8 +6,7 @@ A label is there only if a document was shown to a judge (``s``) and is relevant
 told apart, up to a factor between them that a prior on the mean of ``s`` fixes; with the same
 features they become one model, which is what the published form suffers from.
 
-NumPy alone: mining weighs negatives by it and needs no torch. ``losses/coupled.py`` has the same
-model as losses of networks.
+Of this the study's weights of mined negatives come (``trust``).
 """
 
 from __future__ import annotations
