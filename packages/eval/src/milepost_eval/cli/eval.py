@@ -12,7 +12,6 @@ import click
 from milepost.console.group import CommandGroup
 from milepost.console.options import FILE, FOLDER, Interrupted, Settings, common, model_option, say
 from milepost.console.progress import Counter
-from milepost_eval.cli.eval_answers import answers
 from milepost_eval.cli.task_options import noting, split_names, split_numbers, task_options
 
 if TYPE_CHECKING:
@@ -66,7 +65,6 @@ Examples:
   milepost eval run --tasks all --systems all --split test --json > results.jsonl
   milepost eval show results.jsonl --report out.html
   milepost eval compare before.jsonl after.jsonl
-  milepost eval answers qasper.jsonl --endpoint http://localhost:11434/v1 --model-name qwen3
   milepost eval list
 
 \b
@@ -235,9 +233,6 @@ def compare(a: Path, b: Path, metric: str | None) -> int:
 
     show_comparison(compare(read(a), read(b), metric), a.name, b.name)
     return 0
-
-
-evaluate.add_command(answers)
 
 
 @evaluate.command("tune", short_help="Choose the settings of the rivals.")

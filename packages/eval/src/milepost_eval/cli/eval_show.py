@@ -84,7 +84,6 @@ def show_comparison(comparison: Comparison, a: str, b: str) -> None:
 
 def show_names() -> int:
     """Print tasks, systems, models and metrics, each with a line of explanation."""
-    from milepost_eval.answers.contexts import CONTROLS
     from milepost_eval.embedders import NAMES as MODELS
     from milepost_eval.metrics import AT_BUDGET, AT_RANK, OF_DOCUMENTS
     from milepost_eval.names import BASES
@@ -97,7 +96,6 @@ def show_names() -> int:
     tasks["FILE.jsonl"] = "questions of your own"
     _section("Tasks", tasks)
     _section("Systems: BASE[:UNIT][@MODEL][+bm25[/rank]][|rerank:CROSS-ENCODER]", BASES)
-    _section("Systems only of milepost eval answers", CONTROLS)
     _section(
         "Models", {**MODELS, "FOLDER": "a model of Milepost, sentence-transformers or model2vec"}
     )

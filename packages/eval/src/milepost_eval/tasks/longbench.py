@@ -1,20 +1,21 @@
 """LongBench as a task with marked evidence: answers that occur once in their context.
 
-Answers have no offsets (``longbench_rows.py``). One is taken as evidence if it occurs exactly once
-in its context, not inside another word; most occurrences of a frequent one ("2", "Paris") are not
-evidence. All of it is ``test``.
+A file (Bai et al. 2024, github.com/THUDM/LongBench, ``data/NAME.jsonl``) has a line a question:
+``input``, ``context``, ``answers`` (any of which is right), ``_id``. Answers have no offsets. One is
+taken as evidence if it occurs exactly once in its context, not inside another word; most
+occurrences of a frequent one ("2", "Paris") are not evidence. All of it is ``test``.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
 from milepost.errors import InputError
 from milepost.types import Document, Span
-from milepost_eval.tasks.longbench_rows import rows
-from milepost_eval.tasks.reading import need_questions
+from milepost_eval.tasks.reading import Line, Named, lines, need_questions, question_text
 from milepost_eval.types import Question, Split, Task
 
 
@@ -35,17 +36,24 @@ def read_longbench(source: Path, split: Split) -> Task:
     documents: dict[str, Document] = {}
     questions: list[Question] = []
     counts: Counter[str] = Counter()
-    for row in rows(path):
-        if not row.question:  # summaries are asked without words
+    names = Named("question")
+    first: dict[bytes, str] = {}
+    for line in lines(path):
+        name = line.name("_id")
+        names.add(name, line)
+        context, answers = line.text("context"), _strings(line)
+        digest = hashlib.sha256(context.encode("utf-8", "surrogatepass")).digest()
+        document = first.setdefault(digest, name)  # questions may share a context
+        if not line.text("input").strip():  # summaries are asked without words
             counts["without words"] += 1
             continue
-        spans, why = _answers(row.answers, row.context)
+        asked = question_text(line, "input")
+        spans, why = _answers(answers, context)
         if not spans:
             counts[why] += 1
             continue
-        name = row.document
-        documents.setdefault(name, Document(name=name, text=row.context))
-        questions.append(Question(row.name, row.question, name, spans, {name: 1}))
+        documents.setdefault(document, Document(name=document, text=context))
+        questions.append(Question(name, asked, document, spans, {document: 1}))
     need_questions(questions, split, path)
     return Task(
         name=f"longbench:{path.name.partition('.')[0]}",
@@ -67,6 +75,13 @@ def _one(source: Path) -> Path:
             "name one: longbench:FOLDER/NAME.jsonl",
         )
     return found[0]
+
+
+def _strings(line: Line) -> tuple[str, ...]:
+    answers = line.fields.get("answers")
+    if not isinstance(answers, list) or not all(isinstance(each, str) for each in answers):
+        raise line.wrong("'answers' is not a list of strings", "download the file again")
+    return tuple(answers)
 
 
 def _answers(answers: Iterable[str], text: str) -> tuple[tuple[Span, ...], str]:
