@@ -1,4 +1,4 @@
-"""Write ``docs/results.md`` and its plots from the records in ``bench/results``.
+"""Write ``docs/results.md`` and its plot from the records in ``bench/results``.
 
     python tools/make_results.py
 
@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from best_of_each import COMMON, STRONG, table
+from best_of_each import COMMON, METRIC, STRONG, table
 from milepost_eval.records import Record, read
-from milepost_eval.report import tables, write_plots
+from milepost_eval.report import as_markdown, budget_plot, rows
 from milepost_eval.report.table import percent
 from milepost_eval.tuned import Tuned, read_tuned
 
@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 TARGET = ROOT / "docs" / "results.md"
 PLOTS = ROOT / "docs" / "results"
+PLOT = PLOTS / "budgets.svg"
 
 PLACES = RESULTS / "eval-test.jsonl.xz"
 DOCUMENTS = RESULTS / "eval-test-documents.jsonl.xz"
@@ -76,21 +77,21 @@ command, {minutes_documents:.0f} for the second.
 
 
 def main() -> None:
-    """Write the page and its plots."""
+    """Write the page and its plot."""
     places, documents = read(PLACES), read(DOCUMENTS)
     PLOTS.mkdir(exist_ok=True)
-    plots = write_plots(places, PLOTS, OURS)
+    PLOT.write_text(budget_plot(places, OURS), encoding="utf-8")
     parts = [
         HEAD,
         WORDS.read_text(encoding="utf-8"),
         _commands(places, documents),
         "# The eight span-labelled tasks\n",
-        tables(places, ours=OURS),
-        "".join(f"![{path.stem}](results/{path.name})\n\n" for path in plots),
+        f"![Evidence found at each budget](results/{PLOT.name})\n",
+        *(as_markdown(rows(places, METRIC, setting), OURS) for setting in SETTINGS),
         "# Against the best set-up of each task\n",
         _best_of_each(places),
         "# Documents: from a title or heading to its article\n",
-        tables(documents, ours=OURS),
+        as_markdown(rows(documents, "ndcg@10", "collection"), OURS),
         "# What was tuned\n",
         _tuned(read_tuned()),
         "# Experiments\n",

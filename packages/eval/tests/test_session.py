@@ -9,7 +9,7 @@ import pytest
 
 from milepost.errors import InputError, MissingExtra
 from milepost_eval import session as room
-from milepost_eval.session import Session, check_metric, check_plots, data_folder
+from milepost_eval.session import Session, check_metric, check_plot, data_folder
 from milepost_eval.standard import SETS
 from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY
 
@@ -146,8 +146,8 @@ def test_metrics_are_those_that_will_be_measured():
 def test_missing_plots_are_told_early(tmp_path, monkeypatch):
     """Without the libraries of the page no run is begun that should end in one."""
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r"jinja2|matplotlib.*\./packages/eval"):
-        check_plots(tmp_path / "out.html")
+    with pytest.raises(MissingExtra, match=r"matplotlib.*\./packages/eval"):
+        check_plot(tmp_path / "out.svg")
 
 
 def test_the_data_folder_is_the_one_given_else_the_environments(monkeypatch, tmp_path):

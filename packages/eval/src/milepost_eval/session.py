@@ -190,15 +190,14 @@ def check_metric(name: str, budgets: Sequence[int], settings: Sequence[Setting])
     return name
 
 
-def check_plots(path: Path) -> None:
-    """Check that a page or plots can be drawn and written, before hours of measuring.
+def check_plot(path: Path) -> None:
+    """Check that a plot can be drawn and written, before hours of measuring.
 
     Raises:
-        MissingExtra: matplotlib or jinja2 is not installed.
+        MissingExtra: matplotlib is not installed.
         InputError: the file cannot be written.
     """
-    for module in ("jinja2", "matplotlib"):
-        require(module, extra="eval")
+    require("matplotlib", extra="eval")
     check_output(path)
 
 

@@ -96,19 +96,13 @@ def test_two_results_are_compared_with_intervals(cli, questions, tmp_path):
     assert "+0.0 [+0.0, +0.0]" in row
 
 
-def test_a_page_is_written(process, questions, tmp_path):
-    """The report is one file that says how it was made."""
-    for module in ("matplotlib", "jinja2"):
-        pytest.importorskip(module, reason="the page needs the eval extra")
-    out = tmp_path / "out.html"
-    result = process(
-        "eval", "run", "--tasks", questions, "--systems", "landmark,bm25", "--report", out, "-q"
-    )
-    assert result.returncode == 0, result.stderr
-    page = out.read_text(encoding="utf-8")
-    assert page.lstrip().lower().startswith("<!doctype html")
-    assert "<svg" in page
-    assert "milepost eval run --tasks" in page
+def test_a_plot_is_written(cli, questions, tmp_path):
+    """Of the systems that were asked."""
+    pytest.importorskip("matplotlib", reason="the plot needs milepost-eval")
+    out = tmp_path / "out.svg"
+    result = cli("eval", "run", "--tasks", questions, "--systems", "bm25,bm25:100", "--plot", out)
+    assert result.exit_code == 0, result.stderr
+    assert "bm25" in out.read_text(encoding="utf-8")
 
 
 def test_names_are_listed(cli):
@@ -142,12 +136,12 @@ def test_a_wrong_name_is_answered_with_the_nearest(cli, questions, arguments, me
     assert re.search(message, result.stderr)
 
 
-def test_a_page_that_cannot_be_written_is_told_first(cli, questions):
+def test_a_plot_that_cannot_be_written_is_refused_first(cli, questions):
     """Before anything is measured."""
-    pytest.importorskip("jinja2", reason="needs the eval extra")
-    result = cli("eval", "run", "--tasks", questions, "--report", "/dev/null/a.html", "-q")
+    pytest.importorskip("matplotlib", reason="the plot needs milepost-eval")
+    result = cli("eval", "run", "--tasks", questions, "--plot", "/dev/null/a.svg", "-q")
     assert result.exit_code == 2
-    assert "a.html cannot be written" in result.stderr
+    assert "a.svg cannot be written" in result.stderr
 
 
 def test_a_wrong_task_is_named(cli):
@@ -321,11 +315,10 @@ def test_two_runs_share_a_cache(questions, tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
-    """The page cannot be written, the table was; a full stdout is one line, too."""
-    for module in ("matplotlib", "jinja2"):
-        pytest.importorskip(module, reason="the page needs the eval extra")
+    """The plot cannot be written, the table was; a full stdout is one line, too."""
+    pytest.importorskip("matplotlib", reason="the plot needs milepost-eval")
     asked = ["eval", "run", "--tasks", questions, "--systems", "bm25"]
-    result = cli(*asked, "--report", "/dev/full")
+    result = cli(*asked, "--plot", "/dev/full")
     assert result.exit_code == 2
     assert "recall@1600" in result.stdout
     assert re.fullmatch(r"milepost: /dev/full cannot be written: .*No space.*\n", result.stderr)
@@ -342,7 +335,7 @@ def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
     [
         ("bm25s", ["--systems", "bm25,bm25s:400"], "./packages/eval"),
         ("langchain_text_splitters", ["--systems", "bm25,bm25:langchain"], "./packages/eval"),
-        ("jinja2", ["--systems", "bm25", "--report", "out.html"], "./packages/eval"),
+        ("matplotlib", ["--systems", "bm25", "--plot", "out.svg"], "./packages/eval"),
         ("wordllama", ["--systems", "bm25,sentence@wordllama"], "'./packages/eval[rivals]'"),
     ],
 )

@@ -64,7 +64,7 @@ def draw(folder: Path) -> list[Path]:
         made = _figure(lines)
         paths = [folder / "curves.svg", folder / "curves.png"]
         try:
-            paths[0].write_text(svg(made, "", alt="", page=False), encoding="utf-8")
+            paths[0].write_text(svg(made), encoding="utf-8")
             made.savefig(paths[1], format="png", dpi=110, metadata={"Software": None})
         except OSError as error:
             raise InputError(

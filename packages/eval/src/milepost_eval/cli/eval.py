@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -37,10 +36,12 @@ _dtype = click.option(
 
 
 def _outputs(json_help: str) -> Callable[[Command], Command]:
-    """``--metric``, ``--report``, ``--json`` and ``--mteb``."""
+    """``--metric``, ``--plot``, ``--json`` and ``--mteb``."""
     options = (
         _metric,
-        click.option("--report", metavar="OUT.html", type=FILE, help="Write a page with plots."),
+        click.option(
+            "--plot", metavar="OUT.svg", type=FILE, help="Plot the evidence found at each budget."
+        ),
         click.option("--json", "as_json", is_flag=True, help=json_help),
         click.option(
             "--mteb", type=FOLDER, help="Also write the scores in the format of mteb's tools."
@@ -63,7 +64,7 @@ def _outputs(json_help: str) -> Callable[[Command], Command]:
 Examples:
   milepost eval run --tasks questions.jsonl
   milepost eval run --tasks all --systems all --split test --json > results.jsonl
-  milepost eval show results.jsonl --report out.html
+  milepost eval show results.jsonl --plot out.svg
   milepost eval compare before.jsonl after.jsonl
   milepost eval list
 
@@ -90,7 +91,7 @@ def evaluate() -> None:
     epilog="""\b
 Examples:
   milepost eval run --tasks questions.jsonl
-  milepost eval run --tasks written,trials --systems short,chunk:tuned@minilm --report out.html
+  milepost eval run --tasks written,trials --systems short,chunk:tuned@minilm --plot out.svg
   milepost eval run --tasks all --systems all --split test --json > results.jsonl
 
 \b
@@ -153,12 +154,12 @@ def run(
     noise: Noise | None,
     together: bool,
     metric: str | None,
-    report: Path | None,
+    plot: Path | None,
     as_json: bool,
     mteb: Path | None,
 ) -> int:
     """Ask the questions of tasks, and measure how much marked evidence each system returns."""
-    from milepost_eval.session import Session, check_metric, check_plots
+    from milepost_eval.session import Session, check_metric, check_plot
     from milepost_eval.types import SETTINGS
 
     session = Session(
@@ -177,14 +178,14 @@ def run(
         noise=noise,
         together=together,
     )
-    if report:
-        check_plots(report)
+    if plot:
+        check_plot(plot)
     if metric:
         check_metric(metric, session.budgets, session.settings)
     if mteb and setting == "document":
         raise click.UsageError("--mteb: mteb has collections only; add --setting collection")
     records = _measure(settings, session, as_json=as_json)
-    _write(records, metric, report, mteb, as_json=as_json)
+    _write(records, metric, plot, mteb, as_json=as_json)
     return 0
 
 
@@ -194,7 +195,7 @@ def run(
     epilog="""\b
 Examples:
   milepost eval show results.jsonl
-  milepost eval show results.jsonl more.jsonl.gz --metric mrr@10 --report out.html""",
+  milepost eval show results.jsonl more.jsonl.gz --metric mrr@10 --plot out.svg""",
 )
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
 @_outputs("Print the records, one JSON line each.")
@@ -202,21 +203,21 @@ Examples:
 def show(
     files: tuple[Path, ...],
     metric: str | None,
-    report: Path | None,
+    plot: Path | None,
     as_json: bool,
     mteb: Path | None,
 ) -> int:
     """Show the records in files that `milepost eval run --json` wrote; nothing is measured."""
     from milepost_eval.records import read, to_line
-    from milepost_eval.session import check_plots
+    from milepost_eval.session import check_plot
 
-    if report:
-        check_plots(report)
+    if plot:
+        check_plot(plot)
     records = [record for file in files for record in read(file)]
     if as_json:
         for record in records:
             click.echo(to_line(record))
-    _write(records, metric, report, mteb, as_json=as_json)
+    _write(records, metric, plot, mteb, as_json=as_json)
     return 0
 
 
@@ -332,23 +333,21 @@ def _measure(settings: Settings, session: Session, *, as_json: bool) -> list[Rec
 def _write(
     records: list[Record],
     metric: str | None,
-    report: Path | None,
+    plot: Path | None,
     mteb: Path | None,
     *,
     as_json: bool,
 ) -> None:
-    """Print the tables, then write the page and the scores: a full disk leaves the tables."""
+    """Print the tables, then write the plot and the scores: a full disk leaves the tables."""
     if not as_json:
         from milepost_eval.cli.eval_show import show_records
 
         show_records(records, metric)
-    if report:
-        from milepost_eval.report import write_page
+    if plot:
+        from milepost.writing import write_text
+        from milepost_eval.report import budget_plot
 
-        names = [record.system for record in records]
-        ours = "landmark" if "landmark" in names else names[0]
-        command = shlex.join(["milepost", *sys.argv[1:]])
-        write_page(report, records, ours=ours, command=command)
+        write_text(plot, budget_plot(records, "landmark"))
     if mteb:
         from milepost_eval.mteb_export import export
 

@@ -1,8 +1,8 @@
 """LongBench as a task with marked evidence: answers that occur once in their context.
 
 A file (Bai et al. 2024, github.com/THUDM/LongBench, ``data/NAME.jsonl``) has a line a question:
-``input``, ``context``, ``answers`` (any of which is right), ``_id``. Answers have no offsets. One is
-taken as evidence if it occurs exactly once in its context, not inside another word; most
+``input``, ``context``, ``answers`` (any of which is right), ``_id``. Answers have no offsets. One
+is taken as evidence if it occurs exactly once in its context, not inside another word; most
 occurrences of a frequent one ("2", "Paris") are not evidence. All of it is ``test``.
 """
 
