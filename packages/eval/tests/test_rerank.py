@@ -12,8 +12,9 @@ from milepost.errors import InputError, ModelError
 from milepost.testing import fake_encoder
 from milepost.text import split
 from milepost.types import Document
+from milepost_eval.catalogue import Catalogue, SystemRow
 from milepost_eval.embedders import LandmarkEmbedder
-from milepost_eval.names import Workshop
+from milepost_eval.factory import SystemFactory
 from milepost_eval.systems.dense import Dense
 from milepost_eval.systems.rerank import Reranked
 from milepost_eval.vectors import Vectors
@@ -102,15 +103,16 @@ def test_a_cross_encoder_by_its_name_on_the_hub(
     shutil.copytree(folder, cached / "snapshots" / "0123abc")
     (cached / "refs").mkdir()
     (cached / "refs" / "main").write_text("0123abc")
-    workshop = Workshop(Vectors(None))
-    named = workshop.make("bm25|rerank:somebody/cross")
-    own = workshop.make(f"bm25|rerank:{folder}")
-    assert named.name == "bm25|rerank:somebody/cross"
+    crosses = {"named": "somebody/cross", "own": str(folder), "unknown": "nobody/nothing"}
+    rows = {name: SystemRow("bm25", cross_encoder=cross) for name, cross in crosses.items()}
+    factory = SystemFactory(Vectors(None), catalogue=Catalogue(rows))
+    named, own = factory.make("named"), factory.make("own")
+    assert named.name == "named"
     assert named.fingerprint == own.fingerprint
     found, wanted = (list(s.open(DOCUMENTS).search([QUESTION])) for s in (named, own))
     assert found[0].best(5) == wanted[0].best(5)
     with pytest.raises(ModelError, match="from the Hugging Face hub failed") as refused:
-        workshop.make("bm25|rerank:nobody/nothing")
+        factory.make("unknown")
     assert "owner/name" in refused.value.hint
 
 

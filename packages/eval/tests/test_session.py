@@ -9,8 +9,8 @@ import pytest
 
 from milepost.errors import InputError, MissingExtra
 from milepost_eval import session as room
+from milepost_eval.catalogue import read_catalogue
 from milepost_eval.session import Session, check_metric, check_plot, data_folder
-from milepost_eval.standard import SETS
 from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY
 
 BEES = "Bees build cells of wax. The queen lays the eggs. " * 4
@@ -39,17 +39,17 @@ def mine(tmp_path):
 def test_a_record_for_every_system_setting_and_task(mine, tmp_path):
     """In this order; what a task has no setting for is not asked."""
     other = own(tmp_path / "other.jsonl")
-    session = Session((mine, other), ("bm25", "bm25:60"), budgets=(60,), cache=tmp_path / "kept")
+    session = Session((mine, other), ("bm25", "bm25:100"), budgets=(60,), cache=tmp_path / "kept")
     heard = []
     records = list(session.records(lambda *step: heard.append(step)))
     assert [(r.task, r.setting, r.system) for r in records] == [
         (task, setting, system)
         for task in ("mine", "other")
         for setting in ("document", "collection")
-        for system in ("bm25", "bm25:60")
+        for system in ("bm25", "bm25:100")
     ]
     assert heard[0] == ("bm25", "mine", 0, 3)  # before anything is read
-    assert heard[-1] == ("bm25:60", "other", 3, 3)
+    assert heard[-1] == ("bm25:100", "other", 3, 3)
     assert all(record.metrics["recall@60"] > 0 for record in records)
 
 
@@ -58,7 +58,7 @@ def test_sets_are_unfolded_and_each_system_is_asked_once(mine):
     session = Session((mine,), ("bm25:400", "short", "bm25"))
     names = session.names()
     assert names[0] == "bm25:400"
-    assert sorted(names) == sorted(SETS["short"])
+    assert sorted(names) == sorted(read_catalogue().sets["short"])
 
 
 def test_fewer_questions_and_documents_are_counted(mine):

@@ -13,15 +13,14 @@ from milepost._optional import require
 from milepost.engine.folder import cache_folder
 from milepost.errors import InputError, nearest
 from milepost.writing import check_output
+from milepost_eval.catalogue import chosen
+from milepost_eval.factory import SystemFactory
 from milepost_eval.metrics import AT_BUDGET, AT_RANK, BUDGETS, OF_DOCUMENTS
-from milepost_eval.names import Workshop, parse
 from milepost_eval.noise import Noise, noisy
 from milepost_eval.records import Record
 from milepost_eval.run import evaluate
-from milepost_eval.standard import unfolded
 from milepost_eval.tasks import load, take, together
 from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY
-from milepost_eval.tuned import SHIPPED, read_tuned
 from milepost_eval.types import SETTINGS, Setting, Split, Task
 from milepost_eval.vectors import Vectors
 
@@ -32,7 +31,7 @@ class Session:
 
     Attributes:
         tasks: names of tasks, or paths; ``all`` means those of the data folder.
-        systems: names of systems or of sets of them.
+        systems: names of systems, of sets of them, and TOML files of rows (``catalogue.py``).
         split: of the questions.
         settings: a task is asked in those of them that it has.
         budgets: in characters.
@@ -42,7 +41,6 @@ class Session:
         cache: folder for vectors; None for ``eval`` in Milepost's cache.
         model: Milepost's model; None for the default.
         dtype: of sentence-transformers models.
-        tuned: file with the meaning of ``tuned``; None for the package's.
         noise: how questions are changed before they are asked; None for not at all.
         together: whether all tasks are one, with one collection.
     """
@@ -58,7 +56,6 @@ class Session:
     cache: Path | None = None
     model: str | None = None
     dtype: str = "float32"
-    tuned: Path | None = None
     noise: Noise | None = None
     together: bool = False
 
@@ -73,22 +70,18 @@ class Session:
         return Vectors(self.cache_folder / "vectors.sqlite")
 
     @cached_property
-    def workshop(self) -> Workshop:
+    def factory(self) -> SystemFactory:
         """Makes the systems."""
-        path = self.tuned or SHIPPED
-        tuned = read_tuned(path) if self.tuned or path.is_file() else None
-        return Workshop(self.vectors, model=self.model, dtype=self.dtype, tuned=tuned)
+        catalogue, _ = chosen(self.systems)
+        return SystemFactory(self.vectors, model=self.model, dtype=self.dtype, catalogue=catalogue)
 
     def names(self) -> list[str]:
-        """Names of the systems, sets unfolded, each once.
+        """Names of the systems, each once.
 
         Raises:
             InputError: one of them is unknown.
         """
-        names = unfolded(self.systems)
-        for name in names:
-            parse(name)
-        return names
+        return chosen(self.systems)[1]
 
     def loaded(self, usual: Sequence[str] = SPAN_TASKS) -> list[tuple[Task, int]]:
         """The tasks, each with the number of questions that ``questions`` leaves out.
@@ -142,7 +135,7 @@ class Session:
         """
         names = self.names()
         loaded = [(task, left_out, self._settings(task)) for task, left_out in self.loaded()]
-        systems = [self.workshop.make(name) for name in names]
+        systems = [self.factory.make(name) for name in names]
         for task, left_out, settings in loaded:
             for note in task.notes:
                 say(f"{task.name}: {note}")

@@ -124,7 +124,7 @@ def test_names_are_listed(cli):
         (["--metric", "ndcg@10"], "ndcg@10.*--setting collection"),
         (["--mteb", "scores"], "--mteb.*--setting collection"),
         (["--systems", ","], "empty"),
-        (["--systems", "chunk:tuned@nothing"], "chunk:tuned@nothing was not tuned"),
+        (["--systems", "chunk:tuned@nothing"], "unknown system 'chunk:tuned@nothing'"),
     ],
 )
 def test_a_wrong_name_is_answered_with_the_nearest(cli, questions, arguments, message):
@@ -191,7 +191,6 @@ def test_the_cache_spares_the_second_run_the_reading(cli, questions, tmp_path):
         ["--tasks", "written"],
         ["compare", "a.jsonl", "b.jsonl", "--json"],
         ["show", "a.jsonl", "--systems", "bm25"],
-        ["tune", "tuned.json", "--systems", "bm25"],
         ["list", "--tasks", "written"],
     ],
 )
@@ -216,24 +215,6 @@ def test_an_unknown_subcommand_is_answered_with_the_nearest(cli):
     result = cli("eval", "compair")
     assert result.exit_code == 2
     assert re.fullmatch(r"milepost: .*'compair'.*'compare'.*milepost eval --help\n", result.stderr)
-
-
-def test_tuning_writes_a_choice_for_every_rival(cli, questions, tmp_path, monkeypatch):
-    """The file is read by `eval run --tuned`; the test split cannot be tuned on."""
-    from milepost_eval import tuning
-
-    monkeypatch.setattr(tuning, "families", lambda: {"bm25:tuned": ["bm25:100", "bm25:60"]})
-    out = tmp_path / "tuned.json"
-    result = cli("eval", "tune", out, "--tasks", questions, "-q")
-    assert result.exit_code == 0, result.stderr
-    assert re.fullmatch(r"bm25:tuned  bm25\S*:(100|60)  [\d.]+\n", result.stdout)
-    asked = ["--tasks", questions, "--systems", "bm25:tuned", "--tuned", out, "--json", "-q"]
-    record = json.loads(cli("eval", "run", *asked).stdout)
-    assert record["system"] in result.stdout
-    assert "'test' is not one of" in cli("eval", "tune", out, "--split", "test").stderr
-    unwritable = cli("eval", "tune", "/dev/null/tuned.json", "--tasks", questions, "-q")
-    assert unwritable.exit_code == 2
-    assert "tuned.json cannot be written" in unwritable.stderr
 
 
 def test_every_task_that_was_measured_is_shown(cli, questions, tmp_path):
@@ -269,13 +250,18 @@ def started(*args):
     )
 
 
-MANY = ",".join(["landmark", *(f"bm25:{size}" for size in range(1, 400))])
+@pytest.fixture
+def many(tmp_path):
+    """Names of systems that take long to measure."""
+    rows = [f'"words {size}" = {{ kind = "bm25", unit = "{size}" }}' for size in range(1, 400)]
+    (tmp_path / "many.toml").write_text("\n".join(["[systems]", *rows]))
+    return f"landmark,{tmp_path / 'many.toml'}"
 
 
-def test_a_killed_run_leaves_whole_lines_and_its_vectors(cli, questions, tmp_path):
+def test_a_killed_run_leaves_whole_lines_and_its_vectors(cli, questions, many, tmp_path):
     """Each result is there as soon as it is measured; the next run goes on from the cache."""
     asked = ["--tasks", questions, "--cache", tmp_path / "kept", "--json"]
-    with started(*asked, "--systems", MANY) as running:
+    with started(*asked, "--systems", many) as running:
         first = running.stdout.readline()
         running.kill()
     again = cli("eval", "run", *asked, "--systems", "landmark", "-q")
@@ -283,9 +269,9 @@ def test_a_killed_run_leaves_whole_lines_and_its_vectors(cli, questions, tmp_pat
     assert json.loads(again.stdout)["metrics"] == json.loads(first)["metrics"]
 
 
-def test_an_interrupted_run_says_what_is_kept(questions):
+def test_an_interrupted_run_says_what_is_kept(questions, many):
     """Ctrl-C: one line on stderr, exit code 130, no traceback."""
-    with started("--tasks", questions, "--json", "--systems", MANY) as running:
+    with started("--tasks", questions, "--json", "--systems", many) as running:
         running.stdout.readline()
         running.send_signal(signal.SIGINT)
         _, told = running.communicate(timeout=60)
@@ -295,9 +281,9 @@ def test_an_interrupted_run_says_what_is_kept(questions):
     ]
 
 
-def test_a_reader_that_leaves_ends_the_run(questions):
+def test_a_reader_that_leaves_ends_the_run(questions, many):
     """``| head -1`` is no error."""
-    with started("--tasks", questions, "--json", "--systems", MANY) as running:
+    with started("--tasks", questions, "--json", "--systems", many) as running:
         running.stdout.readline()
         running.stdout.close()
         assert running.stderr.read() == b""
@@ -336,7 +322,7 @@ def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
         ("bm25s", ["--systems", "bm25,bm25s:400"], "./packages/eval"),
         ("langchain_text_splitters", ["--systems", "bm25,bm25:langchain"], "./packages/eval"),
         ("matplotlib", ["--systems", "bm25", "--plot", "out.svg"], "./packages/eval"),
-        ("wordllama", ["--systems", "bm25,sentence@wordllama"], "'./packages/eval[rivals]'"),
+        ("wordllama", ["--systems", "bm25,sentence@wordllama"], "wordllama"),
     ],
 )
 def test_a_missing_library_is_told_with_the_package_that_brings_it(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from milepost.console.group import CommandGroup
-from milepost.console.options import FILE, FOLDER, Interrupted, Settings, common, model_option, say
+from milepost.console.options import FILE, FOLDER, Interrupted, Settings, common, model_option
 from milepost.console.progress import Counter
 from milepost_eval.cli.task_options import noting, split_names, split_numbers, task_options
 
@@ -102,7 +102,8 @@ Vectors are kept in the cache: after an interruption the same command continues.
     "--systems",
     metavar="NAMES",
     default="short",
-    help="Systems by name, separated by commas; short, all and documents are sets.",
+    help="Systems by name, separated by commas; short, all and documents are sets; a TOML file has "
+    "systems of your own.",
 )
 @click.option(
     "--setting",
@@ -118,11 +119,6 @@ Vectors are kept in the cache: after an interruption the same command continues.
 )
 @model_option
 @_dtype
-@click.option(
-    "--tuned",
-    type=FILE,
-    help="File of the settings that `tuned` stands for. [default: the package's choices]",
-)
 @click.option(
     "--noise",
     type=click.Choice(["typos", "keywords", "capitals", "unaccented"]),
@@ -150,7 +146,6 @@ def run(
     budgets: str,
     model: str | None,
     dtype: str,
-    tuned: Path | None,
     noise: Noise | None,
     together: bool,
     metric: str | None,
@@ -174,7 +169,6 @@ def run(
         cache=cache,
         model=model,
         dtype=dtype,
-        tuned=tuned,
         noise=noise,
         together=together,
     )
@@ -233,73 +227,6 @@ def compare(a: Path, b: Path, metric: str | None) -> int:
     from milepost_eval.records import read
 
     show_comparison(compare(read(a), read(b), metric), a.name, b.name)
-    return 0
-
-
-@evaluate.command("tune", short_help="Choose the settings of the rivals.")
-@click.argument("file", type=FILE)
-@task_options(splits=("train", "dev"))
-@click.option(
-    "--only",
-    metavar="NAMES",
-    help="Tune only rivals with these models or of these kinds, such as e5,splade.",
-)
-@model_option
-@_dtype
-@common
-@click.pass_obj
-def tune(
-    settings: Settings,
-    file: Path,
-    tasks: str,
-    split: Split,
-    questions: int | None,
-    documents: int | None,
-    only: str | None,
-    data: Path | None,
-    cache: Path | None,
-    model: str | None,
-    dtype: str,
-) -> int:
-    """Choose the settings of every rival on the questions of tasks, and write them into FILE.
-
-    `milepost eval run --tuned FILE` uses them where the name of a system says `tuned`. Settings in
-    FILE that were chosen on the same questions are kept: run the same command again to continue
-    after an interruption, or delete FILE to choose them again.
-    """
-    from functools import partial
-
-    from milepost.writing import check_output
-    from milepost_eval.session import Session
-    from milepost_eval.tuned import read_tuned, write_tuned
-    from milepost_eval.tuning import tune
-
-    check_output(file)
-    session = Session(
-        tasks=split_names(tasks),
-        split=split,
-        questions=questions,
-        documents=documents,
-        data=data,
-        cache=cache,
-        model=model,
-        dtype=dtype,
-    )
-
-    def on_progress(name: str, figure: float) -> None:
-        if not settings.quiet:
-            say(f"{100 * figure:5.1f}  {name}")
-
-    tuned = tune(
-        [task for task, _ in session.loaded()],
-        session.workshop,
-        only=split_names(only) if only else (),
-        known=read_tuned(file) if file.exists() else None,
-        progress=on_progress,
-        save=partial(write_tuned, file),
-    )
-    for family, name in tuned.choices.items():
-        click.echo(f"{family}  {name}  {100 * tuned.grids[family][name]:.1f}")
     return 0
 
 
