@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from milepost.errors import InputError, MissingExtra
 from milepost_eval import session as room
 from milepost_eval.catalogue import read_catalogue
+from milepost_eval.records import read, to_value
 from milepost_eval.session import Session, check_metric, check_plot, data_folder
 from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY
 
@@ -51,6 +53,29 @@ def test_a_record_for_every_system_setting_and_task(mine, tmp_path):
     assert heard[0] == ("bm25", "mine", 0, 3)  # before anything is read
     assert heard[-1] == ("bm25:100", "other", 3, 3)
     assert all(record.metrics["recall@60"] > 0 for record in records)
+
+
+def test_a_run_continues_where_it_was_left(mine, tmp_path, monkeypatch):
+    """Finished records are read; another row or question under the same name is measured."""
+    rows = tmp_path / "rows.toml"
+    rows.write_text('[systems]\na = { kind = "bm25" }')
+
+    def measured(**other):
+        session = Session((mine,), (str(rows),), settings=("document",), run=tmp_path / "run")
+        return list(replace(session, cache=tmp_path / "kept", **other).records())
+
+    (first,) = measured()
+    with monkeypatch.context() as context:
+        context.setattr(room, "evaluate", None)
+        (again,) = measured()
+    assert to_value(again) == to_value(first)
+    assert read(tmp_path / "run") == [again]
+    rows.write_text('[systems]\na = { kind = "bm25", k1 = 9.0 }')
+    assert measured()[0].fingerprint != first.fingerprint
+    measured(questions=1)
+    assert len(read(tmp_path / "run")) == 3
+    with pytest.raises(InputError, match=r"made with budgets \[800, 1600, 3200\], not \[60\]"):
+        measured(budgets=(60,))
 
 
 def test_sets_are_unfolded_and_each_system_is_asked_once(mine):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,8 +18,9 @@ from milepost_eval.catalogue import chosen
 from milepost_eval.factory import SystemFactory
 from milepost_eval.metrics import AT_BUDGET, AT_RANK, BUDGETS, OF_DOCUMENTS
 from milepost_eval.noise import Noise, noisy
-from milepost_eval.records import Record
+from milepost_eval.records import Record, from_value, to_value
 from milepost_eval.run import evaluate
+from milepost_eval.runs import Run
 from milepost_eval.tasks import load, take, together
 from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY
 from milepost_eval.types import SETTINGS, Setting, Split, Task
@@ -43,6 +45,7 @@ class Session:
         dtype: of sentence-transformers models.
         noise: how questions are changed before they are asked; None for not at all.
         together: whether all tasks are one, with one collection.
+        run: folder where finished records are kept, and read again; None for nowhere.
     """
 
     tasks: Sequence[str] = ("all",)
@@ -58,6 +61,7 @@ class Session:
     dtype: str = "float32"
     noise: Noise | None = None
     together: bool = False
+    run: Path | None = None
 
     @property
     def cache_folder(self) -> Path:
@@ -136,6 +140,12 @@ class Session:
         names = self.names()
         loaded = [(task, left_out, self._settings(task)) for task, left_out in self.loaded()]
         systems = [self.factory.make(name) for name in names]
+        kept = None if self.run is None else Run(self.run, {"budgets": list(self.budgets)})
+        catalogue, _ = chosen(self.systems)
+        contents = {
+            task.name: _digest((task.split, task.questions, task.documents))
+            for task, _, _ in loaded
+        }
         for task, left_out, settings in loaded:
             for note in task.notes:
                 say(f"{task.name}: {note}")
@@ -148,7 +158,13 @@ class Session:
                         if progress is not None:
                             progress(*at, done, of)
 
-                    yield evaluate(
+                    key = f"{system.name}, {task.name}, {setting}, " + _digest(
+                        (catalogue.row(system.name), system.fingerprint, contents[task.name])
+                    )
+                    if kept is not None and key in kept:
+                        yield from_value(kept[key], f"{self.run}, {key}")
+                        continue
+                    record = evaluate(
                         system,
                         task,
                         setting,
@@ -157,6 +173,9 @@ class Session:
                         vectors=self.vectors,
                         progress=on_progress,
                     )
+                    if kept is not None:
+                        kept.add(key, to_value(record))
+                    yield record
 
     def _settings(self, task: Task) -> list[Setting]:
         wanted = [setting for setting in self.settings if setting in task.settings]
@@ -166,6 +185,11 @@ class Session:
                 f"--setting {task.settings[0]}",
             )
         return wanted
+
+
+def _digest(parts: object) -> str:
+    """Tells a system or task from one of the same name that is another."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 def check_metric(name: str, budgets: Sequence[int], settings: Sequence[Setting]) -> str:

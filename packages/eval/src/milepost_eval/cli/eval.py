@@ -27,6 +27,7 @@ _metric = click.option(
     metavar="NAME",
     help="Metric to show. [default: recall at the middle budget]",
 )
+_RECORDS = click.Path(path_type=Path)  # a file of --json or a folder of --run
 _dtype = click.option(
     "--dtype",
     type=click.Choice(["float32", "bfloat16"]),
@@ -95,7 +96,8 @@ Examples:
   milepost eval run --tasks all --systems all --split test --json > results.jsonl
 
 \b
-Vectors are kept in the cache: after an interruption the same command continues.""",
+Vectors are kept in the cache, and finished results in the folder of --run: after an interruption
+the same command continues.""",
 )
 @task_options()
 @click.option(
@@ -130,6 +132,12 @@ Vectors are kept in the cache: after an interruption the same command continues.
     is_flag=True,
     help="Join the tasks into one, whose collection holds all of their documents.",
 )
+@click.option(
+    "--run",
+    "folder",
+    type=FOLDER,
+    help="Keep finished results in this folder; the same command continues with the others.",
+)
 @_outputs("Print one JSON line per result, as soon as it is measured.")
 @common
 @click.pass_obj
@@ -148,6 +156,7 @@ def run(
     dtype: str,
     noise: Noise | None,
     together: bool,
+    folder: Path | None,
     metric: str | None,
     plot: Path | None,
     as_json: bool,
@@ -171,6 +180,7 @@ def run(
         dtype=dtype,
         noise=noise,
         together=together,
+        run=folder,
     )
     if plot:
         check_plot(plot)
@@ -191,7 +201,7 @@ Examples:
   milepost eval show results.jsonl
   milepost eval show results.jsonl more.jsonl.gz --metric mrr@10 --plot out.svg""",
 )
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=_RECORDS)
 @_outputs("Print the records, one JSON line each.")
 @common
 def show(
@@ -201,7 +211,7 @@ def show(
     as_json: bool,
     mteb: Path | None,
 ) -> int:
-    """Show the records in files that `milepost eval run --json` wrote; nothing is measured."""
+    """Show the records in files of `milepost eval run --json` or folders of `--run`."""
     from milepost_eval.records import read, to_line
     from milepost_eval.session import check_plot
 
@@ -216,8 +226,8 @@ def show(
 
 
 @evaluate.command("compare", short_help="Compare two files of results.")
-@click.argument("a", type=FILE)
-@click.argument("b", type=FILE)
+@click.argument("a", type=_RECORDS)
+@click.argument("b", type=_RECORDS)
 @_metric
 @common
 def compare(a: Path, b: Path, metric: str | None) -> int:
