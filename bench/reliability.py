@@ -27,10 +27,10 @@ import numpy as np
 import milepost
 from milepost.types import Document
 from milepost_eval.factory import SystemFactory
+from milepost_eval.provenance import commit, machine, today
 from milepost_eval.tasks import load
 from milepost_eval.types import Question
 from milepost_eval.vectors import Vectors
-from milepost_eval.where import commit, machine, today
 from milepost_train.ranking.cases import TOGETHER
 from milepost_train.ranking.questions import Sample, Sizes, sample
 

@@ -32,7 +32,7 @@ class PerQuestion:
         kinds: the questions' types, "" if the task has none.
         positions: start of the first evidence span, as a share of its document, 0–1.
         lengths: characters of the document.
-        figures: metric → one number per question.
+        figures: metric → one number per question, None where a question has no such figure.
     """
 
     names: tuple[str, ...]
@@ -40,7 +40,13 @@ class PerQuestion:
     kinds: tuple[str, ...]
     positions: tuple[float, ...]
     lengths: tuple[int, ...]
-    figures: dict[str, tuple[float, ...]]
+    figures: dict[str, tuple[float | None, ...]]
+
+    def known(self, metric: str) -> tuple[list[float], list[str]]:
+        """A metric's figures and their questions' documents, of the questions that have it."""
+        both = zip(self.figures[metric], self.documents, strict=True)
+        found = [(value, document) for value, document in both if value is not None]
+        return [value for value, _ in found], [document for _, document in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +214,7 @@ def _record(read_: dict[str, Any]) -> Record:
         tuple(per["kinds"]),
         _numbers(per["positions"]),
         tuple(map(int, per["lengths"])),
-        {name: _numbers(values) for name, values in per["figures"].items()},
+        {name: _figures(values) for name, values in per["figures"].items()},
     )
     return Record(**known)
 
@@ -221,6 +227,12 @@ def _numbers(values: list[Any]) -> tuple[float, ...]:
     except (TypeError, OverflowError):
         pass
     return tuple(map(_number, values))
+
+
+def _figures(values: list[Any]) -> tuple[float | None, ...]:
+    if None not in values:
+        return _numbers(values)
+    return tuple(None if value is None else _number(value) for value in values)
 
 
 def _number(value: Any) -> float:

@@ -16,7 +16,7 @@ from milepost.errors import InputError, nearest
 from milepost.writing import check_output
 from milepost_eval.catalogue import chosen
 from milepost_eval.factory import SystemFactory
-from milepost_eval.metrics import AT_BUDGET, AT_RANK, BUDGETS, OF_DOCUMENTS
+from milepost_eval.metrics import AT_BUDGET, AT_RANK, BUDGETS, OF_DOCUMENTS, OF_SENTENCES
 from milepost_eval.noise import Noise, noisy
 from milepost_eval.records import Record, from_value, to_value
 from milepost_eval.run import evaluate
@@ -199,7 +199,7 @@ def check_metric(name: str, budgets: Sequence[int], settings: Sequence[Setting])
         InputError: the metric is unknown (with the nearest known one), or not of these settings.
     """
     known = [f"{each}@{budget}" for budget in budgets for each in AT_BUDGET]
-    known += [*AT_RANK, *OF_DOCUMENTS]
+    known += [*AT_RANK, *OF_SENTENCES, *OF_DOCUMENTS]
     if name not in known:
         raise InputError(f"unknown metric {name!r}", f"{nearest(name, known)}milepost eval list")
     if name in OF_DOCUMENTS and "collection" not in settings:

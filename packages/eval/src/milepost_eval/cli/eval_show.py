@@ -86,7 +86,7 @@ def show_names() -> int:
     """Print tasks, systems, models and metrics, each with a line of explanation."""
     from milepost_eval.catalogue import KINDS, read_catalogue
     from milepost_eval.embedders import NAMES as MODELS
-    from milepost_eval.metrics import AT_BUDGET, AT_RANK, OF_DOCUMENTS
+    from milepost_eval.metrics import AT_BUDGET, AT_RANK, OF_DOCUMENTS, OF_SENTENCES
     from milepost_eval.tasks.names import NAMES
     from milepost_eval.tasks.public import FORMATS
 
@@ -103,7 +103,7 @@ def show_names() -> int:
     )
     _section("Sets of systems", {name: ", ".join(names) for name, names in catalogue.sets.items()})
     at_budget = {f"{name}@BUDGET": text for name, text in AT_BUDGET.items()}
-    _section("Metrics", at_budget | AT_RANK | OF_DOCUMENTS)
+    _section("Metrics", at_budget | AT_RANK | OF_SENTENCES | OF_DOCUMENTS)
     return 0
 
 

@@ -140,10 +140,7 @@ def ranked(
         (
             system,
             mean_over_tasks(
-                {
-                    task: (record.per_question.figures[metric], record.per_question.documents)
-                    for task, record in found[system].items()
-                }
+                {task: record.per_question.known(metric) for task, record in found[system].items()}
             )
             if len(found[system]) == len(tasks)
             else None,

@@ -167,6 +167,10 @@ class _Reordered:
                 return places[:number]
         return places
 
+    def strongest(self) -> Place | None:
+        """See ``Ranking.strongest``."""
+        return self.first[0]
+
     def documents(self, most: int) -> list[str]:
         """See ``Ranking.documents``: those of the new order, then the others in their old one."""
         found = [place.document for place in self.first] + self.ranking.documents(
