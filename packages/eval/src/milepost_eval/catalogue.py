@@ -54,7 +54,6 @@ class SystemRow:
     b: float = B
     words: str = ""
     weight: float = 1.0
-    cross_encoder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +154,7 @@ def _row(where: str, fields: Any) -> SystemRow:
             f"{where}: unknown kind {kind!r}",
             f"{nearest(str(kind), KINDS)}one of {', '.join(KINDS)}",
         )
-    known = {"kind", "cross_encoder"} | KINDS[kind][1]
+    known = {"kind"} | KINDS[kind][1]
     known |= set() if kind in WITHOUT_MODEL else {"model"}
     for key, value in fields.items():
         if key not in known:

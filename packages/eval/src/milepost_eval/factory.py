@@ -18,7 +18,6 @@ from milepost_eval.systems.fused import Fused, ScoringSystem
 from milepost_eval.systems.landmark import Landmarks, Milepost
 from milepost_eval.systems.late import Late
 from milepost_eval.systems.lexical import Bm25, Bm25s
-from milepost_eval.systems.rerank import Reranked, cross_encoder_folder
 from milepost_eval.systems.scales import Scales
 from milepost_eval.systems.sparse import Sparse, SparseModel, splade_folder
 from milepost_eval.systems.splitters import splitter
@@ -83,13 +82,6 @@ class SystemFactory:
             InputError: the system, unit or model is unknown, or they do not go together.
         """
         row = self._catalogue.row(name)
-        found = self._made(name, row)
-        if row.cross_encoder:
-            folder = cross_encoder_folder(row.cross_encoder)
-            return Reranked(name, found, folder, dtype=self._dtype)
-        return found
-
-    def _made(self, name: str, row: SystemRow) -> System:
         match row.kind:
             case "search":
                 return Milepost(name, self.encoder(row.model or None), rerank=row.rerank)

@@ -122,7 +122,6 @@ def test_names_are_listed(cli):
         (["--budgets", "many"], "--budgets many"),
         (["--budgets", "²"], "--budgets ²"),
         (["--metric", "ndcg@10"], "ndcg@10.*--setting collection"),
-        (["--mteb", "scores"], "--mteb.*--setting collection"),
         (["--systems", ","], "empty"),
         (["--systems", "chunk:tuned@nothing"], "unknown system 'chunk:tuned@nothing'"),
     ],

@@ -37,16 +37,13 @@ _dtype = click.option(
 
 
 def _outputs(json_help: str) -> Callable[[Command], Command]:
-    """``--metric``, ``--plot``, ``--json`` and ``--mteb``."""
+    """``--metric``, ``--plot`` and ``--json``."""
     options = (
         _metric,
         click.option(
             "--plot", metavar="OUT.svg", type=FILE, help="Plot the evidence found at each budget."
         ),
         click.option("--json", "as_json", is_flag=True, help=json_help),
-        click.option(
-            "--mteb", type=FOLDER, help="Also write the scores in the format of mteb's tools."
-        ),
     )
 
     def add(command: Command) -> Command:
@@ -160,7 +157,6 @@ def run(
     metric: str | None,
     plot: Path | None,
     as_json: bool,
-    mteb: Path | None,
 ) -> int:
     """Ask the questions of tasks, and measure how much marked evidence each system returns."""
     from milepost_eval.session import Session, check_metric, check_plot
@@ -186,10 +182,8 @@ def run(
         check_plot(plot)
     if metric:
         check_metric(metric, session.budgets, session.settings)
-    if mteb and setting == "document":
-        raise click.UsageError("--mteb: mteb has collections only; add --setting collection")
     records = _measure(settings, session, as_json=as_json)
-    _write(records, metric, plot, mteb, as_json=as_json)
+    _write(records, metric, plot, as_json=as_json)
     return 0
 
 
@@ -209,7 +203,6 @@ def show(
     metric: str | None,
     plot: Path | None,
     as_json: bool,
-    mteb: Path | None,
 ) -> int:
     """Show the records in files of `milepost eval run --json` or folders of `--run`."""
     from milepost_eval.records import read, to_line
@@ -221,7 +214,7 @@ def show(
     if as_json:
         for record in records:
             click.echo(to_line(record))
-    _write(records, metric, plot, mteb, as_json=as_json)
+    _write(records, metric, plot, as_json=as_json)
     return 0
 
 
@@ -271,11 +264,10 @@ def _write(
     records: list[Record],
     metric: str | None,
     plot: Path | None,
-    mteb: Path | None,
     *,
     as_json: bool,
 ) -> None:
-    """Print the tables, then write the plot and the scores: a full disk leaves the tables."""
+    """Print the tables, then write the plot: a full disk leaves the tables."""
     if not as_json:
         from milepost_eval.cli.eval_show import show_records
 
@@ -285,7 +277,3 @@ def _write(
         from milepost_eval.report import budget_plot
 
         write_text(plot, budget_plot(records, "landmark"))
-    if mteb:
-        from milepost_eval.mteb_export import export
-
-        export(records, mteb)

@@ -88,10 +88,9 @@ def show_names() -> int:
     from milepost_eval.embedders import NAMES as MODELS
     from milepost_eval.metrics import AT_BUDGET, AT_RANK, OF_DOCUMENTS, OF_SENTENCES
     from milepost_eval.tasks.names import NAMES
-    from milepost_eval.tasks.public import FORMATS
 
     tasks = dict.fromkeys(NAMES, "of the shared data (--data)")
-    tasks |= {f"{name}:FOLDER": "a public data set on disk" for name in FORMATS}
+    tasks["beir:FOLDER"] = "a collection in BEIR's layout"
     tasks["FILE.jsonl"] = "questions of your own"
     _section("Tasks", tasks)
     catalogue = read_catalogue()
