@@ -26,10 +26,7 @@ NEEDED = {
         r"milepost/view/page/main\.js",
         r"milepost-[^/]+\.dist-info/licenses/THIRD_PARTY\.md",
     ),
-    "milepost_eval": (
-        r"milepost_eval/tuned\.json",
-        r"milepost_eval/report/page\.html\.j2",
-    ),
+    "milepost_eval": (r"milepost_eval/systems\.toml",),
     "milepost_train": (r"milepost_train/model/bert\.py",),
     "milepost_lab": (r"milepost_lab/compare/packaged/open-questions\.jsonl\.gz",),
 }

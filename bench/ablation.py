@@ -30,7 +30,7 @@ from tokenizers import Tokenizer as Backend
 
 from milepost.engine.folder import cache_folder
 from milepost.errors import InputError, nearest
-from milepost_eval.where import commit, machine, today
+from milepost_eval.provenance import commit, machine, today
 from milepost_train.config import Config, Stage, read_config
 from milepost_train.data_settings import DataSettings
 from milepost_train.journal import Journal

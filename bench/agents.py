@@ -139,7 +139,7 @@ def measured(options: argparse.Namespace) -> Iterator[tuple[str, str, Curve]]:
         data=options.data,
         cache=options.cache,
     )
-    systems = {name: session.workshop.make(spec) for name, spec in CHUNKS.items()}
+    systems = {name: session.factory.make(spec) for name, spec in CHUNKS.items()}
     encoder = milepost.load()
     count = encoder.count_tokens
     for task, _ in session.loaded():

@@ -38,8 +38,8 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from milepost_eval.provenance import commit, machine, today
 from milepost_eval.report.tally import Tally
-from milepost_eval.where import commit, machine, today
 from milepost_lab.data.long_documents import Words
 from milepost_lab.lmk.base import BaseSettings, MaskedHead, guessed, rows_of, vocabulary
 from milepost_lab.lmk.material import training_texts

@@ -28,8 +28,8 @@ import milepost
 from milepost.search.passages import length_adjusted_score
 from milepost.search.ranking import Ranking
 from milepost_eval.metrics import BUDGETS
+from milepost_eval.provenance import today
 from milepost_eval.tasks import load
-from milepost_eval.where import today
 from milepost_train.ranking.cases import Ask, Case, asks, case
 from milepost_train.ranking.questions import Sample, Sizes, sample, spread
 from milepost_train.ranking.scores import base_scores, within_budgets

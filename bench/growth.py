@@ -20,8 +20,8 @@ import milepost.search.passages
 from milepost.search.features import FEATURES
 from milepost.search.fusion import Fusion
 from milepost.search.trees import FILE, read_trees
+from milepost_eval.provenance import today
 from milepost_eval.tasks import load
-from milepost_eval.where import today
 from milepost_train.ranking.cases import Case, asks, case
 from milepost_train.ranking.questions import Sizes, sample
 from milepost_train.ranking.scores import base_scores, overlap

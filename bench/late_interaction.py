@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.windows.document_vector import unit
+from milepost_eval.provenance import commit, today
 from milepost_eval.statistics import corrected, difference, interval
 from milepost_eval.tasks.reading import objects
-from milepost_eval.where import commit, today
 from milepost_lab.compare.reading import TokenReader, default_cache
 from milepost_lab.compare.states import States
 from milepost_lab.pooling.fixed_encoding import FixedEncoding

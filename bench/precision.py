@@ -36,7 +36,7 @@ from milepost.engine import cpu, find_model
 from milepost.engine.openvino import OpenVinoEngine, usable_cpus
 from milepost.text import split
 from milepost_eval.embedders.choose import minilm_folder
-from milepost_eval.where import commit, machine, today
+from milepost_eval.provenance import commit, machine, today
 from milepost_train.model import load_checkpoint
 from milepost_train.model.export import convert
 

@@ -26,11 +26,11 @@ import numpy as np
 
 import milepost
 from milepost.types import Document
-from milepost_eval.names import Workshop
+from milepost_eval.factory import SystemFactory
+from milepost_eval.provenance import commit, machine, today
 from milepost_eval.tasks import load
 from milepost_eval.types import Question
 from milepost_eval.vectors import Vectors
-from milepost_eval.where import commit, machine, today
 from milepost_train.ranking.cases import TOGETHER
 from milepost_train.ranking.questions import Sample, Sizes, sample
 
@@ -319,7 +319,7 @@ def main() -> None:
         model = milepost.load(options.model)
     else:
         vectors = Vectors(options.cache / "vectors.sqlite")
-        model = Workshop(vectors, model=options.model).encoder()
+        model = SystemFactory(vectors, model=options.model).encoder()
     made = {
         "date": today(),
         "commit": commit(),  # as it stands now, not as it may stand in an hour

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from milepost import Encoder
 from milepost.engine import cpu, find_model
 from milepost.engine.openvino import OpenVinoEngine
-from milepost_eval.where import commit, machine, today
+from milepost_eval.provenance import commit, machine, today
 from milepost_train.model import LandmarkEncoder, load_checkpoint
 from milepost_train.model.export import Feed
 from milepost_train.model.onnx_export import GRAPH, export_onnx

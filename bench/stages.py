@@ -34,7 +34,7 @@ from typing import Any
 
 from tokenizers import Tokenizer as Backend
 
-from milepost_eval.where import commit, machine, today
+from milepost_eval.provenance import commit, machine, today
 from milepost_train.choices import Dtype
 from milepost_train.config import Config, Part, Stage, Windows
 from milepost_train.data_settings import DataSettings

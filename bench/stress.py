@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.full_disks:
         disks.run(log, options.full_disks)
 
-    from milepost_eval.where import commit, machine, today
+    from milepost_eval.provenance import commit, machine, today
 
     found = {"date": today(), "commit": commit(), "machine": machine(), "seed": options.seed,
              "files": files.summary(log), "kills": kills.summary(log),

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from milepost_eval.where import commit, machine, today
+from milepost_eval.provenance import commit, machine, today
 from milepost_train.batches import Batch
 from milepost_train.check import vectors_of
 from milepost_train.data import Pair, Text

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from milepost_eval.compare import Overall, against
 from milepost_eval.records import Record
-from milepost_eval.report.verdict import signed_interval
+from milepost_eval.report.table import signed_interval
 
 COMMON = (
     "bm25", "bm25:400", "bm25:tuned", "bm25:langchain", "bm25s:tuned", "sentence@minilm",

@@ -16,7 +16,7 @@ from best_of_each import COMMON, METRIC, line, overall, table
 from milepost.engine.manifest import read_manifest
 from milepost_eval.compare import Overall, TaskDifference
 from milepost_eval.records import Record, read
-from milepost_eval.report.verdict import signed_interval
+from milepost_eval.report.table import signed_interval
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "bench" / "results" / "eval-test-every.jsonl.xz"

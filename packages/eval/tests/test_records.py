@@ -208,7 +208,7 @@ def test_a_file_that_is_missing_or_a_folder_is_named(tmp_path: Path) -> None:
     """No such file; a folder in its place."""
     with pytest.raises(UnreadableFile, match=r"nothing\.jsonl cannot be read: No such file"):
         read(tmp_path / "nothing.jsonl")
-    with pytest.raises(UnreadableFile, match="cannot be read"):
+    with pytest.raises(InputError, match="has no pieces"):
         read(tmp_path)
 
 

@@ -9,8 +9,7 @@ from milepost.engine.folder import ModelFolder
 from milepost.engine.tokenizer import Tokenizer
 from milepost.testing import FakeEngine, fake_encoder
 from milepost.types import Document
-from milepost_eval.remembered import RememberedEncoder
-from milepost_eval.vectors import Vectors
+from milepost_eval.vectors import CachedEncoder, Vectors
 
 TEXT = "Bees build cells of wax. The queen lays the eggs. Drones do not work. " * 20
 
@@ -31,7 +30,7 @@ def _remembered(path, **settings):
     engine = _Engine(plain.dimensions, vocabulary=len(testing._vocabulary()))
     tokenizer = Tokenizer(testing._backend(), manifest.bos_token, manifest.landmark)
     folder = ModelFolder(Path("nowhere"), manifest)
-    return plain, RememberedEncoder(folder, engine, Vectors(path), tokenizer), engine
+    return plain, CachedEncoder(folder, engine, Vectors(path), tokenizer), engine
 
 
 def test_it_reads_as_the_encoder_does_and_a_second_time_without_the_network(tmp_path):

@@ -1,14 +1,21 @@
 """From a system and a task to a record."""
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from milepost.errors import InputError
+from milepost.testing import fake_encoder
 from milepost.text import split
 from milepost.types import Document
+from milepost_eval.metrics import of_sentences
+from milepost_eval.records import from_value, to_line
 from milepost_eval.run import evaluate
+from milepost_eval.systems.landmark import Milepost
 from milepost_eval.systems.units import Scored, Units
-from milepost_eval.types import Question, Task
+from milepost_eval.types import Place, Question, Task
 from milepost_eval.vectors import Vectors
 
 A = "The cat sleeps. The dog barks. The cow eats."
@@ -97,3 +104,35 @@ def test_a_record_says_whether_vectors_were_there_before(tmp_path):
 
     first, second = (evaluate(Keeping(), _task(DOG), "document", vectors=vectors) for _ in range(2))
     assert (first.cached, second.cached) == (False, True)
+
+
+def test_the_strongest_sentence_and_twins():
+    """Evidence must rank above every twin; a question without twins has no such figure."""
+    twin = replace(DOG, twins=((31, 44),), distance=1)
+    behind = replace(DOG, name="q3", text="e what?", twins=((31, 44),))
+    record = evaluate(Letters(), _task(twin, SHIP, behind), "document", budgets=(10,))
+    assert record.per_question.names == ("q1", "q3", "q2")
+    assert record.per_question.figures["twins"] == (1.0, 0.0, None)
+    assert record.per_question.figures["mark@1"] == (1.0, 0.0, 1.0)
+    assert record.metrics["twins"] == 0.5
+    assert record.metrics["mark@1"] == pytest.approx(2 / 3)
+    back = from_value(json.loads(to_line(record)), "here").per_question
+    assert back.figures["twins"] == (1.0, 0.0, None)
+
+
+def test_a_unit_that_holds_evidence_and_twin_is_not_above_it():
+    question = replace(DOG, twins=((31, 44),))
+    places = [Place("b", 16, 30, 2.0), Place("a", 20, 40, 1.0), Place("a", 16, 30, 0.5)]
+    assert of_sentences(places[0], places, question) == {"mark@1": 0.0, "twins": 0.0}
+    assert of_sentences(places[2], places[2:], question) == {"mark@1": 1.0, "twins": 1.0}
+    assert of_sentences(None, (), question) == {"mark@1": 0.0, "twins": 0.0}
+
+
+def test_the_search_marks_its_best_sentence():
+    """The first hit of the first passage, whatever the passage's length is."""
+    system = Milepost("landmark", fake_encoder())
+    (ranking,) = system.open([Document("a", A), Document("b", B)]).search(["Who barks?"])
+    found = ranking.strongest()
+    assert (found.document, A[found.start : found.end].strip()) == ("a", "The dog barks.")
+    (nothing,) = system.open([Document("c", "- - -")]).search(["Who barks?"])
+    assert nothing.strongest() is None or nothing.strongest().document == "c"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from milepost.errors import InputError, MissingExtra
 from milepost_eval import session as room
-from milepost_eval.session import Session, check_metric, check_plots, data_folder
-from milepost_eval.standard import SETS
+from milepost_eval.catalogue import read_catalogue
+from milepost_eval.records import read, to_value
+from milepost_eval.session import Session, check_metric, check_plot, data_folder
 from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY
 
 BEES = "Bees build cells of wax. The queen lays the eggs. " * 4
@@ -39,18 +41,41 @@ def mine(tmp_path):
 def test_a_record_for_every_system_setting_and_task(mine, tmp_path):
     """In this order; what a task has no setting for is not asked."""
     other = own(tmp_path / "other.jsonl")
-    session = Session((mine, other), ("bm25", "bm25:60"), budgets=(60,), cache=tmp_path / "kept")
+    session = Session((mine, other), ("bm25", "bm25:100"), budgets=(60,), cache=tmp_path / "kept")
     heard = []
     records = list(session.records(lambda *step: heard.append(step)))
     assert [(r.task, r.setting, r.system) for r in records] == [
         (task, setting, system)
         for task in ("mine", "other")
         for setting in ("document", "collection")
-        for system in ("bm25", "bm25:60")
+        for system in ("bm25", "bm25:100")
     ]
     assert heard[0] == ("bm25", "mine", 0, 3)  # before anything is read
-    assert heard[-1] == ("bm25:60", "other", 3, 3)
+    assert heard[-1] == ("bm25:100", "other", 3, 3)
     assert all(record.metrics["recall@60"] > 0 for record in records)
+
+
+def test_a_run_continues_where_it_was_left(mine, tmp_path, monkeypatch):
+    """Finished records are read; another row or question under the same name is measured."""
+    rows = tmp_path / "rows.toml"
+    rows.write_text('[systems]\na = { kind = "bm25" }')
+
+    def measured(**other):
+        session = Session((mine,), (str(rows),), settings=("document",), run=tmp_path / "run")
+        return list(replace(session, cache=tmp_path / "kept", **other).records())
+
+    (first,) = measured()
+    with monkeypatch.context() as context:
+        context.setattr(room, "evaluate", None)
+        (again,) = measured()
+    assert to_value(again) == to_value(first)
+    assert read(tmp_path / "run") == [again]
+    rows.write_text('[systems]\na = { kind = "bm25", k1 = 9.0 }')
+    assert measured()[0].fingerprint != first.fingerprint
+    measured(questions=1)
+    assert len(read(tmp_path / "run")) == 3
+    with pytest.raises(InputError, match=r"made with budgets \[800, 1600, 3200\], not \[60\]"):
+        measured(budgets=(60,))
 
 
 def test_sets_are_unfolded_and_each_system_is_asked_once(mine):
@@ -58,7 +83,7 @@ def test_sets_are_unfolded_and_each_system_is_asked_once(mine):
     session = Session((mine,), ("bm25:400", "short", "bm25"))
     names = session.names()
     assert names[0] == "bm25:400"
-    assert sorted(names) == sorted(SETS["short"])
+    assert sorted(names) == sorted(read_catalogue().sets["short"])
 
 
 def test_fewer_questions_and_documents_are_counted(mine):
@@ -146,8 +171,8 @@ def test_metrics_are_those_that_will_be_measured():
 def test_missing_plots_are_told_early(tmp_path, monkeypatch):
     """Without the libraries of the page no run is begun that should end in one."""
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r"jinja2|matplotlib.*\./packages/eval"):
-        check_plots(tmp_path / "out.html")
+    with pytest.raises(MissingExtra, match=r"matplotlib.*\./packages/eval"):
+        check_plot(tmp_path / "out.svg")
 
 
 def test_the_data_folder_is_the_one_given_else_the_environments(monkeypatch, tmp_path):

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from milepost.errors import MissingExtra
 from milepost.text import split
 from milepost.types import Document
-from milepost_eval.names import Workshop
+from milepost_eval.factory import SystemFactory
 from milepost_eval.systems.sparse import Sparse, SparseModel, splade_folder
 from milepost_eval.vectors import Vectors
 
@@ -22,10 +21,8 @@ DOCUMENTS = [
 @pytest.fixture(scope="module")
 def model() -> SparseModel:
     pytest.importorskip("sentence_transformers", reason="needs the rivals extra")
-    try:
-        return SparseModel(splade_folder())
-    except MissingExtra as error:
-        pytest.skip(str(error))
+    pytest.importorskip("cognition", reason="splade-tiny: pip install -r bench/requirements.txt")
+    return SparseModel(splade_folder())
 
 
 @pytest.fixture(scope="module")
@@ -50,14 +47,11 @@ def test_bfloat16_weighs_almost_alike(model: SparseModel) -> None:
     assert ((one * other).sum(1) / lengths).min() > 0.999
 
 
-def test_set_ups_of_one_model_read_a_document_once() -> None:
-    shop = Workshop(Vectors(None))
-    try:
-        opened = shop.make("splade:sentence").open(DOCUMENTS)
-    except MissingExtra as error:
-        pytest.skip(str(error))
-    again = shop.make("splade:sentence+bm25").open(DOCUMENTS)
-    read = shop._sparse[""].document.cache_info()
+def test_set_ups_of_one_model_read_a_document_once(splade: Sparse) -> None:
+    factory = SystemFactory(Vectors(None))
+    opened = factory.make("splade:400").open(DOCUMENTS)
+    again = factory.make("splade:400+bm25").open(DOCUMENTS)
+    read = factory._sparse["splade-tiny"].document.cache_info()
     assert (read.misses, read.hits) == (2, 2)
     assert again.units is not opened.units
 
@@ -75,7 +69,7 @@ def test_the_sentence_that_answers_is_first(model: SparseModel, splade: Sparse) 
 
 
 def test_it_joins_words_over_the_same_units(splade: Sparse) -> None:
-    fused = Workshop(Vectors(None)).make("splade:400+bm25/2")
+    fused = SystemFactory(Vectors(None)).make("splade:400+bm25")
     ranking = next(iter(fused.open(DOCUMENTS).search(["Who lays eggs?"])))
     assert ranking.best(1)[0].document == "bees"
 

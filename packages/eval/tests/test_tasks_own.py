@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from milepost.errors import InputError, UnreadableFile
+from milepost_eval.tasks.names import load
 from milepost_eval.tasks.own import read_own
 
 TEXT = "Leave is signed by the head of office. Lunch is at noon."
@@ -158,3 +159,35 @@ def test_a_document_that_nobody_asks_of_is_searched_too(tmp_path: Path) -> None:
     path = write(tmp_path / "t.jsonl", *rows)
     names = {split: [d.name for d in read_own(path, split).documents] for split in ("dev", "test")}
     assert names == {"dev": ["handbook", "spare"], "test": ["7", "spare"]}
+
+
+def test_twins_and_distance_are_read(tmp_path):
+    text = "Gannick flashes twice. Tressaloe flashes once."
+    question = {
+        "id": "q", "document": "d", "question": "How often does Gannick flash?", "split": "dev",
+        "spans": [[0, 22]], "twins": [[23, 46]], "distance": 2,
+    }  # fmt: skip
+    own = tmp_path / "own.jsonl"
+    own.write_text(json.dumps({"id": "d", "text": text}) + "\n" + json.dumps(question) + "\n")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "documents.jsonl").write_text(json.dumps({"id": "d", "text": text}) + "\n")
+    (folder / "questions.jsonl").write_text(json.dumps(question) + "\n")
+    for path in (own, folder):
+        (found,) = load(str(path), "dev").questions
+        assert (found.twins, found.distance) == (((23, 46),), 2)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("twins", [[23, 99]], "span 23–99 is outside"),
+        ("twins", 3, "'twins' is 3, not a list"),
+        ("distance", "far", "'distance' is \"far\""),
+    ],
+)
+def test_twins_that_cannot_be_used_are_named(tmp_path, key, value, message):
+    line = {"text": "One. Two.", "question": "What?", "spans": [[0, 4]], key: value}
+    (tmp_path / "own.jsonl").write_text(json.dumps(line) + "\n")
+    with pytest.raises(InputError, match=message):
+        load(str(tmp_path / "own.jsonl"), "dev")

@@ -34,6 +34,12 @@ AT_RANK = {
 }
 """Metrics over ranked units (sentences or chunks), whatever their length."""
 
+OF_SENTENCES = {
+    "mark@1": "1 if the strongest sentence (else the first unit) touches evidence",
+    "twins": "1 if evidence ranks above every twin: what says the same of another subject",
+}
+"""Metrics of what is ranked first; ``twins`` only of questions that have them."""
+
 OF_DOCUMENTS = {
     "ndcg@10": "normalised discounted cumulative gain of the first ten documents",
     "doc-recall@100": "share of the relevant documents among the first hundred",
@@ -112,6 +118,35 @@ def at_rank(places: Sequence[Place], question: Question) -> dict[str, float]:
         hit = set().union(*touched[:most]) if touched else set()
         figures[f"hit@{most}"] = len(hit) / len(question.spans)
     return figures
+
+
+def of_sentences(
+    strongest: Place | None, order: Iterable[Place], question: Question
+) -> dict[str, float]:
+    """The metrics of ``OF_SENTENCES``.
+
+    Args:
+        strongest: see ``Ranking.strongest``.
+        order: all units, best first; looked at only for a question that has twins.
+        question: with evidence spans.
+    """
+    touches = strongest is not None and _touches(strongest, question, question.spans)
+    figures = {"mark@1": float(touches)}
+    if question.twins:
+        first = (
+            _touches(place, question, question.spans) and not twin
+            for place in order
+            if (twin := _touches(place, question, question.twins))
+            or _touches(place, question, question.spans)
+        )
+        figures["twins"] = float(next(first, False))
+    return figures
+
+
+def _touches(place: Place, question: Question, spans: Iterable[tuple[int, int]]) -> bool:
+    return place.document == question.document and any(
+        place.start < end and start < place.end for start, end in spans
+    )
 
 
 def of_documents(order: Sequence[str], relevant: Mapping[str, int]) -> dict[str, float]:

@@ -61,11 +61,12 @@ class Pair:
         second = dict(zip(per_b.names, per_b.figures[metric], strict=True))
         owner = dict(zip(per_a.names, per_a.documents, strict=True))
         wanted = self.names if names is None else names
-        return (
-            [first[name] for name in wanted],
-            [second[name] for name in wanted],
-            [owner[name] for name in wanted],
-        )
+        found = [
+            (a, b, owner[name])
+            for name in wanted
+            if (a := first[name]) is not None and (b := second[name]) is not None
+        ]
+        return [a for a, _, _ in found], [b for _, b, _ in found], [each for _, _, each in found]
 
 
 @dataclass(frozen=True, slots=True)

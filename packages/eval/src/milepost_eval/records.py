@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from milepost.errors import InputError, UnreadableFile
+from milepost_eval.runs import Run
 
 SCHEMA = "milepost-eval/1"
+_AGAIN = "milepost eval run --json > FILE"
 
 _KINDS: dict[str, Any] = {"str": str, "int": int, "float": int | float, "bool": bool}
 
@@ -30,7 +32,7 @@ class PerQuestion:
         kinds: the questions' types, "" if the task has none.
         positions: start of the first evidence span, as a share of its document, 0–1.
         lengths: characters of the document.
-        figures: metric → one number per question.
+        figures: metric → one number per question, None where a question has no such figure.
     """
 
     names: tuple[str, ...]
@@ -38,7 +40,13 @@ class PerQuestion:
     kinds: tuple[str, ...]
     positions: tuple[float, ...]
     lengths: tuple[int, ...]
-    figures: dict[str, tuple[float, ...]]
+    figures: dict[str, tuple[float | None, ...]]
+
+    def known(self, metric: str) -> tuple[list[float], list[str]]:
+        """A metric's figures and their questions' documents, of the questions that have it."""
+        both = zip(self.figures[metric], self.documents, strict=True)
+        found = [(value, document) for value, document in both if value is not None]
+        return [value for value, _ in found], [document for _, document in found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +97,14 @@ class Record:
 
 
 def to_line(record: Record) -> str:
-    """A record as one line of JSON, figures rounded to six digits.
+    """A record as one line of JSON, in ASCII, which any terminal can redirect."""
+    return json.dumps(to_value(record))
 
-    In ASCII, so that it can be redirected from any terminal and no name can end the line.
-    """
-    return json.dumps(_rounded({"schema": SCHEMA, **asdict(record)}))
+
+def to_value(record: Record) -> dict[str, Any]:
+    """A record as JSON holds it, figures rounded to six digits."""
+    value: dict[str, Any] = _rounded({"schema": SCHEMA, **asdict(record)})
+    return value
 
 
 def budgets(metrics: Iterable[str]) -> list[int]:
@@ -111,10 +122,15 @@ def usual_metric(metrics: Iterable[str]) -> str:
 def read(path: Path) -> list[Record]:
     """Records of a file that ``milepost eval run --json`` wrote, plain, gzip or xz.
 
+    Or of a folder that ``milepost eval run --run`` wrote.
+
     Raises:
         UnreadableFile: the file is missing or not text.
         InputError: a line is not a record, or of another version; its number is given.
     """
+    if path.is_dir():
+        values = Run(path, None).values()
+        return [from_value(value, f"{path}, piece {at}") for at, value in enumerate(values, 1)]
     try:
         data = path.read_bytes()
         if data.startswith(b"\x1f\x8b"):
@@ -124,42 +140,51 @@ def read(path: Path) -> list[Record]:
         text = data.decode("utf-8")
     except (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise UnreadableFile(
-            f"{path} cannot be read: {reason}", "milepost eval run --json > FILE"
-        ) from error
+        raise UnreadableFile(f"{path} cannot be read: {reason}", _AGAIN) from error
     records = [
         _from_line(line, path, number)
         for number, line in enumerate(text.split("\n"), 1)
         if line.strip()
     ]
     if not records:
-        raise InputError(f"{path}: no records", "milepost eval run --json > FILE")
+        raise InputError(f"{path}: no records", _AGAIN)
     return records
 
 
 def _from_line(line: str, path: Path, number: int) -> Record:
-    """One record; the error says what is wrong with the line."""
-    again = "milepost eval run --json > FILE"
     try:
         fields_read = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}, line {number}: not JSON: {error}", again) from error
+        raise InputError(f"{path}, line {number}: not JSON: {error}", _AGAIN) from error
+    return from_value(fields_read, f"{path}, line {number}")
+
+
+def from_value(fields_read: Any, where: str) -> Record:
+    """One record of ``to_value``.
+
+    Args:
+        fields_read: the value.
+        where: it was read, for errors.
+
+    Raises:
+        InputError: it is something else, or of another version.
+    """
     if not isinstance(fields_read, dict) or "schema" not in fields_read:
-        raise InputError(f"{path}, line {number}: not a record of milepost eval", again)
+        raise InputError(f"{where}: not a record of milepost eval", _AGAIN)
     if fields_read["schema"] != SCHEMA:
         raise InputError(
-            f"{path}, line {number}: a record of version {fields_read['schema']!r}; "
+            f"{where}: a record of version {fields_read['schema']!r}; "
             f"this Milepost reads {SCHEMA!r}",
-            again,
+            _AGAIN,
         )
     wanted = {field.name for field in fields(Record)}
     missing = sorted(wanted - fields_read.keys())
     if missing:
-        raise InputError(f"{path}, line {number}: without {', '.join(missing)}", again)
+        raise InputError(f"{where}: without {', '.join(missing)}", _AGAIN)
     try:
         return _record(fields_read)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
-        raise InputError(f"{path}, line {number}: damaged: {error}", again) from error
+        raise InputError(f"{where}: damaged: {error}", _AGAIN) from error
 
 
 def _record(read_: dict[str, Any]) -> Record:
@@ -189,7 +214,7 @@ def _record(read_: dict[str, Any]) -> Record:
         tuple(per["kinds"]),
         _numbers(per["positions"]),
         tuple(map(int, per["lengths"])),
-        {name: _numbers(values) for name, values in per["figures"].items()},
+        {name: _figures(values) for name, values in per["figures"].items()},
     )
     return Record(**known)
 
@@ -202,6 +227,12 @@ def _numbers(values: list[Any]) -> tuple[float, ...]:
     except (TypeError, OverflowError):
         pass
     return tuple(map(_number, values))
+
+
+def _figures(values: list[Any]) -> tuple[float | None, ...]:
+    if None not in values:
+        return _numbers(values)
+    return tuple(None if value is None else _number(value) for value in values)
 
 
 def _number(value: Any) -> float:

@@ -11,8 +11,8 @@ from statistics import fmean
 from milepost import __version__
 from milepost.errors import InputError
 from milepost.types import Document
-from milepost_eval import where
-from milepost_eval.metrics import BUDGETS, at_budget, at_rank, of_documents
+from milepost_eval import provenance
+from milepost_eval.metrics import BUDGETS, at_budget, at_rank, of_documents, of_sentences
 from milepost_eval.records import PerQuestion, Record
 from milepost_eval.statistics import interval
 from milepost_eval.types import Question, Ranking, Setting, System, Task
@@ -23,6 +23,8 @@ _BLOCK = 64
 
 _UNITS, _DOCUMENTS = 10, 100
 """Places and documents of a ranking that the metrics look at."""
+_ALL = 1 << 40
+"""More places than any ranking has."""
 
 
 def evaluate(
@@ -66,28 +68,26 @@ def evaluate(
         documents=len(task.documents),
         questions=len(asked.questions),
         left_out=left_out,
-        metrics={name: fmean(values) for name, values in asked.figures.items()},
-        intervals={
-            name: interval(values, per_question.documents) for name, values in asked.figures.items()
-        },
+        metrics={name: fmean(per_question.known(name)[0]) for name in per_question.figures},
+        intervals={name: interval(*per_question.known(name)) for name in per_question.figures},
         open_seconds=asked.open_seconds,
         search_seconds=asked.search_seconds,
         tokens=asked.tokens,
         cached=vectors is not None and vectors.kept > kept_before,
-        date=where.today(),
+        date=provenance.today(),
         version=__version__,
-        commit=where.commit(),
-        machine=where.machine(),
+        commit=provenance.commit(),
+        machine=provenance.machine(),
         per_question=per_question,
     )
 
 
 @dataclass(slots=True)
 class Asked:
-    """What came of asking; ``figures`` has one figure a metric and question, in order."""
+    """What came of asking; ``figures`` has each question's figures by metric, in order."""
 
     questions: list[Question] = field(default_factory=list)
-    figures: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    figures: list[dict[str, float]] = field(default_factory=list)
     tokens: int = 0
     open_seconds: float = 0.0
     search_seconds: float = 0.0
@@ -123,8 +123,7 @@ def ask(
             begun = time.perf_counter()
             rankings = opened.search([question.text for question in block])
             for question, ranking in zip(block, rankings, strict=True):
-                for name, value in _figures(question, ranking, setting, budgets).items():
-                    asked.figures[name].append(value)
+                asked.figures.append(_figures(question, ranking, setting, budgets))
             asked.search_seconds += time.perf_counter() - begun
             asked.questions += block
             if progress is not None:
@@ -157,6 +156,8 @@ def _figures(
             for name, value in at_budget(places, question, budget).items():
                 found[f"{name}@{budget}"] = value
         found |= at_rank(ranking.best(_UNITS), question)
+        order = ranking.best(_ALL) if question.twins else ()
+        found |= of_sentences(ranking.strongest(), order, question)
     if setting == "collection":
         found |= of_documents(ranking.documents(_DOCUMENTS), question.relevant)
     return found
@@ -164,6 +165,7 @@ def _figures(
 
 def _per_question(task: Task, asked: Asked) -> PerQuestion:
     questions = asked.questions
+    names = list(dict.fromkeys(name for figures in asked.figures for name in figures))
     lengths = {document.name: len(document.text) for document in task.documents}
     return PerQuestion(
         names=tuple(question.name for question in questions),
@@ -174,5 +176,5 @@ def _per_question(task: Task, asked: Asked) -> PerQuestion:
             for question in questions
         ),
         lengths=tuple(lengths[question.document] for question in questions),
-        figures={name: tuple(values) for name, values in asked.figures.items()},
+        figures={name: tuple(each.get(name) for each in asked.figures) for name in names},
     )

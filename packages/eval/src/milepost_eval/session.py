@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -13,15 +14,15 @@ from milepost._optional import require
 from milepost.engine.folder import cache_folder
 from milepost.errors import InputError, nearest
 from milepost.writing import check_output
-from milepost_eval.metrics import AT_BUDGET, AT_RANK, BUDGETS, OF_DOCUMENTS
-from milepost_eval.names import Workshop, parse
+from milepost_eval.catalogue import chosen
+from milepost_eval.factory import SystemFactory
+from milepost_eval.metrics import AT_BUDGET, AT_RANK, BUDGETS, OF_DOCUMENTS, OF_SENTENCES
 from milepost_eval.noise import Noise, noisy
-from milepost_eval.records import Record
+from milepost_eval.records import Record, from_value, to_value
 from milepost_eval.run import evaluate
-from milepost_eval.standard import unfolded
+from milepost_eval.runs import Run
 from milepost_eval.tasks import load, take, together
 from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY
-from milepost_eval.tuned import SHIPPED, read_tuned
 from milepost_eval.types import SETTINGS, Setting, Split, Task
 from milepost_eval.vectors import Vectors
 
@@ -32,7 +33,7 @@ class Session:
 
     Attributes:
         tasks: names of tasks, or paths; ``all`` means those of the data folder.
-        systems: names of systems or of sets of them.
+        systems: names of systems, of sets of them, and TOML files of rows (``catalogue.py``).
         split: of the questions.
         settings: a task is asked in those of them that it has.
         budgets: in characters.
@@ -42,9 +43,9 @@ class Session:
         cache: folder for vectors; None for ``eval`` in Milepost's cache.
         model: Milepost's model; None for the default.
         dtype: of sentence-transformers models.
-        tuned: file with the meaning of ``tuned``; None for the package's.
         noise: how questions are changed before they are asked; None for not at all.
         together: whether all tasks are one, with one collection.
+        run: folder where finished records are kept, and read again; None for nowhere.
     """
 
     tasks: Sequence[str] = ("all",)
@@ -58,9 +59,9 @@ class Session:
     cache: Path | None = None
     model: str | None = None
     dtype: str = "float32"
-    tuned: Path | None = None
     noise: Noise | None = None
     together: bool = False
+    run: Path | None = None
 
     @property
     def cache_folder(self) -> Path:
@@ -73,22 +74,18 @@ class Session:
         return Vectors(self.cache_folder / "vectors.sqlite")
 
     @cached_property
-    def workshop(self) -> Workshop:
+    def factory(self) -> SystemFactory:
         """Makes the systems."""
-        path = self.tuned or SHIPPED
-        tuned = read_tuned(path) if self.tuned or path.is_file() else None
-        return Workshop(self.vectors, model=self.model, dtype=self.dtype, tuned=tuned)
+        catalogue, _ = chosen(self.systems)
+        return SystemFactory(self.vectors, model=self.model, dtype=self.dtype, catalogue=catalogue)
 
     def names(self) -> list[str]:
-        """Names of the systems, sets unfolded, each once.
+        """Names of the systems, each once.
 
         Raises:
             InputError: one of them is unknown.
         """
-        names = unfolded(self.systems)
-        for name in names:
-            parse(name)
-        return names
+        return chosen(self.systems)[1]
 
     def loaded(self, usual: Sequence[str] = SPAN_TASKS) -> list[tuple[Task, int]]:
         """The tasks, each with the number of questions that ``questions`` leaves out.
@@ -142,7 +139,13 @@ class Session:
         """
         names = self.names()
         loaded = [(task, left_out, self._settings(task)) for task, left_out in self.loaded()]
-        systems = [self.workshop.make(name) for name in names]
+        systems = [self.factory.make(name) for name in names]
+        kept = None if self.run is None else Run(self.run, {"budgets": list(self.budgets)})
+        catalogue, _ = chosen(self.systems)
+        contents = {
+            task.name: _digest((task.split, task.questions, task.documents))
+            for task, _, _ in loaded
+        }
         for task, left_out, settings in loaded:
             for note in task.notes:
                 say(f"{task.name}: {note}")
@@ -155,7 +158,13 @@ class Session:
                         if progress is not None:
                             progress(*at, done, of)
 
-                    yield evaluate(
+                    key = f"{system.name}, {task.name}, {setting}, " + _digest(
+                        (catalogue.row(system.name), system.fingerprint, contents[task.name])
+                    )
+                    if kept is not None and key in kept:
+                        yield from_value(kept[key], f"{self.run}, {key}")
+                        continue
+                    record = evaluate(
                         system,
                         task,
                         setting,
@@ -164,6 +173,9 @@ class Session:
                         vectors=self.vectors,
                         progress=on_progress,
                     )
+                    if kept is not None:
+                        kept.add(key, to_value(record))
+                    yield record
 
     def _settings(self, task: Task) -> list[Setting]:
         wanted = [setting for setting in self.settings if setting in task.settings]
@@ -175,6 +187,11 @@ class Session:
         return wanted
 
 
+def _digest(parts: object) -> str:
+    """Tells a system or task from one of the same name that is another."""
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
 def check_metric(name: str, budgets: Sequence[int], settings: Sequence[Setting]) -> str:
     """The name of a metric, as records have it.
 
@@ -182,7 +199,7 @@ def check_metric(name: str, budgets: Sequence[int], settings: Sequence[Setting])
         InputError: the metric is unknown (with the nearest known one), or not of these settings.
     """
     known = [f"{each}@{budget}" for budget in budgets for each in AT_BUDGET]
-    known += [*AT_RANK, *OF_DOCUMENTS]
+    known += [*AT_RANK, *OF_SENTENCES, *OF_DOCUMENTS]
     if name not in known:
         raise InputError(f"unknown metric {name!r}", f"{nearest(name, known)}milepost eval list")
     if name in OF_DOCUMENTS and "collection" not in settings:
@@ -190,15 +207,14 @@ def check_metric(name: str, budgets: Sequence[int], settings: Sequence[Setting])
     return name
 
 
-def check_plots(path: Path) -> None:
-    """Check that a page or plots can be drawn and written, before hours of measuring.
+def check_plot(path: Path) -> None:
+    """Check that a plot can be drawn and written, before hours of measuring.
 
     Raises:
-        MissingExtra: matplotlib or jinja2 is not installed.
+        MissingExtra: matplotlib is not installed.
         InputError: the file cannot be written.
     """
-    for module in ("jinja2", "matplotlib"):
-        require(module, extra="eval")
+    require("matplotlib", extra="eval")
     check_output(path)
 
 

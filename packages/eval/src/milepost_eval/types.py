@@ -30,6 +30,8 @@ class Question:
         relevant: documents judged relevant, with their grade (1 unless the task grades); none for
             an absent question.
         kind: the question's type, "" if the task has no types (``context``, ``scattered`` …).
+        twins: passages of the document that say the same of another subject, and do not answer.
+        distance: sentences between the evidence and what its subject is named by, if it is known.
     """
 
     name: str
@@ -38,6 +40,8 @@ class Question:
     spans: tuple[Span, ...]
     relevant: Mapping[str, int] = field(default_factory=dict)
     kind: str = ""
+    twins: tuple[Span, ...] = ()
+    distance: int | None = None
 
     @property
     def absent(self) -> bool:
@@ -83,6 +87,9 @@ class Ranking(Protocol):
 
     def best(self, most: int) -> list[Place]:
         """The best ``most`` units (sentences, chunks …), best first."""
+
+    def strongest(self) -> Place | None:
+        """The sentence that a user is shown first: the search's best, else the first unit."""
 
     def spend(self, budget: int) -> list[Place]:
         """What a user with a budget of ``budget`` characters gets, best first.

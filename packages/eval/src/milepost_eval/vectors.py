@@ -9,11 +9,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from milepost.encoder import Encoder, Progress
+from milepost.engine import ModelFolder
 from milepost.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from milepost.engine.base import Engine
+    from milepost.engine.tokenizer import Tokenizer
 
 
 class Vectors:
@@ -109,3 +114,49 @@ class Vectors:
         # A killed process loses nothing; what a power cut takes can be made again.
         file.execute("PRAGMA synchronous = OFF")
         return file
+
+
+class CachedEncoder(Encoder):
+    """An ``Encoder`` that takes known vectors from ``vectors``.
+
+    Sentences and tokens are computed each time, which is fast; only the network is not run again.
+
+    Args:
+        folder: the model folder.
+        engine: runs the graph.
+        vectors: where vectors are kept.
+        tokenizer: another one than the folder's.
+    """
+
+    def __init__(
+        self,
+        folder: ModelFolder,
+        engine: Engine,
+        vectors: Vectors,
+        tokenizer: Tokenizer | None = None,
+    ) -> None:
+        super().__init__(folder, engine, tokenizer)
+        self._vectors = vectors
+        manifest = self.manifest
+        # Everything that the vectors depend on beside the tokens.
+        self._reading = (
+            f"{manifest.fingerprint} {engine.description.partition(', ')[2].partition(',')[0]} "
+            f"{manifest.window} {manifest.left} {manifest.right} {manifest.longest}"
+        )
+
+    def _run(
+        self,
+        ids: Sequence[Sequence[int]],
+        vectors: NDArray[np.float32],
+        progress: Progress | None,
+    ) -> int:
+        def read() -> tuple[NDArray[np.float32], int]:
+            tokens = super(CachedEncoder, self)._run(ids, vectors, progress)
+            return vectors, tokens
+
+        if not ids:
+            return 0
+        rows = [" ".join(map(str, sentence)) for sentence in ids]
+        known, tokens = self._vectors.get(self._reading, rows, read)
+        vectors[:] = known
+        return tokens

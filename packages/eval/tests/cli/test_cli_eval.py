@@ -96,19 +96,13 @@ def test_two_results_are_compared_with_intervals(cli, questions, tmp_path):
     assert "+0.0 [+0.0, +0.0]" in row
 
 
-def test_a_page_is_written(process, questions, tmp_path):
-    """The report is one file that says how it was made."""
-    for module in ("matplotlib", "jinja2"):
-        pytest.importorskip(module, reason="the page needs the eval extra")
-    out = tmp_path / "out.html"
-    result = process(
-        "eval", "run", "--tasks", questions, "--systems", "landmark,bm25", "--report", out, "-q"
-    )
-    assert result.returncode == 0, result.stderr
-    page = out.read_text(encoding="utf-8")
-    assert page.lstrip().lower().startswith("<!doctype html")
-    assert "<svg" in page
-    assert "milepost eval run --tasks" in page
+def test_a_plot_is_written(cli, questions, tmp_path):
+    """Of the systems that were asked."""
+    pytest.importorskip("matplotlib", reason="the plot needs milepost-eval")
+    out = tmp_path / "out.svg"
+    result = cli("eval", "run", "--tasks", questions, "--systems", "bm25,bm25:100", "--plot", out)
+    assert result.exit_code == 0, result.stderr
+    assert "bm25" in out.read_text(encoding="utf-8")
 
 
 def test_names_are_listed(cli):
@@ -128,9 +122,8 @@ def test_names_are_listed(cli):
         (["--budgets", "many"], "--budgets many"),
         (["--budgets", "²"], "--budgets ²"),
         (["--metric", "ndcg@10"], "ndcg@10.*--setting collection"),
-        (["--mteb", "scores"], "--mteb.*--setting collection"),
         (["--systems", ","], "empty"),
-        (["--systems", "chunk:tuned@nothing"], "chunk:tuned@nothing was not tuned"),
+        (["--systems", "chunk:tuned@nothing"], "unknown system 'chunk:tuned@nothing'"),
     ],
 )
 def test_a_wrong_name_is_answered_with_the_nearest(cli, questions, arguments, message):
@@ -142,12 +135,12 @@ def test_a_wrong_name_is_answered_with_the_nearest(cli, questions, arguments, me
     assert re.search(message, result.stderr)
 
 
-def test_a_page_that_cannot_be_written_is_told_first(cli, questions):
+def test_a_plot_that_cannot_be_written_is_refused_first(cli, questions):
     """Before anything is measured."""
-    pytest.importorskip("jinja2", reason="needs the eval extra")
-    result = cli("eval", "run", "--tasks", questions, "--report", "/dev/null/a.html", "-q")
+    pytest.importorskip("matplotlib", reason="the plot needs milepost-eval")
+    result = cli("eval", "run", "--tasks", questions, "--plot", "/dev/null/a.svg", "-q")
     assert result.exit_code == 2
-    assert "a.html cannot be written" in result.stderr
+    assert "a.svg cannot be written" in result.stderr
 
 
 def test_a_wrong_task_is_named(cli):
@@ -197,7 +190,6 @@ def test_the_cache_spares_the_second_run_the_reading(cli, questions, tmp_path):
         ["--tasks", "written"],
         ["compare", "a.jsonl", "b.jsonl", "--json"],
         ["show", "a.jsonl", "--systems", "bm25"],
-        ["tune", "tuned.json", "--systems", "bm25"],
         ["list", "--tasks", "written"],
     ],
 )
@@ -222,24 +214,6 @@ def test_an_unknown_subcommand_is_answered_with_the_nearest(cli):
     result = cli("eval", "compair")
     assert result.exit_code == 2
     assert re.fullmatch(r"milepost: .*'compair'.*'compare'.*milepost eval --help\n", result.stderr)
-
-
-def test_tuning_writes_a_choice_for_every_rival(cli, questions, tmp_path, monkeypatch):
-    """The file is read by `eval run --tuned`; the test split cannot be tuned on."""
-    from milepost_eval import tuning
-
-    monkeypatch.setattr(tuning, "families", lambda: {"bm25:tuned": ["bm25:100", "bm25:60"]})
-    out = tmp_path / "tuned.json"
-    result = cli("eval", "tune", out, "--tasks", questions, "-q")
-    assert result.exit_code == 0, result.stderr
-    assert re.fullmatch(r"bm25:tuned  bm25\S*:(100|60)  [\d.]+\n", result.stdout)
-    asked = ["--tasks", questions, "--systems", "bm25:tuned", "--tuned", out, "--json", "-q"]
-    record = json.loads(cli("eval", "run", *asked).stdout)
-    assert record["system"] in result.stdout
-    assert "'test' is not one of" in cli("eval", "tune", out, "--split", "test").stderr
-    unwritable = cli("eval", "tune", "/dev/null/tuned.json", "--tasks", questions, "-q")
-    assert unwritable.exit_code == 2
-    assert "tuned.json cannot be written" in unwritable.stderr
 
 
 def test_every_task_that_was_measured_is_shown(cli, questions, tmp_path):
@@ -275,13 +249,18 @@ def started(*args):
     )
 
 
-MANY = ",".join(["landmark", *(f"bm25:{size}" for size in range(1, 400))])
+@pytest.fixture
+def many(tmp_path):
+    """Names of systems that take long to measure."""
+    rows = [f'"words {size}" = {{ kind = "bm25", unit = "{size}" }}' for size in range(1, 400)]
+    (tmp_path / "many.toml").write_text("\n".join(["[systems]", *rows]))
+    return f"landmark,{tmp_path / 'many.toml'}"
 
 
-def test_a_killed_run_leaves_whole_lines_and_its_vectors(cli, questions, tmp_path):
+def test_a_killed_run_leaves_whole_lines_and_its_vectors(cli, questions, many, tmp_path):
     """Each result is there as soon as it is measured; the next run goes on from the cache."""
     asked = ["--tasks", questions, "--cache", tmp_path / "kept", "--json"]
-    with started(*asked, "--systems", MANY) as running:
+    with started(*asked, "--systems", many) as running:
         first = running.stdout.readline()
         running.kill()
     again = cli("eval", "run", *asked, "--systems", "landmark", "-q")
@@ -289,9 +268,9 @@ def test_a_killed_run_leaves_whole_lines_and_its_vectors(cli, questions, tmp_pat
     assert json.loads(again.stdout)["metrics"] == json.loads(first)["metrics"]
 
 
-def test_an_interrupted_run_says_what_is_kept(questions):
+def test_an_interrupted_run_says_what_is_kept(questions, many):
     """Ctrl-C: one line on stderr, exit code 130, no traceback."""
-    with started("--tasks", questions, "--json", "--systems", MANY) as running:
+    with started("--tasks", questions, "--json", "--systems", many) as running:
         running.stdout.readline()
         running.send_signal(signal.SIGINT)
         _, told = running.communicate(timeout=60)
@@ -301,9 +280,9 @@ def test_an_interrupted_run_says_what_is_kept(questions):
     ]
 
 
-def test_a_reader_that_leaves_ends_the_run(questions):
+def test_a_reader_that_leaves_ends_the_run(questions, many):
     """``| head -1`` is no error."""
-    with started("--tasks", questions, "--json", "--systems", MANY) as running:
+    with started("--tasks", questions, "--json", "--systems", many) as running:
         running.stdout.readline()
         running.stdout.close()
         assert running.stderr.read() == b""
@@ -321,11 +300,10 @@ def test_two_runs_share_a_cache(questions, tmp_path):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
-    """The page cannot be written, the table was; a full stdout is one line, too."""
-    for module in ("matplotlib", "jinja2"):
-        pytest.importorskip(module, reason="the page needs the eval extra")
+    """The plot cannot be written, the table was; a full stdout is one line, too."""
+    pytest.importorskip("matplotlib", reason="the plot needs milepost-eval")
     asked = ["eval", "run", "--tasks", questions, "--systems", "bm25"]
-    result = cli(*asked, "--report", "/dev/full")
+    result = cli(*asked, "--plot", "/dev/full")
     assert result.exit_code == 2
     assert "recall@1600" in result.stdout
     assert re.fullmatch(r"milepost: /dev/full cannot be written: .*No space.*\n", result.stderr)
@@ -342,8 +320,8 @@ def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
     [
         ("bm25s", ["--systems", "bm25,bm25s:400"], "./packages/eval"),
         ("langchain_text_splitters", ["--systems", "bm25,bm25:langchain"], "./packages/eval"),
-        ("jinja2", ["--systems", "bm25", "--report", "out.html"], "./packages/eval"),
-        ("wordllama", ["--systems", "bm25,sentence@wordllama"], "'./packages/eval[rivals]'"),
+        ("matplotlib", ["--systems", "bm25", "--plot", "out.svg"], "./packages/eval"),
+        ("wordllama", ["--systems", "bm25,sentence@wordllama"], "wordllama"),
     ],
 )
 def test_a_missing_library_is_told_with_the_package_that_brings_it(

@@ -13,7 +13,7 @@ from typing import Any
 
 from milepost import __version__
 from milepost.errors import UnreadableFile
-from milepost_eval.where import commit, machine
+from milepost_eval.provenance import commit, machine
 
 SCHEMA = 3
 """Of ``run.json`` and the state beside it. 2 renamed the setting ``opening`` to ``bos_token``; 3

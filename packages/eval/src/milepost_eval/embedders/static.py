@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 from collections.abc import Sequence
 from functools import cached_property
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milepost._optional import require
+from milepost.errors import MissingExtra
 from milepost_eval.embedders.base import loaded, unit, whole_characters
 from milepost_eval.embedders.fingerprints import fingerprint
 
@@ -95,7 +97,10 @@ def _quietly_imported(module: str) -> Any:
     """Import a package that sets up logging for everyone, and undo that."""
     handlers, level = logging.root.handlers[:], logging.root.level
     try:
-        return require(module, extra="rivals")
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtra(
+            f"this needs {module}, which cannot be imported ({error})", f"pip install {module}"
+        ) from error
     finally:
-        logging.root.handlers[:] = handlers
-        logging.root.setLevel(level)
+        logging.root.handlers[:], logging.root.level = handlers, level

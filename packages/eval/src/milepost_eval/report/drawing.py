@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from milepost._optional import require
-from milepost_eval.report.arrange import clean
+from milepost_eval.report.table import clean
 from milepost_eval.statistics import Verdict
 
 INK = "#1b1f24"
-"""Text and axes; ``currentColor`` inside a page, so that it follows the light."""
+"""Text and axes."""
 
 GROUND = "#fefefe"
-"""Background of a drawing; inside a page it follows the light or dark theme."""
+"""Background of a drawing."""
 
 PALE = "#8c959f"
 """What is not highlighted: readable on white and on black."""
@@ -174,35 +174,18 @@ def draw_spans(axes: Any, spans: Sequence[Span], limits: tuple[float, float], ti
     axes.set_xlabel(title)
 
 
-def swatch(style: Style, prefix: str) -> str:
-    """A sample of a line for a legend in a page; ``prefix`` as in ``svg``."""
-    made = figure(0.5, 0.2, None)
-    axes = made.add_axes((0, 0, 1, 1))
-    axes.axis("off")
-    axes.set_xlim(0, 1)
-    axes.set_ylim(-1, 1)
-    axes.plot([0, 0.5, 1], [0, 0, 0], markevery=[1], **_drawn(style))
-    return svg(made, prefix, alt="")
-
-
 def legend_handle(style: Style) -> Any:
     """A sample of a line for a legend in a figure."""
     return require("matplotlib.lines", extra="eval").Line2D([], [], **_drawn(style))
 
 
-def svg(made: Any, prefix: str, *, alt: str, page: bool = True) -> str:
-    """A figure as SVG.
+def svg(made: Any, prefix: str = "") -> str:
+    """A figure as SVG: the same bytes for the same figure.
 
     Args:
         made: the figure.
-        prefix: goes before every id, so that many drawings live in one page.
-        alt: what is shown, for those who do not see it; "" for an ornament.
-        page: to be part of a page: no XML head, no ground, ink in the colour of the text.
+        prefix: goes before every id, so that several drawings can live in one page.
     """
-    if page:
-        made.patch.set_alpha(0)
-        for axes in made.axes:
-            axes.patch.set_alpha(0)
     buffer = io.StringIO()
     made.savefig(
         buffer, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
@@ -210,21 +193,7 @@ def svg(made: Any, prefix: str, *, alt: str, page: bool = True) -> str:
     text = re.sub(r"<!DOCTYPE[^>]*>\s*", "", buffer.getvalue())  # it names a file on the network
     text = re.sub(r'<g id="[^"]*"', "<g", text)  # names of groups, which nothing refers to
     text = re.sub(r"""(\bid="|href="#|url\(#)""", rf"\g<1>{prefix}", text)
-    text = text.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
-    if not page:
-        return text
-    text = text[text.index("<svg") :].replace(INK, "currentColor")
-    text = text.replace(GROUND, "var(--ground)")
-    text = re.sub(r'<svg([^>]*?) width="[^"]*"', r"<svg\1", text, count=1)
-    text = re.sub(r'<svg([^>]*?) height="[^"]*"', r"<svg\1", text, count=1)
-    named = f'role="img" aria-label="{_attribute(alt)}"' if alt else 'aria-hidden="true"'
-    return text.replace("<svg", f"<svg {named}", 1)
-
-
-def _attribute(text: str) -> str:
-    for sign, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
-        text = text.replace(sign, entity)
-    return text
+    return text.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
 
 
 def _drawn(style: Style) -> dict[str, Any]:

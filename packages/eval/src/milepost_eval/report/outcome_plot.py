@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from math import ceil
 from typing import Any
 
 from milepost._optional import require
@@ -65,13 +66,14 @@ def _draw(axes: Any, panel: Panel) -> None:
         axes.tick_params(axis="x", labelrotation=30)
     axes.grid(axis="y", linewidth=0.4, alpha=0.6)
     axes.spines[["top", "right"]].set_visible(False)
-    several = len(panel.series) > 1
-    axes.set_title(panel.title, fontsize=10.0, pad=22.0 if several else 6.0)
-    if several:  # between title and plot, where no figure is
+    names = [series.name for series in panel.series] if len(panel.series) > 1 else []
+    columns = 4 if max(map(len, names), default=0) <= 16 else 2
+    axes.set_title(panel.title, fontsize=10.0, pad=6.0 + 16.0 * ceil(len(names) / columns))
+    if names:  # between title and plot, where no figure is
         axes.legend(
             loc="lower center",
             bbox_to_anchor=(0.5, 1.0),
-            ncols=4,
+            ncols=columns,
             frameon=False,
             fontsize=8.0,
             columnspacing=1.0,

@@ -1,14 +1,17 @@
-"""One metric of every system and task as rows of text, best system first."""
+"""One metric of every system and task as a table: a row a system, best first."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Literal
 
+from milepost.errors import InputError, nearest
 from milepost_eval.records import Record
-from milepost_eval.report.arrange import Run, clean
+from milepost_eval.statistics import Difference, mean_over_tasks
 
 MISSING = "–"
 MEAN = "mean over tasks"
@@ -21,6 +24,10 @@ _GAP = 2
 
 _NAME_LEAST, _NAME_EASY = 12, 30
 """Columns that systems' names have at least, and those for which headers are folded."""
+
+# Characters that Markdown would interpret; brackets of intervals and the underscores inside of
+# names mean nothing to Markdown and stay legible in the source.
+_SPECIAL = re.compile(r"[\\`*<>|&#~]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,19 @@ class Table:
     notes: tuple[str, ...]
 
 
+# Names come from files: control characters are no XML, and lone surrogates no UTF-8.
+_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+def clean(name: str) -> str:
+    """A name without characters that no drawing and no terminal can hold.
+
+    >>> clean("a" + chr(7) + "b")
+    'a�b'
+    """
+    return _UNPRINTABLE.sub("\ufffd", name)
+
+
 def percent(value: float) -> str:
     """A share in percent, as every figure of a report is written.
 
@@ -60,29 +80,33 @@ def with_interval(mean: float, low: float, high: float) -> str:
     return f"{percent(mean)} [{percent(low)}, {percent(high)}]"
 
 
+def signed_interval(found: Difference) -> str:
+    """A difference with its interval in percentage points: one is never shown without the other."""
+    mean, low, high = (
+        f"{round(100 * value, 1) + 0.0:+.1f}".replace("-", "−")
+        for value in (found.mean, found.low, found.high)
+    )
+    return f"{mean} [{low}, {high}]"
+
+
 def rows(records: Iterable[Record], metric: str, setting: str) -> Table:
     """The table of a metric in a setting.
 
     Args:
-        records: of one run.
+        records: of one run: one of each system, task and setting, all of one split.
         metric: such as ``recall@1600``.
         setting: ``document`` or ``collection``.
 
     Raises:
-        InputError: no records, or none with this metric in this setting.
+        InputError: no records, none with this metric in this setting, one of them twice, or records
+            of two splits.
     """
-    return of_run(Run(records), metric, setting)
-
-
-def of_run(run: Run, metric: str, setting: str) -> Table:
-    """See ``rows``."""
-    run.check(metric, setting)
-    tasks = run.tasks(metric, setting)
+    measured = by_task(tuple(records), metric, setting)
+    tasks = list(dict.fromkeys(task for task, _ in measured))
     detailed, narrow = [], []
-    for system in run.systems(metric, setting):
-        cells = [_cells(run.get(setting, task, system), metric) for task in tasks]
-        mean = run.mean(system, metric, setting)
-        last = with_interval(mean.mean, mean.low, mean.high) if mean else MISSING
+    for system, mean in ranked(measured, metric):
+        last = with_interval(*mean) if mean else MISSING
+        cells = [_cells(measured.get((task, system)), metric) for task in tasks]
         detailed.append((clean(system), *(cell for cell, _ in cells), last))
         narrow.append((clean(system), *(cell for _, cell in cells), last))
     return Table(
@@ -90,38 +114,98 @@ def of_run(run: Run, metric: str, setting: str) -> Table:
         headers=("system", *map(clean, tasks), MEAN),
         rows=tuple(detailed),
         narrow=tuple(narrow),
-        notes=notes(run, metric, setting),
+        notes=tuple(_notes(measured, tasks)),
     )
 
 
-def notes(run: Run, metric: str, setting: str) -> tuple[str, ...]:
+def ranked(
+    measured: dict[tuple[str, str], Record], metric: str
+) -> list[tuple[str, tuple[float, float, float] | None]]:
+    """Systems with their mean over tasks and its interval, best first.
+
+    Those that miss a task have no mean and are last: theirs would be of easier or harder questions.
+    """
+    tasks = {task for task, _ in measured}
+    found: dict[str, dict[str, Record]] = {}
+    for (task, system), record in measured.items():
+        found.setdefault(system, {})[task] = record
+    order = sorted(
+        found,
+        key=lambda name: (
+            len(found[name]) < len(tasks),
+            -fmean(record.metrics[metric] for record in found[name].values()),
+        ),
+    )
+    return [
+        (
+            system,
+            mean_over_tasks(
+                {task: record.per_question.known(metric) for task, record in found[system].items()}
+            )
+            if len(found[system]) == len(tasks)
+            else None,
+        )
+        for system in order
+    ]
+
+
+def by_task(records: Sequence[Record], metric: str, setting: str) -> dict[tuple[str, str], Record]:
+    """Task and system → the record that has the metric in the setting."""
+    if not records:
+        raise InputError("no records to report", "milepost eval run")
+    splits = sorted({record.split for record in records})
+    if len(splits) > 1:
+        raise InputError(f"records of several splits: {', '.join(splits)}", "records of one split")
+    settings = dict.fromkeys(record.setting for record in records)
+    if setting not in settings:
+        raise InputError(
+            f"nothing was measured in the setting {setting!r}", f"one of {', '.join(settings)}"
+        )
+    found: dict[tuple[str, str], Record] = {}
+    for record in records:
+        if record.setting != setting or metric not in record.metrics:
+            continue
+        if (record.task, record.system) in found:
+            raise InputError(
+                f"two records of {record.system} on {record.task} ({setting})",
+                "the records of one run",
+            )
+        found[record.task, record.system] = record
+    if not found:
+        known = list(dict.fromkeys(name for record in records for name in record.metrics))
+        raise InputError(
+            f"no {metric!r} in the setting {setting!r}",
+            f"{nearest(metric, known)}one of {', '.join(known)}",
+        )
+    return found
+
+
+def _notes(measured: dict[tuple[str, str], Record], tasks: Sequence[str]) -> Iterable[str]:
     """What is missing from a table or limits what it says."""
-    lacking: dict[str, list[str]] = {}
-    for system, task in run.missing(metric, setting):
-        lacking.setdefault(clean(system), []).append(clean(task))
-    found = [
-        f"{MISSING}: {system} was not measured on {', '.join(tasks)}, so it has no mean over tasks."
-        for system, tasks in lacking.items()
-    ]
-    found += [
-        f"Not all systems were asked the same questions of {clean(task)}; differences are of the "
-        "questions that both were asked."
-        for task in run.other_questions(metric, setting)
-    ]
-    for task in run.tasks(metric, setting):
-        few = len(run.clusters(task, setting))
+    for system in dict.fromkeys(system for _, system in measured):
+        lacking = [clean(task) for task in tasks if (task, system) not in measured]
+        if lacking:
+            yield (
+                f"{MISSING}: {clean(system)} was not measured on {', '.join(lacking)}, "
+                "so it has no mean over tasks."
+            )
+    for task in tasks:
+        name = clean(task)
+        of_task = [record for (each, _), record in measured.items() if each == task]
+        if len({frozenset(record.per_question.names) for record in of_task}) > 1:
+            yield (
+                f"Not all systems were asked the same questions of {name}; differences are of the "
+                "questions that both were asked."
+            )
+        few = len({owner for record in of_task for owner in record.per_question.documents})
         if few < FEW:
-            found.append(
-                f"The questions of {clean(task)} are about {few} document{'s' * (few > 1)}: its "
+            yield (
+                f"The questions of {name} are about {few} document{'s' * (few > 1)}: its "
                 "intervals say little of other documents."
             )
-        left = {record.left_out for record in run.records if record.task == task} - {0}
+        left = max(record.left_out for record in of_task)
         if left:
-            most = max(left)
-            found.append(
-                f"{most:,} questions of {clean(task)} were not asked (--questions, --documents)."
-            )
-    return tuple(found)
+            yield f"{left:,} questions of {name} were not asked (--questions, --documents)."
 
 
 def as_text(table: Table, width: int | None) -> str:
@@ -139,9 +223,26 @@ def as_text(table: Table, width: int | None) -> str:
     return _printed(table, table.narrow, _widths(table, width))
 
 
+def as_markdown(table: Table, ours: str) -> str:
+    """The table as Markdown with its title as a heading, the rows of ``ours`` in bold."""
+    lines = [
+        [f"**{_escape(name)}**" if name == clean(ours) else _escape(name), *cells]
+        for name, *cells in table.rows
+    ]
+    marks = ["---", *["---:"] * (len(table.headers) - 1)]
+    grid = [list(map(_escape, table.headers)), marks, *lines]
+    body = "\n".join("| " + " | ".join(cells) + " |" for cells in grid)
+    notes = "".join(f"\n- {_escape(note)}" for note in table.notes)
+    return f"### {_escape(table.title)}\n\n{body}\n" + (f"{notes}\n" if notes else "")
+
+
+def _escape(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)
+
+
 def _cells(record: Record | None, metric: str) -> tuple[str, str]:
     """The detailed and the narrow cell."""
-    if record is None or metric not in record.metrics:
+    if record is None:
         return MISSING, MISSING
     mean = record.metrics[metric]
     if metric not in record.intervals:

@@ -5,5 +5,5 @@ Out:     rankings of units: sentences, chunks, whole documents.
 Refuses: to know of evidence and metrics.
 Read:    ``units.py`` (units and rankings of them), ``splitters.py`` (documents to units), then one
          file a way: ``landmark.py`` (ours), ``lexical.py``, ``dense.py``, ``late.py``,
-         ``whole.py``; ``fused.py`` and ``rerank.py`` put others together; ``../names.py``.
+         ``whole.py``; ``fused.py`` puts two together; ``../factory.py``.
 """

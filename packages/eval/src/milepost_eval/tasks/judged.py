@@ -1,19 +1,10 @@
-"""Public collections that judge whole documents: BEIR, LongEmbed, MLDR.
+"""Public collections that judge whole documents, in BEIR's layout.
 
-As their owners lay them out on disk:
-
-- BEIR (Thakur et al. 2021, github.com/beir-cellar/beir): ``corpus.jsonl`` (``_id``, ``title``,
-  ``text``), ``queries.jsonl`` (``_id``, ``text``), ``qrels/{train,dev,test}.tsv`` with a head line
-  and the columns query-id, corpus-id, score. Copies of it on the Hugging Face hub, MTEB's among
-  them, have ``qrels/SPLIT.jsonl`` instead, or Parquet (``corpus/*.parquet``,
-  ``queries/*.parquet``, and ``qrels`` or ``data/SPLIT-*.parquet``); all are read.
-- LongEmbed (Zhu et al. 2024, huggingface.co/datasets/dwzhu/LongEmbed): a folder a task with
-  ``corpus.jsonl`` (``doc_id``, ``text``), ``queries.jsonl`` (``qid``, ``text``) and
-  ``qrels.jsonl`` (``qid``, ``doc_id``); ``needle`` and ``passkey`` have a ``context_length`` on
-  every line and are asked one length at a time: ``needle@1024``. All of it is ``test``.
-- MLDR (Chen et al. 2024, huggingface.co/datasets/Shitao/MLDR): ``mldr-v1.0-LANGUAGE/`` with
-  ``corpus.jsonl.gz`` (``docid``, ``text``) and ``{train,dev,test}.jsonl.gz`` (``query_id``,
-  ``query``, ``positive_passages``: a list of ``docid`` and ``text``).
+BEIR (Thakur et al. 2021, github.com/beir-cellar/beir) has ``corpus.jsonl`` (``_id``, ``title``,
+``text``), ``queries.jsonl`` (``_id``, ``text``), ``qrels/{train,dev,test}.tsv`` with a head line
+and the columns query-id, corpus-id, score. Copies of it on the Hugging Face hub, MTEB's among
+them, have ``qrels/SPLIT.jsonl`` instead, or Parquet (``corpus/*.parquet``, ``queries/*.parquet``,
+and ``qrels`` or ``data/SPLIT-*.parquet``); all are read.
 
 The whole corpus is the collection: leaving documents out would make a task easier.
 """
@@ -27,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from milepost.errors import InputError, UnreadableFile, nearest
+from milepost.errors import UnreadableFile, nearest
 from milepost.types import Document
 from milepost_eval.tasks.reading import (
     SPLITS,
@@ -59,59 +50,6 @@ def read_beir(folder: Path, split: Split) -> Task:
     return replace(task, notes=(*task.notes, note))
 
 
-def read_longembed(folder: Path, split: Split) -> Task:
-    """A task of LongEmbed; ``FOLDER@LENGTH`` where it has several context lengths."""
-    _only_test("LongEmbed", split, folder)
-    length = ""
-    if not folder.is_dir() and "@" in folder.name:
-        stem, _, length = folder.name.rpartition("@")
-        folder = folder.with_name(stem)
-    found = {stem: list(lines(_file(folder, stem))) for stem in ("corpus", "queries", "qrels")}
-    known = {str(line.fields.get("context_length", "")) for line in found["corpus"]}
-    lengths = sorted(known, key=lambda each: (len(each), each))
-    if length or len(lengths) > 1:
-        if length not in lengths:
-            raise InputError(
-                f"{folder} has the context lengths {', '.join(filter(None, lengths)) or 'none'}",
-                f"longembed:{folder}@LENGTH" if any(lengths) else f"longembed:{folder}",
-            )
-        found = {
-            stem: [line for line in all_ if str(line.fields.get("context_length")) == length]
-            for stem, all_ in found.items()
-        }
-    documents, facts = _corpus(found["corpus"], "doc_id")
-    queries = _queries(found["queries"], "qid")
-    rows = ((line, line.name("qid"), line.name("doc_id"), 1) for line in found["qrels"])
-    judged = _judgements(rows, queries, documents)
-    name = f"longembed:{folder.name}{'@' if length else ''}{length}"
-    return _task(name, split, documents, facts, queries, judged, folder)
-
-
-def read_mldr(folder: Path, split: Split) -> Task:
-    """One language of MLDR."""
-    documents, facts = _corpus(lines(_file(folder, "corpus")), "docid")
-    source = _file(folder, split)
-    asked = list(lines(source))
-    queries = _queries(asked, "query_id", text="query")
-    judged = _judgements(
-        (
-            (line, line.name("query_id"), Line(line.path, line.number, passage).name("docid"), 1)
-            for line in asked
-            for passage in _passages(line)
-        ),
-        queries,
-        documents,
-    )
-    return _task(f"mldr:{folder.name}", split, documents, facts, queries, judged, source)
-
-
-def _passages(line: Line) -> list[Mapping[str, Any]]:
-    value = line.fields.get("positive_passages")
-    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        raise line.wrong("'positive_passages' is not a list of objects", "download the file again")
-    return value
-
-
 def _corpus(
     rows: Iterable[Line], *keys: str
 ) -> tuple[dict[str, Document], dict[str, dict[str, Any]]]:
@@ -129,13 +67,13 @@ def _corpus(
     return documents, facts
 
 
-def _queries(rows: Iterable[Line], *keys: str, text: str = "text") -> dict[str, str]:
+def _queries(rows: Iterable[Line], *keys: str) -> dict[str, str]:
     queries: dict[str, str] = {}
     names = Named("question")
     for line in rows:
         name = line.name(*keys)
         names.add(name, line)
-        queries[name] = question_text(line, text)
+        queries[name] = question_text(line, "text")
     return queries
 
 
@@ -275,11 +213,6 @@ def _task(
         settings=("collection",),
         notes=tuple(f"{count} questions {why} are left out" for why, count in counts.items()),
     )
-
-
-def _only_test(what: str, split: Split, source: Path) -> None:
-    if split != "test":
-        raise InputError(f"{source}: {what} has test questions only", "--split test")
 
 
 def _file(folder: Path, stem: str) -> Path:

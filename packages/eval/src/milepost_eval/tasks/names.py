@@ -2,29 +2,25 @@
 
 written, meetings …    a folder of the shared data
 articles               titles and headings of the shared corpus
-needle                 a needle in the shared book; needle:FILE in a text of one's own
-FORMAT:FOLDER          a public format: beir, conteb, longbench, longembed, mldr, qasper
-FOLDER                 the same, in the format of its files; or a folder like the shared ones
+beir:FOLDER            a collection in BEIR's layout, also by its folder alone
+FOLDER                 a folder like the shared ones
 FILE.jsonl             a task of one's own, see ``own.py``; also FILE.jsonl.gz, FILE.parquet, and a
                        folder that ``save_to_disk`` of Hugging Face datasets wrote
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from milepost.errors import InputError, nearest
-from milepost.text import read
 from milepost_eval.tasks.articles import read_articles
-from milepost_eval.tasks.needle import needles
+from milepost_eval.tasks.judged import read_beir
 from milepost_eval.tasks.own import read_own
-from milepost_eval.tasks.public import FORMATS, format_of, read_public
-from milepost_eval.tasks.reading import SPLITS, is_table, part_of
+from milepost_eval.tasks.reading import is_table, part_of
 from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY, read_folder
 from milepost_eval.types import Split, Task
 
-NAMES = (*SPAN_TASKS, "articles", "needle")
+NAMES = (*SPAN_TASKS, "articles")
 """Tasks of the shared data, by name."""
 
 _SAY = "--data FOLDER, or MILEPOST_DATA=FOLDER in the environment"
@@ -49,24 +45,26 @@ def load(name: str, split: Split, data: Path | None = None, *, absent: bool = Fa
     if name in NAMES:
         return _shared(name, split, _data(name, data))
     kind, colon, rest = name.partition(":")
-    if colon and rest and kind in FORMATS:
-        return read_public(kind, Path(rest).expanduser(), split)
-    if colon and rest and kind == "needle":
-        return replace(_needle(Path(rest).expanduser(), split), name=name)
+    if colon and rest and kind == "beir":
+        return read_beir(Path(rest).expanduser(), split)
     path = Path(name).expanduser()
     if is_table(path) or path.name.endswith((".jsonl", ".jsonl.gz")):
         return read_own(path, split, absent=absent)
     if path.is_file():
         raise InputError(
             f"{path} is not a task: files of questions end in .jsonl, .jsonl.gz or .parquet",
-            "a file as in docs/evaluation.md, or needle:FILE to hide sentences in a text",
+            "a file as in docs/evaluation.md",
         )
     if path.is_dir():
         if part_of(path, "questions").exists():
             return read_folder(path, split, absent=absent)
-        return read_public(format_of(path), path, split)
-    known = (*NAMES, *(f"{each}:FOLDER" for each in FORMATS), "FILE.jsonl")
-    near = nearest(kind, (*NAMES, *FORMATS))
+        if (path / "qrels").is_dir():
+            return read_beir(path, split)
+        raise InputError(
+            f"{path} has neither questions nor BEIR's qrels", "a folder as in docs/evaluation.md"
+        )
+    known = (*NAMES, "beir:FOLDER", "FILE.jsonl")
+    near = nearest(kind, (*NAMES, "beir"))
     raise InputError(f"unknown task {name!r}", f"{near}one of {', '.join(known)}")
 
 
@@ -75,17 +73,10 @@ def _shared(name: str, split: Split, data: Path) -> Task:
         raise InputError(f"task {name} has test questions only", "--split test")
     if name == "articles":
         return read_articles(data / "corpus", split)
-    if name == "needle":
-        return _needle(data / "book" / "origin-of-species.txt", split)
     folder = data / "tasks" / name
     if not folder.is_dir():
         raise InputError(f"task {name} needs {folder}, which is not a folder", _SAY)
     return read_folder(folder, split)
-
-
-def _needle(path: Path, split: Split) -> Task:
-    """Each split has its own needles, so that nothing is tuned on test needles."""
-    return needles(read(path).text, seed=SPLITS.index(split), split=split)
 
 
 def _data(name: str, data: Path | None) -> Path:

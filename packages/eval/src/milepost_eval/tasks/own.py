@@ -19,7 +19,9 @@ A question line may also have
 
     "id": "q17"          its name, unique; else ``line N``,
     "split": "dev"       ``train``, ``dev`` (where it says nothing) or ``test``,
-    "type": "scattered"  a word by which results are grouped.
+    "type": "scattered"  a word by which results are grouped,
+    "twins": [[9, 40]]   spans that say the same of another subject, for the metric ``twins``,
+    "distance": 3        sentences between the evidence and the name of its subject.
 
 ``milepost fit`` also takes ``"spans": []``: the document is about this and does not answer.
 
@@ -48,14 +50,14 @@ from milepost_eval.tasks.reading import (
     Named,
     lines,
     need_questions,
+    question_of,
     question_text,
-    spans_of,
     split_of,
     task_name,
 )
 from milepost_eval.types import Question, Split, Task
 
-_KEYS = ("question", "document", "text", "spans", "id", "split", "type")
+_KEYS = ("question", "document", "text", "spans", "id", "split", "type", "twins", "distance")
 
 
 def read_own(path: Path, split: Split, *, absent: bool = False) -> Task:
@@ -93,19 +95,12 @@ def read_own(path: Path, split: Split, *, absent: bool = False) -> Task:
         _check_keys(line)
         name = line.name("id") if "id" in line.fields else f"line {line.number}"
         asked.add(name, line)
-        words, wanted = question_text(line, "question"), split_of(line, "dev") == split
+        question_text(line, "question")
+        wanted = split_of(line, "dev") == split
         document = shelf.document(line, fetch=wanted)
         if document is None:  # a file of another split
             continue
-        spans = spans_of(line, line.fields.get("spans"), document, absent=absent)
-        question = Question(
-            name=name,
-            text=words,
-            document=document.name,
-            spans=spans,
-            relevant={document.name: 1} if spans else {},
-            kind=line.text("type") if "type" in line.fields else "",
-        )
+        question = question_of(line, name, document, absent=absent)
         if wanted:
             questions.append(question)
     need_questions(questions, split, path)

@@ -14,7 +14,7 @@ from typing import Any, get_args
 from milepost._optional import require
 from milepost.errors import InputError, UnreadableFile, first_line, nearest
 from milepost.types import Document, Span
-from milepost_eval.types import Split
+from milepost_eval.types import Question, Split
 
 SPLITS: tuple[Split, ...] = get_args(Split)
 
@@ -259,9 +259,9 @@ def question_text(line: Line, *keys: str) -> str:
 
 
 def spans_of(
-    line: Line, value: Any, document: Document, *, absent: bool = False
+    line: Line, value: Any, document: Document, *, absent: bool = False, key: str = "spans"
 ) -> tuple[Span, ...]:
-    """Evidence spans, ascending.
+    """Spans of evidence or of twins, ascending.
 
     Spans may be given in any order. Ones that overlap are an error: whether two pieces or one
     were meant, only the author knows, and ``all``-evidence metrics depend on it.
@@ -271,13 +271,14 @@ def spans_of(
         value: the spans as the line has them.
         document: which they count in.
         absent: whether an empty list may say that the document does not answer.
+        key: what the line calls them, for messages.
 
     Raises:
         InputError: no spans, not pairs of whole numbers, empty, outside the document, overlapping.
     """
     pair = "a span is [start, end]: code points of the document, end exclusive"
     if not isinstance(value, list) or not (value or absent):
-        raise line.wrong(f"'spans' is {_shown(value)}, not a list of spans", pair)
+        raise line.wrong(f"{key!r} is {_shown(value)}, not a list of spans", pair)
     found: list[Span] = []
     for span in value:
         if (
@@ -303,6 +304,35 @@ def spans_of(
                 f"spans {start}–{end} and {following}–{last} overlap", "one span instead of the two"
             )
     return tuple(found)
+
+
+def question_of(line: Line, name: str, document: Document, *, absent: bool = False) -> Question:
+    """The question of a line with ``question`` and ``spans``, of a task's folder or file.
+
+    Args:
+        line: of the question.
+        name: its name.
+        document: which it asks of.
+        absent: whether an empty list of spans may say that the document does not answer.
+
+    Raises:
+        InputError: something of it cannot be used; see ``spans_of``.
+    """
+    spans = spans_of(line, line.fields.get("spans"), document, absent=absent)
+    twins = line.fields.get("twins", [])
+    distance = line.fields.get("distance")
+    if distance is not None and type(distance) is not int:
+        raise line.wrong(f"'distance' is {_shown(distance)}, not a whole number", "leave it out")
+    return Question(
+        name=name,
+        text=question_text(line, "question"),
+        document=document.name,
+        spans=spans,
+        relevant={document.name: 1} if spans else {},
+        kind=line.text("type") if "type" in line.fields else "",
+        twins=spans_of(line, twins, document, absent=True, key="twins"),
+        distance=distance,
+    )
 
 
 class Named:

@@ -18,11 +18,10 @@ from milepost_eval.tasks.reading import (
     lines,
     need_questions,
     part_of,
-    question_text,
-    spans_of,
+    question_of,
     split_of,
 )
-from milepost_eval.types import Question, Split, Task
+from milepost_eval.types import Split, Task
 
 SPAN_TASKS = (
     "written",
@@ -70,7 +69,10 @@ def read_folder(folder: Path, split: Split, *, absent: bool = False) -> Task:
         name=folder.name,
         split=split,
         documents=tuple(documents.values()),
-        questions=tuple(_question(line, documents, absent) for line in asking),
+        questions=tuple(
+            question_of(line, line.name("id"), documents[line.name("document")], absent=absent)
+            for line in asking
+        ),
         facts=facts,
     )
 
@@ -105,16 +107,3 @@ def _documents(
             f"{nearest(missing[0], known)}download both files again",
         )
     return documents, facts
-
-
-def _question(line: Line, documents: dict[str, Document], absent: bool) -> Question:
-    document = documents[line.name("document")]
-    spans = spans_of(line, line.fields.get("spans"), document, absent=absent)
-    return Question(
-        name=line.name("id"),
-        text=question_text(line, "question"),
-        document=document.name,
-        spans=spans,
-        relevant={document.name: 1} if spans else {},
-        kind=line.text("type") if "type" in line.fields else "",
-    )

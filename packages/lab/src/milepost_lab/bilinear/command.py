@@ -120,7 +120,7 @@ def command(
     """
     from dataclasses import replace
 
-    from milepost_eval.names import Workshop
+    from milepost_eval.factory import SystemFactory
     from milepost_lab.bilinear.study import CONTROLS, FEWEST, STUDIED, compare
     from milepost_lab.bilinear.table import record, table, verdicts
     from milepost_lab.bilinear.tasks import evidence, named
@@ -134,7 +134,7 @@ def command(
         readers: dict[str, Reader] = {}
         if folders:
             readers = {
-                "evidence": Workshop(kept_vectors(cache), model=model).encoder(),
+                "evidence": SystemFactory(kept_vectors(cache), model=model).encoder(),
                 **{f"evidence@{each.name}": each for each in control_readers(controls)},
             }
         for name, reader in readers.items():

@@ -152,7 +152,7 @@ def command(
         else:
             click.echo("\n".join(_trained_rows(result)))
         return 0
-    from milepost_eval.names import Workshop
+    from milepost_eval.factory import SystemFactory
     from milepost_eval.session import data_folder
     from milepost_eval.tasks.names import load
     from milepost_eval.tasks.protocol import take
@@ -160,7 +160,7 @@ def command(
     from milepost_lab.controls.readers import control_readers
 
     names = [name.strip() for name in rankers.split(",") if name.strip()]
-    workshop = Workshop(kept_vectors(cache), model=model)
+    factory = SystemFactory(kept_vectors(cache), model=model)
     readers = control_readers(controls)
     found = []
     with Counter(settings) as counter:
@@ -169,11 +169,11 @@ def command(
             found.append(
                 audited(
                     task,
-                    workshop.encoder(),
+                    factory.encoder(),
                     names,
                     hide=hide,
                     selected=selected,
-                    minilm=workshop.embedder("minilm") if "minilm" in names else None,
+                    minilm=factory.embedder("minilm") if "minilm" in names else None,
                     controls=readers,
                     seed=seed,
                     progress=lambda doing, done, of: counter("", doing, done, of),

@@ -39,8 +39,7 @@ def lengths(found: Found) -> str | None:
     xs = [LENGTHS[task] for task in tasks]
     points = {row: [100 * found.score(row, task) for task in tasks] for row in rows}
     x = Axis("tokens of a document", xs, [f"{n:,}" for n in xs], log=True)
-    alt = "nDCG@10 of poolings at each length"
-    return _drawn(_styles(found, best), points, x, "nDCG@10, %", "lengths-", alt)
+    return _drawn(_styles(found, best), points, x, "nDCG@10, %", "lengths-")
 
 
 def curves(found: Found) -> str | None:
@@ -59,8 +58,8 @@ def curves(found: Found) -> str | None:
     if not whole:
         return None
     x = Axis("steps", steps, [f"{n:,}" for n in steps])
-    y, alt = "nDCG@10 on validation pairs, %", "Learning curves of poolings"
-    return _drawn(_styles(found, list(whole)), whole, x, y, "curves-", alt)
+    y = "nDCG@10 on validation pairs, %"
+    return _drawn(_styles(found, list(whole)), whole, x, y, "curves-")
 
 
 def _styles(found: Found, rows: list[str]) -> dict[str, Style]:
@@ -75,7 +74,6 @@ def _drawn(
     x: Axis,
     y: str,
     prefix: str,
-    alt: str,
 ) -> str:
     """Lines of rows, in grey those without a style."""
     rows = [*styles, *(row for row in points if row not in styles)]
@@ -88,7 +86,7 @@ def _drawn(
         if len(rows) > len(styles):
             handles["others"] = legend_handle(REST)
         made.legend(list(handles.values()), list(handles), loc="outside right upper", frameon=False)
-        return svg(made, prefix, alt=alt, page=False)
+        return svg(made, prefix)
 
 
 def differences(found: Found) -> str | None:
@@ -117,7 +115,7 @@ def differences(found: Found) -> str | None:
         axes = made.subplots()
         title = f"nDCG@10 less that of {found.against}, points, mean over tasks"
         draw_spans(axes, spans, (min(low, 0) - room, max(high, 0) + room), title)
-        return svg(made, "differences-", alt=title, page=False)
+        return svg(made, "differences-")
 
 
 def write(found: Found, folder: Path) -> list[Path]:

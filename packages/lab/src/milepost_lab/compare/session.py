@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from milepost.errors import InputError
-from milepost_eval.where import commit, machine, today
+from milepost_eval.provenance import commit, machine, today
 from milepost_lab.compare.cache import Asked, ResultCache, Run
 from milepost_lab.compare.controls import Reader, control
 from milepost_lab.compare.fitting import Chosen, Fit, Fitter, parted

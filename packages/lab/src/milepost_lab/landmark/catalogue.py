@@ -59,4 +59,4 @@ def outcomes(
     for chosen in [find(name) for name in wanted]:
         say(f"{chosen.name}: {chosen.question}")
         tasks = [task for task, _ in session.loaded(chosen.tasks)]
-        yield chosen.run(session.workshop.encoder(), tasks, session.vectors)
+        yield chosen.run(session.factory.encoder(), tasks, session.vectors)

@@ -55,7 +55,7 @@ def command(
     that an experiment was made for.
     """
     from milepost.writing import write_text
-    from milepost_eval.session import Session, check_plots
+    from milepost_eval.session import Session, check_plot
     from milepost_lab.landmark import EXPERIMENTS, as_markdown, outcomes, plot
 
     if not names:
@@ -73,7 +73,7 @@ def command(
         model=model,
     )
     if report:
-        check_plots(report)
+        check_plot(report)
     for outcome in outcomes(session, split_names(",".join(names)), noting(settings)):
         click.echo(as_markdown(outcome))
         if report:

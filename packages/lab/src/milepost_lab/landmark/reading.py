@@ -14,10 +14,9 @@ from milepost.errors import ModelError
 from milepost.text import split
 from milepost.types import Document, Span
 from milepost.windows import Window, WindowSize, plan
-from milepost_eval.remembered import RememberedEncoder
 from milepost_eval.systems.units import Units
 from milepost_eval.types import Question, Task
-from milepost_eval.vectors import Vectors
+from milepost_eval.vectors import CachedEncoder, Vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +59,7 @@ class Reading:
         ]
 
 
-class Reader(RememberedEncoder):
+class Reader(CachedEncoder):
     """An encoder that caches its vectors, reports its windows and can have other window sizes."""
 
     _costs: tuple[int, ...] = ()

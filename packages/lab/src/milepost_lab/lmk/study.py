@@ -26,7 +26,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
 from milepost.writing import write_text
-from milepost_eval.where import commit, machine, today
+from milepost_eval.provenance import commit, machine, today
 from milepost_lab.lmk.arms import POOLINGS, Pooling
 from milepost_lab.lmk.base import Base, Progress, minilm, pretrained
 from milepost_lab.lmk.material import Material, gathered, training_texts

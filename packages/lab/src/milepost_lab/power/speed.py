@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from milepost.errors import InputError, UnreadableFile
 from milepost.writing import write_text
-from milepost_eval.where import machine, today
+from milepost_eval.provenance import machine, today
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder

@@ -300,7 +300,7 @@ def transfer(
 def _print(experiment: str, found: dict[str, Any], *, as_json: bool) -> int:
     """Print the result as a table or as JSON, with what made it."""
     if as_json:
-        from milepost_eval.where import commit, machine, today
+        from milepost_eval.provenance import commit, machine, today
 
         where = {"machine": machine(), "commit": commit(), "date": today()}
         print_json({"experiment": experiment, **where, **found})

@@ -126,7 +126,7 @@ def command(
     parameters: the best landmark, the three best, a softmax over all.
     """
     from milepost.writing import check_output
-    from milepost_eval.names import Workshop
+    from milepost_eval.factory import SystemFactory
     from milepost_lab.controls.readers import control_readers
     from milepost_lab.xpool.study import Asking, study
     from milepost_lab.xpool.table import table
@@ -137,7 +137,7 @@ def command(
     with Counter(settings) as counter:
         found = study(
             folders,
-            Workshop(kept_vectors(cache), model=model).encoder(),
+            SystemFactory(kept_vectors(cache), model=model).encoder(),
             XPoolRecipe(steps=steps, rate=rate),
             {"heads": heads, "temperature": temperature},
             Asking(

@@ -110,7 +110,7 @@ def fit(
     """
     from milepost._optional import require
     from milepost.engine.folder import cache_folder, find_model
-    from milepost_eval.names import Workshop
+    from milepost_eval.factory import SystemFactory
     from milepost_eval.session import data_folder
     from milepost_eval.vectors import Vectors
     from milepost_train.ranking.questions import Sizes, roles
@@ -137,7 +137,7 @@ def fit(
         allow_nc=allow_nc,
     )
     vectors = Vectors((cache or cache_folder() / "eval") / "vectors.sqlite")
-    encoder = Workshop(vectors, model=model).encoder()
+    encoder = SystemFactory(vectors, model=model).encoder()
     with Counter(settings) as counter:
         try:
             made = fitted(

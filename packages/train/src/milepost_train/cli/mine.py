@@ -102,14 +102,14 @@ def mine(
     repeat it or are next to it are dropped: they may be answers that nobody marked.
     """
     from milepost.engine.folder import cache_folder
-    from milepost_eval.names import Workshop
+    from milepost_eval.factory import SystemFactory
     from milepost_eval.vectors import Vectors
     from milepost_train.mining import mine as mined
     from milepost_train.negatives import Limits
 
     limits = Limits(document, collection, below, similar, around)
     vectors = Vectors((cache or cache_folder() / "train") / "vectors.sqlite")
-    encoder = Workshop(vectors=vectors, model=model).encoder()
+    encoder = SystemFactory(vectors=vectors, model=model).encoder()
     with Counter(settings) as counter:
         try:
             found = mined(

@@ -20,7 +20,7 @@ from milepost.reranker import LandmarkReranker
 from milepost.search.fusion import Fusion
 from milepost.search.trees import Trees
 from milepost_eval.metrics import BUDGETS
-from milepost_eval.where import machine, today
+from milepost_eval.provenance import machine, today
 from milepost_train.ranking import cases as asking
 from milepost_train.ranking.boosting import ROUNDS, case_weights, learn_trees
 from milepost_train.ranking.calibration import calibrate

