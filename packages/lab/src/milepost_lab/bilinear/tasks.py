@@ -193,8 +193,10 @@ def evidence(
         InputError: a task cannot be read.
     """
     half = None if documents is None else -(-documents // 2)
-    train = _candidates(read(folders, "train", encoder, documents=documents, say=say), candidates)
-    test = _candidates(read(folders, "dev", encoder, documents=half, say=say), candidates)
+    train = _candidates(
+        read(folders, "train", encoder, documents=documents, progress=say), candidates
+    )
+    test = _candidates(read(folders, "dev", encoder, documents=half, progress=say), candidates)
     return PairTask(
         name,
         train[train.true.any(1).nonzero()[:, 0]],
