@@ -27,7 +27,9 @@ STUDIES: dict[str, str] = {
 """Study → a line of help. Its command is ``milepost_lab.STUDY.study:command``, imported only when
 it is asked for, since most studies import torch."""
 
-_BEFORE = {name for name in STUDIES if name not in {"xpool"}}  # command.py, until converted
+_BEFORE = {
+    name for name in STUDIES if name not in {"ggem", "ponet", "xpool"}
+}  # command.py, until converted
 
 
 @click.group(

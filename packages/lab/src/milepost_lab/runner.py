@@ -310,7 +310,7 @@ def _cell(value: Any) -> str:
 def _plain(value: Any) -> Any:
     """The value as JSON holds it."""
     if hasattr(value, "_asdict"):
-        return value._asdict()
+        return _plain(value._asdict())
     if isinstance(value, Mapping):
         return {str(name): _plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple | range):
