@@ -28,7 +28,9 @@ STUDIES: dict[str, str] = {
 it is asked for, since most studies import torch."""
 
 _BEFORE = {
-    name for name in STUDIES if name not in {"ggem", "ponet", "xpool"}
+    name
+    for name in STUDIES
+    if name not in {"bilinear", "ggem", "p2at", "ponet", "supernet", "xpool"}
 }  # command.py, until converted
 
 

@@ -74,3 +74,50 @@ def best_rate(rates: Sequence[float], loss: Callable[[float], float]) -> float:
 def parameters(module: nn.Module) -> int:
     """Number of trained numbers."""
     return sum(weight.numel() for weight in module.parameters() if weight.requires_grad)
+
+
+def fit_best(
+    module: nn.Module,
+    loss: Callable[[int], Tensor],
+    validate: Callable[[], float],
+    steps: int,
+    rate: float,
+    *,
+    every: int = 50,
+    checks: int = 6,
+    decay: float = 0.0,
+) -> tuple[float, int]:
+    """Train until the validation loss is flat, and load the weights of its minimum.
+
+    Args:
+        module: is trained in place.
+        loss: see ``fit``.
+        validate: loss on held-out data.
+        steps: at most.
+        rate: constant learning rate.
+        every: steps between validations.
+        checks: validations in a row without a new minimum that end the training.
+        decay: weight decay.
+
+    Returns:
+        The lowest validation loss and the number of steps that led to it.
+    """
+    weights = [weight for weight in module.parameters() if weight.requires_grad]
+    optimizer = torch.optim.AdamW(weights, lr=rate, weight_decay=decay)
+    lowest, best, state = math.inf, 0, {}
+    for step in range(1, steps + 1):
+        optimizer.zero_grad()
+        loss(step - 1).backward()
+        nn.utils.clip_grad_norm_(weights, 1.0)
+        optimizer.step()
+        if step % every == 0 or step == steps:
+            with torch.no_grad():
+                found = validate()
+            if found < lowest:
+                lowest, best = found, step
+                state = {name: value.clone() for name, value in module.state_dict().items()}
+            elif step - best >= checks * every:
+                break
+    if state:
+        module.load_state_dict(state)
+    return lowest, best

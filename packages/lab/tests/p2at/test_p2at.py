@@ -2,25 +2,34 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.errors import InputError  # noqa: E402
-from milepost_lab.p2at.network.fusion import Decoder, Fusion, GlobalContext  # noqa: E402
-from milepost_lab.p2at.network.p2at import (  # noqa: E402
+from milepost_lab.p2at.model import (  # noqa: E402  # noqa: E402  # noqa: E402  # noqa: E402
+    ARMS,
+    CORRECTED,
+    PUBLISHED,
     Block,
+    Decoder,
+    Fusion,
+    GlobalContext,
+    Norm,
     Pyramid,
     PyramidAttention,
     SqueezedAttention,
+    arm,
     attended,
     drawn_out,
     scores,
+    segmenter,
     squeezed,
+    weights,
     window,
 )
-from milepost_lab.p2at.network.segmenter import ARMS, arm, segmenter, weights  # noqa: E402
-from milepost_lab.p2at.network.wiring import CORRECTED, PUBLISHED, Norm  # noqa: E402
+from milepost_lab.p2at.study import command, draw, hardest, overlap  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -263,3 +272,32 @@ def test_batch_statistics_depend_on_who_is_there():
 
     near(normed(1.0, 3.0), [-1.0, 1.0], atol=1e-4, rtol=0)
     near(normed(1.0, 3.0, 8.0), [-1.019049, -0.339683, 1.358732], atol=1e-4, rtol=0)
+
+
+def test_the_hardest_pixels_are_kept_as_in_check_8():
+    losses = -torch.log(torch.tensor([0.95] * 4))
+    near(hardest(losses, 1), losses[0])  # as published none is kept: NaN
+    easy = -torch.log(torch.tensor([0.95, 0.97, 0.99, 0.99]))
+    near(hardest(easy, 2), easy[:2].mean())
+
+
+def test_overlap_counts_pixels_of_all_images():
+    found = overlap(np.array([[3, 1, 0], [0, 2, 0], [0, 0, 0]]))
+    assert found[:2] == pytest.approx([3 / 4, 2 / 3])
+    assert np.isnan(found[2])
+
+
+def test_bars_differ_at_one_end():
+    images, classes = draw(30, 0)
+    assert images.shape == (30, 1, 32, 32)
+    bright, dark = (images[:, 0][classes == kind] for kind in (3, 4))
+    assert (bright > 1.8).mean() > 0.05
+    assert (dark < -0.6).mean() > 0.05
+    assert (bright < -0.6).mean() < 0.01
+
+
+def test_the_study_runs(run_study):
+    args = ("--arm", "corrected", "--arm", "identity", "--seeds", 2, "--steps", 1, "--images", 8)
+    found = run_study(command, *args)
+    names = [row["arm"] for row in found["rows"]]
+    assert names == ["corrected", "identity", "corrected - identity"]
