@@ -61,3 +61,23 @@ def small_controls(monkeypatch: pytest.MonkeyPatch, control_of: Callable[[str], 
     from milepost_lab.controls import readers as control_readers
 
     monkeypatch.setattr(control_readers, "control_encoder", control_of)
+
+
+@pytest.fixture
+def run_study() -> Callable[..., dict[str, object]]:
+    """Call a study's command as from the command line; its JSON."""
+    import json
+
+    from click.testing import CliRunner
+
+    from milepost.console.options import Settings
+
+    def call(command: object, *args: object) -> dict[str, object]:
+        given = [*map(str, args), "--json"]
+        result = CliRunner().invoke(command, given, obj=Settings(), standalone_mode=False)
+        if result.exception is not None:
+            raise result.exception
+        found: dict[str, object] = json.loads(result.stdout)
+        return found
+
+    return call

@@ -41,7 +41,7 @@ def test_controls_are_rows():
 
 def test_digits_are_a_task(monkeypatch):
     """A figure an image; rows that read a query, or another network, are no rows of it."""
-    digits = pytest.importorskip("milepost_lab.data.digits")
+    digits = pytest.importorskip("milepost_lab.compare.digits")
     pytest.importorskip("sklearn", reason="needs the lab extra")
     task = images()
     assert len(task.asked.names) == 1797 - digits.TRAINED

@@ -1,1 +1,1 @@
-"""Bilinear fusion of two vectors (MLB, MUTAN …) beside plain concatenation."""
+"""Bilinear fusions against plain ones of as many parameters (arXiv 2012.10285)."""

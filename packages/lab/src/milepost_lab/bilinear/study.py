@@ -1,230 +1,212 @@
-"""What a bilinear fusion is worth beside plain ones of as many parameters (2012.10285).
+"""``milepost lab bilinear``: what a bilinear fusion is worth beside plain ones of equal size.
 
-The study put six bilinear fusions in the place of concatenation and mostly lost by it, with
-hidden layers of one width for all: from 1 million to 4 billion parameters. Here every fusion has
-the parameters of one budget (but ``concat`` fewer, and ``mcb`` next to none: its bins are drawn),
-its own learning rate, the same rows in the same order, several seeds, and training until the
-validation loss is flat (``training.py``); differences come with intervals, corrected for having
-looked at all of them.
+digits      do two pictures show the same digit? (small form of the study in 2012.10285)
+product-k   the label is the sign of a sum of k products of hidden features
+sum-k       the same features added: no product is needed
+evidence    a question and landmarks of its document: which sentence answers it?
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import click
+import numpy as np
+import torch
+
+from milepost.console.options import count_option
 from milepost.errors import InputError
-from milepost_eval.statistics import Difference, corrected, difference
-from milepost_lab.bilinear.tasks import PairTask
-from milepost_lab.bilinear.training import USUAL, Protocol, Trainer, Training, right_of
-from milepost_lab.pooling.fusions import fusion, fusion_row
+from milepost_lab.bilinear.model import RATES, Rows, parted, right_of, sized, train
+from milepost_lab.data.digits import TRAINED, digits
+from milepost_lab.data.landmarked import Landmarked, read
+from milepost_lab.poolers.fusion import FUSIONS
+from milepost_lab.runner import Report, Run, study
+from milepost_lab.statistics import difference, holm, interval
+from milepost_lab.training import best_rate
 
-CONTROLS = ("concat", "concat-mlp", "relu-sum", "hadamard")
-"""Fusions that a bilinear one must beat; ``hadamard`` is the simplest product."""
-
+PLAIN = ("concat", "concat-mlp", "relu-sum", "hadamard")
 STUDIED = ("mcb", "mlb", "mfb", "mfh", "mutan", "block")
-
 BESIDE = ("concat-mlp", "hadamard")
-"""The baselines of the reported differences."""
-
-FEWEST = 5
-"""Minimum number of training rows, of which a fifth is held out."""
-
-
-@dataclass(frozen=True, slots=True)
-class FusionRow:
-    """A fusion on a task.
-
-    Attributes:
-        name: of the fusion.
-        parameters: that are trained.
-        rate: that was chosen.
-        edge: whether it is an end of the grid, so that a better one may lie beyond.
-        steps: of training behind the tested weights, of each seed.
-        flat: seeds whose validation loss became flat; the cap ended the others.
-        figures: accuracy (0-1) of each seed.
-        gains: differences from each of ``BESIDE``, over rows and seeds.
-    """
-
-    name: str
-    parameters: int
-    rate: float
-    edge: bool
-    steps: tuple[int, ...]
-    flat: int
-    figures: tuple[float, ...]
-    gains: Mapping[str, Difference]
+"""An MLP and the simplest product: what a bilinear fusion must beat."""
+FEATURES = 16
+BUDGETS = {"digits": 16_000, "product": 1000, "sum": 1000, "evidence": 50_000}
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The results of all fusions on a task.
-
-    Attributes:
-        task: its name.
-        tells: what the figures count, in a few words.
-        trained, tested: number of rows.
-        without: accuracy of the score without fusion; None if there is no such score.
-        rows: one for each fusion.
-    """
-
-    task: str
-    tells: str
-    trained: int
-    tested: int
-    without: float | None
-    rows: tuple[FusionRow, ...]
-
-    def better(self, beside: str) -> list[str]:
-        """Names of the fusions that are significantly better than another."""
-        return [
-            row.name
-            for row in self.rows
-            if beside in row.gains and row.gains[beside].verdict == "better"
-        ]
-
-
-def sized(name: str, m: int, n: int, parameters: int) -> dict[str, Any]:
-    """Settings that bring a scorer as close as possible to a budget of parameters, not above it.
-
-    A fusion gives one number; one that ends in a ReLU gives as many as it is wide, and the scorer
-    adds them up.
-
-    Args:
-        name: of the fusion; ``mcb``, whose bins are not parameters, gets two bins for each number.
-        m: width of x.
-        n: width of y.
-        parameters: the budget.
-
-    Raises:
-        InputError: an unknown fusion, or its smallest form exceeds the budget.
-    """
-    row = fusion_row(name)
-    if "hidden" not in row.parameters:
-        return {"out": 1}
-    if name == "mcb":
-        return {"out": 1, "hidden": 2 * max(m, n)}
-
-    def settings(hidden: int) -> dict[str, Any]:
-        # Factor 2 is the libraries'; the paper's 5 leaves little width to a small budget.
-        factor = {"factor": 2} if "factor" in row.parameters else {}
-        return {"hidden": hidden, "out": hidden if row.active else 1, **factor}
-
-    def count(hidden: int) -> int:
-        return parameters_of(name, settings(hidden), m, n)
-
-    least = fusion(name).settings.get("chunks", 1)
-    low = int(least) if isinstance(least, int) else 1
-    if count(low) > parameters:
-        raise InputError(
-            f"{name} has {count(low):,} parameters at least, not {parameters:,}",
-            "allow more parameters",
+@study(
+    "bilinear",
+    "Compare bilinear fusions with plain ones.",
+    "milepost lab bilinear --task digits --seeds 5",
+    "milepost lab bilinear --task product-3",
+    "milepost lab bilinear tasks/written tasks/trials",
+    seeds=3,
+)
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option("--task", default="digits", help="digits, product-K or sum-K; FOLDERs are evidence.")
+@click.option("--fusion", "fusions", multiple=True, type=click.Choice([*FUSIONS]), help="Of these.")
+@count_option("--steps", 4000, "Training steps at most.")
+@count_option("--candidates", 16, "Landmarks of each question.")
+@click.option("--documents", type=click.IntRange(min=1), help="Training documents of a task.")
+@click.option("--model", metavar="NAME|FOLDER", default="landmark-light", help="Gives landmarks.")
+def command(
+    run: Run,
+    folders: tuple[Path, ...],
+    task: str,
+    fusions: tuple[str, ...],
+    steps: int,
+    candidates: int,
+    documents: int | None,
+    model: str,
+) -> Report:
+    """Train fusions of as many parameters on pairs, each at the rate with the best validation."""
+    if folders:
+        rows, test = evidence(run, folders, model, documents, candidates)
+        task = "evidence"
+    else:
+        rows, test = pairs(task)
+    budget = BUDGETS[task.partition("-")[0]]
+    learning, validation = parted(rows)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name in dict.fromkeys([*BESIDE, *(fusions or (*PLAIN, *STUDIED))]):
+        settings = sized(name, rows.x.shape[-1], rows.y.shape[-1], budget)
+        once = train(name, settings, learning, validation, test, steps)
+        first = run.seeds[0]
+        rate = run.cached(
+            f"rate-{name}",
+            partial(best_rate, RATES, partial(_loss, once, first)),
         )
-    high = low + 1
-    while count(high) <= parameters:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if count(middle) <= parameters else (low, middle)
-    return settings(low)
-
-
-def parameters_of(name: str, settings: Mapping[str, Any], m: int, n: int) -> int:
-    """Numbers that a scorer trains, without the scale of a known score."""
-    made = fusion(name, **settings)
-    out = int(settings["out"])
-    return made.row.parameter_count(made.settings, m, n) + (out + 1 if out > 1 else 0)
-
-
-def compare(
-    task: PairTask,
-    names: Sequence[str] = (*CONTROLS, *STUDIED),
-    protocol: Protocol = USUAL,
-    say: Callable[[str, int, int], object] = lambda name, done, of: None,
-    folder: Path | None = None,
-) -> Finding:
-    """Train and test fusions on a task.
-
-    Args:
-        task: see ``milepost_lab.bilinear.tasks``.
-        names: fusions; those of ``BESIDE`` are trained in any case.
-        protocol: the same for all.
-        say: told the fusion, trainings done, and of how many.
-        folder: keeps finished trainings; None keeps nothing.
-
-    Raises:
-        InputError: an unknown fusion, one that is larger than the budget, too few rows, or a
-            folder that holds the task with other settings.
-    """
-    if len(task.train) < FEWEST:
-        raise InputError(
-            f"{task.name}: {len(task.train)} rows are too few to learn from", "give more documents"
+        found[name] = run.per_seed(name, partial(once, rate))
+    flat = {n: np.array([each["right"] for each in some], float) for n, some in found.items()}
+    clusters = [*test.clusters] * len(run.seeds)
+    over = {
+        beside: holm(
+            {
+                n: difference(some.ravel(), flat[beside].ravel(), clusters)
+                for n, some in flat.items()
+                if n != beside
+            }
         )
-    names = list(dict.fromkeys([*BESIDE, *names]))
-    m, n = task.train.x.shape[-1], task.train.y.shape[-1]
-    trainer = Trainer.of(task, protocol, folder)
-    told: dict[str, list[Training]] = {}
-    made: dict[str, dict[str, Any]] = {}
-    for number, name in enumerate(names):
-        made[name] = dict(fusion(name, **sized(name, m, n, task.parameters)).settings)
-
-        def on_training(done: int, of: int, number: int = number, name: str = name) -> None:
-            say(name, number * of + done, len(names) * of)
-
-        told[name] = trainer.trained(name, made[name], on_training)
-    gains = {beside: _gains(told, beside, task.test.clusters) for beside in BESIDE}
-    rates = protocol.rates
-    rows = (
-        FusionRow(
-            name,
-            parameters_of(name, made[name], m, n),
-            found[0].rate,
-            len(rates) > 1 and found[0].rate in (min(rates), max(rates)),
-            tuple(one.best for one in found),
-            sum(one.flat for one in found),
-            tuple(_mean(one.right) for one in found),
-            {beside: gain[name] for beside, gain in gains.items() if name in gain},
-        )
-        for name, found in told.items()
-    )
-    test = task.test
-    without = None if test.base is None else _mean(right_of(test.base, test))
-    return Finding(task.name, task.tells, len(task.train), len(test), without, tuple(rows))
-
-
-def crossover(findings: Sequence[Finding], name: str = "hadamard") -> int | None:
-    """Planted products from which on a fusion is surely better than ``concat-mlp``; None: never.
-
-    From which on: at every larger number that was asked, too.
-    """
-    found = {
-        int(finding.task.partition("-")[2]): name in finding.better("concat-mlp")
-        for finding in findings
-        if finding.task.startswith("product-")
+        for beside in BESIDE
     }
-    first = None
-    for features in sorted(found, reverse=True):
-        if not found[features]:
-            break
-        first = features
-    return first
+    lines = [
+        {
+            "fusion": name,
+            "right": interval(some.ravel(), clusters),
+            **{f"over {beside}": over[beside].get(name) for beside in BESIDE},
+            "steps": float(np.mean([each["steps"] for each in found[name]])),
+        }
+        for name, some in flat.items()
+    ]
+    notes = [f"{task}: {len(rows):,} training rows, {len(test):,} test rows, {budget:,} weights."]
+    if test.base is not None:
+        without = np.mean(right_of(test.base, test))
+        notes.append(f"Without fusion {without:.3f} are right.")
+    return Report(lines, notes)
 
 
-def _gains(
-    told: Mapping[str, list[Training]], beside: str, clusters: Sequence[str]
-) -> dict[str, Difference]:
-    """Difference of every fusion to one, over all rows and seeds."""
+def _loss(once: Any, seed: int, rate: float) -> float:
+    loss: float = once(rate, seed)["loss"]
+    return loss
 
-    def flat(name: str) -> list[float]:
-        return [float(value) for one in told[name] for value in one.right]
 
-    repeated = [*clusters] * len(told[beside])
-    return corrected(
-        {name: difference(flat(name), flat(beside), repeated) for name in told if name != beside}
+def pairs(name: str) -> tuple[Rows, Rows]:
+    """Training and test rows of ``digits``, ``product-K`` or ``sum-K``.
+
+    Raises:
+        InputError: an unknown name, or a K that is even or too large.
+    """
+    kind, _, number = name.partition("-")
+    if name == "digits":
+        return same_digit()
+    if kind in ("product", "sum") and number.isdigit():
+        return planted(kind, int(number))
+    raise InputError(f"unknown task {name!r}", "digits, product-K or sum-K, as in product-3")
+
+
+def same_digit(train_rows: int = 12_000, test_rows: int = 3000) -> tuple[Rows, Rows]:
+    """Two pictures each, in half of the rows of the same digit."""
+    images, kinds = digits()
+    flat = images.flatten(1)
+    generator = torch.Generator().manual_seed(0)
+
+    def drawn(first: int, last: int, count: int) -> Rows:
+        some, kind = flat[first:last], kinds[first:last]
+        one = torch.arange(count) % len(some)  # every picture as often as the others
+        alike = torch.rand(count, generator=generator) < 0.5
+        fits = (kind[one][:, None] == kind[None]) == alike[:, None]
+        fits[torch.arange(count), one] = False
+        other = torch.multinomial(fits.float(), 1, generator=generator)[:, 0]
+        clusters = tuple(map(str, one.tolist()))
+        return Rows(some[one][:, None], some[other][:, None], alike[:, None], clusters)
+
+    return drawn(0, TRAINED, train_rows), drawn(TRAINED, len(flat), test_rows)
+
+
+def planted(
+    kind: str, features: int, train_rows: int = 3000, test_rows: int = 2000
+) -> tuple[Rows, Rows]:
+    """A planted truth: signs ``s`` of x and ``t`` of y, hidden by a rotation each.
+
+    ``product``: true where ``Σ_k s_k t_k > 0``; with one feature that is an exclusive or. ``sum``:
+    true where ``Σ_k s_k + t_k > 0``, which needs no product.
+
+    Raises:
+        InputError: an even number of features, or too many.
+    """
+    if features % 2 == 0 or not 1 <= features <= FEATURES:
+        raise InputError(f"{features} features", f"an odd number under {FEATURES}")
+    generator = torch.Generator().manual_seed(features)
+    turns = [torch.linalg.qr(torch.randn(FEATURES, FEATURES, generator=generator))[0] for _ in "xy"]
+
+    def drawn(count: int) -> Rows:
+        signs = torch.randint(2, (2, count, FEATURES), generator=generator) * 2.0 - 1
+        s, t = signs[:, :, :features]
+        true = ((s * t if kind == "product" else s + t).sum(1) > 0)[:, None]
+        x, y = (side @ turn for side, turn in zip(signs, turns, strict=True))
+        return Rows(x[:, None], y[:, None], true, tuple(map(str, range(count))))
+
+    return drawn(train_rows), drawn(test_rows)
+
+
+def evidence(
+    run: Run, folders: tuple[Path, ...], model: str, documents: int | None, most: int
+) -> tuple[Rows, Rows]:
+    """Questions with the nearest landmarks of their document, of which some are evidence.
+
+    A question whose evidence is not among its candidates is left out of training and counts as
+    wrong in the test.
+    """
+    import milepost
+
+    encoder = milepost.load(model)
+    half = None if documents is None else -(-documents // 2)
+    train_rows = _candidates(
+        read(folders, "train", encoder, documents=documents, progress=run.progress), most
     )
+    test = _candidates(read(folders, "dev", encoder, documents=half, progress=run.progress), most)
+    return train_rows[train_rows.true.any(1).nonzero()[:, 0]], test
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)
+def _candidates(data: Landmarked, most: int) -> Rows:
+    x, y, true, base, real = [], [], [], [], []
+    for query, answer, places in zip(data.queries, data.answers, data.evidence, strict=True):
+        states, asked = torch.from_numpy(data.document(int(answer))), torch.from_numpy(query)
+        cosines = states @ asked
+        best = cosines.topk(min(most, len(states))).indices
+        real.append(torch.arange(most) < len(best))
+        best = torch.cat([best, best[-1:].expand(most - len(best))])
+        x.append(asked[None])
+        y.append(states[best])
+        true.append(torch.isin(best, torch.tensor(places, dtype=torch.long)) & real[-1])
+        base.append(cosines[best])
+    # Unit vectors have numbers of 1/√d; fusions begin with weights made for numbers of 1.
+    scale = data.states.shape[1] ** 0.5
+    return Rows(
+        scale * torch.stack(x),
+        scale * torch.stack(y),
+        torch.stack(true),
+        tuple(data.documents[answer] for answer in data.answers),
+        torch.stack(base),
+        torch.stack(real),
+    )

@@ -45,7 +45,7 @@ def images() -> Measure:
         MissingExtra: scikit-learn is not installed.
     """
     require("sklearn", extra="lab")
-    from milepost_lab.data import digits
+    from milepost_lab.compare import digits
 
     count = len(digits.digits()[1]) - digits.TRAINED
     names = tuple(f"digit {number}" for number in range(count))

@@ -1,11 +1,8 @@
-"""Tasks as vectors: landmarks of each document, and a vector and the document of each question.
-
-Studies on top of a frozen encoder read tasks here, once.
-"""
+"""Tasks as vectors: landmarks of each document, and a vector and the document of each question."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,8 +14,7 @@ from milepost.types import Reader
 from milepost_eval.tasks.protocol import take
 from milepost_eval.tasks.shared import read_folder
 from milepost_eval.types import Split, Task
-from milepost_lab.pooling.ragged import starts
-from milepost_train.data import touched
+from milepost_lab.runner import Progress
 from milepost_train.licences import barred
 
 
@@ -46,8 +42,12 @@ class Landmarked:
 
     def document(self, number: int) -> NDArray[np.float32]:
         """The landmarks of one document, ``(n, d)``."""
-        start = int(starts(self.lengths)[number])
-        return self.states[start : start + int(self.lengths[number])]
+        end = int(self.lengths[: number + 1].sum())
+        return self.states[end - int(self.lengths[number]) : end]
+
+    def texts(self) -> list[NDArray[np.float32]]:
+        """The landmarks of each document."""
+        return np.split(self.states, np.cumsum(self.lengths)[:-1])
 
 
 def read(
@@ -58,7 +58,7 @@ def read(
     documents: int | None = None,
     questions: int | None = None,
     allow_nc: bool = True,
-    say: Callable[[str, int, int], None] = lambda task, done, of: None,
+    progress: Progress = lambda task, done, of: None,
 ) -> Landmarked:
     """Read tasks and encode their documents and questions.
 
@@ -69,7 +69,7 @@ def read(
         documents: most documents of a task; None for all.
         questions: most questions of a task; None for all.
         allow_nc: whether documents whose licence forbids commercial use are read.
-        say: told task, documents read and documents of the task.
+        progress: called with task, documents read and documents of the task.
 
     Raises:
         InputError: a task that cannot be read, or of which nothing is left.
@@ -83,21 +83,22 @@ def read(
     for folder in folders:
         task = take(_allowed(read_folder(folder, split), allow_nc), questions, documents)
         numbers: dict[str, int] = {}
-        spans: dict[str, list[tuple[int, int]]] = {}
+        spans: dict[str, NDArray[np.int64]] = {}
         for done, document in enumerate(task.documents):
-            say(task.name, done, len(task.documents))
-            marks = encoder.encode(document)
-            if not len(marks.vectors):
-                continue
-            numbers[document.name] = len(names)
-            spans[document.name] = [(int(start), int(end)) for start, end in marks.spans]
-            names.append(f"{task.name}/{document.name}")
-            states.append(marks.vectors)
+            progress(f"reading {task.name} ({split})", done, len(task.documents))
+            landmarks = encoder.encode(document)
+            if len(landmarks.vectors):
+                numbers[document.name] = len(names)
+                spans[document.name] = landmarks.spans
+                names.append(f"{task.name}/{document.name}")
+                states.append(landmarks.vectors)
         for question in task.questions:
             if question.document in numbers:
                 queries.append(encoder.encode_query(question.text))
                 answers.append(numbers[question.document])
-                evidence.append(touched(spans[question.document], question.spans))
+                starts, ends = spans[question.document].T
+                hit = [(starts < end) & (ends > start) for start, end in question.spans]
+                evidence.append(tuple(np.flatnonzero(np.any(hit, 0)).tolist()) if hit else ())
                 tasks.append(task.name)
     if not queries:
         raise InputError(f"no {split} question is left", "allow more documents or questions")
@@ -139,19 +140,19 @@ def spliced(
         )
     parts: list[NDArray[np.float32]] = []
     moved: list[tuple[int, int]] = []
-    for number, count in enumerate(more.tolist()):
-        own = data.document(number)
+    for own, count in zip(data.texts(), more.tolist(), strict=True):
         at, start = random.integers(len(own) + 1), random.integers(len(foreign) - count + 1)
         parts += [own[:at], foreign[start : start + count], own[at:]]
         moved.append((int(at), count))
-    evidence = tuple(
-        tuple(place + (count if place >= at else 0) for place in places)
-        for places, (at, count) in zip(
-            data.evidence, (moved[answer] for answer in data.answers), strict=True
-        )
-    )
+    evidence = []
+    for places, answer in zip(data.evidence, data.answers, strict=True):
+        at, count = moved[answer]
+        evidence.append(tuple(place + (count if place >= at else 0) for place in places))
     return replace(
-        data, states=np.concatenate(parts), lengths=data.lengths + more, evidence=evidence
+        data,
+        states=np.concatenate(parts),
+        lengths=data.lengths + more,
+        evidence=tuple(evidence),
     )
 
 

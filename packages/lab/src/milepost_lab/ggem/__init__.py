@@ -1,1 +1,1 @@
-"""Power means with exponents for groups of channels, on digits."""
+"""Group generalized mean pooling at the end of a patch transformer (arXiv 2212.04114)."""

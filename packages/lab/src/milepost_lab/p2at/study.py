@@ -1,78 +1,128 @@
-"""Segmenters trained on shapes, one for each way to mix a coarse map, of equal size.
+"""``milepost lab p2at``: segment discs, squares and bars whose class is visible at one end only.
 
-``ARM@random`` is the untrained baseline of an arm: its random network, frozen but for the last
-layer. The other baselines of ``lab/controls`` are for texts; there are none for images.
+    0 ground   1 disc   2 square   3 bar with a bright end   4 bar with a dark end
+
+A bar is nearly as long as the image. Both classes of bars differ in a few pixels at one end only,
+so a network with a short range can only guess at the other end.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from statistics import fmean
+from typing import Any
 
+import click
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from milepost.errors import InputError
-from milepost_eval.statistics import Difference, corrected
-from milepost_lab.controls.kinds import parted
-from milepost_lab.differences import over_trainings
-from milepost_lab.p2at.network.segmenter import ARMS, Segmenter, segmenter, weights
-from milepost_lab.p2at.shapes import CLASSES, SIZE, draw
-from milepost_lab.pieces import Pieces
-from milepost_train.fit_steps import fit_steps
-from milepost_train.schedule import warmed
+from milepost.console.options import count_option
+from milepost_lab.p2at.model import ARMS, Segmenter, segmenter, weights
+from milepost_lab.runner import Report, Run, study
+from milepost_lab.statistics import holm, over_seeds
+from milepost_lab.training import fit
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-TRAIN, TEST = 2000, 500
-"""Images to learn from, drawn anew for each seed, and images to test, the same for all."""
-
+CLASSES = ("ground", "disc", "square", "bright bar", "dark bar")
+SIZE, NOISE, TEST = 32, 0.25, 500
 BESIDE = ("identity", "identity-published", "flat")
 """Arms of the reported differences: no block, and a block without its pyramid."""
 
-_VERSION = 1
-"""Of what the figures depend on here; a new one does not go on with what an older one kept."""
 
-CONTROL = "corrected@random"
-"""The untrained baseline below the table: a random network whose last layer alone is trained."""
+@study(
+    "p2at",
+    "P2AT on images: published, corrected, rivals.",
+    "milepost lab p2at --arm published --arm identity-published --seeds 12 --out results/p2at",
+    seeds=4,
+)
+@click.option("--arm", "arms", multiple=True, type=click.Choice([*ARMS]), help="Of these.")
+@count_option("--steps", 600, "Training steps.")
+@count_option("--images", 2000, "Images to learn from.")
+def command(run: Run, arms: tuple[str, ...], steps: int, images: int) -> Report:
+    """Train a small segmenter with each mixer of its coarse map, of as many weights."""
+    chosen = list(dict.fromkeys(arms or ARMS))
+    found = {
+        arm: run.per_seed(arm, partial(_trained_and_tested, arm, steps, images)) for arm in chosen
+    }
+    means = {arm: [each["mean"] for each in some] for arm, some in found.items()}
+    apart = holm(
+        {
+            f"{arm} - {beside}": over_seeds(means[arm], means[beside])
+            for beside in BESIDE
+            for arm in chosen
+            if beside in chosen and arm != beside and ARMS[arm].wiring == ARMS[beside].wiring
+        }
+    )
+    rows: list[dict[str, Any]] = [
+        {
+            "arm": arm,
+            "mean overlap": fmean(means[arm]),
+            "p, Holm": None,
+            **{
+                kind: float(np.nanmean([each["overlap"][n] for each in some]))
+                for n, kind in enumerate(CLASSES)
+            },
+            "weights": some[0]["weights"],
+            "ms": fmean(each["ms"] for each in some),
+        }
+        for arm, some in found.items()
+    ]
+    rows += [{"arm": name, "mean overlap": one, "p, Holm": one.p} for name, one in apart.items()]
+    return Report(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One arm trained once.
-
-    Attributes:
-        arm: its name.
-        seed: of weights, of the images to learn from and of their order.
-        weights: of the block.
-        seconds: training, wall clock.
-        milliseconds: one image through the network: the median of several, after some to warm up.
-        overlap: intersection over union of each class; NaN for a class that is neither there nor
-            guessed.
-    """
-
-    arm: str
-    seed: int
-    weights: int
-    seconds: float
-    milliseconds: float
-    overlap: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """Mean over the classes that there are."""
-        there = [value for value in self.overlap if value == value]
-        return sum(there) / len(there)
+def _trained_and_tested(arm: str, steps: int, images: int, seed: int) -> dict[str, Any]:
+    net = trained(arm, seed, steps, images)
+    found = tested(net)
+    image, times = torch.zeros(1, 1, SIZE, SIZE), []
+    with torch.no_grad():
+        for _ in range(15):
+            begun = time.perf_counter()
+            net(image)
+            times.append(1000 * (time.perf_counter() - begun))
+    there = [value for value in found if value == value]
+    return {
+        "overlap": [value if value == value else None for value in found],
+        "mean": fmean(there),
+        "weights": weights(net.block),
+        "ms": sorted(times)[7],
+    }
 
 
-def overlap(counts: NDArray[np.int64]) -> tuple[float, ...]:
+def trained(arm: str, seed: int, steps: int, images: int = 2000) -> Segmenter:
+    """Train one arm; arms of one seed learn from the same images, all blocks have one budget."""
+    budget = weights(segmenter("corrected", len(CLASSES), SIZE).block)
+    # Even seeds of images are for learning, the odd one of ``tested`` is for none of them.
+    pixels, classes = (torch.from_numpy(part) for part in draw(images, 2 * seed))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        net = segmenter(arm, len(CLASSES), SIZE, budget=budget)
+
+        def loss(_: int) -> Tensor:
+            rows = torch.randint(len(pixels), (32,))
+            losses = F.cross_entropy(net(pixels[rows]), classes[rows], reduction="none")
+            return hardest(losses, losses.numel() // 4)
+
+        fit(list(net.parameters()), loss, steps, 4e-3, decay=0.01)
+    net.eval()
+    return net
+
+
+@torch.no_grad()
+def tested(net: Segmenter) -> list[float]:
+    """Overlap of each class on images never trained on."""
+    images, classes = draw(TEST, 1)
+    counts = np.zeros((len(CLASSES), len(CLASSES)), np.int64)
+    for start in range(0, len(images), 50):
+        called = net(torch.from_numpy(images[start : start + 50])).argmax(1).numpy()
+        np.add.at(counts, (classes[start : start + 50], called), 1)
+    return overlap(counts)
+
+
+def overlap(counts: NDArray[np.int64]) -> list[float]:
     """Intersection over union of each class, over the pixels of all images together.
 
     Args:
@@ -81,19 +131,19 @@ def overlap(counts: NDArray[np.int64]) -> tuple[float, ...]:
     Returns:
         One number a class; NaN where the class is neither there nor guessed.
     """
-    import numpy as np
-
     both = np.diag(counts).astype(np.float64)
     either = counts.sum(0) + counts.sum(1) - both
-    return tuple(np.divide(both, either, out=np.full(len(both), np.nan), where=either > 0).tolist())
+    found: list[float] = np.divide(
+        both, either, out=np.full(len(both), np.nan), where=either > 0
+    ).tolist()
+    return found
 
 
 def hardest(losses: Tensor, least: int, threshold: float = 0.9) -> Tensor:
     """Mean of the hardest pixels' losses (OHEM).
 
     Kept are those whose class has a probability of at most ``threshold``, and at least ``least``.
-    As published the comparison is strict, and pixels that are all alike leave none: the mean of
-    nothing, NaN.
+    As published the comparison is strict, and pixels that are all alike leave none: NaN.
 
     Args:
         losses: of each pixel, ``-ln p``, any shape.
@@ -104,146 +154,36 @@ def hardest(losses: Tensor, least: int, threshold: float = 0.9) -> Tensor:
     least = min(max(least, 1), len(losses))
     bound = torch.exp(-losses.detach().topk(least).values[-1]).clamp(min=threshold)
     # The k-th hardest itself is kept, whatever exp and ln do to its last digit.
-    hard = losses[torch.exp(-losses.detach()) <= bound * (1 + 1e-6)]
-    return hard.mean()
+    return losses[torch.exp(-losses.detach()) <= bound * (1 + 1e-6)].mean()
 
 
-def trained(
-    name: str,
-    seed: int,
-    steps: int,
-    *,
-    budget: int | None = None,
-    batch: int = 32,
-    images: int | None = None,
-) -> Segmenter:
-    """Train one arm on shapes.
-
-    Args:
-        name: see ``network.segmenter.ARMS``; with ``@random`` only its last layer is trained.
-        seed: of weights, images and order; arms of one seed learn from the same images.
-        steps: of AdamW, its rate falling to 0 along half a cosine.
-        budget: weights of the block, see ``segmenter``.
-        batch: images a step.
-        images: to learn from; None for ``TRAIN``.
-
-    Raises:
-        InputError: no such arm or control.
-    """
-    arm, control = parted(name)
-    if control not in (None, "random"):
-        raise InputError(f"{name}: {control} is text, not images", f"{arm}@random")
-    # Even seeds of images are for learning, the odd one of ``tested`` is for none of them.
-    pixels, classes = (torch.from_numpy(part) for part in draw(images or TRAIN, 2 * seed))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        net = segmenter(arm, len(CLASSES), SIZE, budget=budget)
-        if control is not None:
-            net.requires_grad_(False)
-            net.classes.requires_grad_(True)
-        learned = [weight for weight in net.parameters() if weight.requires_grad]
-
-        def loss(_: int) -> Tensor:
-            rows = torch.randint(len(pixels), (batch,))
-            losses = F.cross_entropy(net(pixels[rows]), classes[rows], reduction="none")
-            return hardest(losses, losses.numel() // 4)
-
-        adam = torch.optim.AdamW(learned, lr=4e-3, weight_decay=0.01)
-        fit_steps(adam, steps, loss, share=partial(warmed, warm_up=0), clipped=learned)
-    net.eval()
-    return net
+def draw(count: int, seed: int) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Draw images ``(count, 1, 32, 32)`` and the classes of their pixels ``(count, 32, 32)``."""
+    rng = np.random.default_rng(seed)
+    images, classes = np.zeros((count, SIZE, SIZE)), np.zeros((count, SIZE, SIZE), np.int64)
+    row, column = np.indices((SIZE, SIZE))
+    for image, labels in zip(images, classes, strict=True):
+        for kind in (1, 2):
+            radius = rng.integers(SIZE // 10, SIZE // 6 + 1)
+            y, x = rng.integers(radius, SIZE - radius, 2)
+            if kind == 1:
+                inside = (row - y) ** 2 + (column - x) ** 2 <= radius**2
+            else:
+                inside = (abs(row - y) < radius) & (abs(column - x) < radius)
+            image[inside], labels[inside] = rng.uniform(0.7, 1.3), kind
+        _bar(image, labels, rng)
+    images += NOISE * rng.standard_normal(images.shape)
+    return images[:, None].astype(np.float32), classes
 
 
-@torch.no_grad()
-def tested(net: Segmenter) -> tuple[float, ...]:
-    """Overlap of each class on images never trained on."""
-    import numpy as np
-
-    images, classes = draw(TEST, 1)
-    counts = np.zeros((len(CLASSES), len(CLASSES)), np.int64)
-    for start in range(0, len(images), 50):
-        called = net(torch.from_numpy(images[start : start + 50])).argmax(1).numpy()
-        np.add.at(counts, (classes[start : start + 50], called), 1)
-    return overlap(counts)
-
-
-@torch.no_grad()
-def milliseconds(net: Segmenter, runs: int = 15) -> float:
-    """Milliseconds of one image: the median after three warm-up runs."""
-    image = torch.zeros(1, 1, SIZE, SIZE)
-    taken: list[float] = []
-    for run in range(runs + 3):
-        begun = time.perf_counter()
-        net(image)
-        if run >= 3:
-            taken.append(time.perf_counter() - begun)
-    return 1000 * sorted(taken)[runs // 2]
-
-
-def study(
-    arms: Sequence[str],
-    seeds: int,
-    steps: int,
-    progress: Callable[[str, int, int], None] = lambda _, __, ___: None,
-    *,
-    images: int | None = None,
-    folder: Path | None = None,
-) -> list[Outcome]:
-    """Train and test every arm with every seed; all blocks have as many weights as ``corrected``.
-
-    Seeds are the outer loop, so that a study that was stopped has all arms with fewer seeds.
-
-    Args:
-        arms: names, see ``trained``.
-        seeds: how many, from 0.
-        steps: of training.
-        progress: called with an arm's name, what is done and of how much.
-        images: to learn from; None for ``TRAIN``.
-        folder: keeps finished trainings; None keeps nothing.
-
-    Raises:
-        InputError: no such arm, or the folder holds a study with other settings.
-    """
-    budget = weights(segmenter("corrected", len(CLASSES), SIZE).block)
-    settings = {
-        "version": f"version {_VERSION} of the study",
-        "steps": f"--steps {steps}",
-        "images": f"--images {images or TRAIN}",
-        "tested": f"{TEST} test images",
-    }
-    pieces = Pieces(folder, repr((_VERSION, steps, images or TRAIN, TEST)), settings)
-    outcomes: list[Outcome] = []
-    for seed in range(seeds):
-        for name in arms:
-            progress(name, len(outcomes), len(arms) * seeds)
-
-            def made(name: str = name, seed: int = seed) -> dict[str, Any]:
-                begun = time.perf_counter()
-                net = trained(name, seed, steps, budget=budget, images=images)
-                seconds = time.perf_counter() - begun
-                found = tested(net)
-                return asdict(
-                    Outcome(name, seed, weights(net.block), seconds, milliseconds(net), found)
-                )
-
-            kept = pieces.kept(f"{name.replace(' ', '-')}-{seed}", (name, seed), made)
-            outcomes.append(Outcome(**{**kept, "overlap": tuple(kept["overlap"])}))
-    return sorted(outcomes, key=lambda each: arms.index(each.arm))
-
-
-def gains(outcomes: Sequence[Outcome]) -> dict[str, Difference]:
-    """Differences of the mean overlap from each of ``BESIDE``, by ``a - b``, over the trainings.
-
-    Only arms whose networks are wired alike are compared. Corrected for all differences.
-    """
-    means: dict[str, list[float]] = {}
-    for each in sorted(outcomes, key=lambda one: one.seed):
-        means.setdefault(each.arm, []).append(each.mean)
-    found = {}
-    for beside in BESIDE:
-        for arm in means if beside in means else ():
-            if "@" in arm or arm == beside or f"{beside} - {arm}" in found:
-                continue
-            if ARMS[arm].wiring == ARMS[beside].wiring and len(means[arm]) > 1:
-                found[f"{arm} - {beside}"] = over_trainings(means[arm], means[beside])
-    return corrected(found)
+def _bar(image: NDArray[np.float64], labels: NDArray[np.int64], rng: np.random.Generator) -> None:
+    """Lie a bar over the rest, along rows or columns, its telling end on either side."""
+    kind = int(rng.integers(3, 5))
+    length, thick, end = SIZE - SIZE // 8, SIZE // 10, SIZE // 8
+    aside, start = int(rng.integers(0, SIZE - thick + 1)), int(rng.integers(0, SIZE - length + 1))
+    if rng.random() < 0.5:
+        image, labels = image.T, labels.T
+    image[aside : aside + thick, start : start + length] = 1.0
+    labels[aside : aside + thick, start : start + length] = kind
+    first = start if rng.random() < 0.5 else start + length - end
+    image[aside : aside + thick, first : first + end] = 2.2 if kind == 3 else -1.2

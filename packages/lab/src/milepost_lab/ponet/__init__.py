@@ -1,1 +1,1 @@
-"""PoNet (pooling network) against attention and Fourier mixing as layers."""
+"""PoNet against attention and Fourier mixing as layers (arXiv 2110.02442)."""

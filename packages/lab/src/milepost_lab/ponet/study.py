@@ -1,353 +1,239 @@
-"""PoNet's mixing compared with rivals: accuracy, and cost by text length.
+"""``milepost lab ponet``: token mixers on generated texts, and the cost of a layer.
 
-Every mixer reads the same generated texts in the same order, with equally many parameters and
-steps, at the learning rate that suits it best on validation texts. ``ponet, cut at random`` gets as
-many segments at random places, to measure the effect of their structure. ``ponet@random`` and the
-other untrained baselines train only the linear head, over a frozen encoder that is random or
-pre-trained on texts without meaning.
+ListOps (arXiv 1804.06028) and byte-level texts of a topic have natural segments: the arguments of
+an operation, and sentences. ``random segments`` is PoNet with as many segments cut at random.
 """
 
 from __future__ import annotations
 
-import itertools
+import string
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 from random import Random
+from statistics import fmean, median
+from typing import Any, NamedTuple
 
-import numpy as np
+import click
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from milepost.errors import InputError, nearest
-from milepost_lab.best_rate import at_best_rate
-from milepost_lab.controls.kinds import Pretrained, parted, rows_below
-from milepost_lab.controls.symbol_training import pretrain, symbols, text_bytes
-from milepost_lab.model.pooling.module import padded
-from milepost_lab.ponet.mixers import Classifier, count, layer
-from milepost_lab.ponet.peak_memory import PeakMemory
-from milepost_lab.ponet.texts import KINDS, Example, Kind, numbered, recut
-from milepost_train.fit_steps import fit_steps
-from milepost_train.schedule import rate_share
+from milepost.console.options import count_option
+from milepost.errors import InputError
+from milepost_lab.ponet.model import MIXERS, Classifier, EncoderLayer
+from milepost_lab.poolers.base import padded
+from milepost_lab.runner import Report, Run, study
+from milepost_lab.statistics import holm, over_seeds
+from milepost_lab.training import best_rate, fit, parameters
 
-RANDOM = "ponet, cut at random"
+RANDOM = "random segments"
 LEARNING = ("attention", "fft", "aggregation", "ponet", RANDOM)
-"""Rows of the table of accuracies; ``plain`` attention computes what ``attention`` does."""
+RATES = (1e-3, 2.5e-3, 5e-3, 1e-2)
+OPERATIONS: dict[str, Callable[[Sequence[int]], int]] = {
+    "MIN": min,
+    "MAX": max,
+    "MED": lambda values: int(median(values)),
+    "SM": lambda values: sum(values) % 10,
+}
+"""ListOps: the median rounded down, the sum's last digit."""
+CLOSING = 10 + len(OPERATIONS)
+"""The token ``]``. Digits are the ids 0 to 9, and operations follow them."""
+TOPICS, HELD_OUT, BATCH = 6, 512, 32
 
-CONTROLS = rows_below("ponet")
-"""Untrained baselines below them: only the linear head is trained, over a frozen encoder."""
 
-_SIZE = 20_000  # tokens that a control is pre-trained on
-_SEGMENT = 16  # tokens of a segment of that text
-_HELD_OUT = 1 << 20  # held-out texts have seeds from here on
-_VALIDATION = 1 << 21  # validation texts have seeds from here on
-_ASKED = 64  # texts per batch in evaluation
+class Example(NamedTuple):
+    """A labelled text: token ids, its class, and the number of tokens in each segment."""
+
+    ids: list[int]
+    label: int
+    segments: list[int]
 
 
-@dataclass(frozen=True, slots=True)
-class PonetRecipe:
-    """The recipe of every mixer.
+@study(
+    "ponet",
+    "Compare token mixers: PoNet, attention, Fourier.",
+    "milepost lab ponet --texts topics --longest 256 --steps 600 --seeds 5",
+    "milepost lab ponet --texts none --lengths 1024,4096,16384",
+)
+@click.option(
+    "--texts", type=click.Choice(["listops", "topics", "none"]), default="topics", help="Learned."
+)
+@count_option("--longest", 96, "Maximum length of a text in tokens.", minimum=64)
+@count_option("--steps", 100, "Training steps of 32 texts.")
+@click.option("--lengths", default="256,1024,4096", help="Lengths at which a layer is timed.")
+def command(run: Run, texts: str, longest: int, steps: int, lengths: str) -> Report:
+    """Train small encoders that differ only in their token mixer, and time one layer of each.
 
-    Attributes:
-        longest: maximum tokens of a text.
-        steps: optimizer steps; a control's encoder is pre-trained for as many.
-        batch: texts per step.
-        rates: peak learning rates to choose from with the first seed; a warm-up over a tenth of the
-            steps, then a cosine to 0.
-        width, heads, layers: sizes of the encoder.
-        held_out: number of texts that accuracy is measured on; as many others choose the rate.
+    All have the same number of parameters, and each its best of four learning rates, chosen on
+    other texts with the first seed.
     """
-
-    longest: int = 96
-    steps: int = 100
-    batch: int = 32
-    rates: tuple[float, ...] = (1e-3, 2.5e-3, 5e-3, 1e-2)
-    width: int = 64
-    heads: int = 2
-    layers: int = 2
-    held_out: int = 512
-
-
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """Accuracy of a mixer on a kind of texts.
-
-    Attributes:
-        mixer: name of the row.
-        kind: kind of texts.
-        accuracies: share of held-out texts whose class is right, for each seed.
-        rate: the chosen learning rate.
-        parameters: number of trained parameters.
-        milliseconds: median time of a step; processor time, so that other work does not count.
-        padding: greatest change of a score when texts are padded to twice the batch's length.
-    """
-
-    mixer: str
-    kind: str
-    accuracies: tuple[float, ...]
-    rate: float
-    parameters: int
-    milliseconds: float
-    padding: float
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Cost of one layer, forward and backward, for one text.
-
-    Attributes:
-        mixer: name of the mixer.
-        tokens: length of the text.
-        milliseconds: processor time, the shortest of the runs.
-        megabytes: peak size of all tensors, without parameters.
-    """
-
-    mixer: str
-    tokens: int
-    milliseconds: float
-    megabytes: float
+    try:
+        sizes = sorted({int(word) for word in lengths.split(",") if word.strip()})
+    except ValueError:
+        raise InputError(f"{lengths!r} is not a list of lengths", "256,1024,4096") from None
+    costs = {
+        f"{name} {n}": run.cached(f"cost-{name}-{n}", partial(cost, name, n))
+        for name in MIXERS
+        for n in sizes
+    }
+    if texts == "none":
+        return Report(
+            [
+                {"mixer and tokens": name, "ms": ms, "parameters": count}
+                for name, (ms, count) in costs.items()
+            ]
+        )
+    found: dict[str, list[float]] = {}
+    for mixer in LEARNING:
+        train = partial(learn, mixer, texts, longest, steps)
+        rate = run.cached(f"rate-{mixer}", partial(_chosen_rate, train, run.seeds[0]))
+        found[mixer] = run.per_seed(mixer, partial(_accuracy, train, rate))
+    over = holm({n: over_seeds(found["ponet"], some) for n, some in found.items() if n != "ponet"})
+    rows: list[dict[str, Any]] = [
+        {
+            "mixer": name,
+            "accuracy": fmean(some),
+            "PoNet less it": over.get(name),
+            "p, Holm": over[name].p if name in over else None,
+            "detectable": over[name].detectable if name in over else None,
+            **{f"ms at {n:,}": costs[f"{name} {n}"][0] if name in MIXERS else None for n in sizes},
+        }
+        for name, some in found.items()
+    ]
+    return Report(rows, record={"costs": costs, "of seeds": found})
 
 
-@dataclass(frozen=True, slots=True)
-class _Training:
-    """A model, its rate, its loss on validation texts, and the seconds of each step."""
+def _chosen_rate(train: Callable[[float, int], tuple[float, float]], seed: int) -> float:
+    return best_rate(RATES, lambda rate: train(rate, seed)[1])
 
-    rate: float
-    loss: float
-    model: Classifier
-    seconds: list[float]
+
+def _accuracy(train: Callable[[float, int], tuple[float, float]], rate: float, seed: int) -> float:
+    return train(rate, seed)[0]
 
 
 def learn(
-    mixer: str,
-    kind: str,
-    recipe: PonetRecipe,
-    seeds: Sequence[int],
-    say: Callable[[str, int, int], None] = lambda doing, done, of: None,
-) -> Learned:
-    """Train a mixer with each seed.
-
-    Args:
-        mixer: one of ``LEARNING``; ``NAME@random`` and so on for a control of it.
-        kind: one of ``KINDS``.
-        recipe: the same for all.
-        seeds: seeds of weights and texts.
-        say: called with the current work, the amount done and the total.
-
-    Raises:
-        InputError: no such kind, mixer or control.
-    """
-    if kind not in KINDS:
-        raise InputError(
-            f"unknown texts {kind!r}",
-            f"{nearest(kind, tuple(KINDS))}one of {', '.join(KINDS)}",
-        )
-    texts = KINDS[kind]
-    whole = (len(recipe.rates) + len(seeds) - 1) * recipe.steps
-    begun = itertools.count()
-
-    def train(rate: float, seed: int) -> _Training:
-        done = next(begun) * recipe.steps
-        model, times = _trained(
-            mixer,
-            texts,
-            recipe,
-            rate,
-            seed,
-            lambda step: say(f"{kind} {mixer}", done + step, whole),
-        )
-        judges = _texts(mixer, texts, Random(_VALIDATION + seed), recipe, recipe.held_out)
-        return _Training(rate, _measured(model, judges)[1], model, times)
-
-    found = at_best_rate(train, recipe.rates, seeds, lambda done, of: None)
-    held_out = [
-        _texts(mixer, texts, Random(_HELD_OUT + seed), recipe, recipe.held_out) for seed in seeds
-    ]
-    return Learned(
-        mixer,
-        kind,
-        tuple(_measured(one.model, own)[0] for one, own in zip(found, held_out, strict=True)),
-        found[0].rate,
-        count(found[0].model),
-        1000 * float(np.median([second for one in found for second in one.seconds])),
-        _moved_by_padding(found[-1].model, held_out[-1][:8]),
-    )
-
-
-def cost(name: str, tokens: int, *, width: int = 64, heads: int = 2, runs: int = 3) -> Cost:
-    """Time and memory of one layer for one text with segments of 32 tokens.
-
-    Args:
-        name: one of ``MIXERS``.
-        tokens: length of the text.
-        width: width of the layer.
-        heads: heads of the layer.
-        runs: timed runs, after a first one that measures memory.
-    """
-    torch.manual_seed(0)
-    made = layer(name, width, heads)
-    states = torch.randn(1, tokens, width)
-    mask = torch.ones(1, tokens, dtype=torch.bool)
-    segments = torch.arange(tokens)[None] // 32
-
-    def once() -> None:
-        given = states.clone().requires_grad_(True)
-        made(given, mask, segments).sum().backward()
-        made.zero_grad(set_to_none=True)
-
-    with PeakMemory() as memory:
-        once()
-    passed = []
-    for _ in range(runs):
-        begun = time.process_time()
-        once()
-        passed.append(time.process_time() - begun)
-    # A coarse clock may measure 0, from which no growth can be computed.
-    least = time.get_clock_info("process_time").resolution
-    return Cost(name, tokens, 1000 * max(least, min(passed)), memory.peak / 1e6)
-
-
-def lengths_of(words: str) -> list[int]:
-    """Parse ``--lengths``: whole numbers separated by commas, returned in ascending order.
-
-    Raises:
-        InputError: something else.
-
-    >>> lengths_of("1024, 256")
-    [256, 1024]
-    """
-    try:
-        found = sorted({int(word) for word in words.split(",") if word.strip()})
-    except ValueError:
-        found = [0]
-    if found and found[0] < 1:
-        raise InputError(f"{words!r} is not a list of lengths", "256,1024,4096")
-    return found
-
-
-def growth(costs: Sequence[Cost]) -> dict[str, tuple[float, float]]:
-    """Exponents of time and memory in the length, from the two longest texts of a mixer.
-
-    1 is linear, 2 is quadratic: ``log(y2 / y1) / log(n2 / n1)``.
-    """
-    found = {}
-    for name in dict.fromkeys(each.mixer for each in costs):
-        own = sorted((each for each in costs if each.mixer == name), key=lambda each: each.tokens)
-        if len(own) > 1:
-            one, two = own[-2:]
-            longer = np.log(two.tokens / one.tokens)
-            found[name] = (
-                float(np.log(two.milliseconds / one.milliseconds) / longer),
-                float(np.log(two.megabytes / one.megabytes) / longer),
-            )
-    return found
-
-
-def _trained(
-    mixer: str,
-    kind: Kind,
-    recipe: PonetRecipe,
-    rate: float,
-    seed: int,
-    say: Callable[[int], None],
-) -> tuple[Classifier, list[float]]:
-    """Train a model; also return the seconds of each step."""
-    name, control = parted(mixer)
+    mixer: str, kind: str, longest: int, steps: int, rate: float, seed: int
+) -> tuple[float, float]:
+    """Train a mixer; accuracy on held-out texts, and loss on others that choose the rate."""
+    vocabulary, classes = (CLOSING + 1, 10) if kind == "listops" else (128, TOPICS)
     torch.manual_seed(seed)
-    model = Classifier(
-        "ponet" if name == RANDOM else name,
-        kind.vocabulary,
-        kind.classes,
-        width=recipe.width,
-        heads=recipe.heads,
-        layers=recipe.layers,
-    )
-    if control is not None:
-        if control != "random":
-            _pretrain(model, control, kind, recipe, seed)
-        model.requires_grad_(False)
-        model.head.requires_grad_(True)
-    learned = [weight for weight in model.parameters() if weight.requires_grad]
-    random, times = Random(seed), []
+    model = Classifier("ponet" if mixer == RANDOM else mixer, vocabulary, classes)
+    random = Random(seed)
 
-    def loss(step: int) -> Tensor:
-        say(step)
-        ids, mask, segments, labels = _batch(_texts(mixer, kind, random, recipe, recipe.batch))
-        times.append(-time.process_time())
+    def loss(_: int) -> Tensor:
+        ids, mask, segments, labels = batch(texts_of(kind, mixer, random, longest, BATCH))
         return F.cross_entropy(model(ids, mask, segments), labels)
 
-    def stop(step: int, _: float) -> None:
-        times[step] += time.process_time()
-
-    adam = torch.optim.AdamW(learned, lr=rate, weight_decay=0.01)
-    fit_steps(adam, recipe.steps, loss, share=rate_share, clipped=learned, on_step=stop)
-    return model.eval(), times
-
-
-def _pretrain(
-    model: Classifier, control: Pretrained, kind: Kind, recipe: PonetRecipe, seed: int
-) -> None:
-    """Pre-train the encoder to restore exchanged tokens; all segments have the same length."""
-    if kind.in_bytes:
-        text = text_bytes(control, _SIZE, seed)
-    else:
-        text = symbols(control, _SIZE, kind.vocabulary, seed)
-
-    def read(ids: Tensor) -> Tensor:
-        segments = torch.arange(ids.shape[1]).expand_as(ids) // _SEGMENT
-        return model.states(ids, torch.ones_like(ids, dtype=torch.bool), segments)
-
-    encoder = [
-        each for part in (model.table, model.norm, model.layers) for each in part.parameters()
-    ]
-    pretrain(
-        read,
-        encoder,
-        text,
-        width=recipe.width,
-        kinds=kind.vocabulary,
-        causal=False,
-        steps=recipe.steps,
-        seed=seed,
-    )
+    fit(list(model.parameters()), loss, steps, rate, decay=0.01)
+    model.eval()
+    found = []
+    for offset in (1_000_000, 2_000_000):
+        judges = texts_of(kind, mixer, Random(offset + seed), longest, HELD_OUT)
+        with torch.no_grad():
+            ids, mask, segments, labels = batch(judges)
+            scores = model(ids, mask, segments)
+        right = (scores.argmax(1) == labels).float().mean().item()
+        found.append((right, F.cross_entropy(scores, labels).item()))
+    return found[0][0], found[1][1]
 
 
-def _texts(
-    mixer: str, kind: Kind, random: Random, recipe: PonetRecipe, number: int
-) -> list[Example]:
+def cost(name: str, tokens: int, runs: int = 3) -> list[float]:
+    """Processor milliseconds of one layer, forward and backward, and its number of parameters."""
+    torch.manual_seed(0)
+    layer = EncoderLayer(name, 64, 2)
+    states = torch.randn(1, tokens, 64, requires_grad=True)
+    mask, segments = torch.ones(1, tokens, dtype=torch.bool), torch.arange(tokens)[None] // 32
+    times = []
+    for _ in range(runs + 1):
+        begun = time.process_time()
+        layer(states, mask, segments).sum().backward()
+        times.append(time.process_time() - begun)
+    return [1000 * min(times[1:]), float(parameters(layer))]
+
+
+def texts_of(kind: str, mixer: str, random: Random, longest: int, count: int) -> list[Example]:
     """Draw texts, the same for all mixers except for the cuts of ``RANDOM``."""
-    made = [kind.make(random, recipe.longest) for _ in range(number)]
+    make = list_of_operations if kind == "listops" else text_of_a_topic
+    made = [make(random, longest) for _ in range(count)]
     if mixer != RANDOM:
         return made
-    # A separate generator, so that later texts stay the same as those of the other mixers.
-    cuts = Random(str(made[0].ids))
+    cuts = Random(str(made[0].ids))  # its own, so that later texts stay those of other mixers
     return [recut(example, cuts) for example in made]
 
 
-def _batch(examples: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Pad texts to a batch: ids, mask, segments and labels."""
-    ids, lengths = padded([torch.tensor(example.ids) for example in examples])
-    segments, _ = padded([torch.tensor(numbered(example.segments)) for example in examples])
-    mask = torch.arange(ids.shape[1])[None] < lengths[:, None]
-    return ids, mask, segments, torch.tensor([example.label for example in examples])
+def batch(examples: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Pad texts: ids, mask and segments ``(b, n)``, labels ``(b,)``."""
+    ids, mask = padded([torch.tensor(example.ids) for example in examples])
+    cut = [
+        torch.arange(len(each.segments)).repeat_interleave(torch.tensor(each.segments))
+        for each in examples
+    ]
+    return ids, mask, padded(cut)[0], torch.tensor([example.label for example in examples])
 
 
-@torch.no_grad()
-def _measured(model: Classifier, examples: Sequence[Example]) -> tuple[float, float]:
-    """Measure accuracy and mean loss on texts."""
-    right, lost = 0, 0.0
-    for at in range(0, len(examples), _ASKED):
-        ids, mask, segments, labels = _batch(examples[at : at + _ASKED])
-        scores = model(ids, mask, segments)
-        right += int((scores.argmax(1) == labels).sum())
-        lost += float(F.cross_entropy(scores, labels, reduction="sum"))
-    return right / len(examples), lost / len(examples)
+def list_of_operations(random: Random, longest: int) -> Example:
+    """``[MAX 4 3 [MIN 2 3 ] 1 0 ]`` → 4, of at most ``longest`` tokens; segments are arguments."""
+    ids, label, parts = _operation(random, longest, 1.0)
+    return Example(ids, label, [1, *parts, 1])
 
 
-@torch.no_grad()
-def _moved_by_padding(model: Classifier, examples: Sequence[Example]) -> float:
-    """Greatest change of a score when texts are padded to twice the batch's length."""
-    ids, mask, segments, _ = _batch(examples)
-    more = [F.pad(each, (0, ids.shape[1])) for each in (ids, mask, segments)]
-    return float((model(*more) - model(ids, mask, segments)).abs().max())
+def _operation(random: Random, room: int, nested: float) -> tuple[list[int], int, list[int]]:
+    """Draw an operation: its tokens, its value, and the number of tokens in each argument."""
+    number = random.randrange(len(OPERATIONS))
+    parts: list[list[int]] = []
+    values: list[int] = []
+    room -= 2
+    for left in range(random.randint(2, min(5, room)), 0, -1):
+        part = room // left
+        if part >= 4 and random.random() < nested:
+            tokens, value, _ = _operation(random, part, 0.25)
+        else:
+            value = random.randrange(10)
+            tokens = [value]
+        room -= len(tokens)
+        parts.append(tokens)
+        values.append(value)
+    operation = tuple(OPERATIONS.values())[number]
+    ids = [10 + number, *(each for part in parts for each in part), CLOSING]
+    return ids, operation(values), [len(part) for part in parts]
+
+
+def text_of_a_topic(random: Random, longest: int) -> Example:
+    """Bytes of sentences, most of them about one topic; segments are sentences.
+
+    On average half of a sentence's words belong to its topic. The words of a topic never change.
+    """
+    label = random.randrange(TOPICS)
+    sentences: list[str] = []
+    while True:
+        topic = label if random.random() < 0.7 or not sentences else random.randrange(TOPICS)
+        words = (
+            random.choice(_WORDS[topic] if random.random() < 0.5 else _COMMON)
+            for _ in range(random.randint(3, 6))
+        )
+        sentence = " ".join(words).capitalize() + ". "
+        if sum(map(len, sentences)) + len(sentence) > longest:
+            break
+        sentences.append(sentence)
+    return Example(list("".join(sentences).encode()), label, list(map(len, sentences)))
+
+
+def recut(example: Example, random: Random) -> Example:
+    """Cut the same text at random into as many segments."""
+    inside = random.sample(range(1, len(example.ids)), len(example.segments) - 1)
+    edges = [0, *sorted(inside), len(example.ids)]
+    return example._replace(segments=[end - at for at, end in pairwise(edges)])
+
+
+def _vocabulary(name: str, count: int) -> list[str]:
+    random = Random(name)
+    return [
+        "".join(random.choices(string.ascii_lowercase, k=random.randint(3, 7)))
+        for _ in range(count)
+    ]
+
+
+_COMMON = _vocabulary("common", 60)
+_WORDS = [_vocabulary(f"topic {number}", 20) for number in range(TOPICS)]

@@ -1,345 +1,194 @@
-"""Compare all search methods with training every architecture alone."""
+"""``milepost lab supernet``: rank placements of two halvings by supernets and by brute force."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
+import click
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from milepost._optional import require
+from milepost.console.options import count_option
 from milepost.errors import InputError
-from milepost_lab.supernet.agreement import gap, interval, regret
-from milepost_lab.supernet.architectures import Architecture
-from milepost_lab.supernet.learner import alone
-from milepost_lab.supernet.mixture import Assignment, search
-from milepost_lab.supernet.placements import Placement, even, pareto
-from milepost_lab.supernet.tasks import Task, task
+from milepost_lab.runner import Report, Run, study
+from milepost_lab.statistics import over_seeds
+from milepost_lab.supernet.model import (
+    Assignment,
+    ImageNet,
+    Learner,
+    Part,
+    Task,
+    TextNet,
+    macs,
+    placements,
+    search,
+)
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+LAYERS, POOLINGS = 6, 2
+SIZES = {"train": 8192, "search": 1024, "choice": 1024, "test": 1024}
+LENGTH, WIDTH, SYMBOLS = 32, 8, 4
+MOTIFS = ((0, 2, 2, 2, 1), (1, 2, 2, 2, 0))
+"""They differ in order alone: averages of pairs keep the symbols and lose their order."""
+DECOYS = ((0, 2, 1), (1, 2, 0))
+"""Mixed with the motifs in any order, so that end symbols do not reveal the class."""
+SIDE, CHANNELS = 16, 8
 
-Progress = Callable[[str, int, int], None]
 
+@study(
+    "supernet",
+    "Where to halve: supernets against brute force.",
+    "milepost lab supernet --task shapes --supernets 1,4 --steps 400 --budget 8 --seeds 8",
+    seeds=2,
+)
+@click.option("--task", type=click.Choice(["planted", "shapes"]), default="planted")
+@click.option("--supernets", default="1,2", metavar="N,...", help="Numbers of nets to compare.")
+@click.option(
+    "--assign",
+    type=click.Choice(["learnt", "unbalanced", "fixed", "cost"]),
+    multiple=True,
+    default=("learnt", "fixed"),
+    help="How placements are assigned to nets.",
+)
+@count_option("--steps", 250, "Training steps of one placement alone.")
+@count_option("--budget", 4, "Steps of a search, as a multiple of --steps.")
+def command(
+    run: Run, task: str, supernets: str, assign: tuple[Assignment, ...], steps: int, budget: int
+) -> Report:
+    """Train every placement alone, rank them by mixtures of supernets, and compare the orders.
 
-@dataclass(frozen=True, slots=True)
-class ArchitectureRow:
-    """An architecture trained alone.
-
-    Attributes:
-        placement: layers at each resolution.
-        joins: join of each halving.
-        macs: multiplications for one example.
-        accuracy: accuracy on the test part, mean over seeds, 0-1.
-        spread: standard deviation over seeds; 0 for a single seed.
-        worth: whether it is Pareto-optimal in cost and accuracy.
+    Task planted: motifs that differ in order (text); shapes: textured discs (convolutions).
     """
-
-    placement: Placement
-    joins: tuple[str, ...]
-    macs: int
-    accuracy: float
-    spread: float
-    worth: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """Results of a search method.
-
-    Attributes:
-        name: name of the method.
-        steps: training steps of one run.
-        tau: Kendall's tau with the accuracies of architectures trained alone, mean over runs; None
-            for a method that does not rank all of them.
-        low, high: ends of the interval of tau.
-        regret: accuracy that its pick loses, mean over runs and over ties for the first place.
-        regret_at_cost: the same among architectures that cost no more than the even placement.
-        picks: the choice of each run; without joins if the method does not distinguish them.
-    """
-
-    name: str
-    steps: int
-    tau: float | None
-    low: float | None
-    high: float | None
-    regret: float
-    regret_at_cost: float
-    picks: tuple[Architecture, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Tau of a search with several nets less that of one net.
-
-    Attributes:
-        name: name of the search.
-        tau: mean difference of runs with the same seed.
-        low, high: ends of its interval, over architectures and runs.
-        detectable: see ``agreement.gap``.
-    """
-
-    name: str
-    tau: float
-    low: float
-    high: float
-    detectable: float
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """All architectures that share a placement or a join.
-
-    Attributes:
-        name: ``2 1 2``, or ``halving 1: max``.
-        mean, best: mean and best of their accuracies.
-    """
-
-    name: str
-    mean: float
-    best: float
-
-
-@dataclass(frozen=True, slots=True)
-class Study:
-    """All results; ``--json`` prints ``as_json``.
-
-    Attributes:
-        task: name of the task.
-        rows: one for each architecture.
-        parts: one for each placement, then for each join of a halving; empty with a single join.
-        methods: one for each search method.
-        gaps: each search with several nets less the one with one net, if both were run.
-    """
-
-    task: str
-    rows: list[ArchitectureRow]
-    parts: list[Part]
-    methods: list[Method]
-    gaps: list[Gap]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return plain lists and numbers."""
-        return asdict(self)
-
-
-def study(
-    name: str,
-    *,
-    supernets: Sequence[int] = (1, 2, 4),
-    assignments: Sequence[Assignment] = ("learnt", "fixed"),
-    seeds: int = 3,
-    steps: int = 250,
-    budget: int = 2,
-    joins: Sequence[str] = (),
-    progress: Progress = lambda _, __, ___: None,
-) -> Study:
-    """Search with every method, and compare it with training every architecture alone.
-
-    Args:
-        name: name of a task.
-        supernets: numbers of nets to compare.
-        assignments: ways to assign architectures to nets, for several nets.
-        seeds: number of runs.
-        steps: training steps of one architecture alone.
-        budget: steps of a search as a multiple of ``steps``; one run of brute force takes as many
-            multiples as there are architectures.
-        joins: operations that a halving may use; by default those of the task.
-        progress: called with the name of the stage, the steps done and their total number.
-
-    Raises:
-        InputError: an unknown task or join, or a number of nets that is out of range.
-    """
-    import numpy as np
-
-    chosen = task(name, joins=joins)
-    for nets in supernets:
-        if not 1 <= nets <= len(chosen.architectures):
-            raise InputError(
-                f"{nets} supernets for {len(chosen.architectures)} architectures",
-                "1 to the number of architectures",
-            )
-    trials: list[tuple[str, int, Assignment]] = []
-    for nets in supernets:
-        for assignment in assignments if nets > 1 else assignments[:1]:
-            label = f"{nets} nets, {assignment}" if nets > 1 else "1 net"
-            trials.append((label, nets, assignment))
-    of = seeds * (len(chosen.architectures) * steps + len(trials) * steps * budget)
-    tested, validated = _alone(chosen, seeds, steps, lambda at: progress("alone", at, of))
+    chosen = make_task(task)
+    numbers = [int(part) for part in supernets.split(",") if part.strip().isdigit()]
+    if not numbers or not all(1 <= nets <= len(chosen.placements) for nets in numbers):
+        raise InputError(f"{supernets!r} supernets", f"1 to {len(chosen.placements)}, as in 1,2,4")
+    alone = run.per_seed("alone", partial(_alone, chosen, steps))
+    tested = np.array([each["test"] for each in alone])
     truth = tested.mean(0)
-    judge = _Judge(chosen, truth)
-    methods: list[Method] = []
-    if seeds > 1:
-        # A seed's ranking is compared with the other seeds only: with itself it would be circular.
-        others = np.array([np.delete(tested, seed, 0).mean(0) for seed in range(seeds)])
-        methods.append(judge.ranked("brute force", len(truth) * steps, validated, others))
-    done = seeds * len(truth) * steps
-    searched: dict[str, NDArray[np.float64]] = {}
-    for label, nets, assignment in trials:
-        rankings: list[NDArray[np.float64]] = []
-        for seed in range(seeds):
-            progress(label, done, of)
-            found = search(chosen, nets, steps * budget, assignment=assignment, seed=seed)
-            rankings.append(found.ranking)
-            done += steps * budget
-        searched[label] = _known(rankings)
-        methods.append(judge.ranked(label, steps * budget, searched[label]))
-    one = searched.get("1 net")
-    gaps = [
-        Gap(label, *gap(truth, several, one))
-        for label, several in searched.items()
-        if one is not None and label != "1 net"
+    rankings: dict[str, NDArray[np.float64]] = {}
+    for nets in numbers:
+        for way in assign if nets > 1 else assign[:1]:
+            label = f"{nets} nets, {way}" if nets > 1 else "1 net"
+            found = run.per_seed(
+                label.replace(", ", "-").replace(" ", "-"),
+                partial(_searched, chosen, nets, steps * budget, way),
+            )
+            rankings[label] = np.array(found, np.float64)
+    free = np.array([chosen.macs] * len(tested), np.float64)
+    taus = {
+        name: [_tau(one, truth) for one in some]
+        for name, some in {**rankings, "fewest MACs": -free, "most MACs": free}.items()
+    }
+    if len(tested) > 1:  # a seed is judged by the others: by itself it would be circular
+        taus["brute force"] = [
+            _tau(np.array(each["choice"]), np.delete(tested, n, 0).mean(0))
+            for n, each in enumerate(alone)
+        ]
+    rows: list[dict[str, Any]] = [
+        {
+            "method": name,
+            "tau": float(np.mean(some)),
+            "over 1 net": over_seeds(some, taus["1 net"])
+            if "1 net" in taus and name != "1 net" and name in rankings and len(some) > 1
+            else None,
+            "regret": float(np.mean([truth.max() - truth[one.argmax()] for one in rankings[name]]))
+            if name in rankings
+            else None,
+        }
+        for name, some in taus.items()
     ]
-    methods += judge.free(budget, steps, validated)
-    spread = tested.std(0, ddof=1) if seeds > 1 else np.zeros(len(truth))
-    worth = pareto(chosen.macs, truth.tolist())
-    rows = [
-        ArchitectureRow(
-            each.placement,
-            each.joins,
-            chosen.macs[at],
-            float(truth[at]),
-            float(spread[at]),
-            worth[at],
-        )
-        for at, each in enumerate(chosen.architectures)
-    ]
-    return Study(name, rows, parts(rows), methods, gaps)
+    record = {
+        "placements": [
+            {"placement": place, "macs": cost, "accuracy": float(mean)}
+            for place, cost, mean in zip(chosen.placements, chosen.macs, truth, strict=True)
+        ]
+    }
+    spread = f"{truth.min():.3f} to {truth.max():.3f}"
+    return Report(rows, [f"Trained alone, placements have an accuracy of {spread}."], record)
 
 
-def parts(rows: Sequence[ArchitectureRow]) -> list[Part]:
-    """Compute mean and best accuracy by placement and by the join of each halving.
+def _alone(task: Task, steps: int, seed: int) -> dict[str, list[float]]:
+    """Accuracy of every placement trained alone, on the test part and on the choice part."""
+    found: dict[str, list[float]] = {"test": [], "choice": []}
+    for placement in task.placements:
+        learner = Learner(task, seed)
+        for step in range(steps):
+            learner.step(placement, step, steps)
+        found["test"].append(learner.accuracy(placement, task.test))
+        found["choice"].append(learner.accuracy(placement, task.choice))
+    return found
 
-    Returns:
-        Placements in their order, then the joins of the first halving, of the second, and so on;
-        empty if only one join was tried.
+
+def _searched(task: Task, nets: int, steps: int, way: Assignment, seed: int) -> list[float]:
+    found: list[float] = np.maximum(search(task, nets, steps, way, seed), -1).tolist()
+    return found
+
+
+def _tau(one: NDArray[np.floating], other: NDArray[np.floating]) -> float:
+    found = require("scipy.stats", extra="lab").kendalltau(one, other).statistic
+    return float(np.nan_to_num(found))
+
+
+def make_task(name: str, seed: int = 0) -> Task:
+    """The task ``planted`` or ``shapes``, with examples drawn by a seed."""
+    rng = np.random.default_rng(seed)
+    draw = motifs if name == "planted" else textures
+    parts: dict[str, Part] = {}
+    for part, size in SIZES.items():
+        inputs, classes = draw(size, rng)
+        parts[part] = torch.from_numpy(inputs), torch.from_numpy(classes)
+    space = placements(LAYERS, POOLINGS)
+    if name == "planted":
+        layer, shrink = [LENGTH * WIDTH * (3 + 2 * 16)] * LAYERS, 2
+        net = partial(TextNet, WIDTH, LAYERS, 2)
+        return Task(space, [macs(p, layer, shrink) for p in space], **parts, net=net, rate=1e-2)
+    layer = [SIDE**2 * 9 * CHANNELS] + [SIDE**2 * 9 * CHANNELS**2] * (LAYERS - 1)
+    image = partial(ImageNet, CHANNELS, LAYERS, 4)
+    return Task(space, [macs(p, layer, 4) for p in space], **parts, net=image, rate=4e-3)
+
+
+def motifs(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Rows of symbols ``(count, 32, 8)`` that contain both motifs: class 1 if the second is first.
+
+    The motifs must be told apart before the first halving; to compare their places needs blocks
+    with a long range, as those after the last halving have.
     """
-    if len({join for row in rows for join in row.joins}) < 2:
-        return []
-    of: dict[str, list[float]] = {}
-    for row in rows:
-        of.setdefault(" ".join(map(str, row.placement)), []).append(row.accuracy)
-    for halving in range(len(rows[0].joins)):
-        for row in rows:
-            label = f"halving {halving + 1}: {row.joins[halving]}"
-            of.setdefault(label, []).append(row.accuracy)
-    return [Part(label, sum(some) / len(some), max(some)) for label, some in of.items()]
+    symbols = rng.choice([2, 3], (count, LENGTH))
+    classes = np.empty(count, np.int64)
+    items = [*MOTIFS, *DECOYS]
+    free = LENGTH - sum(map(len, items))
+    for number, row in enumerate(symbols):
+        order = rng.permutation(len(items))
+        gaps = np.diff(np.sort(rng.integers(0, free + 1, len(items))), prepend=0)
+        place = 0
+        for item, gap in zip(order, gaps, strict=True):
+            place += int(gap)
+            row[place : place + len(items[item])] = items[item]
+            place += len(items[item])
+        classes[number] = list(order).index(1) < list(order).index(0)
+    states = 0.2 * rng.standard_normal((count, LENGTH, WIDTH))
+    states[..., :SYMBOLS] += np.eye(SYMBOLS)[symbols]
+    return states.astype(np.float32), classes
 
 
-def _alone(
-    chosen: Task, seeds: int, steps: int, progress: Callable[[int], None]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Train every architecture alone: accuracies on the test part and on the choice part."""
-    import numpy as np
+def textures(count: int, rng: np.random.Generator) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """Images ``(count, 1, 16, 16)`` of two discs filled with checks or stripes.
 
-    tested = np.zeros((seeds, len(chosen.architectures)))
-    validated = np.zeros_like(tested)
-    for seed in range(seeds):
-        for at, architecture in enumerate(chosen.architectures):
-            progress((seed * len(chosen.architectures) + at) * steps)
-            learner = alone(chosen, architecture, seed, steps)
-            tested[seed, at] = learner.accuracy(architecture, chosen.test)
-            validated[seed, at] = learner.accuracy(architecture, chosen.choice)
-    return tested, validated
-
-
-def _known(rankings: Any) -> NDArray[np.float64]:
-    """Rankings ``(runs, architectures)``; architectures without a score come last."""
-    import numpy as np
-
-    return np.nan_to_num(np.asarray(rankings, np.float64), nan=float("-inf"))
-
-
-class _Judge:
-    """Compares rankings and picks with the measured accuracies."""
-
-    def __init__(self, chosen: Task, truth: NDArray[np.float64]) -> None:
-        self.task, self.truth = chosen, truth
-        self.all = list(range(len(truth)))
-        # The usual choice: the even placement, and the task's first join.
-        first = chosen.architectures[0]
-        usual = Architecture(even(sum(first.placement), len(first.joins)), first.joins)
-        self.usual = chosen.architectures.index(usual)
-        limit = chosen.macs[self.usual]
-        self.cheap = [at for at in self.all if chosen.macs[at] <= limit]
-
-    def ranked(
-        self,
-        name: str,
-        steps: int,
-        rankings: NDArray[np.floating],
-        truths: NDArray[np.float64] | None = None,
-    ) -> Method:
-        """Judge a method that scores every architecture.
-
-        Args:
-            name: name of the method.
-            steps: training steps of one run.
-            rankings: ``(runs, architectures)``, without NaN.
-            truths: accuracies of the same shape, if each run has its own.
-        """
-        import numpy as np
-
-        judges = np.broadcast_to(self.truth if truths is None else truths, rankings.shape)
-        tau, low, high = interval(judges, rankings)
-        lost: list[list[float]] = [[], []]
-        for losses, among in zip(lost, (self.all, self.cheap), strict=True):
-            for ranking, truth in zip(rankings, judges, strict=True):
-                best = ranking[among].max()
-                first = [at for at in among if ranking[at] == best]
-                losses.append(self._mean([regret(truth, at, among) for at in first]))
-        picks = tuple(self._pick(ranking) for ranking in rankings)
-        everywhere, cheap = (self._mean(losses) for losses in lost)
-        return Method(name, steps, tau, low, high, everywhere, cheap, picks)
-
-    def _pick(self, ranking: NDArray[np.floating]) -> Architecture:
-        """The best architecture; without joins if another with the same placement is as good."""
-        best = ranking.max()
-        first = [self.task.architectures[at] for at in self.all if ranking[at] == best]
-        if sum(each.placement == first[0].placement for each in first) > 1:
-            return Architecture(first[0].placement)
-        return first[0]
-
-    def free(self, draws: int, steps: int, validated: NDArray[np.float64]) -> list[Method]:
-        """Judge methods without a search: proxies, the even placement and random choices."""
-        import numpy as np
-
-        macs = np.array([self.task.macs], np.float64)
-        fine = np.array([self.task.resolution])
-        proxies = [
-            self.ranked("most MACs", 0, macs),
-            self.ranked("fewest MACs", 0, -macs),
-            self.ranked("mean resolution", 0, fine),
-        ]
-        ways = [
-            Method(
-                "even placement",
-                0,
-                None,
-                None,
-                None,
-                regret(self.truth, self.usual, self.all),
-                regret(self.truth, self.usual, self.cheap),
-                (self.task.architectures[self.usual],),
-            ),
-            self._chance("one by lot", 0, 1, validated),
-            self._chance(f"best of {draws} by lot", draws * steps, draws, validated),
-        ]
-        return proxies + ways
-
-    def _chance(self, name: str, steps: int, draws: int, validated: NDArray[np.float64]) -> Method:
-        """Judge the best on validation of some random architectures, each trained alone."""
-        import numpy as np
-
-        rng = np.random.default_rng(0)
-        lost: list[list[float]] = [[], []]
-        allowed = [(np.array(among), self.truth[among].max()) for among in (self.all, self.cheap)]
-        for _ in range(2000):
-            row = validated[rng.integers(len(validated))]
-            for losses, (among, best) in zip(lost, allowed, strict=True):
-                drawn = rng.choice(among, min(draws, len(among)), replace=False)
-                losses.append(float(best - self.truth[drawn[np.argmax(row[drawn])]]))
-        return Method(name, steps, None, None, None, self._mean(lost[0]), self._mean(lost[1]), ())
-
-    @staticmethod
-    def _mean(values: Sequence[float]) -> float:
-        return sum(values) / len(values)
+    Classes are ``2 · above + stripes``: fine texture and coarse outline at once.
+    """
+    row, column = np.indices((SIDE, SIDE))
+    classes = rng.integers(0, 4, count)
+    images = 0.3 * rng.standard_normal((count, SIDE, SIDE))
+    for image, kind in zip(images, classes, strict=True):
+        radius, apart = rng.uniform(2.2, 3.2), rng.uniform(5.5, 8)
+        along = rng.uniform(radius, SIDE - 1 - radius - apart)
+        across = rng.uniform(radius, SIDE - 1 - radius)
+        lines = row if rng.random() < 0.5 else column
+        fill = 1 - 2 * (((lines if kind % 2 else row + column) + rng.integers(0, 2)) % 2)
+        for start in (along, along + apart):
+            y, x = (start, across) if kind >= 2 else (across, start)
+            image += ((row - y) ** 2 + (column - x) ** 2 <= radius**2) * fill
+    return images[:, None].astype(np.float32), classes

@@ -1,1 +1,1 @@
-"""X-Pool: reranking documents by a pooling that reads the question."""
+"""X-Pool: documents pooled for the question (arXiv 2203.15086)."""

@@ -1,0 +1,33 @@
+"""Many vectors in, few out: torch modules, one file a family, by name in ``registry``.
+
+pooling.names()                                   # the table
+pooling.module("ggem", 384, groups=8)             # to train: forward(states, mask)
+pooling.get("ggem", groups=8)(states, lengths)    # NumPy arrays of concatenated texts
+pooling.register("gated", Gated)                  # one of your own
+"""
+
+from __future__ import annotations
+
+from milepost_lab.poolers.base import Pooling
+from milepost_lab.poolers.registry import (
+    Operator,
+    Pool,
+    get,
+    load,
+    module,
+    names,
+    of_landmarks,
+    register,
+)
+
+__all__ = [
+    "Operator",
+    "Pool",
+    "Pooling",
+    "get",
+    "load",
+    "module",
+    "names",
+    "of_landmarks",
+    "register",
+]

@@ -1,0 +1,320 @@
+"""The runner of all studies: a command, one table of results, and results that are kept.
+
+A study is a function of a ``Run`` and of its own options that returns a ``Report``:
+
+    @study("ggem", "GGeM, GeM, mean and maximum on digits.", "milepost lab ggem --seeds 5")
+    @click.option("--rounds", default=20)
+    def command(run: Run, rounds: int) -> Report:
+        '''Train the same network with each pooling at its end.'''
+        rows = [run.cached(f"mean-{seed}", lambda: train(seed, rounds)) for seed in run.seeds]
+        return Report(rows)
+
+``--out FOLDER`` keeps what ``Run.cached`` computed, a JSON file each, beside ``settings.json``. The
+same command continues from there; a run with other settings in that folder is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial, update_wrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from milepost._optional import require
+from milepost.console.columns import columns
+from milepost.console.options import FILE, FOLDER, Interrupted, Settings, common, json_option
+from milepost.console.progress import Counter
+from milepost.console.records import print_json
+from milepost.errors import InputError
+from milepost.writing import check_output, write_text
+
+if TYPE_CHECKING:
+    from milepost_lab.statistics import Interval
+
+T = TypeVar("T")
+Row = Mapping[str, Any]
+"""Column → value: a string, a number, an ``Interval`` or None."""
+Progress = Callable[[str, int, int], None]
+"""Called with the current work, the amount done and the total."""
+
+SETTINGS = "settings.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """What ``--plot`` draws of a table: one line for each value of a column.
+
+    Attributes:
+        x, y: columns of the axes.
+        by: column that names the lines.
+        log: whether the x-axis is logarithmic.
+    """
+
+    x: str
+    y: str
+    by: str
+    log: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The result of a study.
+
+    Attributes:
+        rows: the table; columns are those of the first row.
+        notes: sentences below it.
+        record: further results, printed only with ``--json``.
+        lines: the plot; None without one.
+    """
+
+    rows: Sequence[Row]
+    notes: Sequence[str] = ()
+    record: Mapping[str, Any] = field(default_factory=dict)
+    lines: Lines | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Finished parts of a study in a folder, a JSON file each.
+
+    Args:
+        folder: None keeps nothing.
+        settings: all that the results depend on; JSON must be able to hold it.
+    """
+
+    folder: Path | None
+    settings: Mapping[str, Any]
+
+    def check(self) -> None:
+        """Compare the settings with those of the folder, and write them into a new one.
+
+        Raises:
+            InputError: the folder holds results of other settings, or files of something else.
+        """
+        if self.folder is None:
+            return
+        path = self.folder / SETTINGS
+        wanted = json.loads(json.dumps(self.settings))
+        try:
+            known = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            if self.folder.is_dir() and any(self.folder.glob("*.json")):
+                raise InputError(
+                    f"{self.folder} holds files, but no {SETTINGS}", "another --out FOLDER"
+                ) from None
+            write_text(path, json.dumps(wanted, indent=1) + "\n")
+            return
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path} cannot be read: {error}", "another --out FOLDER") from error
+        if known != wanted:
+            names = sorted(n for n in {*known, *wanted} if known.get(n) != wanted.get(n))
+            differing = ", ".join(f"{n} {known.get(n)!r}, not {wanted.get(n)!r}" for n in names)
+            raise InputError(
+                f"{self.folder} holds results of {differing}", "the same settings, or another --out"
+            )
+
+    def get_or_compute(self, name: str, compute: Callable[[], T]) -> T:
+        """Read a part, or compute and keep it; JSON must be able to hold it.
+
+        Raises:
+            InputError: see ``check``.
+        """
+        if self.folder is None:
+            return compute()
+        self.check()
+        path = self.folder / f"{name}.json"
+        try:
+            found: T = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            found = compute()
+            write_text(path, json.dumps(found))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One call of a study.
+
+    Attributes:
+        seeds: seeds of the trainings.
+        results: see ``cached``.
+        progress: see ``Progress``.
+    """
+
+    seeds: Sequence[int] = (0,)
+    results: Results = field(default_factory=lambda: Results(None, {}))
+    progress: Progress = lambda doing, done, of: None
+
+    def cached(self, name: str, compute: Callable[[], T]) -> T:
+        """See ``Results.get_or_compute``."""
+        return self.results.get_or_compute(name, compute)
+
+    def per_seed(self, name: str, train: Callable[[int], T]) -> list[T]:
+        """Results of a training with each seed, kept as ``NAME-SEED``."""
+        found = []
+        for done, seed in enumerate(self.seeds):
+            self.progress(name, done, len(self.seeds))
+            found.append(self.cached(f"{name}-{seed}", partial(train, seed)))
+        return found
+
+
+def study(
+    name: str, short_help: str, *examples: str, seeds: int = 1, torch: bool = True
+) -> Callable[[Callable[..., Report]], click.Command]:
+    """Make the command ``milepost lab NAME`` of a function ``(run, **options) → Report``.
+
+    Args:
+        name: of the command.
+        short_help: one line.
+        examples: commands for the help page.
+        seeds: default number of seeds; 0 for a study that draws nothing.
+        torch: whether it needs torch.
+    """
+
+    def decorate(function: Callable[..., Report]) -> click.Command:
+        def command(
+            settings: Settings | None,
+            out: Path | None,
+            plot: Path | None,
+            as_json: bool,
+            seeds: int = 0,
+            seed: int = 0,
+            **options: Any,
+        ) -> int:
+            if torch:
+                require("torch", extra="lab")
+            if plot is not None:
+                require("matplotlib", extra="lab")
+                check_output(plot)
+            results = Results(out, _plain({"study": name, **options}))
+            results.check()
+            settings = settings or Settings()
+            with Counter(settings) as counter:
+                run = Run(range(seed, seed + seeds), results, counter.steps_of())
+                try:
+                    report = function(run, **options)
+                except KeyboardInterrupt:
+                    raise Interrupted(
+                        "finished parts are stored; run the same command to continue"
+                        if out
+                        else "with --out FOLDER a run can be continued"
+                    ) from None
+            if plot is not None:
+                draw(report, plot)
+            if as_json:
+                print_json({"rows": list(map(_plain, report.rows)), **_plain(report.record)})
+                return 0
+            for line in table(report.rows):
+                click.echo(line)
+            if not settings.quiet:
+                for note in report.notes:
+                    click.echo(f"\n{note}")
+            return 0
+
+        update_wrapper(command, function)
+        decorators = [
+            click.option("--out", type=FOLDER, help="Keep finished parts here, and continue."),
+            click.option("--plot", type=FILE, help="Draw the results as SVG."),
+            json_option,
+            common,
+            click.pass_obj,
+        ]
+        if seeds:
+            decorators[:0] = [
+                click.option(
+                    "--seeds",
+                    type=click.IntRange(min=1),
+                    default=seeds,
+                    metavar="N",
+                    help="Number of trainings.",
+                ),
+                click.option(
+                    "--seed",
+                    type=click.IntRange(min=0),
+                    default=0,
+                    metavar="N",
+                    help="The first seed.",
+                ),
+            ]
+        made: Any = command
+        add: Any
+        for add in reversed(decorators):
+            made = add(made)
+        epilog = "\b\nExamples:\n" + "\n".join(f"  {example}" for example in examples)
+        return click.command(name, short_help=short_help, epilog=epilog)(made)
+
+    return decorate
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """The rows as aligned lines, the head first; nothing for no rows."""
+    if not rows:
+        return []
+    head = list(rows[0])
+    cells = [[_cell(row.get(column)) for column in head] for row in rows]
+    left = next((n for n, cell in enumerate(rows[0].values()) if not isinstance(cell, str)), 1)
+    return list(columns(head, cells, left=max(1, left)))
+
+
+def draw(report: Report, file: Path) -> None:
+    """Draw the lines of a report as SVG, intervals as bars.
+
+    Raises:
+        InputError: the study has no plot.
+    """
+    if report.lines is None:
+        raise InputError("this study has no plot", "leave --plot away")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.subplots()
+    lines = report.lines
+    for name in dict.fromkeys(row[lines.by] for row in report.rows):
+        rows = [row for row in report.rows if row[lines.by] == name and row[lines.y] is not None]
+        means = [float(row[lines.y]) for row in rows]
+        bounds = [
+            (getattr(row[lines.y], "low", mean), getattr(row[lines.y], "high", mean))
+            for row, mean in zip(rows, means, strict=True)
+        ]
+        bars = [
+            [max(0.0, mean - low) for mean, (low, _) in zip(means, bounds, strict=True)],
+            [max(0.0, high - mean) for mean, (_, high) in zip(means, bounds, strict=True)],
+        ]
+        axes.errorbar(
+            [row[lines.x] for row in rows], means, yerr=bars, marker="o", capsize=3, label=str(name)
+        )
+    axes.set(xlabel=lines.x, ylabel=lines.y, xscale="log" if lines.log else "linear")
+    axes.legend()
+    check_output(file)
+    figure.savefig(file, format="svg")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if hasattr(value, "detectable"):
+        interval: Interval = value
+        return f"{interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f})"
+    if hasattr(value, "low"):
+        return f"{value.mean:.3f} ({value.low:.3f} to {value.high:.3f})"
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.4g}" if abs(value) >= 10 else f"{value:.3f}"
+    return f"{value:,}" if type(value) is int else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON holds it."""
+    if hasattr(value, "_asdict"):
+        return _plain(value._asdict())
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple | range):
+        return [_plain(each) for each in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
