@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost.errors import InputError, UnreadableFile, nearest
-from milepost.search.lexical import K1, B
+from milepost.store.bm25 import K1, B
 
 SHIPPED = Path(__file__).with_name("systems.toml")
 
