@@ -80,7 +80,8 @@ def _asked(
         for system in _systems(encoder, vectors, names):
             per = evaluate(system, task, "document").per_question
             for at, name in enumerate(per.names):
-                figures = {metric: per.figures[metric][at] for metric in per.figures}
+                found = {metric: values[at] for metric, values in per.figures.items()}
+                figures = {metric: value for metric, value in found.items() if value is not None}
                 held = group(questions[name], per.positions[at])
                 for key in ((system.name, held), (system.name, held, task.name)):
                     tally.add(key, task.name, per.documents[at], figures)

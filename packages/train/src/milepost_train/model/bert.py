@@ -94,7 +94,14 @@ class Bert(nn.Module):
         held: nn.ModuleList = self.encoder["layer"]
         return held
 
-    def forward(self, ids: Tensor, valid: Tensor, marks: Tensor, own: Tensor | None) -> Tensor:
+    def forward(
+        self,
+        ids: Tensor,
+        valid: Tensor,
+        marks: Tensor,
+        own: Tensor | None,
+        second: nn.Module | None = None,
+    ) -> Tensor:
         """Compute states at the marks, ``(b, m, d)``.
 
         Args:
@@ -103,8 +110,10 @@ class Bert(nn.Module):
             marks: ``(b, m)`` int64 positions.
             own: ``(b, 1, m, t)`` bool, the tokens that each mark may attend to in the last layer,
                 or None for all valid tokens.
+            second: another last layer, which attends to all valid tokens; its states come behind
+                those of the first, ``(b, 2m, d)``.
         """
-        return through(self.layers, embed(self.embeddings, ids), valid, marks, own)
+        return through(self.layers, embed(self.embeddings, ids), valid, marks, own, second)
 
 
 def embeddings(config: dict[str, Any]) -> nn.ModuleDict:
@@ -132,15 +141,20 @@ def embed(tables: Any, ids: Tensor) -> Tensor:
 
 
 def through(
-    layers: nn.ModuleList, states: Tensor, valid: Tensor, marks: Tensor, own: Tensor | None
+    layers: nn.ModuleList,
+    states: Tensor,
+    valid: Tensor,
+    marks: Tensor,
+    own: Tensor | None,
+    second: nn.Module | None = None,
 ) -> Tensor:
     """Run ``(b, t, d)`` through one or more layers, the last only at the marks: ``(b, m, d)``.
 
-    ``valid``, ``marks`` and ``own`` are those of ``Bert.forward``.
+    ``valid``, ``marks``, ``own`` and ``second`` are those of ``Bert.forward``.
     """
     everything = valid[:, None, None, :]
     *body, last = layers
     for layer in body:
         states = layer(states, everything)
     result: Tensor = last(states, everything if own is None else own, marks)
-    return result
+    return result if second is None else torch.cat((result, second(states, everything, marks)), 1)

@@ -224,7 +224,8 @@ def add_sums(folder: Path, names: Sequence[str]) -> None:
 def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> str:
     """Hash the weights, the tokenizer and the settings that change vectors to 16 hex digits."""
     digest = hashlib.sha256()
-    for key, weight in sorted(model.backbone.state_dict().items()):
+    beside = {} if model.context is None else model.context.state_dict(prefix="context.")
+    for key, weight in sorted({**model.backbone.state_dict(), **beside}.items()):
         digest.update(key.encode())
         digest.update(weight.detach().to(torch.float16).numpy().tobytes())
     digest.update(tokenizer.read_bytes())

@@ -51,12 +51,14 @@ class ContextRead(nn.Module):
     dot product is ``sqrt((1 - s)(1 - s')) cos(a, a') + sqrt(s s') cos(P b, P b')``.
 
     Args:
-        width: numbers of a state.
+        backbone: its last layer is copied: the copy attends to the whole window.
         dimensions: numbers of the context's vector.
     """
 
-    def __init__(self, width: int, dimensions: int) -> None:
+    def __init__(self, backbone: Backbone, dimensions: int) -> None:
         super().__init__()
+        width = int(backbone.width)
+        self.layer = copy.deepcopy(last_of(backbone))
         self.dimensions = dimensions
         self.project = nn.Linear(width, dimensions, bias=False)
         self.share = nn.Linear(width, 1)
@@ -83,8 +85,8 @@ class LandmarkEncoder(nn.Module):
         config: fields of a Hugging Face ``config.json``; ``model_type`` names the backbone.
         own_sentence: whether a landmark attends to its own sentence only in the last layer
             (False: to the whole window, as in the papers).
-        context: numbers of a second vector, which a landmark gets from a second read of the last
-            layer that attends to the whole window, appended to its own; 0 for none.
+        context: numbers of a second vector, which a landmark gets from another last layer that
+            attends to the whole window, appended to its own; 0 for none.
         others: how else the last layer attends to other sentences: with a bias ``learned`` for
             each head, or with ``half`` of the heads; "" as ``own_sentence`` says.
         backbone: a ``transformers`` backbone instead of Milepost's; it attends to the whole window.
@@ -113,10 +115,10 @@ class LandmarkEncoder(nn.Module):
         self.config = config
         self.own_sentence = own_sentence and kind != MODEL_TYPE  # a light model has no attention
         self.backbone: Backbone = backbone or BACKBONES[kind](config)
-        self.context = ContextRead(self.backbone.width, context) if context else None
+        self.context = ContextRead(self.backbone, context) if context else None
         self.others = others
         if others == "learned":
-            heads = self.backbone.layers[-1].heads
+            heads = last_of(self.backbone).heads
             self.bias = nn.Parameter(torch.full((1, int(heads), 1, 1), -4.0))
         self._kept: int | None = None
 
@@ -176,14 +178,12 @@ class LandmarkEncoder(nn.Module):
             zero = torch.zeros((), device=ids.device)
             own = torch.where(own, zero, self.bias).masked_fill(~every, _FORBIDDEN)
         elif self.others == "half":
-            heads = int(self.backbone.layers[-1].heads)
+            heads = int(last_of(self.backbone).heads)
             free = torch.arange(heads, device=ids.device) >= heads // 2
             own = own | (free[None, :, None, None] & every)
         if self.context is None:
             return self._unit(self.backbone(ids.long(), valid, marks, own))
-        # One pass: the last layer's keys and values serve both reads.
-        both = torch.cat((own, every.expand_as(own)), dim=2)
-        states = self.backbone(ids.long(), valid, torch.cat((marks, marks), dim=1), both)
+        states = self.backbone(ids.long(), valid, marks, own, self.context.layer)
         own_states, around = states.split(marks.shape[1], dim=1)
         return self._unit(self.context(own_states, around))
 
@@ -231,7 +231,7 @@ def read_as(model: LandmarkEncoder, reading: Reading) -> LandmarkEncoder:
     if (context, others) == (has, model.others):
         model.own_sentence = own
         return model
-    if isinstance(model.backbone, HuggingFace | Light):
+    if not isinstance(model.backbone, Bert | ModernBert):
         raise ModelError(
             f"{model.config['model_type']} has no last layer that is read twice",
             "leave context out",
@@ -241,6 +241,14 @@ def read_as(model: LandmarkEncoder, reading: Reading) -> LandmarkEncoder:
     except ValueError as error:
         raise ModelError(str(error), "own_sentence = true, or leave context out") from error
     made.backbone.load_state_dict(model.backbone.state_dict())
+    if made.context is not None:
+        made.context.layer.load_state_dict(last_of(model.backbone).state_dict())
     if context == has and model.context is not None and made.context is not None:
         made.context.load_state_dict(model.context.state_dict())
-    return made.eval()
+    made.eval()
+    return made
+
+
+def last_of(backbone: Any) -> Any:
+    """The last layer of one of Milepost's BERTs."""
+    return backbone.layers[-1]

@@ -154,9 +154,16 @@ class ModernBert(nn.Module):
         """Settings of each layer that change vectors and that the weights do not determine."""
         return [(layer.heads, layer.theta, layer.reach) for layer in self.layers]
 
-    def forward(self, ids: Tensor, valid: Tensor, marks: Tensor, own: Tensor | None) -> Tensor:
+    def forward(
+        self,
+        ids: Tensor,
+        valid: Tensor,
+        marks: Tensor,
+        own: Tensor | None,
+        second: nn.Module | None = None,
+    ) -> Tensor:
         """Compute states at the marks, ``(b, m, d)``; see ``Bert.forward``."""
         table: Any = self.embeddings
         states = table["norm"](table["tok_embeddings"](ids))
-        result: Tensor = self.final_norm(through(self.layers, states, valid, marks, own))
+        result: Tensor = self.final_norm(through(self.layers, states, valid, marks, own, second))
         return result
