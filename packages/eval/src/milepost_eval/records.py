@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import lzma
 import math
-import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from milepost.errors import InputError, UnreadableFile
+from milepost.errors import InputError
 from milepost_eval.runs import Run
+from milepost_eval.tasks.reading import lines
 
 SCHEMA = "milepost-eval/1"
 _AGAIN = "milepost eval run --json > FILE"
@@ -131,35 +129,13 @@ def read(path: Path) -> list[Record]:
     if path.is_dir():
         values = Run(path, None).values()
         return [from_value(value, f"{path}, piece {at}") for at, value in enumerate(values, 1)]
-    try:
-        data = path.read_bytes()
-        if data.startswith(b"\x1f\x8b"):
-            data = gzip.decompress(data)
-        elif data.startswith(b"\xfd7zXZ"):
-            data = lzma.decompress(data)
-        text = data.decode("utf-8")
-    except (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UnreadableFile(f"{path} cannot be read: {reason}", _AGAIN) from error
-    records = [
-        _from_line(line, path, number)
-        for number, line in enumerate(text.split("\n"), 1)
-        if line.strip()
-    ]
+    records = [from_value(line.fields, f"{path}, line {line.number}") for line in lines(path)]
     if not records:
         raise InputError(f"{path}: no records", _AGAIN)
     return records
 
 
-def _from_line(line: str, path: Path, number: int) -> Record:
-    try:
-        fields_read = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}, line {number}: not JSON: {error}", _AGAIN) from error
-    return from_value(fields_read, f"{path}, line {number}")
-
-
-def from_value(fields_read: Any, where: str) -> Record:
+def from_value(fields_read: Mapping[str, Any], where: str) -> Record:
     """One record of ``to_value``.
 
     Args:
@@ -169,7 +145,7 @@ def from_value(fields_read: Any, where: str) -> Record:
     Raises:
         InputError: it is something else, or of another version.
     """
-    if not isinstance(fields_read, dict) or "schema" not in fields_read:
+    if "schema" not in fields_read:
         raise InputError(f"{where}: not a record of milepost eval", _AGAIN)
     if fields_read["schema"] != SCHEMA:
         raise InputError(
@@ -187,7 +163,7 @@ def from_value(fields_read: Any, where: str) -> Record:
         raise InputError(f"{where}: damaged: {error}", _AGAIN) from error
 
 
-def _record(read_: dict[str, Any]) -> Record:
+def _record(read_: Mapping[str, Any]) -> Record:
     """A record of parsed JSON; TypeError, ValueError … for what ``to_line`` never writes."""
     known = {field.name: read_[field.name] for field in fields(Record)}
     for field in fields(Record):

@@ -97,9 +97,7 @@ def show_names() -> int:
     for kind, (about, _) in KINDS.items():
         names = [name for name, row in catalogue.rows.items() if row.kind == kind]
         _section(f"Systems of the kind {kind}: {about}", dict.fromkeys(names, ""))
-    _section(
-        "Models", {**MODELS, "FOLDER": "a model of Milepost, sentence-transformers or model2vec"}
-    )
+    _section("Models", {**MODELS, "FOLDER": "a model of Milepost or sentence-transformers"})
     _section("Sets of systems", {name: ", ".join(names) for name, names in catalogue.sets.items()})
     at_budget = {f"{name}@BUDGET": text for name, text in AT_BUDGET.items()}
     _section("Metrics", at_budget | AT_RANK | OF_SENTENCES | OF_DOCUMENTS)

@@ -10,14 +10,13 @@ from milepost_eval.embedders.base import ContextEmbedder, Embedder
 from milepost_eval.embedders.choose import NAMES, embedder
 from milepost_eval.embedders.landmark import LandmarkEmbedder
 from milepost_eval.embedders.sentence_transformer import SentenceTransformerEmbedder
-from milepost_eval.embedders.static import Model2Vec, WordLlama
+from milepost_eval.embedders.static import WordLlama
 
 __all__ = [
     "NAMES",
     "ContextEmbedder",
     "Embedder",
     "LandmarkEmbedder",
-    "Model2Vec",
     "SentenceTransformerEmbedder",
     "WordLlama",
     "embedder",

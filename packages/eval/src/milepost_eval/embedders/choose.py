@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from milepost._optional import folder_of
@@ -13,7 +12,7 @@ from milepost.errors import InputError, MissingExtra, ModelError, nearest
 from milepost_eval.embedders.base import Embedder
 from milepost_eval.embedders.landmark import LandmarkEmbedder
 from milepost_eval.embedders.sentence_transformer import SentenceTransformerEmbedder
-from milepost_eval.embedders.static import Model2Vec, WordLlama
+from milepost_eval.embedders.static import WordLlama
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 
@@ -33,9 +32,8 @@ def embedder(spec: str, dtype: str = "float32", window: int | None = None) -> Em
     """The model of a name or folder; its weights are loaded when it is first used.
 
     Args:
-        spec: a name of ``NAMES``, a folder (of Milepost, sentence-transformers or model2vec, as its
-            files say), or ``owner/name`` of a sentence-transformers model on the Hugging
-            Face hub.
+        spec: a name of ``NAMES``, a folder (of Milepost or sentence-transformers, as its files
+            say), or ``owner/name`` of a sentence-transformers model on the Hugging Face hub.
         dtype: of sentence-transformers models, ``float32`` or ``bfloat16``.
         window: tokens that a sentence-transformers model reads at once in late chunking; None
             for as many as it is made for.
@@ -71,13 +69,11 @@ def _found(spec: str, dtype: str, window: int | None) -> Embedder:
         )
     if (folder / MANIFEST).is_file():
         return _landmark(spec, folder)
-    if _is_model2vec(folder):
-        return Model2Vec(spec, folder)
     if any((folder / file).is_file() for file in ("modules.json", "config.json")):
         return SentenceTransformerEmbedder(spec, folder, dtype=dtype, window=window)
     raise InputError(
         f"{folder} is not a model: no {MANIFEST}, modules.json or config.json",
-        "a folder of Milepost, sentence-transformers or model2vec",
+        "a folder of Milepost or sentence-transformers",
     )
 
 
@@ -103,15 +99,3 @@ def _landmark(name: str, folder: Path | None) -> Embedder:
     from milepost.encoder import load
 
     return LandmarkEmbedder(load(find_model(folder).path), name)
-
-
-def _is_model2vec(folder: Path) -> bool:
-    """Whether model2vec wrote the folder; it holds what sentence-transformers reads, too."""
-    if not all((folder / file).is_file() for file in ("model.safetensors", "tokenizer.json")):
-        return False
-    try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    # Models that were not distilled have no type; those of transformers always have one.
-    return isinstance(config, dict) and config.get("model_type", "model2vec") == "model2vec"

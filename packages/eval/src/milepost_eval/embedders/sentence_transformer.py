@@ -229,7 +229,7 @@ class SentenceTransformerEmbedder:
             return 0
         tokenizer = self.model.tokenizer
         most = self.model.max_seq_length
-        if not hasattr(tokenizer, "num_special_tokens_to_add"):  # a bare one of `tokenizers`
+        if not callable(tokenizer):  # a bare one of `tokenizers`, of static vectors
             return sum(map(len, tokenizer.encode_batch(list(texts), add_special_tokens=False)))
         room = None if most is None else most - tokenizer.num_special_tokens_to_add()
         found = tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]

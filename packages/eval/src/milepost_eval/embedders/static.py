@@ -9,55 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milepost._optional import require
 from milepost.errors import MissingExtra
-from milepost_eval.embedders.base import loaded, unit, whole_characters
+from milepost_eval.embedders.base import unit, whole_characters
 from milepost_eval.embedders.fingerprints import fingerprint
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-
-class Model2Vec:
-    """A model2vec folder.
-
-    Args:
-        name: what systems call it.
-        folder: as model2vec writes it.
-    """
-
-    def __init__(self, name: str, folder: Path) -> None:
-        self.name = name
-        self._folder = folder
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """Content of the folder."""
-        return fingerprint(self._folder)
-
-    @cached_property
-    def _model(self) -> Any:
-        library = require("model2vec", extra="rivals")
-        folder = str(self._folder)
-        return loaded(
-            self._folder, "model2vec", lambda: library.StaticModel.from_pretrained(folder)
-        )
-
-    def texts(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int]:
-        """See ``Embedder.texts``; cut where model2vec cuts, at 512 tokens by default."""
-        import numpy as np
-
-        given = [whole_characters(text) for text in texts]
-        if not given:
-            return np.zeros((0, self._model.dim), np.float32), 0
-        # One process: several would set an environment variable for everyone.
-        made = self._model.encode(given, show_progress_bar=False, use_multiprocessing=False)
-        return unit(np.asarray(made)), sum(map(len, self._model.tokenize(given)))
-
-    def questions(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See ``Embedder.questions``."""
-        return self.texts(texts)[0]
 
 
 class WordLlama:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal
 
+from milepost.console.columns import columns
 from milepost.errors import InputError, nearest
 from milepost_eval.records import Record
 from milepost_eval.statistics import Difference, mean_over_tasks
@@ -18,12 +17,6 @@ MEAN = "mean over tasks"
 
 FEW = 8
 """Documents under which intervals by resampling documents are too narrow."""
-
-_GAP = 2
-"""Columns between two columns of a table: one of padding, one that the box leaves blank."""
-
-_NAME_LEAST, _NAME_EASY = 12, 30
-"""Columns that systems' names have at least, and those for which headers are folded."""
 
 # Characters that Markdown would interpret; brackets of intervals and the underscores inside of
 # names mean nothing to Markdown and stay legible in the source.
@@ -215,12 +208,10 @@ def as_text(table: Table, width: int | None) -> str:
         table: what is shown.
         width: columns of the terminal; None where nothing limits them.
     """
-    from rich.cells import cell_len
-
-    whole = [max(map(cell_len, column)) for column in zip(table.headers, *table.rows, strict=True)]
-    if width is None or sum(whole) + _GAP * (len(whole) - 1) <= width:
-        return _printed(table, table.rows, whole)
-    return _printed(table, table.narrow, _widths(table, width))
+    lines = list(columns(table.headers, table.rows))
+    if width is not None and max(map(len, lines)) > width:
+        lines = list(columns(table.headers, table.narrow))
+    return "\n".join([table.title, "", *lines, *(["", *table.notes] if table.notes else []), ""])
 
 
 def as_markdown(table: Table, ours: str) -> str:
@@ -248,52 +239,3 @@ def _cells(record: Record | None, metric: str) -> tuple[str, str]:
     if metric not in record.intervals:
         return percent(mean), percent(mean)
     return with_interval(mean, *record.intervals[metric]), percent(mean)
-
-
-def _widths(table: Table, width: int) -> list[int]:
-    """Columns of the narrow form: names and headers may be folded, figures may not.
-
-    Headers give way first, then names; where that is not enough, the table is too wide.
-    """
-    from rich.cells import cell_len
-
-    longest = max(cell_len(row[0]) for row in table.narrow)
-    widths: list[int] = []
-    for most in (16, 12, 10, 8, 6):
-        figures = [
-            max(min(most, cell_len(header)), *map(cell_len, column))
-            for header, *column in zip(table.headers, *table.narrow, strict=True)
-        ][1:]
-        left = width - sum(figures) - _GAP * len(figures)
-        widths = [max(_NAME_LEAST, min(longest, left)), *figures]
-        if left >= min(longest, _NAME_EASY):
-            break
-    return widths
-
-
-def _printed(table: Table, body: tuple[tuple[str, ...], ...], widths: list[int]) -> str:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
-    grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0))
-    for number, (header, columns) in enumerate(zip(table.headers, widths, strict=True)):
-        justify: Literal["left", "right"] = "right" if number else "left"
-        grid.add_column(Text(header), justify=justify, overflow="fold", width=columns)
-    for row in body:
-        grid.add_row(*map(Text, row))
-    buffer = io.StringIO()
-    out = Console(
-        file=buffer,
-        width=sum(widths) + _GAP * len(widths),
-        color_system=None,
-        force_terminal=False,
-        legacy_windows=False,
-        emoji=False,
-    )
-    out.print(Text(table.title))
-    out.print(grid)
-    for note in table.notes:
-        out.print(Text(note))
-    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"

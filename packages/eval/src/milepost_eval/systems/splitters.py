@@ -16,9 +16,8 @@ Each is written as a short word, a *spec*, as in the names of systems:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import cycle
 from typing import Any
 
 from milepost._optional import require
@@ -41,17 +40,9 @@ PRESETS = {
 _CHROMA = ("\n\n", "\n", ".", "?", "!", " ", "")
 """Separators of ``RecursiveTokenChunker`` in Chroma's package chunking_evaluation."""
 
-_EXAMPLES = ("sentence", "recursive:1000-200", "semantic:1000-200", "tokens:200-0")
+_EXAMPLES = ("sentence", "400", "400-100", "recursive:1000-200", "semantic:400", "tokens:200-0")
 _SIZES = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 _LONE = re.compile(r"[\ud800-\udfff]")
-_FRESH = range(0x20000, 0xF0000)
-"""Code points none of which is white space, nor half a pair of surrogates."""
-_STOPS = {
-    ".": range(0xF0000, 0x100000),
-    "?": range(0x100000, 0x108000),
-    "!": range(0x108000, 0x110000),
-}
-"""Separators other than white space, each with the code points that replace it."""
 
 
 def splitter(spec: str) -> Splitter:
@@ -121,7 +112,10 @@ def _parsed(spec: str, given: str) -> tuple[str, int, int]:
     kind, colon, rest = spec.rpartition(":")
     sizes = _SIZES.fullmatch(rest)
     if sizes is None or (colon and kind not in {"recursive", "semantic", "tokens"}):
-        raise InputError(f"unknown splitter {given!r}", _meant(given))
+        raise InputError(
+            f"unknown splitter {given!r}",
+            f"{nearest(given, [*_EXAMPLES, *PRESETS])}one of {', '.join((*_EXAMPLES, *PRESETS))}",
+        )
     size, overlap = int(sizes[1]), int(sizes[2] or 0)
     if size < 1:
         raise InputError(f"splitter {given!r}: chunks of size {size}", "1 or more")
@@ -131,17 +125,6 @@ def _parsed(spec: str, given: str) -> tuple[str, int, int]:
             "an overlap below the size",
         )
     return kind or "packed", size, overlap
-
-
-def _meant(spec: str) -> str:
-    """A hint: the form that looks most like ``spec``, with its numbers where they can be read."""
-    kind, colon, rest = spec.partition(":")
-    numbers = re.findall(r"(?<![0-9])[0-9]{1,9}(?![0-9])", rest if colon else kind)[:2]
-    sizes = "-".join(numbers)
-    if sizes and not kind.rstrip("0123456789-_ "):
-        return repr(sizes)
-    forms = [re.sub(":.*", f":{sizes}", form) if sizes else form for form in _EXAMPLES]
-    return f"{nearest(spec, [*forms, *PRESETS])}'400-100'"
 
 
 def _semantic(size: int, overlap: int) -> Splitter:
@@ -161,71 +144,39 @@ def _recursive(
     measure: Callable[[str], int],
     separators: Sequence[str] | None = None,
 ) -> Splitter:
-    """LangChain's splitter with exact offsets, which it does not give for repeated text.
-
-    What it does depends on its separators and on lengths alone. So the text is split twice: as
-    it is, while the lengths measured are noted; then with every character but white space
-    replaced by one that occurs nowhere else, while the same lengths are returned again. The second
-    time the chunk itself has a unique position.
+    """LangChain's splitter; where a chunk's text stands again nearby, the first place counts.
 
     Args:
         size: most of a chunk, as ``measure`` counts.
         overlap: of two chunks, at most.
         measure: length of a text.
-        separators: where to cut, what is tried first in front: white space and keys of
-            ``_STOPS``; None for LangChain's.
+        separators: where to cut, what is tried first in front; None for LangChain's.
     """
     library = require("langchain_text_splitters", extra="eval")
-
-    def chunks(text: str, length: Callable[[str], int], *, disguised: bool) -> list[str]:
-        patterns = [_pattern(each) for each in separators or ()] if disguised else separators
-        made: Any = library.RecursiveCharacterTextSplitter(
-            chunk_size=size,
-            chunk_overlap=overlap,
-            length_function=length,
-            separators=list(patterns or ()) or None,
-            is_separator_regex=disguised,
-        )
-        found: list[str] = made.split_text(text)
-        return found
-
-    def spans(text: str) -> list[Span]:
-        lengths: list[int] = []
-
-        def noted(part: str) -> int:
-            lengths.append(measure(part))
-            return lengths[-1]
-
-        chunks(text, noted, disguised=False)
-        again = iter(lengths)
-        disguise = _disguised(text)
-        return list(_places(disguise, chunks(disguise, lambda part: next(again), disguised=True)))
-
-    return spans
-
-
-def _disguised(text: str) -> str:
-    """White space as it is, all else unlike anything within 32,000 of its kind."""
-    letters = cycle(_FRESH)
-    stops = {stop: cycle(those) for stop, those in _STOPS.items()}
-    return "".join(
-        letter if letter.isspace() else chr(next(stops.get(letter, letters))) for letter in text
+    made: Any = library.RecursiveCharacterTextSplitter(
+        chunk_size=size,
+        chunk_overlap=overlap,
+        length_function=measure,
+        separators=list(separators) if separators else None,
     )
 
+    def spans(text: str) -> list[Span]:
+        found: list[Span] = []
+        start = 0
+        for chunk in made.split_text(text):
+            if chunk.isspace():  # with chunks of one character white space is one as well
+                continue
+            # A chunk begins behind the last one's start, and at most an overlap before its end.
+            in_characters = measure is len or not overlap
+            first = max(start, found[-1][1] - overlap) if found and in_characters else start
+            at = text.find(chunk, first)
+            if at < 0:  # characters without a token are no overlap to LangChain
+                at = text.index(chunk, start)
+            found.append((at, at + len(chunk)))
+            start = at + 1
+        return found
 
-def _pattern(separator: str) -> str:
-    """A regular expression for a separator in a disguised text."""
-    those = _STOPS.get(separator)
-    return f"[{chr(those[0])}-{chr(those[-1])}]" if those else separator
-
-
-def _places(text: str, chunks: Sequence[str]) -> Iterator[Span]:
-    """Spans of the chunks of a disguised text; ascending, since chunks never go back."""
-    start = 0
-    for chunk in chunks:
-        if not chunk.isspace():  # with chunks of one character white space is one as well
-            start = text.index(chunk, start)
-            yield start, start + len(chunk)
+    return spans
 
 
 @lru_cache(maxsize=1)

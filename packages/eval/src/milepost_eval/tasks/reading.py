@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import lzma
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -210,10 +211,12 @@ def _object(packed: bytes, where: str) -> dict[str, Any] | None:
 def _byte_lines(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"  # the name may be wrong, the first bytes are not
-        with gzip.open(path, "rb") if packed else path.open("rb") as stream:
+            start = file.read(5)  # the name may be wrong, the first bytes are not
+        gzipped, xz = start.startswith(b"\x1f\x8b"), start == b"\xfd7zXZ"
+        unpack = gzip.open if gzipped else lzma.open if xz else open
+        with unpack(path, "rb") as stream:
             yield from stream
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         reason = getattr(error, "strerror", None) or error
         raise UnreadableFile(
             f"{path} cannot be read: {reason}", "JSON lines in UTF-8, gzipped or not"
