@@ -5,6 +5,7 @@ Bytes of a file in, a ``Document`` out. Reading order of the files:
     read      the whole process
     file      bytes → an open document, or the reason why it cannot be opened
     glyphs    a page → its characters with positions; the only file that calls pdfium for text
+    native    calls of pdfium with plain handles
     annotations  form fields and typed notes → part of the page
     hidden    characters that cannot be seen        contrast  the drawn page, to see that
     records   what a printed line holds

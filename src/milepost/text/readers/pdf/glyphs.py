@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from milepost.text.readers.pdf.annotations import draw_in
 from milepost.text.readers.pdf.hidden import hidden_kinds
+from milepost.text.readers.pdf.native import HANDLE, INT, address, plain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,20 +132,23 @@ def _characters(pdfium: Any, text: Any, display: _Display, ink: bool) -> Glyphs:
     cells = (pdfium.FS_RECTF * count)()
     matrices = (pdfium.FS_MATRIX * count)()
     x, y = ctypes.c_double(), ctypes.c_double()
-    to_x, to_y = ctypes.byref(x), ctypes.byref(y)
+    to_x, to_y = ctypes.addressof(x), ctypes.addressof(y)
+    to_cell, to_matrix, at = ctypes.addressof(cells), ctypes.addressof(matrices), address(text)
     rows: list[tuple[float, float, float]] = []
     code, generated, bold = [0] * count, [False] * count, [False] * count
     name = ctypes.create_string_buffer(128)
     heavy, fresh = False, True
-    unicode_of, box_of = pdfium.FPDFText_GetUnicode, pdfium.FPDFText_GetLooseCharBox
-    origin_of, matrix_of = pdfium.FPDFText_GetCharOrigin, pdfium.FPDFText_GetMatrix
-    size_of = pdfium.FPDFText_GetFontSize
+    unicode_of = plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint, HANDLE, INT)
+    size_of = plain(pdfium.FPDFText_GetFontSize, ctypes.c_double, HANDLE, INT)
+    box_of = plain(pdfium.FPDFText_GetLooseCharBox, INT, HANDLE, INT, HANDLE)
+    matrix_of = plain(pdfium.FPDFText_GetMatrix, INT, HANDLE, INT, HANDLE)
+    origin_of = plain(pdfium.FPDFText_GetCharOrigin, INT, HANDLE, INT, HANDLE, HANDLE)
     for k in range(count):
-        code[k] = char = unicode_of(text, k)
-        box_of(text, k, cells[k])
-        origin_of(text, k, to_x, to_y)
-        matrix_of(text, k, matrices[k])
-        rows.append((x.value, y.value, size_of(text, k)))
+        code[k] = char = unicode_of(at, k)
+        box_of(at, k, to_cell + 16 * k)
+        origin_of(at, k, to_x, to_y)
+        matrix_of(at, k, to_matrix + 24 * k)
+        rows.append((x.value, y.value, size_of(at, k)))
         if char <= 32:
             generated[k] = pdfium.FPDFText_IsGenerated(text, k) == 1
             fresh = True

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from milepost.text.readers.pdf.contrast import PALE, on_white, seen
+from milepost.text.readers.pdf.native import HANDLE, INT, address, plain
 from milepost.types import Mark
 
 if TYPE_CHECKING:
@@ -40,8 +41,6 @@ MOSTLY = 0.5
 _CLEAR = 12  # of 255: less ink is none
 _LAYER = 0.8  # of the characters of a page in invisible ink: text recognition has written them
 _MAX_DEPTH = 8  # forms inside forms
-
-_HANDLE, _INT = ctypes.c_void_p, ctypes.c_int
 
 
 @dataclass(slots=True)
@@ -161,7 +160,7 @@ def _owners(pdfium: Any, text: Any, count: int) -> NDArray[np.int64]:
     """Address of the object of each character; 0 for those that pdfium added."""
     import numpy as np
 
-    owner, at = _plain(pdfium.FPDFText_GetTextObject, _HANDLE, _HANDLE, _INT), _address(text)
+    owner, at = plain(pdfium.FPDFText_GetTextObject, HANDLE, HANDLE, INT), address(text)
     return np.array([owner(at, k) or 0 for k in range(count)], np.int64)
 
 
@@ -170,14 +169,14 @@ def _objects(pdfium: Any, page: Any) -> _Objects:
     found = _Objects()
     colour = (ctypes.c_uint * 4)()
     places = [ctypes.addressof(colour) + 4 * number for number in range(4)]
-    mode_of = _plain(pdfium.FPDFTextObj_GetTextRenderMode, _INT, _HANDLE)
-    kind_of = _plain(pdfium.FPDFPageObj_GetType, _INT, _HANDLE)
+    mode_of = plain(pdfium.FPDFTextObj_GetTextRenderMode, INT, HANDLE)
+    kind_of = plain(pdfium.FPDFPageObj_GetType, INT, HANDLE)
     fill_of, stroke_of = (
-        _plain(function, _INT, _HANDLE, *[_HANDLE] * 4)
+        plain(function, INT, HANDLE, *[HANDLE] * 4)
         for function in (pdfium.FPDFPageObj_GetFillColor, pdfium.FPDFPageObj_GetStrokeColor)
     )
     of_page, of_form = (
-        (_plain(count, _INT, _HANDLE), _plain(get, _HANDLE, _HANDLE, _INT))
+        (plain(count, INT, HANDLE), plain(get, HANDLE, HANDLE, INT))
         for count, get in (
             (pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject),
             (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject),
@@ -209,7 +208,7 @@ def _objects(pdfium: Any, page: Any) -> _Objects:
                     found.pictures += 0.0 if depth else _area(pdfium, item)
         return pictures
 
-    look(_address(page), 0)
+    look(address(page), 0)
     return found
 
 
@@ -217,16 +216,7 @@ def _area(pdfium: Any, item: int) -> float:
     """What an object covers, in square points."""
     sides = (ctypes.c_float * 4)()
     places = [ctypes.addressof(sides) + 4 * number for number in range(4)]
-    if not _plain(pdfium.FPDFPageObj_GetBounds, _INT, _HANDLE, *[_HANDLE] * 4)(item, *places):
+    if not plain(pdfium.FPDFPageObj_GetBounds, INT, HANDLE, *[HANDLE] * 4)(item, *places):
         return 0.0
     left, bottom, right, top = sides
     return float(max(0.0, right - left) * max(0.0, top - bottom))
-
-
-def _plain(function: Any, result: Any, *arguments: Any) -> Any:
-    """The same function with handles as whole numbers: pointer objects take twice the time."""
-    return ctypes.CFUNCTYPE(result, *arguments)(_address(function))
-
-
-def _address(item: Any) -> int:
-    return ctypes.cast(item, ctypes.c_void_p).value or 0

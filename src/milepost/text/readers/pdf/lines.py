@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import unicodedata
 from functools import lru_cache
-from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -154,12 +153,13 @@ def _lines_of(
     numbers, spaced, bolds = chosen.tolist(), space.tolist(), glyphs.bold[chosen].tolist()
     lefts, rights, bases, sizes = (each.tolist() for each in (left, right, base, size))
     _unspace(letters, numbers, lefts, rights, sizes, spaced, real_between.tolist(), starts)
+    uneven = _uneven(base, size, starts)
     lines = []
-    for first, last in pairwise(starts):
+    for first, last, mixed in zip(starts, starts[1:], uneven, strict=False):
         text: list[str] = []
         source: list[int] = []
         edges: list[float] = []
-        signs = _script_signs(bases, sizes, first, last)
+        signs = _script_signs(bases, sizes, first, last) if mixed else None
         for k in range(first, last):
             number = numbers[k]
             if k > first and spaced[k - 1]:
@@ -202,6 +202,18 @@ SHIFTED = 0.1  # of the size of the line: how far they are off its baseline
 RAISED_FAR = 0.25  # the same of those that are as large as the line
 
 
+def _uneven(base: NDArray[np.float64], size: NDArray[np.float64], starts: list[int]) -> list[bool]:
+    """Say of each line whether it has letters of several sizes or heights."""
+    import numpy as np
+
+    at = starts[:-1]
+    largest = np.maximum.reduceat(size, at)
+    smaller = np.minimum.reduceat(size, at) < SMALLER * largest
+    spread = np.maximum.reduceat(base, at) - np.minimum.reduceat(base, at)
+    mixed: list[bool] = (smaller | (spread >= RAISED_FAR * largest)).tolist()
+    return mixed
+
+
 def _script_signs(
     bases: list[float], sizes: list[float], first: int, last: int
 ) -> dict[int, tuple[str, bool]]:
@@ -211,9 +223,6 @@ def _script_signs(
         For the glyphs in question, the sign before them and whether they end a run of such.
     """
     size = max(sizes[first:last])
-    smaller = min(sizes[first:last]) < SMALLER * size
-    if not smaller and max(bases[first:last]) - min(bases[first:last]) < RAISED_FAR * size:
-        return {}
     usual = median(sizes[first:last])
     size = usual if size > 1.5 * usual else size  # a large initial
     level = [bases[k] for k in range(first, last) if sizes[k] >= SMALLER * size]

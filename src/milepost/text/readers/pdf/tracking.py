@@ -36,8 +36,10 @@ def unspaced(
         starts: where each line begins in these lists, and the end.
     """
     for first, last in pairwise(starts):
+        if last - first < _LEAST or not (spaced[first] or spaced[first + 1]):
+            continue  # most lines begin with a word
         gaps = spaced[first : last - 1]
-        if len(gaps) + 1 < _LEAST or 5 * sum(gaps) < 4 * len(gaps):
+        if 5 * sum(gaps) < 4 * len(gaps):
             continue
         text = [letters[numbers[k]] for k in range(first, last)]
         if sum(map(str.isalpha, text)) < 0.8 * len(text):
