@@ -28,7 +28,7 @@ NEEDED = {
     ),
     "milepost_eval": (r"milepost_eval/systems\.toml",),
     "milepost_train": (r"milepost_train/model/bert\.py",),
-    "milepost_lab": (r"milepost_lab/compare/packaged/open-questions\.jsonl\.gz",),
+    "milepost_lab": (r"milepost_lab/data/packaged/open-questions\.jsonl\.gz",),
 }
 """Package → what its wheel holds beside types and licence."""
 MOST_BYTES = {"milepost": 56_000_000}

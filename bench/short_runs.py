@@ -26,7 +26,7 @@ from milepost_eval.metrics import evidence_found
 from milepost_eval.tasks.names import load
 from milepost_eval.tasks.protocol import for_tuning, take
 from milepost_eval.types import Question
-from milepost_lab.landmark.surround import EXTRA, WAYS, spent
+from milepost_lab.landmark.model import EXTRA, WAYS, spent
 from milepost_train.batches import Batch, queries_of
 from milepost_train.check import landmarks_of, vectors_of
 from milepost_train.choices import Dtype

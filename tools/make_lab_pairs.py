@@ -22,8 +22,7 @@ from typing import Any
 from milepost.text.sentences import split
 from milepost.types import Span
 from milepost_eval.tasks.reading import objects
-from milepost_lab.compare.sources import PACKAGED_FILE
-from milepost_lab.data.long_documents import stable
+from milepost_lab.data.pairs import PACKAGED_FILE, stable
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTIONS = ROOT / "data" / "questions" / "questions.jsonl.gz"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache as kept
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -44,23 +42,6 @@ def open_once() -> Callable[..., object]:
 def compiled_once(monkeypatch: pytest.MonkeyPatch, open_once: Callable[..., object]) -> None:
     """No test waits for a graph that another has compiled."""
     monkeypatch.setattr(openvino, "open_engine", open_once)
-
-
-@pytest.fixture(scope="session")
-def control_of() -> Callable[[str], object]:
-    """Controls that were pre-trained for one step, not for ten seconds, each of them once."""
-    from milepost_lab.controls.byte_training import ByteRecipe
-    from milepost_lab.controls.encoders import control_encoder
-
-    return kept(partial(control_encoder, recipe=ByteRecipe(steps=1, batch=2), size=1000))
-
-
-@pytest.fixture
-def small_controls(monkeypatch: pytest.MonkeyPatch, control_of: Callable[[str], object]) -> None:
-    """Read by those controls. They are frozen: no test changes them for another."""
-    from milepost_lab.controls import readers as control_readers
-
-    monkeypatch.setattr(control_readers, "control_encoder", control_of)
 
 
 @pytest.fixture

@@ -21,25 +21,16 @@ STUDIES: dict[str, str] = {
     "tokens": "Words from spelling, bytes, and byte encoders.",
     "stitch": "Stitch encoders of many sizes from two.",
     "cet": "How many hard negatives are unmarked answers.",
-    "quality": "Measure how well vectors separate labels, or drift.",
+    "quality": "Measure how well vectors separate labels.",
     "power": "Simulate searches and bulk indexing under one power budget.",
 }
 """Study → a line of help. Its command is ``milepost_lab.STUDY.study:command``, imported only when
 it is asked for, since most studies import torch."""
 
-_BEFORE = {
-    name
-    for name in STUDIES
-    if name not in {"bilinear", "ggem", "p2at", "ponet", "supernet", "xpool"}
-}  # command.py, until converted
-
 
 @click.group(
     cls=LazyGroup,
-    table={
-        name: (f"milepost_lab.{name}.{'command' if name in _BEFORE else 'study'}:command", text)
-        for name, text in STUDIES.items()
-    },
+    table={name: (f"milepost_lab.{name}.study:command", text) for name, text in STUDIES.items()},
     short_help="Compare and study poolings.",
     epilog="""\b
 Examples:

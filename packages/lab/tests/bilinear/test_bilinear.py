@@ -6,7 +6,7 @@ import torch
 from milepost.errors import InputError
 from milepost_lab.bilinear.model import Rows, Scorer, loss_of, parted, right_of, sized
 from milepost_lab.bilinear.study import command, evidence, pairs, planted
-from milepost_lab.poolers.fusion import FUSIONS
+from milepost_lab.pooling.fusion import FUSIONS
 from milepost_lab.runner import Run
 from milepost_lab.training import parameters
 from support.landmark_collections import write_task

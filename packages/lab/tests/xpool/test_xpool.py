@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from milepost.console.options import Settings
 from milepost.errors import InputError
-from milepost_lab.poolers import module
-from milepost_lab.poolers.base import padded
+from milepost_lab.pooling import module
+from milepost_lab.pooling.base import padded
 from milepost_lab.runner import Run
 from milepost_lab.xpool.model import (
     LARGEST_SCALE,

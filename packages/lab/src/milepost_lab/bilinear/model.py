@@ -16,7 +16,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from milepost.errors import InputError
-from milepost_lab.poolers.fusion import FUSIONS
+from milepost_lab.pooling.fusion import FUSIONS
 from milepost_lab.training import fit_best, parameters
 
 COSINE = 20.0

@@ -21,7 +21,7 @@ from milepost.errors import InputError
 from milepost_lab.bilinear.model import RATES, Rows, parted, right_of, sized, train
 from milepost_lab.data.digits import TRAINED, digits
 from milepost_lab.data.landmarked import Landmarked, read
-from milepost_lab.poolers.fusion import FUSIONS
+from milepost_lab.pooling.fusion import FUSIONS
 from milepost_lab.runner import Report, Run, study
 from milepost_lab.statistics import difference, holm, interval
 from milepost_lab.training import best_rate

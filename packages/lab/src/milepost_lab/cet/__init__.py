@@ -1,1 +1,1 @@
-"""Coupled estimation: hard negatives that are unlabelled positives."""
+"""Coupled estimation of relevance and selection for hard negatives (arXiv 2209.05072)."""

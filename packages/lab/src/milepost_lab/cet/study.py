@@ -1,278 +1,197 @@
-"""The share of hard negatives that are unmarked answers: CET's claim, tested on known answers.
+"""``milepost lab cet``: hard negatives that may be unmarked answers.
 
-Of a question with several sentences of evidence only one is taken as marked; the others are hidden.
-Every other sentence of the document is then a candidate negative. The share of hidden answers at a
-rank of a ranker is the share of false negatives that mining there would add: a lower bound, since
-further sentences may answer that were never marked.
+Without FOLDERs a generated world with known truth: every item has features of its text and a score
+of the retriever that selected what annotators saw, correlated with the text by rho. With FOLDERs
+small rankers over frozen vectors, trained on questions with several known answers of which all but
+one are hidden.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from random import Random
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any
 
+import click
 import numpy as np
-from numpy.typing import NDArray
+import torch
+from scipy.special import expit  # type: ignore[import-untyped,unused-ignore]
+from torch import Tensor
 
-from milepost.encoder import Encoder
-from milepost.errors import InputError, nearest
-from milepost.types import Reader
-from milepost_eval.embedders import Embedder
-from milepost_eval.statistics import interval
-from milepost_eval.systems.landmark import Milepost
-from milepost_eval.types import Task
-from milepost_lab.cet.case import Case, Hide, marked_of
-from milepost_lab.cet.reading import Progress, asked_of
-from milepost_lab.cet.selection import Selected, fitted
-from milepost_lab.cet.simulation import area
-from milepost_lab.controls.readers import ControlReader
-from milepost_train.collection import Sentences
-from milepost_train.negatives import Limits
+from milepost._optional import require
+from milepost.console.options import count_option
+from milepost.errors import InputError
+from milepost_lab.cet.model import WEIGHINGS, fit_product, logistic, published, train_ranker
+from milepost_lab.data.landmarked import Landmarked, read
+from milepost_lab.runner import Report, Run, study
+from milepost_lab.statistics import difference, holm, interval, over_seeds
 
-RANKERS = {
-    "words": "BM25 over the sentences",
-    "landmarks": "cosine of the model's landmarks",
-    "search": "the search as users have it, both fused",
-    "minilm": "cosine of all-MiniLM-L6-v2, each sentence alone",
-}
-"""Who ranks the would-be negatives."""
-
-BUCKETS = ((1, 1), (2, 2), (3, 5), (6, 10), (11, 20), (21, 50))
-"""First and last rank, from 1."""
-
-_DEPTH = BUCKETS[-1][1]
+TASTE = np.array([1.5, 1.0, 0.5, 0.0, 0.0])
+ARMS = ("naive", "published", "coupled", "oracle")
+"""What is not labelled is irrelevant; the paper's weights on the same features; EM on the product
+with a selection model of its own features; fitted to the truth."""
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRow:
-    """The candidate negatives of a ranker at a range of ranks.
+@study(
+    "cet",
+    "How many hard negatives are unmarked answers.",
+    "milepost lab cet --seeds 10",
+    "milepost lab cet tasks/written --hide random --seeds 10",
+    seeds=3,
+)
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option(
+    "--hide",
+    type=click.Choice(["random", "pooled"]),
+    default="random",
+    help="Answer that stays marked: any, or the one that shares most words with the question.",
+)
+@click.option(
+    "--rho",
+    type=click.FloatRange(0, 1),
+    multiple=True,
+    default=(0.0, 0.6),
+    help="Correlation of judging and relevance.",
+)
+@count_option("--items", 4000, "Items of the generated world.")
+@count_option("--steps", 300, "Training steps of a ranker.")
+@click.option("--model", metavar="NAME|FOLDER", default="landmark-light", help="Gives vectors.")
+def command(
+    run: Run,
+    folders: tuple[Path, ...],
+    hide: str,
+    rho: tuple[float, ...],
+    items: int,
+    steps: int,
+    model: str,
+) -> Report:
+    """Compare weights of unlabelled negatives: none, as published, of the product model, oracle."""
+    if folders:
+        import milepost
 
-    Attributes:
-        ranker: of ``RANKERS``; ``landmarks@random`` and so on for a control.
-        first, last: ranks, from 1.
-        count: sentences.
-        share: of them that are hidden answers.
-        low, high: its 95 % interval, documents resampled.
-        passed: sentences that pass the filter of ``milepost mine``.
-        share_passed: of those that are hidden answers; 0 where none passes.
-        mined: mean weight as negatives that ``milepost mine`` gives hidden answers, then others;
-            None where there are none.
-        coupled: the same by the product model.
-    """
-
-    ranker: str
-    first: int
-    last: int
-    count: int
-    share: float
-    low: float
-    high: float
-    passed: int
-    share_passed: float
-    mined: tuple[float | None, float | None]
-    coupled: tuple[float | None, float | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Audit:
-    """The results of one task.
-
-    Attributes:
-        task: its name.
-        questions, documents: with more than one sentence of evidence.
-        hidden: sentences that were hidden.
-        rows: by ranker and rank.
-        areas: chance that a hidden answer gets a lower weight than another listed sentence (0.5:
-            the weights know nothing), by ``mined``, ``coupled`` and ``constant`` (the product model
-            with one selection for all); None where no listed sentence is hidden, or every one.
-        selected: the selection that the product model has fitted, beside who was marked.
-    """
-
-    task: str
-    questions: int
-    documents: int
-    hidden: int
-    rows: tuple[AuditRow, ...]
-    areas: Mapping[str, float | None]
-    selected: tuple[Selected, ...]
-
-
-def audit(
-    task: Task,
-    encoder: Reader,
-    rankers: Sequence[str] = ("words", "landmarks", "search"),
-    *,
-    hide: Hide = "random",
-    limits: Limits | None = None,
-    selected: float = 0.5,
-    minilm: Embedder | None = None,
-    controls: Sequence[ControlReader] = (),
-    seed: int = 0,
-    progress: Progress = lambda *_: None,
-) -> Audit:
-    """Hide evidence of a task and count it among the candidate negatives.
-
-    Args:
-        task: whose evidence is marked.
-        encoder: its landmarks; an ``Encoder`` where ``search`` ranks.
-        rankers: of ``RANKERS``.
-        hide: see ``Hide``.
-        limits: of mining: its filter.
-        selected: probability that an answering sentence was marked, see ``product.trust``.
-        minilm: what the ranker of that name reads with.
-        controls: audited in the encoder's place, words beside them: rows of ``landmarks@random``
-            and so on with the filter and the weights of a control's cosines, and areas of these.
-        seed: of what is kept.
-        progress: called with the task's name, and how many of its documents are read.
-
-    Raises:
-        InputError: no such ranker, or no question with several sentences of evidence.
-    """
-    for name in rankers:
-        if name not in RANKERS or (name == "minilm" and minilm is None):
-            hint = f"{nearest(name, RANKERS)}one of {', '.join(RANKERS)}"
-            raise InputError(f"unknown ranker {name!r}", hint)
-    limits = limits or Limits()
-    found = list(_cases(task, encoder, rankers, hide, minilm, seed, progress))
-    if not found:
-        raise InputError(
-            f"no question of {task.name} has two sentences of evidence",
-            "audit another task, or more of its questions",
-        )
-    told, by_rank = fitted(found)
-    alike, _ = fitted(found, alike=True)
-    mined = [{n: case.trust(n, selected) for n in case.listed} for case in found]
-    hidden = np.array([n in case.hidden for case in found for n in case.listed], float)
-    areas: dict[str, float | None] = dict.fromkeys(("mined", "coupled", "constant"))
-    if 0 < hidden.sum() < len(hidden):
-        for name, weights in zip(areas, (mined, told, alike), strict=True):
-            kept = [w[n] for case, w in zip(found, weights, strict=True) for n in case.listed]
-            areas[name] = area(-np.array(kept), hidden)
-    rows = tuple(
-        row
-        for name in rankers
-        for bucket in BUCKETS
-        if (row := _row(name, bucket, found, limits, mined, told)) is not None
-    )
-    for control in controls:
-
-        def named(name: str, done: int, of: int, by: str = control.name) -> None:
-            progress(f"{name} ({by})", done, of)
-
-        own = audit(
-            task,
-            control,
-            ("words", "landmarks"),
-            hide=hide,
-            limits=limits,
-            selected=selected,
-            seed=seed,
-            progress=named,
-        )
-        rows += tuple(
-            replace(row, ranker=f"{row.ranker}@{control.name}")
-            for row in own.rows
-            if row.ranker == "landmarks"
-        )
-        areas |= {f"{name}@{control.name}": value for name, value in own.areas.items()}
-    documents = {case.document for case in found}
-    count = sum(len(case.hidden) for case in found)
-    return Audit(task.name, len(found), len(documents), count, rows, areas, by_rank)
+        encoder = milepost.load(model)
+        sides = [read(folders, split, encoder, progress=run.progress) for split in ("train", "dev")]
+        return rankers(run, sides[0], sides[1], hide, steps)
+    rows: list[dict[str, Any]] = []
+    for each in rho:
+        found = run.per_seed(f"rho-{each}", partial(generated, each, items))
+        base = [one["naive"]["area"] for one in found]
+        for arm in ARMS:
+            areas = [one[arm]["area"] for one in found]
+            rows.append(
+                {
+                    "arm": arm,
+                    "rho": each,
+                    "AUC": interval(areas),
+                    "over naive": over_seeds(areas, base) if arm != "naive" else None,
+                    "mean bias": fmean(one[arm]["bias"] for one in found),
+                }
+            )
+    return Report(rows)
 
 
-def _cases(
-    task: Task,
-    encoder: Reader,
-    rankers: Sequence[str],
-    hide: Hide,
-    minilm: Embedder | None,
-    seed: int,
-    progress: Progress,
-) -> Iterable[Case]:
-    random = Random(seed)
-    for asked in asked_of(task, encoder, 2, progress):
-        read, cosines, words = asked.read, asked.cosines, asked.words
-        questions = [question.text for question in asked.questions]
-        orders = {
-            name: _orders(name, read, questions, cosines, words, encoder, minilm)
-            for name in rankers
+def generated(rho: float, items: int, seed: int) -> dict[str, dict[str, float]]:
+    """Area under the ROC curve against the truth, and bias of the mean probability, of each arm."""
+    text, score, _, relevant, labels = world(rho, seed, items)
+    models = {
+        "naive": logistic(text, labels),
+        "published": published(text, labels, seed)[0],
+        "coupled": fit_product(text, score, labels)[0],
+        "oracle": logistic(text, relevant),
+    }
+    fresh, _, truth, hits, _ = world(rho, 1000 + seed, 20_000)
+    metrics = require("sklearn.metrics", extra="lab")
+    return {
+        name: {
+            "area": float(metrics.roc_auc_score(hits, model(fresh))),
+            "bias": float((model(fresh) - truth).mean()),
         }
-        for row, (question, marked) in enumerate(zip(questions, asked.evidence, strict=True)):
-            kept = marked_of(marked, words[row], hide, random)
-            lists = {
-                name: [n for n in order[row] if n != kept][:_DEPTH]
-                for name, order in orders.items()
-            }
-            others = frozenset(marked) - {kept}
-            yield Case(read, question, kept, others, cosines[row], words[row], lists)
+        for name, model in models.items()
+    }
 
 
-def _orders(
-    ranker: str,
-    read: Sentences,
-    questions: Sequence[str],
-    cosines: NDArray[np.float32],
-    words: NDArray[np.float32],
-    encoder: Reader,
-    minilm: Embedder | None,
-) -> list[list[int]]:
-    """For each question the best 51 sentences of one ranker."""
-    if ranker == "search":
-        assert isinstance(encoder, Encoder)
-        opened = Milepost("landmark", encoder, rerank=False).open([read.source.document])
-        places = [ranking.best(_DEPTH + 1) for ranking in opened.search(questions)]
-        return [[read.touching([(p.start, p.end)])[0] for p in each] for each in places]
-    if ranker == "minilm":
-        assert minilm is not None
-        sentences, _ = minilm.texts([read.text(n) for n in range(len(read.spans))])
-        scores = minilm.questions(questions) @ sentences.T
-    else:
-        scores = cosines if ranker == "landmarks" else words
-    best = np.argsort(-scores, axis=1, kind="stable")[:, : _DEPTH + 1]
-    # Without a word in common BM25 has no opinion, and nothing is mined by it.
-    return [
-        [int(n) for n in row if ranker != "words" or own[n] > 0]
-        for row, own in zip(best, scores, strict=True)
+def world(rho: float, seed: int, count: int) -> tuple[Any, Any, Any, Any, Any]:
+    """``r = sigmoid(1.5 x1 + x2 + .5 x3 - 1)``, ``z = rho x1 + noise``, ``s = sigmoid(3 z - 1)``.
+
+    Returns:
+        Features ``(n, 5)``, score z ``(n, 1)``, r, whether relevant, whether labelled, ``(n,)``.
+    """
+    random = np.random.default_rng(seed)
+    text = random.normal(size=(count, len(TASTE)))
+    score = rho * text[:, 0] + np.sqrt(1 - rho**2) * random.normal(size=count)
+    chances = expit(text @ TASTE - 1.0)
+    relevant = random.random(count) < chances
+    shown = random.random(count) < expit(3.0 * score - 1.0)
+    return text, score[:, None], chances, relevant.astype(float), (relevant & shown).astype(float)
+
+
+def rankers(run: Run, taught: Landmarked, asked: Landmarked, hide: str, steps: int) -> Report:
+    """Train a ranker under every weighing on one marked answer a question; rank all sentences."""
+    usable = [n for n, places in enumerate(taught.evidence) if len(places) > 1]
+    if len(usable) < 2:
+        raise InputError("no question has several answers", "tasks with more evidence")
+    values: dict[str, list[list[float]]] = {}
+    for weighing in WEIGHINGS:
+
+        def once(seed: int, weighing: str = weighing) -> list[float]:
+            draw = partial(pairs, taught, usable, hide, np.random.default_rng(seed))
+            made = train_ranker(draw, taught.states.shape[1], weighing, steps, seed)
+            found: list[float] = measured(made, asked)
+            return found
+
+        values[weighing] = run.per_seed(f"{hide}-{weighing}", once)
+    clusters = [asked.documents[answer] for answer in asked.answers] * len(run.seeds)
+    flat = {name: np.array(some).ravel() for name, some in values.items()}
+    over = holm({n: difference(v, flat["none"], clusters) for n, v in flat.items() if n != "none"})
+    rows = [
+        {
+            "weights": name,
+            "nDCG@10": interval(some, clusters),
+            "over none": over.get(name),
+            "p, Holm": over[name].p if name in over else None,
+            "detectable": over[name].detectable if name in over else None,
+        }
+        for name, some in flat.items()
     ]
+    return Report(rows, [f"{len(usable)} training questions with hidden answers ({hide})."])
 
 
-def _row(
-    ranker: str,
-    bucket: tuple[int, int],
-    found: Sequence[Case],
-    limits: Limits,
-    mined: Sequence[Mapping[int, float]],
-    told: Sequence[Mapping[int, float]],
-) -> AuditRow | None:
-    """One row; None where no list is so long."""
-    first, last = bucket
-    places = [
-        (at, n) for at, case in enumerate(found) for n in case.lists[ranker][first - 1 : last]
-    ]
-    if not places:
-        return None
-    hidden = [n in found[at].hidden for at, n in places]
-    low, high = interval([float(h) for h in hidden], [found[at].document for at, _ in places])
-    passed = [h for (at, n), h in zip(places, hidden, strict=True) if found[at].passes(n, limits)]
-
-    def means(weights: Sequence[Mapping[int, float]]) -> tuple[float | None, float | None]:
-        yes, no = (
-            [weights[at][n] for (at, n), h in zip(places, hidden, strict=True) if h == wanted]
-            for wanted in (True, False)
+def pairs(
+    data: Landmarked, usable: list[int], hide: str, random: np.random.Generator, count: int = 64
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Questions, marked answers, hard negatives, and whether a negative is a hidden answer."""
+    queries, positives, negatives, hidden = [], [], [], []
+    for number in random.choice(usable, count):
+        states, query = data.document(int(data.answers[number])), data.queries[number]
+        answers = list(data.evidence[number])
+        cosines = states @ query
+        # Which answer is marked belongs to the question, not to the step.
+        own = np.random.default_rng(int(number))
+        marked = (
+            int(own.choice(answers)) if hide == "random" else max(answers, key=lambda n: cosines[n])
         )
-        return (float(np.mean(yes)) if yes else None), (float(np.mean(no)) if no else None)
+        best = [n for n in np.argsort(-cosines)[:10].tolist() if n != marked]
+        if not best:
+            continue
+        drawn = int(random.choice(best))
+        queries.append(query)
+        positives.append(states[marked])
+        negatives.append(states[drawn])
+        hidden.append(drawn in answers)
+    parts = [torch.from_numpy(np.stack(part)) for part in (queries, positives, negatives)]
+    return parts[0], parts[1], parts[2], torch.tensor(hidden)
 
-    return AuditRow(
-        ranker=ranker,
-        first=first,
-        last=last,
-        count=len(places),
-        share=float(np.mean(hidden)),
-        low=low,
-        high=high,
-        passed=len(passed),
-        share_passed=float(np.mean(passed)) if passed else 0.0,
-        mined=means(mined),
-        coupled=means(told),
-    )
+
+@torch.no_grad()
+def measured(made: Any, data: Landmarked) -> list[float]:
+    """nDCG@10 of each question over the sentences of its document; all answers are relevant."""
+    found = []
+    for query, answer, places in zip(data.queries, data.answers, data.evidence, strict=True):
+        states = torch.from_numpy(data.document(int(answer)))
+        scores = made(torch.from_numpy(query).expand(len(states), -1), states)
+        order = scores.argsort(descending=True)[:10].tolist()
+        gains = sum(1 / np.log2(2 + rank) for rank, n in enumerate(order) if n in places)
+        ideal = sum(1 / np.log2(2 + rank) for rank in range(min(10, len(places))))
+        found.append(float(gains / ideal) if ideal else 0.0)
+    return found

@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from milepost_lab.data.digits import TRAINED, digits
-from milepost_lab.poolers import module
+from milepost_lab.pooling import module
 from milepost_lab.training import fit
 
 FOLDS = 3

@@ -1,1 +1,1 @@
-"""Study of LMK pooling (arXiv 2601.21525): document vectors by landmarks, CLS and mean."""
+"""Landmark pooling against [CLS] and the mean, up to long documents (arXiv 2601.21525)."""

@@ -1,326 +1,184 @@
-"""Study of whether landmark pooling beats CLS and mean, and at which lengths (arXiv 2601.21525).
+"""``milepost lab lmk``: LMK, [CLS] and the mean on documents of 512 to 16k tokens.
 
-An encoder without a pooling prior (``base.py``) is trained once with each pooling and seed, on
-passages of up to 512 tokens whose evidence may be anywhere (``pairs.py``). The learning rate of
-each pooling is chosen on held-out pairs. Then each network reads documents of up to 8,192 tokens
-or more: some with four inserted passages (``needles.py``), and natural ones with questions.
-
-Every run stores its figures in a folder, and those at the chosen rate their weights too. Finished
-runs are neither repeated nor overwritten. ``verdict.py`` draws the conclusions.
+A document of L tokens is a test passage at a random place among passages of training documents, the
+same for all arms; questions search all of them. Nothing is decided unless every arm beats the bag
+of words at the shortest length.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property, partial
-from itertools import product
-from pathlib import Path
-from statistics import fmean
+from functools import partial
 from typing import Any
 
+import click
+import numpy as np
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
 
-from milepost.writing import write_text
-from milepost_eval.provenance import commit, machine, today
-from milepost_lab.lmk.arms import POOLINGS, Pooling
-from milepost_lab.lmk.base import Base, Progress, minilm, pretrained
-from milepost_lab.lmk.material import Material, gathered, training_texts
-from milepost_lab.lmk.measuring import (
-    GRANULARITY,
-    attribution,
-    bm25,
-    found,
-    measured,
-    probed,
+from milepost.console.options import count_option
+from milepost.errors import InputError
+from milepost_lab.data.network import TokenReader
+from milepost_lab.data.pairs import Pairs, ndcg, read_pairs, stable
+from milepost_lab.lmk.model import ARMS, TESTED, Arm, Retriever, encoder, pretrain, train
+from milepost_lab.runner import Lines, Report, Run, study
+from milepost_lab.statistics import difference, holm, interval
+
+GATE = 0.05
+RATES = (3e-4, 1e-3)
+CONTRASTS = (("lmk", "cls"), ("lmk", "mean"))
+
+
+@study(
+    "lmk",
+    "LMK, CLS and mean on documents of 512 to 16k tokens.",
+    "milepost lab lmk --lengths 128,512,2048 --steps 500 --seeds 3 --out results/lmk",
+    seeds=2,
 )
-from milepost_lab.lmk.reader import Reader
-from milepost_lab.lmk.settings import CONTROLS, LmkSettings
-from milepost_lab.lmk.training import train, train_until_flat
-from milepost_lab.lmk.verdict import CLAIMED
-from milepost_lab.pieces import Pieces, fingerprint, made_otherwise
-from milepost_train.whole_files import put
-
-RESULT = "result.json.xz"
-"""File of all figures of a finished study, in its folder."""
-
-
-@dataclass
-class Study:
-    """One study in one folder.
-
-    Args:
-        folder: stores the encoder, weights and figures.
-        data: folder with ``corpus/``, ``pairs/`` and ``tasks/``.
-        settings: all settings.
-        device: device to compute on.
-        dtype: dtype of matrix products.
-        progress: see ``base.Progress``.
-        minilm: folder of all-MiniLM-L6-v2, for the control with absolute positions; None for an
-            encoder that is pre-trained here.
-        encoder: folder of the encoder that is pre-trained here; None for ``base`` in ``folder``.
-    """
-
-    folder: Path
-    data: Path
-    settings: LmkSettings
-    device: torch.device
-    dtype: torch.dtype
-    progress: Progress
-    minilm: Path | None = None
-    encoder: Path | None = None
-
-    @cached_property
-    def base(self) -> Base:
-        """The encoder that all poolings start from."""
-        if self.minilm is not None:
-            return minilm(self.minilm)
-        return pretrained(
-            self.encoder or self.folder / "base",
-            training_texts(self.data, self.settings.amounts.texts),
-            self.settings.base,
-            self.device,
-            self.dtype,
-            self.progress,
+@click.option("--data", type=click.Path(exists=True), help="Pairs; else those that come along.")
+@click.option("--lengths", default="128,512,2048", metavar="N,...", help="Tokens of documents.")
+@click.option("--arm", "arms", multiple=True, type=click.Choice([*ARMS]), help="Of these.")
+@count_option("--pretraining", 1000, "Steps of masked language modelling.")
+@count_option("--steps", 500, "Steps of contrastive training, 32 pairs each.")
+@count_option("--width", 128, "Width of the encoder.")
+@count_option("--pairs", 2000, "Most training pairs.")
+@count_option("--asked", 200, "Most test questions.")
+def command(
+    run: Run,
+    data: str | None,
+    lengths: str,
+    arms: tuple[Arm, ...],
+    pretraining: int,
+    steps: int,
+    width: int,
+    pairs: int,
+    asked: int,
+) -> Report:
+    """Pre-train an encoder, train every arm from it, and search documents of all lengths."""
+    try:
+        sizes = sorted({int(word) for word in lengths.split(",")})
+    except ValueError:
+        raise InputError(f"{lengths!r} is no list of lengths", "512,2048,8192") from None
+    chosen = tuple(dict.fromkeys(arms or ARMS))
+    made = read_pairs(data, pairs, asked)
+    tokenizer = TokenReader.open("minilm").tokenizer
+    material = Material(made, tokenizer)
+    found: dict[str, list[dict[str, Any]]] = {}
+    for arm in chosen:
+        found[arm] = run.per_seed(
+            arm, partial(measured, arm, material, sizes, pretraining, steps, width)
         )
+    clusters = [*made.test_documents] * len(run.seeds)
 
-    @cached_property
-    def material(self) -> Material:
-        """Pairs and documents."""
-        recipe = self.settings.recipe
-        return gathered(
-            self.data, self.base.words, self.settings.amounts, recipe.passage[1], recipe.batch
-        )
+    def values(arm: str, size: int) -> Any:
+        return np.array([each[str(size)] for each in found[arm]]).ravel()
 
-    @cached_property
-    def _key(self) -> str:
-        """Digest of what all runs depend on; pooling, rate, seed and steps are left out."""
-        settings = asdict(self.settings)
-        shared = {name: settings[name] for name in ("base", "recipe", "amounts")}
-        del shared["recipe"]["steps"]
-        given = self.material
-        texts = [len(given.training), *(host.cut(512) for host in given.hosts)]
-        asked = [question.name for question in given.asked]
-        base = self.base.name, self.base.facts
-        return hashlib.sha256(repr((shared, texts, asked, base)).encode()).hexdigest()
-
-    @cached_property
-    def _pieces(self) -> Pieces:
-        """The finished pieces. Seeds and controls may be added later; nothing else may change."""
-        settings, given = asdict(self.settings), self.material
-        told = {
-            f"{part}.{name}": f"{part}.{name}={value}"
-            for part in ("base", "recipe", "amounts", *(("patience",) if self.minilm else ()))
-            for name, value in settings[part].items()
+    apart = holm(
+        {
+            f"{a} - {b} at {size:,}": difference(values(a, size), values(b, size), clusters)
+            for a, b in CONTRASTS
+            if a in chosen and b in chosen
+            for size in sizes
         }
-        for name in ("rates", "tuning_steps", "probes", "attributed"):
-            told[name] = f"{name}={settings[name]}"
-        told["seed"] = f"first seed {self.settings.seeds[0]}"
-        told["dtype"] = f"--dtype {str(self.dtype).removeprefix('torch.')}"
-        told["minilm"] = "--minilm" if self.minilm else "no --minilm"
-        told["encoder"] = (
-            f"an encoder of fingerprint {fingerprint(self.base.name, self.base.facts)}"
-        )
-        told["pairs"] = f"{len(given.training)} training pairs"
-        told["data"] = f"the --data of fingerprint {given.digest}"
-        return Pieces(self.folder, self._key, told)
+    )
+    rows: list[dict[str, Any]] = [
+        {"arm": arm, "tokens": size, "nDCG@10": interval(values(arm, size), clusters),
+         "p, Holm": None, "detectable": None}
+        for arm in chosen for size in sizes
+    ]  # fmt: skip
+    rows += [
+        {"arm": name, "tokens": None, "nDCG@10": one, "p, Holm": one.p,
+         "detectable": one.detectable}
+        for name, one in apart.items()
+    ]  # fmt: skip
+    return Report(rows, _gate(found, sizes[0]), lines=Lines("tokens", "nDCG@10", "arm", log=True))
 
-    def result(self) -> dict[str, Any]:
-        """Run the whole study and return all figures and settings, as ``--json`` prints them.
 
-        Raises:
-            InputError: data is missing, or the folder holds a study with other settings.
-        """
-        gate = self.gate()
-        rates = {pooling: self.rate(pooling) for pooling in self.settings.poolings}
-        runs = [self.run(pooling, seed, rates[pooling]) for pooling, seed in self.settings.arms]
-        given = self.material
-        return {
-            "made": f"{today()}, commit `{commit()}`, {machine()}, {self.device.type}",
-            "settings": asdict(self.settings),
-            "base": {"name": self.base.name, **self.base.facts},
-            "pairs": len(given.training),
-            "gate": gate,
-            "rates": rates,
-            "needles": [
-                [given.hosts[question.host].name, question.quarter] for question in given.needles
-            ],
-            "natural": [[question.document, question.kind] for question in given.asked],
-            "runs": runs,
-            "words": self.words(),
-        }
+def _gate(found: dict[str, list[dict[str, Any]]], shortest: int) -> list[str]:
+    """Whether attention is worth anything in this set-up: the arms against the bag of words."""
+    if "bag" not in found:
+        return []
+    means = {
+        arm: float(np.mean([each[str(shortest)] for each in some])) for arm, some in found.items()
+    }
+    below = [arm for arm in means if arm != "bag" and means[arm] < means["bag"] + GATE]
+    if not below:
+        return [f"Every arm beats the bag of words by {GATE} at {shortest:,} tokens."]
+    return [
+        f"{', '.join(below)}: not {GATE} above the bag of words ({means['bag']:.3f}) at "
+        f"{shortest:,} tokens, so this set-up decides nothing about poolings."
+    ]
 
-    def jobs(self) -> Iterator[tuple[str, Callable[[], object]]]:
-        """Yield each piece's name and the function that makes it; each may run in its own process.
 
-        A network's piece needs its pooling's rate pieces. Pieces that decide the claim come first.
-        """
-        for some in (CLAIMED, CONTROLS):
-            for pooling in some:
-                yield f"gate-{pooling}", partial(self._gate, pooling)
-            trained = [pooling for pooling in some if pooling in self.settings.poolings]
-            if len(self.settings.rates) > 1:
-                for pooling, rate in product(trained, self.settings.rates):
-                    yield f"rate-{pooling}-{rate:g}", partial(self._tried, pooling, rate)
-            for pooling, seed in self.settings.arms:
-                if pooling in some:
-                    yield f"{pooling}-{seed}", partial(self._chosen, pooling, seed)
+class Material:
+    """Texts as token ids: training pairs, questions, test passages, and what surrounds them."""
 
-    def words(self) -> list[dict[str, Any]]:
-        """Measure BM25, which uses no vectors, on the same questions."""
-        self.progress("words alone", 1, 1)
-        lengths = self.settings.amounts.lengths
-        return [each.fields() for each in bm25(self.material, self.base.words, lengths)]
+    def __init__(self, pairs: Pairs, tokenizer: Any) -> None:
+        self.pairs, self.tokenizer = pairs, tokenizer
 
-    def gate(self) -> dict[str, float]:
-        """nDCG@10 of each pooling on short texts before any training with it, in per cent."""
-        return {pooling: self._gate(pooling) for pooling in POOLINGS}
+        def ids(texts: list[str]) -> list[list[int]]:
+            found: list[list[int]] = tokenizer(texts, add_special_tokens=False)["input_ids"]
+            return found
 
-    def _gate(self, pooling: Pooling) -> float:
-        found: float = self._pieces.kept(f"gate-{pooling}", 0, partial(self._before, pooling))
+        sides = {name: ids(texts) for name, texts in pairs.sides().items()}
+        self.train = [
+            (query[:64], passage[:256])
+            for query, passage in zip(sides["train queries"], sides["train passages"], strict=True)
+        ]
+        self.queries, self.passages = sides["test queries"], sides["test passages"]
+        self.filler = [token for passage in sides["train passages"] for token in passage]
+
+    def documents(self, length: int) -> list[list[int]]:
+        """Each test passage among filler of training passages, ``length`` tokens in all."""
+        found = []
+        for number, passage in enumerate(self.passages):
+            own = passage[: min(length, 128)]
+            random = np.random.default_rng(int(stable(f"{number} {length}")[:8], 16))
+            more = length - len(own)
+            filler = np.resize(self.filler, len(self.filler) + more)
+            start = int(random.integers(len(self.filler)))
+            around = np.roll(filler, -start)[:more].tolist()
+            at = int(random.integers(more + 1))
+            found.append([*around[:at], *own, *around[at:]])
         return found
 
-    def _chosen(self, pooling: Pooling, seed: int) -> dict[str, Any]:
-        return self.run(pooling, seed, self.rate(pooling))
 
-    def rate(self, pooling: Pooling) -> float:
-        """Choose the best learning rate of a pooling on held-out pairs."""
-        rates = self.settings.rates
-        if len(rates) == 1:
-            return rates[0]
-        tried = {rate: self._tried(pooling, rate) for rate in rates}
-        return max(tried, key=lambda rate: tried[rate])
+def measured(
+    arm: Arm,
+    material: Material,
+    sizes: list[int],
+    pretraining: int,
+    steps: int,
+    width: int,
+    seed: int,
+) -> dict[str, Any]:
+    """nDCG@10 of each question at each length, at the rate with the lower loss at the end."""
+    tokenizer = material.tokenizer
+    opening, landmark = tokenizer.cls_token_id, tokenizer.sep_token_id
+    begun = encoder(len(tokenizer), width, seed=seed)
+    if arm != "bag" and pretraining:
+        texts = [passage for _, passage in material.train]
+        pretrain(begun, tokenizer, texts, pretraining, seed, 128)
+    state = {name: value.clone() for name, value in begun.state_dict().items()}
+    best: tuple[float, Retriever] | None = None
+    for rate in RATES:
+        model = encoder(len(tokenizer), width, seed=seed)
+        model.load_state_dict(state)
+        made = Retriever(model, arm, opening, landmark)
+        losses = train(made, material.train, steps, rate, seed)
+        if best is None or np.mean(losses[-20:]) < best[0]:
+            best = float(np.mean(losses[-20:])), made
+    assert best is not None
+    made = best[1].eval()
+    found: dict[str, Any] = {"loss": best[0]}
+    with torch.no_grad():
+        queries = _vectors(made, material.queries)
+        for size in sizes:
+            documents = _vectors(made, material.documents(size))
+            found[str(size)] = ndcg((queries @ documents.T).numpy(), material.pairs.test_answers)
+    return found
 
-    def run(self, pooling: Pooling, seed: int, rate: float) -> dict[str, Any]:
-        """Train with a pooling and measure, or return the stored figures."""
 
-        def done() -> dict[str, Any]:
-            reader, losses, flat = self._trained(pooling, seed, rate)
-            settings, given = self.settings, self.material
-            lengths = settings.amounts.lengths
-
-            def say(what: str) -> None:
-                self.progress(f"{pooling}-{seed}: {what}", 1, 1)
-
-            records = measured(reader, given, lengths, say)
-            result: dict[str, Any] = {"pooling": pooling, "seed": seed, "rate": rate}
-            result["loss"] = round(fmean(losses[-20:]), 4)
-            if flat is not None:
-                result["flat"] = flat
-            if seed == settings.seeds[0]:
-                if settings.probes:
-                    records += probed(reader, given, lengths, say)
-                texts = given.plain[: settings.attributed]
-                middle = lengths[len(lengths) // 2]
-                say("attribution")
-                shares = attribution(reader, texts, middle) if len(texts) > 1 else []
-                result["attribution"] = [[round(each, 4) for each in row] for row in shares]
-            result["found"] = [each.fields() for each in records]
-            return result
-
-        found_: dict[str, Any] = self._pieces.kept(
-            f"{pooling}-{seed}", (rate, self._recipe(None)), done
-        )
-        return found_
-
-    def _reader(self, pooling: Pooling) -> Reader:
-        words = self.base.words
-        assert words.opening is not None  # both encoders' texts begin with [CLS]
-        network = self.base.load().to(self.device).eval()
-        return Reader(
-            network,
-            pooling,
-            opening=words.opening,
-            closing=words.closing,
-            device=self.device,
-            dtype=self.dtype,
-        )
-
-    def _before(self, pooling: Pooling) -> float:
-        return self._short(self._reader(pooling), self.material.short)
-
-    def _short(self, reader: Reader, pairs: Sequence[Any]) -> float:
-        """nDCG@10 on short texts, in per cent."""
-        size = self.settings.amounts.short_tokens
-        search = self.material.short_search(pairs, size)
-        result = found(
-            search, lambda texts: reader.vectors(texts, GRANULARITY), "short", "own", size
-        )
-        return round(100 * fmean(result.ndcg), 2)
-
-    def _tried(self, pooling: Pooling, rate: float) -> float:
-        def done() -> float:
-            reader = self._reader(pooling)
-            self._train(reader, self.settings.tuning_steps, rate, self.settings.seeds[0])
-            return self._short(reader, self.material.tuning)
-
-        steps = self.settings.tuning_steps
-        tried: float = self._pieces.kept(
-            f"rate-{pooling}-{rate:g}", (steps, self._recipe(steps)), done
-        )
-        return tried
-
-    def _recipe(self, steps: int | None) -> str:
-        recipe = (self.settings.recipe, steps)
-        return repr((*recipe, self.settings.patience) if self.minilm else recipe)
-
-    def _train(
-        self,
-        reader: Reader,
-        steps: int,
-        rate: float,
-        seed: int,
-        stored: tuple[Path, str] | None = None,
-    ) -> tuple[list[float], dict[str, Any] | None]:
-        """Train a network; return its losses and, if it trained until flat, how that ended."""
-        recipe, given = self.settings.recipe, self.material
-        name = f"{reader.pooling}-{seed}, rate {rate:g}"
-
-        def say(step: int, loss: float) -> None:
-            self.progress(name, step + 1, steps)
-
-        if self.minilm is None:
-            some = replace(recipe, steps=steps)
-            return train(reader, given.training, some, rate, seed, say), None
-        patience = replace(self.settings.patience, most=steps)
-        losses, ended = train_until_flat(
-            reader, given.training, given.tuning, recipe, patience, rate, seed, say, stored
-        )
-        loss = round(min(ended.loss, 1e9), 4)  # JSON has no infinity
-        kept = {"flat": ended.flat, "steps": ended.steps, "best": ended.best, "loss": loss}
-        return losses, kept
-
-    def _trained(
-        self, pooling: Pooling, seed: int, rate: float
-    ) -> tuple[Reader, list[float], dict[str, Any] | None]:
-        """Load a trained network from the folder or train it; also its losses and how it ended.
-
-        Raises:
-            InputError: the stored network was trained with other settings.
-        """
-        reader = self._reader(pooling)
-        weights = self.folder / f"{pooling}-{seed}.safetensors"
-        key = hashlib.sha256(f"{self._key} {rate} {self._recipe(None)}".encode()).hexdigest()
-        note = weights.with_suffix(".losses.json")
-        try:
-            kept = json.loads(note.read_text(encoding="utf-8"))
-            if kept["key"] != key:
-                raise made_otherwise(weights)
-            reader.network.load_state_dict(load_file(weights))
-            return reader, kept["losses"], kept.get("ended")
-        except (OSError, SafetensorError, TypeError, ValueError, KeyError, RuntimeError):
-            pass  # nothing readable is stored, so train
-        settings = self.settings
-        steps = settings.patience.most if self.minilm else settings.recipe.steps
-        state = weights.with_suffix(".state")
-        losses, ended = self._train(reader, steps, rate, seed, (state, key))
-        self.folder.mkdir(parents=True, exist_ok=True)
-        trained = {name: value.cpu() for name, value in reader.network.state_dict().items()}
-        put(weights, lambda file: file.write(save(trained)))
-        write_text(note, json.dumps({"key": key, "losses": losses, "ended": ended}))
-        state.unlink(missing_ok=True)
-        return reader, losses, ended
+def _vectors(made: Retriever, texts: list[list[int]]) -> torch.Tensor:
+    """Vectors of texts of one length or another, some 8,192 tokens at once."""
+    step = max(1, 8192 // max(map(len, texts)))
+    parts = [texts[at : at + step] for at in range(0, len(texts), step)]
+    return torch.cat([made(part, [TESTED] * len(part)) for part in parts])

@@ -1,1 +1,1 @@
-"""Pooling over layers and kind of attention, on planted topics and a pre-trained encoder."""
+"""Pooling over layers, and attention to one side or both (arXiv 2409.02727)."""

@@ -17,8 +17,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from milepost_lab.poolers.base import attend, masked_mean, masked_softmax
-from milepost_lab.poolers.ponet import PoNetMixer, global_aggregation
+from milepost_lab.pooling.base import attend, masked_mean, masked_softmax
+from milepost_lab.pooling.ponet import PoNetMixer, global_aggregation
 from milepost_lab.training import parameters
 
 

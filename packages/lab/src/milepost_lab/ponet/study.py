@@ -23,7 +23,7 @@ from torch import Tensor
 from milepost.console.options import count_option
 from milepost.errors import InputError
 from milepost_lab.ponet.model import MIXERS, Classifier, EncoderLayer
-from milepost_lab.poolers.base import padded
+from milepost_lab.pooling.base import padded
 from milepost_lab.runner import Report, Run, study
 from milepost_lab.statistics import holm, over_seeds
 from milepost_lab.training import best_rate, fit, parameters

@@ -1,136 +1,498 @@
-"""Fusions of two vectors: a row of the table, and the building blocks of rows."""
+"""Fusions of two vectors, of the family of bilinear pooling (arXiv 2012.10285), and sketches.
+
+z_c = x' W_c y           full bilinear; every method constrains W
+MCB 1606.01847, MLB 1610.04325, MFB 1708.01471, MFH 1708.03619, MUTAN 1705.06676,
+BLOCK 1902.00038; concat, concat-mlp, relu-sum and hadamard are baselines
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar, Literal
 
-from milepost.errors import InputError
-from milepost_lab.pooling.operator import Parameter
-from milepost_lab.pooling.sketch import DRAWN, drawn
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from milepost_lab.pooling.operator import Weights
-
-    Array = NDArray[np.floating]
-
-Shapes = dict[str, tuple[int, ...]]
+from milepost_lab.pooling.base import Pooling, check, masked_mean
+from milepost_lab.pooling.conditioned import Conditioned
 
 ROOT = 1e-4
-"""``signed_root`` has the slope 1 / (2 √ROOT) = 50 at 0."""
-
+"""Added under the signed root, so that its slope at 0 is 50, not infinite."""
 NORM = 1e-12
-"""Added to the squares of a norm."""
+
+Norm = Literal["none", "chunk", "whole"]
 
 
-@dataclass(frozen=True, slots=True)
-class Fusion:
-    """A row of the table.
-
-    Attributes:
-        name: name of the fusion.
-        title: what it does, in a few words.
-        paper: an arXiv number, or "" for common knowledge.
-        equation: the core, one line.
-        shapes: settings and the widths of x and y → the shape of each weight of the core, and the
-            width of its output. A bias follows its map.
-        core: combines x ``(…, m)`` and y ``(…, n)``, which broadcast, to ``(…, k)``.
-        parameters: settings by name.
-        active: whether a ReLU follows; without it a sum of two sides has no interaction.
-    """
-
-    name: str
-    title: str
-    paper: str
-    equation: str
-    shapes: Callable[[Mapping[str, Any], int, int], tuple[Shapes, int]]
-    core: Callable[[Array, Array, Mapping[str, Any], Weights], Array]
-    parameters: Mapping[str, Parameter]
-    active: bool = False
-
-    def weights(self, settings: Mapping[str, Any], m: int, n: int) -> Shapes:
-        """Compute the shape of each weight, including those drawn once.
-
-        Raises:
-            InputError: the settings do not fit each other or these widths.
-        """
-        shapes, wide = self.shapes(settings, m, n)
-        return {**shapes, **mapped("out", settings["out"], wide, settings)}
-
-    def parameter_count(self, settings: Mapping[str, Any], m: int, n: int) -> int:
-        """Number of trained weights, without those drawn once."""
-        shapes = self.weights(settings, m, n)
-        return sum(math.prod(shape) for name, shape in shapes.items() if name not in DRAWN)
-
-    def start(
-        self, settings: Mapping[str, Any], m: int, n: int, random: np.random.Generator
-    ) -> dict[str, NDArray[np.float32]]:
-        """Draw initial weights: uniform within ±1/√(input width of a map)."""
-        import numpy as np
-
-        shapes = self.weights(settings, m, n)
-        made = drawn(self.name, m, n, settings["hidden"], random) if DRAWN & {*shapes} else {}
-        bound = 0.0
-        for name, shape in shapes.items():
-            if name in DRAWN:
-                continue
-            if len(shape) > 1:
-                bound = 1 / math.sqrt(shape[-1])
-            made[name] = random.uniform(-bound, bound, shape).astype(np.float32)
-        return made
-
-    def fuse(self, x: Array, y: Array, settings: Mapping[str, Any], weights: Weights) -> Array:
-        """``out(core(x, y))``, ``(…, out)``; see ``active``."""
-        fused = linear(self.core(x, y, settings, weights), "out", weights)
-        return fused.clip(min=0) if self.active else fused
+def signed_root(z: Tensor) -> Tensor:
+    """``sign(z) (√(|z| + ε) − √ε)``: odd, 0 at 0, and smooth there."""
+    return z / (torch.sqrt(z.abs() + ROOT) + math.sqrt(ROOT))
 
 
-def signed_root(z: Array, eps: float = ROOT) -> Array:
-    """``sign(z)(√(|z| + eps) - √eps)``: odd, 0 at 0, and of finite slope there.
-
-    The slope of ``sign(z)√|z|`` is unbounded, and its gradient at 0 is NaN.
-    """
-    import numpy as np
-
-    return z / (np.sqrt(np.abs(z) + eps) + math.sqrt(eps))
-
-
-def normal(z: Array) -> Array:
-    """Signed root, then unit length along the last axis; 0 stays 0."""
-    import numpy as np
-
+def normal(z: Tensor) -> Tensor:
+    """Signed root, then unit length over the last dimension."""
     rooted = signed_root(z)
-    result: Array = rooted / np.sqrt((rooted**2).sum(-1, keepdims=True) + NORM)
-    return result
-
-
-def linear(v: Array, name: str, weights: Weights) -> Array:
-    """Apply the linear map ``name``, with its bias if it has one."""
-    return v @ weights[f"{name}_map"].T + weights.get(f"{name}_bias", 0.0)
+    return rooted / torch.sqrt(rooted.square().sum(-1, keepdim=True) + NORM)
 
 
 def chunk_sizes(width: int, chunks: int) -> list[int]:
-    """Split a width into chunks whose sizes differ by 1 at most: 10 into 4 gives 3, 3, 2, 2.
+    """Sizes that differ by at most 1, none of them 0; the published rule leaves empty chunks.
 
-    Rounding up all sizes but the last would split 6 into 4 as 2, 2, 2, 0.
+    >>> chunk_sizes(10, 4)
+    [3, 3, 2, 2]
 
     Raises:
-        InputError: there are more chunks than numbers.
-
-    >>> chunk_sizes(10, 4), chunk_sizes(6, 4)
-    ([3, 3, 2, 2], [2, 2, 1, 1])
+        InputError: more chunks than numbers.
     """
-    if chunks > width:
-        raise InputError(f"{width} numbers cannot be cut into {chunks} chunks", "give fewer chunks")
+    check(1 <= chunks <= width, "block", f"{chunks} chunks of {width} numbers", "fewer chunks")
     return [width // chunks + (n < width % chunks) for n in range(chunks)]
 
 
-def mapped(name: str, out: int, wide: int, settings: Mapping[str, Any]) -> Shapes:
-    """Shapes of a map, and of its bias if the setting ``bias`` is on."""
-    bias = {f"{name}_bias": (out,)} if settings["bias"] else {}
-    return {f"{name}_map": (out, wide), **bias}
+def count_sketch(vectors: Tensor, bins: Tensor, signs: Tensor, size: int) -> Tensor:
+    """``psi_j = Σ s_i v_i over h_i = j``, ``(…, m)`` → ``(…, size)``."""
+    return (vectors * signs) @ F.one_hot(bins.long(), size).to(vectors.dtype)
+
+
+class ProductSketch(nn.Module):
+    """Count sketch of all products of two vectors: circular convolution of their sketches (MCB)."""
+
+    def __init__(self, x_width: int, y_width: int, size: int) -> None:
+        super().__init__()
+        check(
+            max(x_width, y_width) <= size,
+            "mcb",
+            f"{size} bins for vectors of {max(x_width, y_width)} numbers",
+            "at least as many bins as numbers",
+        )
+        self.size = size
+        for side, width in (("x", x_width), ("y", y_width)):
+            self.register_buffer(f"{side}_bin", torch.randint(size, (width,)))
+            self.register_buffer(f"{side}_sign", 2.0 * torch.randint(2, (width,)) - 1)
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        """``(…, m)`` and ``(…, n)``, which broadcast → ``(…, size)``."""
+        left = torch.fft.rfft(count_sketch(x, self.x_bin, self.x_sign, self.size))
+        right = torch.fft.rfft(count_sketch(y, self.y_bin, self.y_sign, self.size))
+        # Without n an odd size would come back as one less.
+        found: Tensor = torch.fft.irfft(left * right, n=self.size)
+        return found
+
+
+class Fusion(nn.Module):
+    """A fusion of x ``(…, m)`` and y ``(…, n)``, which broadcast, to ``(…, out)``.
+
+    Args:
+        x_width, y_width: m and n.
+        out: width of the result.
+        bias: whether maps have biases, which add terms that are not bilinear.
+    """
+
+    paper: ClassVar[str] = ""
+    active: ClassVar[bool] = False
+
+    def __init__(self, x_width: int, y_width: int, wide: int, out: int, bias: bool) -> None:
+        super().__init__()
+        self.x_width, self.y_width, self.bias = x_width, y_width, bias
+        self.out = nn.Linear(wide, out, bias=bias)
+
+    def sides(self, wide: int) -> tuple[nn.Linear, nn.Linear]:
+        """A map for each side."""
+        return (
+            nn.Linear(self.x_width, wide, bias=self.bias),
+            nn.Linear(self.y_width, wide, bias=self.bias),
+        )
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        """See the class."""
+        fused: Tensor = self.out(self.core(x, y))
+        return torch.relu(fused) if self.active else fused
+
+    def core(self, x: Tensor, y: Tensor) -> Tensor:
+        """The combination of both sides."""
+        raise NotImplementedError
+
+
+def beside(x: Tensor, y: Tensor) -> Tensor:
+    """Concatenate, broadcast by a sum: shapes that code reads are constants in a traced graph."""
+    nothing = 0 * (x[..., :1] + y[..., :1])
+    return torch.cat([x + nothing, y + nothing], -1)
+
+
+class Concat(Fusion):
+    """One linear map of both: no interaction."""
+
+    def __init__(self, x_width: int, y_width: int, *, out: int = 64, bias: bool = True) -> None:
+        super().__init__(x_width, y_width, x_width + y_width, out, bias)
+
+    def core(self, x: Tensor, y: Tensor) -> Tensor:
+        """``[x; y]``."""
+        return beside(x, y)
+
+
+class ConcatMLP(Fusion):
+    """ReLU layers over both."""
+
+    def __init__(
+        self,
+        x_width: int,
+        y_width: int,
+        *,
+        hidden: int = 64,
+        depth: int = 1,
+        out: int = 64,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(x_width, y_width, hidden, out, bias)
+        widths = [x_width + y_width, *(hidden,) * depth]
+        self.layers = nn.ModuleList(
+            nn.Linear(widths[n], widths[n + 1], bias=bias) for n in range(depth)
+        )
+
+    def core(self, x: Tensor, y: Tensor) -> Tensor:
+        """``relu(W [x; y] + b)``, as deep as there are layers."""
+        states = beside(x, y)
+        for layer in self.layers:
+            states = torch.relu(layer(states))
+        return states
+
+
+class ReluSum(Fusion):
+    """Sum of two ReLU layers, then a third."""
+
+    active = True
+
+    def __init__(
+        self, x_width: int, y_width: int, *, hidden: int = 64, out: int = 64, bias: bool = True
+    ) -> None:
+        super().__init__(x_width, y_width, hidden, out, bias)
+        self.x, self.y = self.sides(hidden)
+
+    def core(self, x: Tensor, y: Tensor) -> Tensor:
+        """``relu(Ux) + relu(Vy)``."""
+        return torch.relu(self.x(x)) + torch.relu(self.y(y))
+
+
+class MLB(Fusion):
+    """Product of two activated maps; without activation the Hadamard product."""
+
+    paper = "1610.04325"
+
+    def __init__(
+        self,
+        x_width: int,
+        y_width: int,
+        *,
+        hidden: int = 64,
+        activation: Literal["tanh", "relu", "none"] = "tanh",
+        out: int = 64,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(x_width, y_width, hidden, out, bias)
+        self.x, self.y = self.sides(hidden)
+        self.activation = {"tanh": nn.Tanh(), "relu": nn.ReLU(), "none": nn.Identity()}[activation]
+
+    def core(self, x: Tensor, y: Tensor) -> Tensor:
+        """``act(Ux) · act(Vy)``."""
+        product: Tensor = self.activation(self.x(x)) * self.activation(self.y(y))
+        return product
+
+
+class Hadamard(MLB):
+    """Product of two maps."""
+
+    paper = ""
+
+    def __init__(
+        self, x_width: int, y_width: int, *, hidden: int = 64, out: int = 64, bias: bool = True
+    ) -> None:
+        super().__init__(x_width, y_width, hidden=hidden, activation="none", out=out, bias=bias)
+
+
+class MCB(Fusion):
+    """Sketch of all products; hashes and signs are buffers, drawn once."""
+
+    paper = "1606.01847"
+
+    def __init__(
+        self,
+        x_width: int,
+        y_width: int,
+        *,
+        hidden: int = 512,
+        normalise: bool = True,
+        out: int = 64,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(x_width, y_width, hidden, out, bias)
+        self.sketch, self.normalise = ProductSketch(x_width, y_width, hidden), normalise
+
+    def core(self, x: Tensor, y: Tensor) -> Tensor:
+        """``sketch(x y')``."""
+        found: Tensor = self.sketch(x, y)
+        return normal(found) if self.normalise else found
+
+
+class MFB(Fusion):
+    """Products of two maps, summed in groups of ``factor`` neighbours."""
+
+    paper = "1708.01471"
+
+    def __init__(
+        self,
+        x_width: int,
+        y_width: int,
+        *,
+        hidden: int = 64,
+        factor: int = 5,
+        normalise: bool = True,
+        out: int = 64,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(x_width, y_width, hidden, out, bias)
+        self.x, self.y = self.sides(hidden * factor)
+        self.factor, self.normalise = factor, normalise
+
+    def core(self, x: Tensor, y: Tensor) -> Tensor:
+        """``SumPool_k(Ux · Vy)``."""
+        return self.pooled(self.x(x) * self.y(y))
+
+    def pooled(self, product: Tensor) -> Tensor:
+        """Sum neighbours, then signed roots of unit length."""
+        sums = product.unflatten(-1, (-1, self.factor)).sum(-1)
+        return normal(sums) if self.normalise else sums
+
+
+class MFH(MFB):
+    """Two orders of grouped products; the first multiplies the second before either is pooled."""
+
+    paper = "1708.03619"
+
+    def __init__(
+        self,
+        x_width: int,
+        y_width: int,
+        *,
+        hidden: int = 32,
+        factor: int = 5,
+        normalise: bool = True,
+        out: int = 64,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            x_width,
+            y_width,
+            hidden=hidden,
+            factor=factor,
+            normalise=normalise,
+            out=out,
+            bias=bias,
+        )
+        self.out = nn.Linear(2 * hidden, out, bias=bias)
+        self.x_2, self.y_2 = self.sides(hidden * factor)
+
+    def core(self, x: Tensor, y: Tensor) -> Tensor:
+        """``[pool(e_1); pool(e_2)]``, ``e_2 = (U_2 x · V_2 y) e_1``."""
+        first = self.x(x) * self.y(y)
+        second = self.x_2(x) * self.y_2(y) * first
+        return torch.cat([self.pooled(first), self.pooled(second)], -1)
+
+
+class Block(Fusion):
+    """Chunks of ``Σ_r (M_r x~) · (N_r y~)``, tensors of rank ``rank``; one chunk is MUTAN."""
+
+    paper = "1902.00038"
+
+    def __init__(
+        self,
+        x_width: int,
+        y_width: int,
+        *,
+        hidden: int = 64,
+        chunks: int = 8,
+        rank: int = 4,
+        norm: Norm = "whole",
+        out: int = 64,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(x_width, y_width, hidden, out, bias)
+        self.x, self.y = self.sides(hidden)
+        self.sizes, self.norm = chunk_sizes(hidden, chunks), norm
+        self.cores = nn.ModuleList(self.chunk(size, rank) for size in self.sizes)
+
+    def chunk(self, size: int, rank: int) -> nn.Module:
+        """The tensor of one chunk."""
+        return _LowRank(size, rank, self.bias)
+
+    def core(self, x: Tensor, y: Tensor) -> Tensor:
+        """See the class; ``norm`` says what gets signed roots of unit length."""
+        cut = zip(
+            self.cores,
+            self.x(x).split(self.sizes, -1),
+            self.y(y).split(self.sizes, -1),
+            strict=True,
+        )
+        parts = [core(a, b) for core, a, b in cut]
+        if self.norm == "chunk":
+            parts = [normal(part) for part in parts]
+        whole = torch.cat(parts, -1)
+        return normal(whole) if self.norm == "whole" else whole
+
+
+class _LowRank(nn.Module):
+    def __init__(self, size: int, rank: int, bias: bool) -> None:
+        super().__init__()
+        self.rank = rank
+        self.left = nn.Linear(size, size * rank, bias=bias)
+        self.right = nn.Linear(size, size * rank, bias=bias)
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        return (self.left(x) * self.right(y)).unflatten(-1, (self.rank, -1)).sum(-2)
+
+
+class Mutan(Block):
+    """One tensor of low rank."""
+
+    paper = "1705.06676"
+
+    def __init__(
+        self,
+        x_width: int,
+        y_width: int,
+        *,
+        hidden: int = 64,
+        rank: int = 4,
+        norm: Literal["none", "whole"] = "none",
+        out: int = 64,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            x_width, y_width, hidden=hidden, chunks=1, rank=rank, norm=norm, out=out, bias=bias
+        )
+
+
+class BlockTucker(Block):
+    """Chunks of tensors of full rank."""
+
+    def __init__(
+        self,
+        x_width: int,
+        y_width: int,
+        *,
+        hidden: int = 64,
+        chunks: int = 8,
+        norm: Norm = "whole",
+        out: int = 64,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(
+            x_width, y_width, hidden=hidden, chunks=chunks, norm=norm, out=out, bias=bias
+        )
+
+    def chunk(self, size: int, rank: int) -> nn.Module:
+        """See ``Block.chunk``."""
+        return nn.Bilinear(size, size, size, bias=self.bias)
+
+    def core(self, x: Tensor, y: Tensor) -> Tensor:
+        """See ``Block.core``; ``nn.Bilinear`` does not broadcast."""
+        nothing = 0 * (x[..., :1] + y[..., :1])
+        return super().core(x + nothing, y + nothing)
+
+
+class Tucker(BlockTucker):
+    """One tensor of full rank."""
+
+    paper = "1705.06676"
+
+    def __init__(
+        self,
+        x_width: int,
+        y_width: int,
+        *,
+        hidden: int = 16,
+        norm: Literal["none", "whole"] = "none",
+        out: int = 64,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(x_width, y_width, hidden=hidden, chunks=1, norm=norm, out=out, bias=bias)
+
+
+FUSIONS: dict[str, type[Fusion]] = {
+    "concat": Concat,
+    "concat-mlp": ConcatMLP,
+    "relu-sum": ReluSum,
+    "hadamard": Hadamard,
+    "mcb": MCB,
+    "mlb": MLB,
+    "mfb": MFB,
+    "mfh": MFH,
+    "mutan": Mutan,
+    "block": Block,
+    "tucker": Tucker,
+    "block-tucker": BlockTucker,
+}
+
+
+class Fused(Conditioned):
+    """A fusion of the query with each state, then their mean or maximum.
+
+    A linear fusion and the mean commute, so the maximum is what MUTAN begins with.
+    """
+
+    fusion: ClassVar[type[Fusion]]
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        query_width: int = 0,
+        over: Literal["mean", "max"] = "mean",
+        **settings: Any,
+    ) -> None:
+        super().__init__(width)
+        self.fused, self.over = self.fusion(query_width or width, width, **settings), over
+
+    def conditioned(self, states: Tensor, mask: Tensor, queries: Tensor) -> Tensor:
+        """See ``Conditioned``."""
+        found = self.fused(queries[:, :, None], states[:, None])  # (b, q, n, out)
+        there = mask[:, None, :, None]
+        if self.over == "max":
+            return found.masked_fill(~there, -torch.inf).amax(2)
+        return (found * there).sum(2) / there.sum(2)  # biases make padding non-zero
+
+
+def _fused(name: str) -> type[Fused]:
+    made = FUSIONS[name]
+    return type(
+        f"Fused{made.__name__}",
+        (Fused,),
+        {
+            "name": name,
+            "title": f"query and each state fused: {(made.__doc__ or '').partition('.')[0]}",
+            "paper": made.paper,
+            "equation": f"z = mean_i out(core(x, y_i)), x the query, y_i a state, core: {name}",
+            "fusion": made,
+        },
+    )
+
+
+class SketchMoment(Pooling):
+    """Mean sketch of the second moment of centred states (after arXiv 1606.01847)."""
+
+    name, title, paper = "sketch-moment", "sketch of the second moment", "1606.01847"
+    equation = "z = (1/n) Σ sketch((x_i - c)(x_i - c)')"
+
+    def __init__(self, width: int, *, size: int = 512) -> None:
+        super().__init__(width)
+        self.centre = nn.Parameter(torch.zeros(width))
+        self.sketch = ProductSketch(width, width, size)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """See ``Pooling``."""
+        centred = states - self.centre
+        return masked_mean(self.sketch(centred, centred), mask)
+
+
+POOLINGS: tuple[type[Pooling], ...] = (
+    *(_fused(name) for name in ("mcb", "mlb", "mfb", "mfh", "mutan", "block")),
+    SketchMoment,
+)

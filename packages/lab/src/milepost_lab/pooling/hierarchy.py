@@ -1,166 +1,123 @@
-"""Blocks that mix neighbours, with halvings of the length between them.
+"""Blocks that mix neighbours, with halvings between them: where to halve is what is searched.
 
-This is the search space of *Balanced Mixture of SuperNets for Learning the CNN Pooling
-Architecture* (arXiv 2306.11982) for text: ``placement = (a, b, c)`` means a blocks at full length,
-b at half, c at a quarter, and ``join`` is the operation on a pair. ``milepost_lab.supernet``
-searches both.
+The search space of *Balanced Mixture of SuperNets for Learning the CNN Pooling Architecture*
+(arXiv 2306.11982) for texts: ``placement = (a, b, c)`` means a blocks at full length, b at half and
+c at a quarter of it.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Literal
 
-from milepost.errors import InputError
-from milepost_lab.pooling.neighbours import pairs, rms_scaled, shifted
-from milepost_lab.pooling.operator import Batch, Operator, Parameter
-from milepost_lab.pooling.ragged import maxima, means, softmax, sums
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from milepost_lab.pooling.base import Pooling, check, masked_mean, rms_scaled
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from milepost_lab.pooling.operator import Weights
+Join = Literal["mean", "max", "attention"]
 
 
-JOINS = ("mean", "max", "attention")
-"""Operations that join a pair."""
-
-
-def checked_placement(placement: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the placement if it is valid.
-
-    Raises:
-        InputError: it is empty, or a level has no block.
-    """
-    if not placement or any(type(blocks) is not int or blocks < 1 for blocks in placement):
-        raise InputError(
-            f"hierarchy: placement is {placement}",
-            "give the number of blocks at each level, each at least 1, as in (2, 1, 1)",
-        )
-    return placement
-
-
-def joins(join: str | tuple[str, ...], placement: tuple[int, ...]) -> tuple[str, ...]:
-    """List the join of each halving.
-
-    >>> joins("mean", (2, 1, 1))
-    ('mean', 'mean')
-
-    Raises:
-        InputError: the number of joins is not that of halvings.
-    """
-    halvings = len(placement) - 1
-    each = (join,) * halvings if isinstance(join, str) else join
-    if len(each) != halvings:
-        raise InputError(
-            f"hierarchy: {len(each)} joins for {halvings} halvings",
-            "give one join for all of them, or as many as the placement has levels, less one",
-        )
-    return each
-
-
-def mixed(
-    states: NDArray[np.float64], lengths: NDArray[np.int64], weights: Weights, block: int
-) -> NDArray[np.float64]:
-    """``x + silu(h W_in + b) W_out``, ``h`` a kernel of width 3 over the scaled states.
-
-    States beyond the ends of a text count as zero, whatever the other texts of the batch.
-    """
-    import numpy as np
-
-    scaled = rms_scaled(states)
-    near = sum(
-        shifted(scaled, lengths, place - 1) * weights["kernel"][block, place] for place in range(3)
-    )
-    inner = near @ weights["inward"][block] + weights["bias"][block]
-    inner = inner * (1 + np.tanh(inner / 2)) / 2  # silu, without overflow
-    result: NDArray[np.float64] = states + inner @ weights["outward"][block]
-    return result
-
-
-def halved(
-    states: NDArray[np.float64],
-    lengths: NDArray[np.int64],
-    join: str,
-    score: NDArray[np.floating] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Join pairs of states; the last state of a text of odd length stays as it is.
+def paired(
+    values: Tensor, mask: Tensor, join: Join, score: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Join pairs of states; the last state of an odd text stays as it is.
 
     Args:
-        states: ``(tokens, d)``.
-        lengths: ``(texts,)``.
-        join: one of ``JOINS``.
-        score: ``(d,)``, for ``attention``: a pair's weights are the softmax of the products of its
-            scaled states with this. 0 and None give a mean.
+        values: ``(texts, n, d)``, 0 beyond the mask.
+        mask: ``(texts, n)`` bool: each text's tokens come first.
+        join: how.
+        score: ``(d,)``, for ``attention``; None is a mean.
 
     Returns:
-        States and lengths, ``ceil(n/2)`` for each text: 7 tokens become 4, then 2, 1, 1.
+        ``(texts, ceil(n/2), d)``, 0 beyond the new mask, and that mask.
     """
-    sizes, left = pairs(lengths)
+    # Append one position, so that every even one has a neighbour; reading n would make it a
+    # constant in an exported graph.
+    values = torch.cat([values, torch.zeros_like(values[:, :1])], 1)
+    mask = torch.cat([mask, torch.zeros_like(mask[:, :1])], 1)
+    even, follows = values[:, 0:-1:2], values[:, 1::2]
+    first, second = mask[:, 0:-1:2], mask[:, 1::2]
+    if join == "max":
+        return torch.where(second[..., None], torch.maximum(even, follows), even), first
     if join == "attention" and score is not None:
-        shares = softmax(rms_scaled(states) @ score, sizes)
-        return sums(states * shares[:, None], sizes), left
-    joined: Any = (maxima if join == "max" else means)(states, sizes)
-    return joined, left
+        # A softmax of two scores is a sigmoid of their difference.
+        weight = torch.sigmoid((rms_scaled(follows) - rms_scaled(even)) @ score)
+        return even + (weight * second)[..., None] * (follows - even), first
+    count = first.to(values.dtype) + second.to(values.dtype)
+    return (even + follows) / count.clamp(min=1)[..., None], first
 
 
-def hierarchy(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """Mean of the last level; initially a mean of means, since the blocks start at 0."""
-    states, lengths = batch.states.astype("float64"), batch.lengths
-    how = joins(settings["join"], settings["placement"])
-    block = 0
-    for level, blocks in enumerate(settings["placement"]):
-        if level:
-            score = weights["score"][level - 1] if "score" in weights else None
-            states, lengths = halved(states, lengths, how[level - 1], score)
-        for _ in range(blocks):
-            states = mixed(states, lengths, weights, block)
-            block += 1
-    return means(states, lengths)
+class Block(nn.Module):
+    """Depthwise convolution over three neighbours and a bottleneck that begins at 0."""
+
+    def __init__(self, width: int, channels: int) -> None:
+        super().__init__()
+        self.near = nn.Conv1d(width, width, 3, padding=1, groups=width, bias=False)
+        self.inward = nn.Linear(width, channels)
+        self.outward = nn.Linear(channels, width, bias=False)
+        nn.init.normal_(self.near.weight, std=0.3)
+        with torch.no_grad():
+            self.near.weight[:, :, 1] += 1  # initially it mostly reads the position itself
+        nn.init.zeros_(self.outward.weight)
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """``(texts, n, d)`` → the same, 0 beyond the mask."""
+        near = self.near(rms_scaled(states).transpose(1, 2)).transpose(1, 2)
+        return states + self.outward(F.silu(self.inward(near))) * mask[..., None]
 
 
-def _start(
-    settings: Mapping[str, Any], width: int, _: int, rng: np.random.Generator
-) -> dict[str, NDArray[np.float32]]:
-    import numpy as np
+class Hierarchy(Pooling):
+    """Mean of the last level.
 
-    placement, channels = checked_placement(settings["placement"]), settings["channels"]
-    blocks, how = sum(placement), joins(settings["join"], placement)
-    kernel = 0.3 * rng.standard_normal((blocks, 3, width))
-    kernel[:, 1] += 1  # initially a block mostly reads the position itself
-    inward = rng.standard_normal((blocks, width, channels)) / np.sqrt(width)
-    begun = {
-        "kernel": kernel.astype(np.float32),
-        "inward": inward.astype(np.float32),
-        "bias": np.zeros((blocks, channels), np.float32),
-        "outward": np.zeros((blocks, channels, width), np.float32),
-    }
-    if "attention" in how:
-        begun["score"] = np.zeros((len(how), width), np.float32)
-    return begun
+    Args:
+        width: d.
+        placement: blocks at each level, each at least 1.
+        channels: inner width of a block.
+        join: how a halving joins a pair.
+    """
+
+    name, title = "hierarchy", "blocks that mix neighbours, with halvings between them"
+    paper, equation = "2306.11982", "z = mean of x_K, x_k = blocks_k(halve(x_{k-1}))"
+    ordered = True
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        placement: tuple[int, ...] = (1, 1, 1),
+        channels: int = 16,
+        join: Join = "mean",
+    ) -> None:
+        super().__init__(width)
+        valid = bool(placement) and all(blocks >= 1 for blocks in placement)
+        check(valid, self.name, f"placement={placement}", "blocks at each level, as in (2, 1, 1)")
+        self.placement, self.join = placement, join
+        self.blocks = nn.ModuleList(Block(width, channels) for _ in range(sum(placement)))
+        self.score = nn.Parameter(torch.zeros(max(1, sum(placement) - 1), width))
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """See ``Pooling``."""
+        return self.placed(states, mask, self.placement, self.join)
+
+    def placed(
+        self, states: Tensor, mask: Tensor, placement: tuple[int, ...], join: Join
+    ) -> Tensor:
+        """Pool with other halvings than those of the settings; no block depends on them.
+
+        Args:
+            states: ``(texts, n, d)``, 0 beyond the mask.
+            mask: ``(texts, n)`` bool.
+            placement: blocks at each level; as many in sum as the module has.
+            join: of every halving.
+        """
+        blocks = iter(self.blocks)
+        for level, count in enumerate(placement):
+            if level:
+                states, mask = paired(states, mask, join, self.score[level - 1])
+            for _ in range(count):
+                states = next(blocks)(states, mask)
+        return masked_mean(states, mask)
 
 
-OPERATORS = (
-    Operator(
-        "hierarchy",
-        "blocks that mix neighbours, with halvings between them",
-        paper="2306.11982",
-        family="supernets",
-        equation="z = mean of x_K, x_k = blocks_k(halve(x_{k-1}))",
-        order="kept",
-        compute=hierarchy,
-        start=_start,
-        parameters={
-            "placement": Parameter((1, 1, 1), "Blocks at each level; a halving between levels."),
-            "channels": Parameter(16, "Inner width of a block.", least=1),
-            "join": Parameter(
-                "mean",
-                "How a halving joins a pair; one for all, or one for each halving.",
-                choices=JOINS,
-                several=True,
-            ),
-        },
-    ),
-)
+POOLINGS = (Hierarchy,)

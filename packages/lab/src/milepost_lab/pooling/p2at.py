@@ -1,252 +1,169 @@
-"""P2AT for text: a document as a grid of segments, with pyramids over rows and attention.
-
-After *P2AT: Pyramid Pooling Axial Transformer for Real-time Semantic Segmentation* (arXiv
-2310.15025), for text: a row of the grid is a segment, a column the tokens at the same position of
-their segments. The block as published, for images, is ``milepost_lab.p2at.network.p2at``.
-"""
+"""P2AT for texts (arXiv 2310.15025): segments are rows of a grid, which attend to each other."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Literal
 
-from milepost.errors import InputError
-from milepost_lab.pooling.neighbours import averages, rms_scaled
-from milepost_lab.pooling.operator import Batch, Operator, Parameter
-from milepost_lab.pooling.ragged import maxima, means, owners, starts
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from milepost_lab.pooling.operator import Weights
+from milepost_lab.pooling.base import (
+    Pooling,
+    check,
+    masked_max,
+    masked_mean,
+    masked_softmax,
+    rms_scaled,
+)
 
 WIDTHS = (3, 5, 7)
-"""Widths of the windows in the paper's pyramid."""
 
 
-def scales(
-    values: NDArray[np.floating],
-    lengths: NDArray[np.int64],
-    widths: Sequence[int],
-    *,
-    cascade: bool,
-) -> NDArray[np.float64]:
-    """Average windows of several widths around each row.
+def averages(values: Tensor, mask: Tensor, width: int) -> Tensor:
+    """Average of each position's window without the part outside the text, ``(texts, n, d)``.
 
-    Args:
-        values: ``(rows, d)``.
-        lengths: rows of each text.
-        widths: widths of the windows, odd.
-        cascade: whether to average the previous average, as published, not the values.
-
-    Returns:
-        ``(rows, d, scales)`` float64: the scales of a channel are adjacent, as grouped mixing
-        needs.
+    The published pools count zero padding, so that a constant text sags at its ends.
     """
-    import numpy as np
+    there = mask[:, None].to(values.dtype)
+    total, count = (
+        F.avg_pool1d(part, width, stride=1, padding=width // 2)
+        for part in (values.transpose(1, 2), there)
+    )
+    return (total / count.clamp(min=0.5 / width) * there).transpose(1, 2)
 
-    made: list[NDArray[np.float64]] = []
+
+def scales(values: Tensor, mask: Tensor, widths: Sequence[int], *, cascade: bool) -> Tensor:
+    """Averages over several widths, ``(texts, n, d, scales)``: all of them, p2 as well.
+
+    ``cascade``: each average is of the one before, as published.
+    """
+    made: list[Tensor] = []
     for width in widths:
-        source = made[-1] if cascade and made else values
-        made.append(averages(source, lengths, width))
-    return np.stack(made, -1)
+        made.append(averages(made[-1] if cascade and made else values, mask, width))
+    return torch.stack(made, -1)
 
 
-def columns(
-    values: NDArray[np.floating], segments: NDArray[np.int64], per_text: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Compute means of the tokens at the same position of their segments, text by text.
+def members(number: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+    """A matrix that averages the tokens of each group, and the mask of existing groups.
 
     Args:
-        values: ``(tokens, d)``.
-        segments: tokens of each segment.
-        per_text: segments of each text.
+        number: ``(texts, n)`` int64, each token's group, from 0 in each text.
+        mask: ``(texts, n)`` bool.
 
     Returns:
-        ``(columns, d)`` means over the segments that are long enough, the number of columns of each
-        text, and the column of each token.
+        ``(texts, groups, n)`` float32 whose rows sum to 1 (0 for missing groups), and
+        ``(texts, groups)`` bool; there are as many groups as tokens, most of them empty.
     """
-    import numpy as np
-
-    wide = np.maximum.reduceat(segments, starts(per_text))
-    place = np.arange(len(values)) - np.repeat(starts(segments), segments)
-    text = owners(per_text)[owners(segments)]
-    column = starts(wide)[text] + place
-    order = np.argsort(column, kind="stable")
-    return means(values[order], np.bincount(column)), wide, column
+    groups = torch.cumsum(torch.ones_like(number[:1]), 1)[..., None] - 1
+    inside = ((number[:, None] == groups) & mask[:, None]).float()
+    count = inside.sum(-1)
+    return inside / count.clamp(min=1)[..., None], count > 0
 
 
-def attended(
-    queries: NDArray[np.floating],
-    keys: NDArray[np.floating],
-    values: NDArray[np.floating],
-    lengths: NDArray[np.int64],
-    position: NDArray[np.floating],
-) -> NDArray[np.float64]:
-    """Attention of each row to the rows of its text, with a learned bias for each distance.
+class P2AT(Pooling):
+    """Squeezed attention among rows, and columns as an ablation; with a gate by a pyramid.
 
     Args:
-        queries: ``(rows, heads, k)``.
-        keys: of the same shape.
-        values: of the same shape.
-        lengths: rows of each text.
-        position: ``(heads, 2 reach + 1)``: added to a score by its distance, from ``-reach`` to
-            ``reach``; larger distances are clipped.
-
-    Returns:
-        ``(rows, heads, k)`` float64: ``softmax(q k' / √k + position) v``.
+        width: d.
+        channels: of the grid.
+        heads, key: heads of the attention, and the width of each.
+        reach: largest distance with a weight of its own.
+        pyramid: averages of averages as published, averages of the rows, or none.
+        rows: attention among segments.
+        columns: attention among positions in segments, which have no meaning in a text.
     """
-    import numpy as np
 
-    reach = position.shape[1] // 2
-    given = np.zeros(values.shape)
-    for start, length in zip(starts(lengths), lengths, strict=True):
-        text = slice(start, start + length)
-        place = np.arange(length)
-        far = np.clip(place[None] - place[:, None], -reach, reach) + reach
-        scores = np.einsum("ihk,jhk->hij", queries[text], keys[text]) / np.sqrt(keys.shape[-1])
-        scores = scores + position[:, far]
-        share = np.exp(scores - scores.max(-1, keepdims=True))
-        share /= share.sum(-1, keepdims=True)
-        given[text] = np.einsum("hij,jhk->ihk", share, values[text])
-    return given
+    name, title, paper = "p2at", "segments that attend to neighbours and each other", "2310.15025"
+    equation = "z = (1/m) Σ (l_i + W(v_i + Σ_j a_ij v_j)), l_i = mean of segment i, gated"
+    needs, ordered = frozenset({"segments"}), True
 
-
-def landmarks(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.float64]:
-    """One vector for each segment, from its neighbours (pyramid) and all others (attention).
-
-    With ``u`` the scaled states of ``channels`` channels, ``r`` their mean over a row::
-
-        grid   = u · 2σ(Σ_s mix_s · average_s(r))       the gate depends on the token's row
-        rows   = mean of grid over a row;  columns = mean over a column
-        y      = v(rows) + attention(rows) W_row [+ mean over the row of attention(columns) W_col]
-        vector = mean of states over the row + y W_out
-
-    Returns:
-        ``(segments, d)`` float64.
-    """
-    import numpy as np
-
-    segments, per_text, heads = batch.segments, batch.per_text, settings["heads"]
-    grid = rms_scaled(batch.states) @ weights["inward"]
-    rows = means(grid, segments)
-    if settings["pyramid"] != "none":
-        seen = scales(rows, per_text, WIDTHS, cascade=settings["pyramid"] == "cascade")
-        gate = 1 + np.tanh((seen * weights["mix"]).sum(-1) / 2)  # 2σ(x)
-        rows, grid = rows * gate, grid * gate[owners(segments)]
-
-    def attention(of: NDArray[np.float64], lengths: NDArray[np.int64], axis: str) -> Any:
-        split = (len(of), heads, settings["key"])
-        q, k, v = ((of @ weights[name]).reshape(split) for name in ("query", "key", "value"))
-        found = attended(q, k, v, lengths, weights[f"{axis}_position"])
-        return found.reshape(len(of), len(weights[axis])) @ weights[axis]
-
-    mixed = rows @ weights["value"]
-    if settings["rows"]:
-        mixed = mixed + attention(rows, per_text, "row")
-    if settings["columns"]:
-        means_down, wide, column = columns(grid, segments, per_text)
-        mixed = mixed + means(attention(means_down, wide, "column")[column], segments)
-    result: NDArray[np.float64] = means(batch.states, segments) + mixed @ weights["outward"]
-    return result
-
-
-def p2at(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """Mean of ``landmarks``; initially the mean of the segments' means."""
-    return means(landmarks(batch, settings, weights), batch.per_text)
-
-
-def _start(
-    settings: Mapping[str, Any], width: int, _: int, rng: np.random.Generator
-) -> dict[str, NDArray[np.float32]]:
-    import numpy as np
-
-    channels, inner = settings["channels"], settings["heads"] * settings["key"]
-
-    def drawn(rows: int, across: int) -> NDArray[np.float32]:
-        values: NDArray[np.float32] = rng.standard_normal((rows, across)).astype(np.float32)
-        values /= np.sqrt(rows)
-        return values
-
-    weights = {"inward": drawn(width, channels)}
-    if settings["pyramid"] != "none":
-        weights["mix"] = np.zeros((channels, len(WIDTHS)), np.float32)  # every gate begins at 1
-    weights["value"] = drawn(channels, inner)
-    axes = [axis for axis in ("row", "column") if settings[f"{axis}s"]]
-    if axes:
-        weights |= {name: drawn(channels, inner) for name in ("query", "key")}
-    for axis in axes:
-        weights[axis] = drawn(inner, inner)
-        distances = rng.standard_normal((settings["heads"], 2 * settings["reach"] + 1))
-        weights[f"{axis}_position"] = (0.02 * distances).astype(np.float32)
-    weights["outward"] = np.zeros((inner, width), np.float32)
-    return weights
-
-
-def pyramid(batch: Batch, settings: Mapping[str, Any], _: Weights) -> NDArray[np.floating]:
-    """Mean over window widths of the greatest (or mean) window, channel by channel."""
-    rows = means(batch.states, batch.segments)
-    seen = scales(rows, batch.per_text, odd(settings["widths"]), cascade=settings["cascade"])
-    read = maxima if settings["read"] == "max" else means
-    vectors: NDArray[np.floating] = read(seen, batch.per_text).mean(-1)
-    return vectors
-
-
-def odd(widths: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the widths if they are valid.
-
-    Raises:
-        InputError: there are none, or one is not a positive odd number.
-    """
-    if not widths or any(type(width) is not int or width < 1 or width % 2 == 0 for width in widths):
-        raise InputError(
-            f"pyramid: widths are {widths}",
-            "odd numbers, since a window is centred",
+    def __init__(
+        self,
+        width: int,
+        *,
+        channels: int = 16,
+        heads: int = 2,
+        key: int = 8,
+        reach: int = 8,
+        pyramid: Literal["cascade", "parallel", "none"] = "cascade",
+        rows: bool = True,
+        columns: bool = False,
+    ) -> None:
+        super().__init__(width)
+        check(min(channels, heads, key, reach) >= 1, self.name, "a size below 1", "1 or more")
+        inner = heads * key
+        self.heads, self.key, self.reach, self.pyramid = heads, key, reach, pyramid
+        self.inward = nn.Linear(width, channels, bias=False)
+        self.mix = nn.Parameter(torch.zeros(channels, len(WIDTHS)))  # every gate begins at 1
+        self.maps = nn.ModuleList(nn.Linear(channels, inner, bias=False) for _ in range(3))
+        axes = [axis for axis, wanted in (("row", rows), ("column", columns)) if wanted]
+        self.axes = nn.ModuleDict({axis: nn.Linear(inner, inner, bias=False) for axis in axes})
+        self.positions = nn.ParameterDict(
+            {axis: nn.Parameter(0.02 * torch.randn(heads, 2 * reach + 1)) for axis in axes}
         )
-    return widths
+        self.outward = nn.Linear(inner, width, bias=False)
+        nn.init.zeros_(self.outward.weight)
+
+    def forward(self, states: Tensor, mask: Tensor, *, segments: Tensor) -> Tensor:
+        """See ``Pooling``."""
+        row_means, rows_are = members(segments, mask)
+        grid = self.inward(rms_scaled(states))
+        rows = row_means @ grid
+        # Selects a token's row; a product, because padding has no row to index.
+        of_row = (row_means > 0).float().transpose(1, 2)
+        if self.pyramid != "none":
+            seen = scales(rows, rows_are, WIDTHS, cascade=self.pyramid == "cascade")
+            gate = 2 * torch.sigmoid((seen * self.mix).sum(-1))
+            rows, grid = rows * gate, grid * (of_row @ gate)
+        mixed = self.maps[2](rows)
+        if "row" in self.axes:
+            mixed = mixed + self._attention(rows, rows_are, "row")
+        if "column" in self.axes:
+            earlier = (segments[:, None] < segments[:, :, None]) & mask[:, None]
+            place = torch.cumsum(torch.ones_like(segments), 1) - 1 - earlier.sum(-1)
+            column_means, columns_are = members(place, mask)
+            down = self._attention(column_means @ grid, columns_are, "column")
+            mixed = mixed + row_means @ ((column_means > 0).float().transpose(1, 2) @ down)
+        return masked_mean(row_means @ states + self.outward(mixed), rows_are)
+
+    def _attention(self, of: Tensor, there: Tensor, axis: str) -> Tensor:
+        q, k, v = (each(of).unflatten(-1, (self.heads, -1)).transpose(1, 2) for each in self.maps)
+        place = torch.cumsum(torch.ones_like(there[0], dtype=torch.long), 0)
+        far = torch.clamp(place[None] - place[:, None], -self.reach, self.reach) + self.reach
+        scores = q @ k.transpose(-1, -2) / self.key**0.5 + self.positions[axis][:, far]
+        weights = masked_softmax(scores, there[:, None, None].expand_as(scores), -1)
+        found: Tensor = self.axes[axis]((weights @ v).transpose(1, 2).flatten(2))
+        return found
 
 
-OPERATORS = (
-    Operator(
-        "p2at",
-        "segments that attend to neighbours and to each other",
-        paper="2310.15025",
-        family="p2at",
-        equation="z = (1/m) Σ (l_i + W(v_i + Σ_j a_ij v_j)), l_i = mean of segment i, gated",
-        order="kept",
-        compute=p2at,
-        start=_start,
-        parameters={
-            "channels": Parameter(16, "Channels of the grid.", least=1),
-            "heads": Parameter(2, "Heads of the attention.", least=1),
-            "key": Parameter(8, "Width of a head's keys and values.", least=1),
-            "reach": Parameter(8, "Largest distance with its own weight.", least=1),
-            "pyramid": Parameter(
-                "cascade",
-                "Averages of averages (as published), of the rows, or none.",
-                choices=("cascade", "parallel", "none"),
-            ),
-            "rows": Parameter(True, "Attention among segments."),
-            "columns": Parameter(False, "Attention among positions in segments: an ablation."),
-        },
-        needs=frozenset({"segments"}),
-    ),
-    Operator(
-        "pyramid",
-        "greatest average over windows of several widths",
-        paper="2310.15025",
-        family="p2at",
-        equation="z_j = (1/S) Σ_s max_i average_s(l)_ij, l = means of segments",
-        order="kept",
-        compute=pyramid,
-        parameters={
-            "widths": Parameter((1, 3, 5, 7), "Widths of the windows, odd."),
-            "cascade": Parameter(False, "Each average is of the one before."),
-            "read": Parameter("max", "Value taken from each scale.", choices=("max", "mean")),
-        },
-        needs=frozenset({"segments"}),
-        single="same",
-    ),
-)
+class Pyramid(Pooling):
+    """Greatest average over windows of several widths, without parameters."""
+
+    name, title, paper = "pyramid", "greatest average over windows of several widths", "2310.15025"
+    equation = "z_j = (1/S) Σ_s max_i average_s(l)_ij, l = means of segments"
+    needs, ordered = frozenset({"segments"}), True
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        widths: tuple[int, ...] = (1, 3, 5, 7),
+        cascade: bool = False,
+        read: Literal["max", "mean"] = "max",
+    ) -> None:
+        super().__init__(width)
+        odd = bool(widths) and all(each > 0 and each % 2 for each in widths)
+        check(odd, self.name, f"widths={widths}", "odd numbers above 0")
+        self.widths, self.cascade, self.read = widths, cascade, read
+
+    def forward(self, states: Tensor, mask: Tensor, *, segments: Tensor) -> Tensor:
+        """See ``Pooling``."""
+        row_means, rows_are = members(segments, mask)
+        seen = scales(row_means @ states, rows_are, self.widths, cascade=self.cascade).flatten(2)
+        read = masked_max if self.read == "max" else masked_mean
+        return read(seen, rows_are).unflatten(-1, (self.width, -1)).mean(-1)
+
+
+POOLINGS = (P2AT, Pyramid)

@@ -1,127 +1,110 @@
-"""Basic poolings: mean, max, first, last, mean of landmarks, and a learned attention."""
+"""Plain poolings: mean, max, first, last, landmarks, a learned direction, top-k."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import torch
+from torch import Tensor, nn
 
-from milepost_lab.pooling.operator import Batch, Operator, Parameter
-from milepost_lab.pooling.ragged import maxima, means, softmax, starts, sums
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from milepost_lab.pooling.operator import Weights
-
-
-def mean(batch: Batch, _: Mapping[str, Any], __: Weights) -> NDArray[np.floating]:
-    """``(1/n) Σ x_i``."""
-    return means(batch.states, batch.lengths)
-
-
-def greatest(batch: Batch, _: Mapping[str, Any], __: Weights) -> NDArray[np.floating]:
-    """``max_i x_i``, channel by channel."""
-    return maxima(batch.states, batch.lengths)
-
-
-def first(batch: Batch, _: Mapping[str, Any], __: Weights) -> NDArray[np.floating]:
-    """The first token's state: ``[CLS]`` where the texts begin with it."""
-    result: NDArray[np.floating] = batch.states[starts(batch.lengths)]
-    return result
-
-
-def last(batch: Batch, _: Mapping[str, Any], __: Weights) -> NDArray[np.floating]:
-    """The last token's state, as causal models have it."""
-    result: NDArray[np.floating] = batch.states[starts(batch.lengths) + batch.lengths - 1]
-    return result
-
-
-def landmarks(batch: Batch, _: Mapping[str, Any], __: Weights) -> NDArray[np.floating]:
-    """Mean of the states that close a segment (LMK pooling, arXiv 2601.21525)."""
-    import numpy as np
-
-    return means(batch.states[np.cumsum(batch.segments) - 1], batch.per_text)
-
-
-def attention(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """``Σ a_i x_i`` with ``a = softmax(x · w / τ)``; ``w`` starts at 0, which is the mean."""
-    scores = batch.states.astype("float64") @ weights["query"] / settings["temperature"]
-    share = softmax(scores, batch.lengths)
-    return sums(share[:, None] * batch.states, batch.lengths)
-
-
-def _attention_start(
-    _: Mapping[str, Any], width: int, __: int, ___: np.random.Generator
-) -> Weights:
-    import numpy as np
-
-    return {"query": np.zeros(width, np.float32)}
-
-
-OPERATORS = (
-    Operator(
-        "mean",
-        "mean of all states",
-        paper="",
-        family="plain",
-        equation="z = (1/n) Σ x_i",
-        order="free",
-        compute=mean,
-        single="same",
-    ),
-    Operator(
-        "max",
-        "greatest value of each channel",
-        paper="",
-        family="plain",
-        equation="z_j = max_i x_ij",
-        order="free",
-        compute=greatest,
-        single="same",
-    ),
-    Operator(
-        "cls",
-        "the first state",
-        paper="",
-        family="plain",
-        equation="z = x_1",
-        order="kept",
-        compute=first,
-        single="same",
-    ),
-    Operator(
-        "last",
-        "the last state",
-        paper="",
-        family="plain",
-        equation="z = x_n",
-        order="kept",
-        compute=last,
-        single="same",
-    ),
-    Operator(
-        "lmk",
-        "mean of the states that close a segment",
-        paper="2601.21525",
-        family="plain",
-        equation="z = (1/m) Σ x_l, l closes a segment",
-        order="kept",
-        compute=landmarks,
-        needs=frozenset({"segments"}),
-        single="same",
-    ),
-    Operator(
-        "attention",
-        "mean weighted by a learned direction",
-        paper="",
-        family="plain",
-        equation="z = Σ a_i x_i, a = softmax(x·w/τ)",
-        order="free",
-        compute=attention,
-        start=_attention_start,
-        parameters={"temperature": Parameter(1.0, "Divides the scores.", least=1e-3)},
-        single="same",
-    ),
+from milepost_lab.pooling.base import (
+    Pooling,
+    check,
+    closes,
+    last_state,
+    masked_max,
+    masked_mean,
+    masked_softmax,
 )
+
+
+class Mean(Pooling):
+    """Mean of all states."""
+
+    name, title, equation = "mean", "mean of all states", "z = (1/n) Σ x_i"
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """See ``Pooling``."""
+        return masked_mean(states, mask)
+
+
+class Max(Pooling):
+    """Greatest value of each channel."""
+
+    name, title, equation = "max", "greatest value of each channel", "z_j = max_i x_ij"
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """See ``Pooling``."""
+        return masked_max(states, mask)
+
+
+class First(Pooling):
+    """The first state: ``[CLS]`` where texts begin with it."""
+
+    name, title, equation, ordered = "cls", "the first state", "z = x_1", True
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """See ``Pooling``."""
+        return states[:, 0]
+
+
+class Last(Pooling):
+    """The last state, as causal models have it."""
+
+    name, title, equation, ordered = "last", "the last state", "z = x_n", True
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """See ``Pooling``."""
+        return last_state(states, mask)
+
+
+class Landmarks(Pooling):
+    """LMK pooling: mean of the states that close a segment (arXiv 2601.21525)."""
+
+    name, title = "lmk", "mean of the states that close a segment"
+    paper, equation = "2601.21525", "z = (1/m) Σ x_l, l closes a segment"
+    needs, ordered = frozenset({"segments"}), True
+
+    def forward(self, states: Tensor, mask: Tensor, *, segments: Tensor) -> Tensor:
+        """See ``Pooling``."""
+        return masked_mean(states, closes(mask, segments))
+
+
+class Attention(Pooling):
+    """Mean weighted by a learned direction, which begins at 0: the plain mean."""
+
+    name, title = "attention", "mean weighted by a learned direction"
+    equation = "z = Σ a_i x_i, a = softmax(x·w/τ)"
+
+    def __init__(self, width: int, *, temperature: float = 1.0) -> None:
+        super().__init__(width)
+        check(temperature > 0, self.name, f"temperature={temperature}", "a number above 0")
+        self.query = nn.Parameter(torch.zeros(width))
+        self.temperature = temperature
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """See ``Pooling``."""
+        # Not a matrix-vector product, whose vector OpenVINO treats as a matrix at some widths.
+        scores = (states * self.query).sum(-1) / self.temperature
+        return (masked_softmax(scores, mask)[..., None] * states).sum(1)
+
+
+class TopK(Pooling):
+    """Mean of the k greatest values of each channel (arXiv 1404.2188)."""
+
+    name, title, paper = "top-k", "mean of the k greatest values of each channel", "1404.2188"
+    equation = "z_j = (1/k) Σ x_ij over the k greatest x_ij, k = min(k, n)"
+
+    def __init__(self, width: int, *, k: int = 4) -> None:
+        super().__init__(width)
+        check(k >= 1, self.name, f"k={k}", "1 or more")
+        self.k = k
+
+    def forward(self, states: Tensor, mask: Tensor) -> Tensor:
+        """See ``Pooling``."""
+        shown = states.masked_fill(~mask[..., None], -torch.inf)
+        # Not topk: it fails for texts of fewer than k tokens; min(k, n) would be fixed in a graph.
+        falling = torch.sort(shown, dim=1, descending=True).values
+        kept = mask & (torch.cumsum(mask.long(), 1) <= self.k)
+        return masked_mean(falling.masked_fill(~kept[..., None], 0.0), kept)
+
+
+POOLINGS = (Mean, Max, First, Last, Landmarks, Attention, TopK)

@@ -1,274 +1,156 @@
-"""Multi-granularity pooling: PoNet (arXiv 2110.02442), and its three poolings without weights.
-
-Each token is combined with a global summary of its text, the maxima of its segment and the maxima
-of its neighbours. Time and memory grow linearly with the number of tokens. The result has one state
-for each token; a setting says which of them are averaged into the text's vector.
-"""
+"""Multi-granularity pooling of PoNet (arXiv 2110.02442): global, segment and local, fused."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Literal
 
-from milepost.errors import InputError
-from milepost_lab.pooling.layer_norm import layer_norm
-from milepost_lab.pooling.operator import Batch, Need, Operator, Parameter
-from milepost_lab.pooling.ragged import maxima, means, owners, softmax, sums
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from milepost_lab.pooling.base import (
+    Pooling,
+    check,
+    check_heads,
+    closes,
+    identity,
+    masked_mean,
+    masked_softmax,
+)
 
-    from milepost_lab.pooling.operator import Weights
-
-MAPS = ("query", "key", "own", "segment", "local")
-"""Linear maps of the states, in the order in which ``mixed`` reads them: H_Q, H_K, H_O, H_S, H_L
-of the paper."""
+Readout = Literal["landmarks", "mean"]
 
 
-def balanced(length: int, count: int) -> list[int]:
-    """Cut a text evenly into ``count`` segments, and return the tokens of each.
+def global_aggregation(query: Tensor, key: Tensor, mask: Tensor, heads: int) -> Tensor:
+    """Equation 1: ``g' = Σ a_n k_n``, ``a = softmax(<g, k_n>/√c)``, ``g`` the mean query.
 
-    Token ``n`` is in segment ``floor(n · count / length)``, so lengths differ by 1 at most. The
-    paper's code takes ``n // (length // count + 1)``, which makes fewer segments than requested
-    (32 of 64 for a text of 64), and counts padding as text.
+    ``(b, n, d)`` twice → ``(b, d)``. Values are the keys.
+    """
+    keys = key.unflatten(-1, (heads, -1))
+    whole = masked_mean(query, mask).unflatten(-1, (heads, -1))
+    logits = (whole[:, None] * keys).sum(-1) / keys.shape[-1] ** 0.5
+    weights = masked_softmax(logits, mask[..., None].expand_as(logits))
+    return (weights[..., None] * keys).sum(1).flatten(1)
+
+
+def segment_max(values: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
+    """Equation 2: the maximum of each token's segment; arbitrary beyond the mask.
+
+    Equal maxima share the gradient.
+    """
+    place = torch.where(mask, segments, torch.zeros_like(segments))[..., None].expand_as(values)
+    shown = values.masked_fill(~mask[..., None], -torch.inf)
+    nothing = torch.full_like(values, -torch.inf)
+    return nothing.scatter_reduce(1, place, shown, "amax").gather(1, place)
+
+
+def local_max(values: Tensor, mask: Tensor, window: int) -> Tensor:
+    """Equation 3: the maximum over ``window`` neighbours; -inf where no neighbour is a token."""
+    length, around = values.shape[1], window // 2
+    shown = values.masked_fill(~mask[..., None], -torch.inf)
+    wide = F.pad(shown, (0, 0, around, around), value=-torch.inf)
+    return torch.stack([wide[:, at : at + length] for at in range(window)]).amax(0)
+
+
+def fused(maps: list[Tensor], mask: Tensor, segments: Tensor, heads: int, window: int) -> Tensor:
+    """Equation 4: ``P = (g' + S) · H_O + L``, ``(b, n, d)``, 0 beyond the mask.
 
     Args:
-        length: tokens of the text itself.
-        count: number of segments; at most as many as tokens are made.
-
-    Raises:
-        InputError: a number is below 1.
-
-    >>> balanced(10, 4)
-    [3, 2, 3, 2]
-    """
-    if length < 1 or count < 1:
-        raise InputError(f"{count} segments of {length} tokens cannot be", "give 1 or more of each")
-    count = min(count, length)
-    edges = [-(-number * length // count) for number in range(count + 1)]
-    return [end - start for start, end in pairwise(edges)]
-
-
-def by_specials(special: Sequence[bool]) -> list[int]:
-    """Cut a text at special tokens, as PoNet's code does at ``[SEP]``: the tokens of each segment.
-
-    Each special token is a segment of its own, and each run between two of them is one.
-
-    >>> by_specials([True, False, False, True, False, True])  # [CLS] a b [SEP] c [SEP]
-    [1, 2, 1, 1, 1]
-    """
-    found: list[int] = []
-    run = False
-    for each in special:
-        if run and not each:
-            found[-1] += 1
-        else:
-            found.append(1)
-        run = not each
-    return found
-
-
-def by_headings(heading: Sequence[bool]) -> list[int]:
-    """Cut a text where headings start, and return the tokens of each segment.
-
-    Adjacent headings start a single segment. The text before the first heading is a segment, and
-    so is a text without headings.
-
-    Args:
-        heading: for each token (or landmark, for states of landmarks) whether it belongs to a
-            heading.
-
-    >>> by_headings([False, True, True, False, True, False])  # a # b c # d
-    [1, 3, 2]
-    """
-    found: list[int] = []
-    before = False
-    for each in heading:
-        if found and (before or not each):
-            found[-1] += 1
-        else:
-            found.append(1)
-        before = each
-    return found
-
-
-def local_max(
-    values: NDArray[np.floating], lengths: NDArray[np.int64], window: int
-) -> NDArray[np.floating]:
-    """Greatest value of each channel among a token and its neighbours in its own text.
-
-    Args:
-        values: ``(tokens, d)``.
-        lengths: ``(texts,)``.
-        window: tokens in all, an odd number: 3 is one on each side.
-
-    Returns:
-        ``(tokens, d)``.
-    """
-    import numpy as np
-
-    text = owners(lengths)
-    greatest = values.copy()
-    for apart in range(1, window // 2 + 1):
-        beside = (text[apart:] == text[:-apart])[:, None]
-        left, right = values[:-apart], values[apart:]
-        np.maximum(greatest[apart:], left, out=greatest[apart:], where=beside)
-        np.maximum(greatest[:-apart], right, out=greatest[:-apart], where=beside)
-    return greatest
-
-
-def segment_max(values: NDArray[np.floating], segments: NDArray[np.int64]) -> NDArray[np.floating]:
-    """Greatest value of each channel in a token's segment, ``(tokens, d)``."""
-    result: NDArray[np.floating] = maxima(values, segments)[owners(segments)]
-    return result
-
-
-def aggregated(
-    query: NDArray[np.floating], key: NDArray[np.floating], lengths: NDArray[np.int64], heads: int
-) -> NDArray[np.float64]:
-    """Global aggregation: ``g' = Σ a_n k_n``, ``a = softmax(g · k_n / sqrt(c))``, ``g = mean q``.
-
-    The values are the keys; each head has width ``c``.
-
-    Args:
-        query: ``(tokens, d)``.
-        key: ``(tokens, d)``.
-        lengths: ``(texts,)``.
-        heads: a divisor of d.
-
-    Returns:
-        ``(texts, d)``.
-    """
-    width = key.shape[1]
-    keys = key.reshape(len(key), heads, width // heads)
-    whole = means(query, lengths).reshape(len(lengths), heads, width // heads)
-    logits = (whole[owners(lengths)] * keys).sum(-1) / keys.shape[-1] ** 0.5
-    found = sums(softmax(logits, lengths)[..., None] * keys, lengths)
-    return found.reshape(len(lengths), width)
-
-
-def mixed(
-    maps: Sequence[NDArray[np.floating]],
-    lengths: NDArray[np.int64],
-    segments: NDArray[np.int64],
-    heads: int,
-    window: int,
-) -> NDArray[np.float64]:
-    """Pooling fusion: ``(g' + S) · H_O + L``, token by token and channel by channel.
-
-    Args:
-        maps: H_Q, H_K, H_O, H_S and H_L, each ``(tokens, d)``, see ``MAPS``.
-        lengths: ``(texts,)``.
-        segments: tokens of each segment.
-        heads: of the global aggregation.
-        window: of the local maximum.
-
-    Returns:
-        ``(tokens, d)``.
+        maps: H_Q, H_K, H_O, H_S and H_L, ``(b, n, d)`` each.
+        mask: ``(b, n)`` bool.
+        segments: ``(b, n)``.
+        heads: see ``global_aggregation``.
+        window: see ``local_max``.
     """
     query, key, own, segment, local = maps
-    whole = aggregated(query, key, lengths, heads)[owners(lengths)]
-    result: NDArray[np.float64] = (whole + segment_max(segment, segments)) * own
-    return result + local_max(local, lengths, window)
+    whole = global_aggregation(query, key, mask, heads)[:, None]
+    mix = (whole + segment_max(segment, mask, segments)) * own + local_max(local, mask, window)
+    # Not a product with the mask: a window without a token is minus infinity.
+    return torch.where(mask[..., None], mix, torch.zeros_like(mix))
 
 
-def ponet(batch: Batch, settings: Mapping[str, Any], weights: Weights) -> NDArray[np.floating]:
-    """PoNet's block without its feed-forward layer, ``LN(x + P W + b)``, averaged by ``_read``."""
-    states = batch.states.astype("float64")
-    maps = [states @ weights[f"{name}_map"] + weights[f"{name}_bias"] for name in MAPS]
-    mix = mixed(maps, batch.lengths, batch.segments, settings["heads"], settings["window"])
-    update = mix @ weights["out_map"] + weights["out_bias"]
-    return _read(
-        layer_norm(states + update, weights["norm_scale"], weights["norm_shift"]), batch, settings
-    )
+def balanced_segments(mask: Tensor, count: int) -> Tensor:
+    """Cut each text's own length into ``count`` segments: ``floor(n K / N)``, ``(b, n)``.
+
+    The published rule cuts the padded length, so that a text depends on its batch.
+    """
+    lengths = mask.sum(1, keepdim=True)
+    places = torch.arange(mask.shape[1], device=mask.device)
+    return (places * count // lengths).clamp(max=count - 1)
 
 
-def triple(batch: Batch, settings: Mapping[str, Any], _: Weights) -> NDArray[np.floating]:
-    """``[mean ; segments' maxima ; neighbours' maxima]``, the last two averaged by ``_read``."""
-    import numpy as np
+class PoNetMixer(nn.Module):
+    """Equations 1 to 4 and the output map: six maps of width d.
 
-    _checked_window(settings)
-    states = batch.states
-    near = local_max(states, batch.lengths, settings["window"])
-    parts = [_read(each, batch, settings) for each in (segment_max(states, batch.segments), near)]
-    return np.concatenate([means(states, batch.lengths), *parts], axis=1)
+    Raises:
+        InputError: heads do not divide the width, or the window is even.
+    """
+
+    def __init__(self, width: int, heads: int = 1, window: int = 3) -> None:
+        super().__init__()
+        check_heads("ponet", heads, width)
+        check(window % 2 == 1, "ponet", f"window={window}", "an odd number")
+        self.maps = nn.ModuleList(nn.Linear(width, width) for _ in range(5))
+        self.out = nn.Linear(width, width)
+        self.heads, self.window = heads, window
+
+    def forward(self, states: Tensor, mask: Tensor, segments: Tensor) -> Tensor:
+        """``(b, n, d)`` → ``(b, n, d)``."""
+        maps = [each(states) for each in self.maps]
+        mixed: Tensor = self.out(fused(maps, mask, segments, self.heads, self.window))
+        return mixed
 
 
-def _read(
-    values: NDArray[np.floating], batch: Batch, settings: Mapping[str, Any]
-) -> NDArray[np.float64]:
-    """Average all tokens, or those that close a segment."""
-    import numpy as np
-
-    if settings["readout"] == "mean":
-        return means(values, batch.lengths)
-    return means(values[np.cumsum(batch.segments) - 1], batch.per_text)
+def read_out(values: Tensor, mask: Tensor, segments: Tensor, readout: Readout) -> Tensor:
+    """Average all tokens, or those that close a segment: ``(b, n, d)`` → ``(b, d)``."""
+    chosen = mask if readout == "mean" else closes(mask, segments)
+    return masked_mean(values.masked_fill(~chosen[..., None], 0.0), chosen)
 
 
-def _checked_window(settings: Mapping[str, Any]) -> None:
-    if settings["window"] % 2 == 0:
-        raise InputError(
-            f"a window of {settings['window']} tokens has no middle", "give an odd number"
+class PoNet(Pooling):
+    """One mixing layer that begins as the identity, then a mean."""
+
+    name, paper = "ponet", "2110.02442"
+    title = "tokens mixed with pools of text, segment and neighbours (PoNet)"
+    equation = "z = mean LN(x + PW + b), P = (g' + S) · H_O + L"
+    needs, ordered = frozenset({"segments"}), True
+
+    def __init__(
+        self, width: int, *, heads: int = 1, window: int = 3, readout: Readout = "landmarks"
+    ) -> None:
+        super().__init__(width)
+        self.mixer, self.norm, self.readout = (
+            PoNetMixer(width, heads, window),
+            nn.LayerNorm(width),
+            readout,
         )
+        self.mixer.maps = nn.ModuleList(identity(width, bias=True) for _ in range(5))
+        self.mixer.out = identity(width, bias=True)
+
+    def forward(self, states: Tensor, mask: Tensor, *, segments: Tensor) -> Tensor:
+        """See ``Pooling``."""
+        vectors = self.norm(states + self.mixer(states, mask, segments))
+        return read_out(vectors, mask, segments, self.readout)
 
 
-def _start(settings: Mapping[str, Any], width: int, _: int, __: np.random.Generator) -> Weights:
-    import numpy as np
+class PoNetTriple(Pooling):
+    """The three pools without parameters, side by side."""
 
-    _checked_window(settings)
-    if width % settings["heads"]:
-        raise InputError(
-            f"{settings['heads']} heads do not divide states of width {width}",
-            "a divisor of the width",
-        )
-    weights: dict[str, NDArray[np.float32]] = {}
-    for name in (*MAPS, "out"):
-        weights[f"{name}_map"] = np.eye(width, dtype=np.float32)
-        weights[f"{name}_bias"] = np.zeros(width, np.float32)
-    weights["norm_scale"] = np.ones(width, np.float32)
-    weights["norm_shift"] = np.zeros(width, np.float32)
-    return weights
+    name, paper = "ponet-triple", "2110.02442"
+    title = "mean, maxima of segments and maxima of neighbours side by side"
+    equation = "z = [mean x ; mean S ; mean L]"
+    needs, ordered = frozenset({"segments"}), True
+
+    def __init__(self, width: int, *, window: int = 3, readout: Readout = "landmarks") -> None:
+        super().__init__(width)
+        check(window % 2 == 1, self.name, f"window={window}", "an odd number")
+        self.window, self.readout = window, readout
+
+    def forward(self, states: Tensor, mask: Tensor, *, segments: Tensor) -> Tensor:
+        """See ``Pooling``."""
+        maxima = segment_max(states, mask, segments), local_max(states, mask, self.window)
+        parts = [read_out(each, mask, segments, self.readout) for each in maxima]
+        return torch.cat([masked_mean(states, mask), *parts], 1)
 
 
-_SEGMENTS: frozenset[Need] = frozenset({"segments"})
-_READING = {
-    "window": Parameter(3, "Tokens of the local maximum, an odd number.", least=1),
-    "readout": Parameter(
-        "landmarks",
-        "States that are averaged: those that close a segment, or all.",
-        choices=("landmarks", "mean"),
-    ),
-}
-
-OPERATORS = (
-    Operator(
-        "ponet",
-        "tokens mixed with pools of text, segment and neighbours (PoNet)",
-        paper="2110.02442",
-        family="ponet",
-        equation="z = mean LN(x + PW + b), P = (g' + S) · H_O + L",
-        order="kept",
-        compute=ponet,
-        start=_start,
-        parameters={
-            "heads": Parameter(
-                1, "Heads of the global aggregation; they must divide the width.", least=1
-            ),
-            **_READING,
-        },
-        needs=_SEGMENTS,
-    ),
-    Operator(
-        "ponet-triple",
-        "mean, maxima of segments and maxima of neighbours side by side",
-        paper="2110.02442",
-        family="ponet",
-        equation="z = [mean x ; mean S ; mean L]",
-        order="kept",
-        compute=triple,
-        parameters=_READING,
-        needs=_SEGMENTS,
-    ),
-)
+POOLINGS = (PoNet, PoNetTriple)

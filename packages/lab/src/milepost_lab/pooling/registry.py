@@ -1,99 +1,153 @@
-"""User-defined poolings: torch modules over padded texts, by ``register`` or as entry points.
-
-    from torch import nn
-
-    class Gated(nn.Module):
-        def __init__(self, width, hidden=64): ...
-        def forward(self, states, mask): ...  # (B, N, d), (B, N) → (B, d_out) or (B, k, d_out)
-
-    pooling.register("gated", Gated)
-
-A package registers a pooling in its ``pyproject.toml``:
-
-    [project.entry-points."milepost.poolings"]
-    gated = "my_package.gated:Gated"
-
-The package is not imported before its pooling is requested. The torch side, which also checks
-shapes and padding, is ``milepost_lab.model.pooling.outside``.
-"""
+"""All poolings by name: ``names``, ``module``, ``get``, ``load``, ``register``."""
 
 from __future__ import annotations
 
-import hashlib
-import importlib
+import importlib.util
 import inspect
+import json
 import re
+import sys
+import zipfile
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
-from importlib.metadata import EntryPoint, entry_points
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args, get_origin, get_type_hints
 
-from milepost.errors import InputError, first_line
-from milepost_lab.pooling.operator import Batch, Need, Operator, Parameter
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor, nn
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from milepost_lab.pooling.operator import Weights
+from milepost.errors import InputError, MilepostError, ModelError, first_line, nearest
+from milepost_lab.pooling import (
+    conditioned,
+    fusion,
+    ggem,
+    hierarchy,
+    late,
+    layers,
+    newer,
+    p2at,
+    plain,
+    ponet,
+)
+from milepost_lab.pooling.base import Late, Need, Pooling, padded
 
 GROUP = "milepost.poolings"
-"""The group of entry points."""
+"""Entry points of packages that bring poolings: name → class."""
 
-# Imported by name, as entry points are: this package depends on neither network nor torch.
-_TORCH = "milepost_lab.model.pooling.outside"
-
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+_TOGETHER = 1 << 22  # numbers of padded states that are pooled at once
 _GIVEN = ("query_width", "layers")
-"""Arguments of ``make`` that are not settings, because the inputs decide them."""
-_OF_GET = ("weights", "seed")
-"""Arguments of ``pooling.get``, which settings may not be named like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A row of the table.
+
+    Attributes:
+        name, title, paper, equation, needs, ordered, late, query_settings: see ``Pooling``.
+        make: ``make(width, query_width=…, layers=…, **settings)`` gives the module.
+        defaults: setting → its default.
+        choices: setting → its allowed strings.
+    """
+
+    name: str
+    make: Callable[..., nn.Module]
+    title: str
+    paper: str = ""
+    equation: str = ""
+    needs: frozenset[Need] = frozenset()
+    ordered: bool = True
+    late: Late = ""
+    query_settings: Mapping[str, int | str] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Check names and types of settings, and fill in defaults.
+
+        Raises:
+            InputError: an unknown setting or a value of another type.
+        """
+        for name, value in given.items():
+            if name not in self.defaults:
+                known = f"{nearest(name, tuple(self.defaults))}one of {', '.join(self.defaults)}"
+                raise InputError(
+                    f"{self.name} has no setting {name!r}", known if self.defaults else "none"
+                )
+            wanted = type(self.defaults[name])
+            fits = type(value) is wanted or (wanted is float and type(value) is int)
+            if not fits and not (wanted is tuple and isinstance(value, list)):
+                raise InputError(
+                    f"{self.name}: {name} is {value!r}, not {wanted.__name__}",
+                    f"its default, {self.defaults[name]!r}",
+                )
+            if name in self.choices and value not in self.choices[name]:
+                raise InputError(
+                    f"{self.name}: {name} is {value!r}", f"one of {', '.join(self.choices[name])}"
+                )
+        values = {**self.defaults, **given}
+        return {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in values.items()
+        }
+
+
+def _operator(name: str, make: Callable[..., Any], **facts: Any) -> Operator:
+    """Read the settings of a class or function from its arguments."""
+    defaults: dict[str, Any] = {}
+    choices: dict[str, tuple[str, ...]] = {}
+    for part in _constructors(make):
+        hints = get_type_hints(part.__init__ if inspect.isclass(part) else part)
+        for argument in list(inspect.signature(part).parameters.values()):
+            default = argument.default
+            if argument.name in _GIVEN or default is inspect.Parameter.empty:
+                continue
+            if not isinstance(default, int | float | str | tuple):
+                raise InputError(
+                    f"{name}: its argument {argument.name} has no default that is a setting",
+                    "a number, bool or string, or a tuple of whole numbers",
+                )
+            defaults[argument.name] = default
+            hint = hints.get(argument.name)
+            if isinstance(default, str) and get_origin(hint) is not None:
+                choices[argument.name] = get_args(hint)
+    return Operator(name, make, defaults=defaults, choices=choices, **facts)
+
+
+def _constructors(make: Callable[..., Any]) -> list[Callable[..., Any]]:
+    inner = getattr(make, "fusion", None)
+    return [make] if inner is None else [make, inner]
+
+
+def _of_class(kind: type[Pooling]) -> Operator:
+    return _operator(
+        kind.name,
+        kind,
+        title=kind.title,
+        paper=kind.paper,
+        equation=kind.equation,
+        needs=kind.needs,
+        ordered=kind.ordered,
+        late=kind.late,
+        query_settings=kind.query_settings,
+    )
+
+
+FAMILIES = (plain, fusion, ggem, hierarchy, layers, p2at, ponet, newer, conditioned, late)
+
+TABLE: dict[str, Operator] = {
+    kind.name: _of_class(kind) for family in FAMILIES for kind in family.POOLINGS
+}
+"""Every pooling of Milepost by its name."""
 
 _REGISTERED: dict[str, Operator] = {}
-# Hashed when registered: a file may be edited while a comparison runs on its former code.
-_SOURCES: dict[str, str] = {}
-
-
-def outside(
-    name: str,
-    make: Callable[..., Any],
-    *,
-    needs: Collection[Need] = (),
-    title: str = "",
-    paper: str = "",
-    equation: str = "",
-) -> Operator:
-    """Make the row of the table for a user-defined torch module; see ``register``."""
-    if not _NAME.fullmatch(name):
-        raise InputError(
-            f"{name!r} cannot name a pooling", "small letters, digits, - and _, as in gated-mean"
-        )
-    if not callable(make):
-        raise InputError(
-            f"{name}: {make!r} is not a class or function", "what makes the module: MyPooling"
-        )
-    unknown = sorted(set(needs) - set(get_args(Need)))
-    if unknown:
-        raise InputError(f"{name} needs {unknown[0]!r}", f"needs=, of {', '.join(get_args(Need))}")
-    return Operator(
-        name,
-        title or _title(make),
-        paper=paper,
-        family="",
-        equation=equation,
-        order="kept",
-        compute=partial(_compute, name),
-        start=partial(_start, name),
-        parameters=_parameters(name, make),
-        needs=frozenset(needs),
-        make=make,
-    )
 
 
 def register(
     name: str,
-    make: Callable[..., Any],
+    make: Callable[..., nn.Module],
     *,
     needs: Collection[Need] = (),
     title: str = "",
@@ -105,167 +159,376 @@ def register(
     Args:
         name: lower-case letters, digits, ``-`` and ``_``.
         make: a class of ``torch.nn.Module``, or a function that makes one: ``make(width,
-            setting=default, …)``. ``width`` is d of the states; arguments with a default (a number,
-            bool or string, or a tuple of whole numbers) are settings; ``query_width`` and
-            ``layers`` are passed if they are arguments. The module's ``forward(states, mask)``
-            takes ``(B, N, d)`` float32 and ``(B, N)`` bool, true at tokens, and returns
-            ``(B, d_out)``, or ``(B, k, d_out)`` for k vectors a text, which are scored by MaxSim.
-        needs: further arguments of ``forward``, by name: ``segments``, ``(B, N)`` int64, the
-            number of each token's sentence; ``queries``, ``(B, d_q)``; ``layers``: states are
-            ``(B, N, layers, d)``.
-        title: what it does, in a few words; by default the first line of its docstring.
+            setting=default, …)``; ``query_width`` and ``layers`` are passed if they are arguments.
+            Its ``forward(states, mask)`` is that of ``milepost_lab.pooling.base``; it may return
+            ``(texts, k, d_out)`` for k vectors a text, which are scored by MaxSim.
+        needs: further inputs of ``forward``.
+        title: what it does, in a few words.
         paper: an arXiv number.
         equation: one line.
 
-    Returns:
-        The row of the table.
-
     Raises:
-        InputError: the name is invalid or that of an operator of Milepost, or an argument of
-            ``make`` after the first has no such default.
+        InputError: the name is invalid or that of a pooling of Milepost, or an argument of
+            ``make`` has a default that cannot be a setting.
     """
-    from milepost_lab.pooling.table import TABLE
-
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", name):
+        raise InputError(f"{name!r} cannot name a pooling", "small letters, digits, - and _")
     if name in TABLE:
         raise InputError(f"{name} is a pooling of Milepost", f"another name: my-{name}")
-    row = outside(name, make, needs=needs, title=title, paper=paper, equation=equation)
-    _REGISTERED[name], _SOURCES[name] = row, _source(make)
+    unknown = sorted(set(needs) - set(get_args(Need)))
+    if unknown:
+        raise InputError(f"{name} needs {unknown[0]!r}", f"needs=, of {', '.join(get_args(Need))}")
+    _REGISTERED[name] = _operator(
+        name,
+        make,
+        title=title or name,
+        paper=paper,
+        equation=equation,
+        needs=frozenset(needs),
+    )
+    return _REGISTERED[name]
+
+
+def run_code(file: Path) -> None:
+    """Run a Python file that registers poolings, for ``--code``.
+
+    Raises:
+        InputError: the file fails, or registers nothing.
+    """
+    before = dict(_REGISTERED)
+    name = f"milepost_code_{file.stem}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(sys.modules[name])
+    except MilepostError:
+        raise
+    except (Exception, SystemExit) as error:  # user code may raise anything
+        raise InputError(
+            f"{file} fails: {type(error).__name__}: {first_line(error)}", f"python {file}"
+        ) from error
+    if all(row is before.get(each) for each, row in _REGISTERED.items()):
+        raise InputError(f"{file} registers no pooling", "milepost_lab.pooling.register in it")
+
+
+def names() -> dict[str, Operator]:
+    """Every pooling by name, those of other packages last."""
+    others = sorted({point.name for point in entry_points(group=GROUP)} - _REGISTERED.keys())
+    return {**TABLE, **_REGISTERED, **{name: operator(name) for name in others}}
+
+
+def operator(name: str) -> Operator:
+    """Find a pooling by name.
+
+    Raises:
+        InputError: it is unknown, or its package cannot be imported.
+    """
+    if name not in TABLE and name not in _REGISTERED:
+        for point in entry_points(group=GROUP, name=name):
+            try:
+                register(name, point.load())
+            except Exception as error:  # user code may raise anything
+                raise InputError(
+                    f"the pooling {name} cannot be imported: {first_line(error)}", point.value
+                ) from error
+    row = TABLE.get(name) or _REGISTERED.get(name)
+    if row is None:
+        known = (*TABLE, *_REGISTERED)
+        raise InputError(
+            f"unknown pooling {name!r}", f"{nearest(name, known)}one of {', '.join(known)}"
+        )
     return row
 
 
-def registered() -> dict[str, Operator]:
-    """Return what ``register`` added so far, by name."""
-    return dict(_REGISTERED)
+def module(
+    name: str,
+    /,
+    width: int,
+    *,
+    query_width: int = 0,
+    layers: int = 1,
+    seed: int = 0,
+    **settings: Any,
+) -> nn.Module:
+    """Make the torch module of a pooling; its initial weights depend on the seed alone.
 
-
-def others() -> list[str]:
-    """List the names of all user-defined poolings; nothing is imported."""
-    return list(dict.fromkeys([*_REGISTERED, *sorted(_offered())]))
-
-
-def found(name: str) -> Operator | None:
-    """Find a user-defined pooling by name; None if there is none.
+    Args:
+        name: see ``names``.
+        width: d of the states.
+        query_width: d of the queries, if it needs them; 0 for the width of the states.
+        layers: number of layers, if it needs them.
+        seed: of the initial weights.
+        settings: see ``Operator.defaults``.
 
     Raises:
-        InputError: the package that offers it cannot be imported, or offers something else.
+        InputError: an unknown pooling or setting, or a value out of its bounds; a pooling of others
+            that gives NaN, or reads padding.
     """
-    if name not in _REGISTERED and (point := _offered().get(name)) is not None:
-        package = point.dist.name if point.dist else point.module
-        try:
-            made = point.load()
-        except Exception as error:  # user code may raise anything
-            raise InputError(
-                f"the pooling {name} of {package} cannot be imported: {type(error).__name__}: "
-                f"{first_line(error)}",
-                f"pip install --upgrade {package}, or pip uninstall {package}",
-            ) from error
-        # The module may have registered it itself, with a title and so on.
-        if name not in _REGISTERED:
-            register(name, made)
-    return _REGISTERED.get(name)
+    row = operator(name)
+    checked = row.settings(settings)
+    takes = inspect.signature(row.make).parameters
+    more: dict[str, Any] = {"query_width": query_width or width, "layers": layers}
+    more = {each: value for each, value in more.items() if each in takes}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        made = row.make(width, **more, **checked)
+        if name in _REGISTERED:
+            _try(row, made, width, more.get("query_width", width), layers)
+    return made
 
 
-def source_of(operator: Operator) -> str:
-    """Hash of the code of a user-defined pooling, as it was registered; empty for Milepost's.
-
-    The code is the file that defines it, and the arguments of ``functools.partial``. Other files
-    that it imports do not count.
-    """
-    return "" if operator.make is None else _SOURCES[operator.name]
-
-
-def _source(make: Callable[..., Any]) -> str:
-    """Hash the code of a pooling; see ``source_of``."""
-    given = []
-    while isinstance(make, partial):
-        given.append(_told([make.args, *make.keywords.items()]))
-        make = make.func
-    make = inspect.unwrap(make)
-    if not inspect.isclass(make) and not inspect.isroutine(make):
-        make = type(make)  # a callable object
-    try:
-        code = Path(inspect.getsourcefile(make) or "").read_bytes()
-    except (OSError, TypeError):  # in a notebook or an interpreter, or not written in Python
-        try:
-            code = inspect.getsource(make).encode()
-        except (OSError, TypeError):
-            code = repr(make).encode()
-    return hashlib.sha256(repr((given, make.__qualname__, code)).encode()).hexdigest()[:16]
-
-
-def _told(value: object) -> str:
-    """Represent a value by the same text in each process; ``repr`` may contain an address."""
-    if isinstance(value, list | tuple):
-        return f"({', '.join(map(_told, value))})"
-    if value is None or isinstance(value, int | float | str):
-        return repr(value)
-    return str(getattr(value, "__qualname__", type(value).__qualname__))
-
-
-def _title(make: Callable[..., Any]) -> str:
-    """The first line of its own docstring, not that of ``nn.Module``; otherwise its full name."""
-    while isinstance(make, partial):
-        make = make.func
-    own = make.__dict__.get("__doc__") if inspect.isclass(make) else make.__doc__
-    place = f"{make.__module__}.{getattr(make, '__qualname__', type(make).__name__)}"
-    return (own or "").strip().partition("\n")[0] or place
-
-
-def _offered() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
-
-
-def _parameters(name: str, make: Callable[..., Any]) -> dict[str, Parameter]:
-    """Read the settings that a class or function takes from its arguments."""
-    try:
-        arguments = list(inspect.signature(make).parameters.values())
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{name}: its arguments are not known: {error}", "a class or function of Python"
-        ) from error
-    if not arguments or arguments[0].kind is inspect.Parameter.KEYWORD_ONLY:
-        raise InputError(f"{name} does not take the width of the states", "make(width, …)")
-    settings = {}
-    for argument in arguments[1:]:
-        if argument.name in _GIVEN or argument.kind in (
-            inspect.Parameter.VAR_POSITIONAL,
-            inspect.Parameter.VAR_KEYWORD,
-        ):
-            continue
-        if argument.name in _OF_GET:
-            raise InputError(
-                f"{name}: its argument {argument.name} has the name of an argument of pooling.get",
-                "another name",
-            )
-        default = argument.default
-        whole = isinstance(default, tuple) and all(isinstance(each, int) for each in default)
-        if not isinstance(default, int | float | bool | str) and not whole:
-            raise InputError(
-                f"{name}: its argument {argument.name} has no default that is a setting",
-                "a number, bool or string, or a tuple of whole numbers",
-            )
-        settings[argument.name] = Parameter(default, f"{argument.name} of {name}")
-    return settings
-
-
-def _compute(
-    name: str, batch: Batch, settings: Mapping[str, Any], weights: Weights
-) -> NDArray[np.floating]:
-    vectors: NDArray[np.floating] = importlib.import_module(_TORCH).compute(
-        _REGISTERED[name], batch, settings, weights
-    )
+def pool(
+    made: nn.Module,
+    needs: Collection[Need],
+    states: Tensor,
+    mask: Tensor,
+    queries: Tensor | None = None,
+    segments: Tensor | None = None,
+) -> Tensor:
+    """Call a module with the inputs that it needs; states beyond the mask are not read."""
+    shape = (*mask.shape, *(1,) * (states.ndim - 2))
+    clean = torch.where(mask.view(shape), states, torch.zeros_like(states)).float()
+    given = {"queries": queries, "segments": segments}
+    vectors: Tensor = made(clean, mask, **{name: given[name] for name in needs if name in given})
     return vectors
 
 
-def _start(
-    name: str,
-    settings: Mapping[str, Any],
-    width: int,
-    query_width: int,
-    rng: np.random.Generator,
-    layers: int = 1,
-) -> Weights:
-    weights: Weights = importlib.import_module(_TORCH).start(
-        _REGISTERED[name], settings, width, query_width, layers, rng
-    )
-    return weights
+@torch.no_grad()
+def _try(row: Operator, made: nn.Module, width: int, query_width: int, layers: int) -> None:
+    """Pool two random texts, together and alone."""
+    shape = (layers, width) if "layers" in row.needs else (width,)
+    states, mask = padded([torch.randn(5, *shape), torch.randn(3, *shape)])
+    queries, segments = torch.randn(2, query_width), torch.arange(5).expand(2, -1) // 2
+    training = made.training
+    made.eval()
+    try:
+        both = pool(made, row.needs, states, mask, queries, segments)
+        alone = pool(made, row.needs, states[1:, :3], mask[1:, :3], queries[1:], segments[1:, :3])
+    except Exception as error:  # user code may raise anything
+        raise InputError(
+            f"{row.name} fails on states of the shape {tuple(states.shape)}: {first_line(error)}",
+            "forward(states (B, N, d), mask (B, N)) that returns (B, d_out) or (B, k, d_out)",
+        ) from error
+    made.train(training)
+    if not isinstance(both, Tensor) or both.ndim not in (2, 3) or len(both) != 2:
+        raise InputError(f"{row.name} does not return (B, d_out) or (B, k, d_out)")
+    if not torch.isfinite(both).all():
+        raise InputError(f"{row.name} gives NaN or infinity for a text with padding")
+    if both[1:].shape != alone.shape or not torch.allclose(both[1:], alone, 1e-3, 1e-4):
+        raise InputError(
+            f"{row.name} reads padding: a text has another vector beside a longer one",
+            "mask.sum(1) for the number of tokens",
+        )
+
+
+class Pool:
+    """A pooling with its settings, to be called with NumPy arrays.
+
+    Args:
+        row: of the table.
+        settings: all of them, see ``Operator.settings``.
+        seed: of initial weights, which are made at the first call, when widths are known.
+        weights: of a trained module, by name; None for initial ones.
+    """
+
+    def __init__(
+        self,
+        row: Operator,
+        settings: Mapping[str, Any],
+        seed: int = 0,
+        weights: Mapping[str, NDArray[Any]] | None = None,
+    ) -> None:
+        self.operator, self.settings, self.seed = row, dict(settings), seed
+        self._weights = weights
+        self._made: nn.Module | None = None
+        self._widths: tuple[int, int, int] = (0, 0, 0)
+
+    @classmethod
+    def of(cls, made: nn.Module, name: str, settings: Mapping[str, Any]) -> Pool:
+        """The pooling of a trained module."""
+        row = operator(name)
+        weights = {n: value.detach().cpu().numpy() for n, value in made.state_dict().items()}
+        return cls(row, row.settings(settings), weights=weights)
+
+    def of_queries(self) -> Pool:
+        """The same pooling for queries; only late interaction treats them differently."""
+        settings = {**self.settings, **self.operator.query_settings}
+        return Pool(self.operator, settings, self.seed, self._weights)
+
+    def module(self, width: int, query_width: int = 0, layers: int = 1) -> nn.Module:
+        """The torch module for these widths, in evaluation mode.
+
+        Raises:
+            InputError: the weights are of other widths.
+        """
+        widths = width, query_width, layers
+        if self._made is None or self._widths != widths:
+            made = module(
+                self.operator.name,
+                width,
+                query_width=query_width,
+                layers=layers,
+                seed=self.seed,
+                **self.settings,
+            )
+            if self._weights is not None:
+                state = {n: torch.from_numpy(np.array(w)) for n, w in self._weights.items()}
+                try:
+                    made.load_state_dict(state)
+                except RuntimeError as error:
+                    raise InputError(
+                        f"{self.operator.name} was not trained on states of width {width} and "
+                        f"{layers} layers",
+                        "states of the network that it was trained on",
+                    ) from error
+            self._made, self._widths = made.eval(), widths
+        return self._made
+
+    @torch.no_grad()
+    def __call__(
+        self,
+        states: ArrayLike,
+        lengths: ArrayLike,
+        *,
+        queries: ArrayLike | None = None,
+        segments: ArrayLike | None = None,
+    ) -> NDArray[np.float32]:
+        """Pool texts.
+
+        Args:
+            states: ``(tokens, d)``, concatenated texts; ``(tokens, layers, d)`` if it needs layers.
+            lengths: ``(texts,)``: the tokens of each text, at least 1.
+            queries: ``(texts, d_q)``, if it needs them.
+            segments: tokens of each segment, if it needs them; none crosses the end of a text.
+
+        Returns:
+            ``(texts, d_out)`` float32, not normalised; ``(texts, k, d_out)`` for late interaction,
+            where shorter texts end in rows of zeros.
+
+        Raises:
+            InputError: lengths or segments that do not add up, NaN, or a missing input.
+        """
+        values, counts = np.asarray(states, np.float32), np.asarray(lengths, np.int64)
+        name, needs = self.operator.name, self.operator.needs
+        dimensions = 3 if "layers" in needs else 2
+        if values.ndim != dimensions or not np.isfinite(values).all():
+            raise InputError(f"{name} needs {dimensions}-dimensional states without NaN")
+        numbers = self._segments(segments, counts, len(values))
+        asked = None if queries is None else torch.from_numpy(np.asarray(queries, np.float32))
+        if "queries" in needs and (asked is None or len(asked) != len(counts)):
+            raise InputError(f"{name} needs a query for each text", "queries=…, (texts, d_q)")
+        made = self.module(
+            values.shape[-1],
+            0 if asked is None else asked.shape[1],
+            values.shape[1] if dimensions == 3 else 1,
+        )
+        ends = np.cumsum(counts)
+        found: list[Tensor] = []
+        longest = int(counts.max(initial=1)) * int(np.prod(values.shape[1:]))
+        step = max(1, _TOGETHER // longest)
+        for at in range(0, len(counts), step):
+            some = range(at, min(len(counts), at + step))
+            spans = [slice(int(ends[n] - counts[n]), int(ends[n])) for n in some]
+            padded_states, mask = padded([torch.from_numpy(values[span]) for span in spans])
+            cut = None
+            if numbers is not None:
+                cut, _ = padded([torch.from_numpy(numbers[span]) for span in spans])
+            some_asked = None if asked is None else asked[at : at + step]
+            found.append(pool(made, needs, padded_states, mask, some_asked, cut))
+        most = max((part.shape[1] for part in found), default=0)
+        if found and found[0].ndim == 3:
+            found = [nn.functional.pad(part, (0, 0, 0, most - part.shape[1])) for part in found]
+        vectors = torch.cat(found).numpy() if found else np.zeros((0, values.shape[-1]), np.float32)
+        if not np.isfinite(vectors).all():
+            raise InputError(f"{name} gives NaN or infinity", "smaller states: scale them")
+        result: NDArray[np.float32] = vectors
+        return result
+
+    def _segments(
+        self, segments: ArrayLike | None, lengths: NDArray[np.int64], tokens: int
+    ) -> NDArray[np.int64] | None:
+        """The number of each token's segment, from 0 in each text."""
+        if (lengths < 1).any() or lengths.sum() != tokens:
+            raise InputError(f"lengths add up to {lengths.sum()} of {tokens} states")
+        if "segments" not in self.operator.needs:
+            return None
+        if segments is None:
+            raise InputError(
+                f"{self.operator.name} needs segments=, the number of tokens of each segment",
+                "segments=numpy.ones(len(states), int) where each state is its own",
+            )
+        sizes = np.asarray(segments, np.int64)
+        ends, texts = np.cumsum(sizes), np.cumsum(lengths)
+        if (sizes < 1).any() or sizes.sum() != tokens or not np.isin(texts, ends).all():
+            raise InputError("segments must tile every text", "cut them at the ends of texts")
+        numbers = np.repeat(np.arange(len(sizes)), sizes)
+        found: NDArray[np.int64] = numbers - np.repeat(numbers[texts - lengths], lengths)
+        return found
+
+    def save(self, file: Path) -> None:
+        """Write name, settings, seed and weights into one ``.npz`` file."""
+        weights = self._weights
+        if weights is None and self._made is not None:
+            weights = {n: value.numpy() for n, value in self._made.state_dict().items()}
+        head = {"operator": self.operator.name, "settings": self.settings, "seed": self.seed}
+        arrays: dict[str, Any] = {f"weight:{n}": value for n, value in (weights or {}).items()}
+        with file.open("wb") as out:
+            np.savez(out, head=np.array(json.dumps(head)), trained=weights is not None, **arrays)
+
+
+def get(name: str, /, *, seed: int = 0, **settings: Any) -> Pool:
+    """Set up a pooling for NumPy arrays: ``get("ggem", groups=8)(states, lengths)``.
+
+    Raises:
+        InputError: an unknown pooling or setting.
+    """
+    row = operator(name)
+    return Pool(row, row.settings(settings), seed)
+
+
+def load(file: Path | str) -> Pool:
+    """Load a pooling that ``Pool.save`` wrote.
+
+    Raises:
+        ModelError: the file is missing, damaged or not a pooling.
+        InputError: it names a pooling that this version does not have.
+    """
+    prefix = "weight:"
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            head = json.loads(str(arrays["head"]))
+            weights = {n[len(prefix) :]: arrays[n] for n in arrays.files if n.startswith(prefix)}
+            trained = bool(arrays["trained"])
+            name, settings, seed = str(head["operator"]), dict(head["settings"]), int(head["seed"])
+    except (OSError, KeyError, TypeError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ModelError(
+            f"{file} is not a pooling ({error})", "write it again with Pool.save"
+        ) from None
+    row = operator(name)
+    return Pool(row, row.settings(settings), seed, weights if trained else None)
+
+
+def of_landmarks(
+    pooling: str | Pool,
+) -> Callable[[NDArray[np.float32], list[int]], NDArray[np.float32]]:
+    """Make the function that pools the landmarks of chunks, for ``milepost.chunks(pooling=…)``.
+
+    Raises:
+        InputError: the name is unknown, or the pooling needs more than landmarks or is of late
+            interaction.
+    """
+    made = get(pooling) if isinstance(pooling, str) else pooling
+    row = made.operator
+    if (row.needs - {"segments"}) or row.late:
+        raise InputError(
+            f"the pooling {row.name} cannot make one vector of landmarks alone", "pooling='lmk'"
+        )
+
+    def pooled(landmarks: NDArray[np.float32], counts: list[int]) -> NDArray[np.float32]:
+        segments = np.ones(len(landmarks), np.int64) if "segments" in row.needs else None
+        vectors: NDArray[np.float32] = made(landmarks, counts, segments=segments)
+        return vectors
+
+    return pooled

@@ -1,1 +1,1 @@
-"""How well vectors separate labels, and what changes with another model."""
+"""How far apart labels lie in pooled states: the Alignment Quality Index (arXiv 2506.13901)."""

@@ -1,1 +1,1 @@
-"""One pooling explained, with a picture of its weights on a text."""
+"""One pooling explained."""

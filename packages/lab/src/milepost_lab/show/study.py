@@ -1,236 +1,181 @@
-"""`milepost lab show`: one operator in words, in numbers, and at work on a text.
+"""``milepost lab show``: one pooling in words, in numbers, and at work on a text.
 
 How much a token counts is found by leaving it out: ``|z - z without it|``, as a share of the sum
-over all tokens. That needs no gradient, holds for every operator, and is what a reader of the
-picture expects: a pale token could be taken away. A text of one token is all that token.
+over all tokens. That needs no gradient and holds for every pooling.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+import click
 import numpy as np
+from numpy.typing import NDArray
 
+from milepost.console.options import FILE, Settings, code_option, common, json_option
+from milepost.console.records import print_json
 from milepost.errors import InputError
-from milepost_lab.pooling import Operator, Pool
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from milepost_lab.compare.reading import TokenReader
+from milepost.writing import write_text
+from milepost_lab.compare.model import read_arm
+from milepost_lab.data.network import TokenReader
+from milepost_lab.pooling import Pool, load
+from milepost_lab.pooling.registry import run_code
 
 TEXT = (
     "Bees build their cells of wax. The queen lays her eggs in them, and in summer the workers "
     "bring pollen and honey. A swarm that has lost its queen does not live through the winter."
 )
 QUERY = "What do bees store?"
-
-WIDTH = 8  # of the states of the example: what heads and groups of all operators divide
-LAYERS = 3
-_TOGETHER = 65_536  # states pooled at once when tokens are left out
+WIDTH, LAYERS = 8, 3
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """An operator called with small numbers.
+@click.command(
+    "show",
+    short_help="Explain a pooling, with a picture of its weights.",
+    epilog="""\b
+Examples:
+  milepost lab show lmk
+  milepost lab show max "The cat sat. The dog did not." --out weights.svg
+  milepost lab show attention:temperature=0.2""",
+)
+@click.argument("name")
+@click.argument("text", required=False)
+@click.option("--query", metavar="TEXT", default=QUERY, help="For poolings that read one.")
+@click.option("--network", metavar="NAME|FOLDER", default="minilm", help="Reads TEXT.")
+@click.option("--weights", type=FILE, help="A trained pooling, written by Pool.save.")
+@code_option
+@click.option("--out", type=FILE, help="Write the picture as SVG.")
+@json_option
+@common
+@click.pass_obj
+def command(
+    settings: Settings | None,
+    name: str,
+    text: str | None,
+    query: str,
+    network: str,
+    weights: Path | None,
+    code: tuple[Path, ...],
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Print equation, paper, settings and an example, and show the weight of each token in TEXT."""
+    for file in code:
+        run_code(file)
+    arm = read_arm(name)
+    pool = Pool(arm.row, arm.settings) if weights is None else load(weights)
+    if pool.operator.name != arm.row.name:
+        raise InputError(f"{weights} holds {pool.operator.name}, not {arm.row.name}")
+    words = described(pool)
+    states, given = example()
+    numbers = call(pool, states, [3, 2], **given)
+    shares: list[tuple[str, float]] = []
+    if text is not None or out is not None:
+        shares = picture(pool, TokenReader.open(network), text or TEXT, query)
+    if out is not None:
+        write_text(out, as_svg(shares, f"{name}: {arm.row.equation}"))
+    if as_json:
+        print_json({**dict(words), "settings": pool.settings, "example": numbers.tolist(),
+                    "counts": [[part, round(share, 6)] for part, share in shares]})  # fmt: skip
+        return 0
+    click.echo(f"{arm.row.name}: {arm.row.title}")
+    for heading, value in words:
+        click.echo(f"  {heading:<16}{value}")
+    for setting, value in pool.settings.items():
+        choices = arm.row.choices.get(setting, ())
+        click.echo(f"  {'setting':<16}{setting} = {value!r} {' | '.join(choices)}".rstrip())
+    click.echo("\nExample: two texts of 3 and 2 tokens, each state a row of 8; their vectors")
+    for vector in numbers.reshape(-1, numbers.shape[-1]):
+        more = " …" if len(vector) > 12 else ""
+        click.echo("    [" + " ".join(f"{value:.2f}" for value in vector[:12]) + f"{more}]")
+    for part, share in sorted(shares, key=lambda each: -each[1])[:10]:
+        click.echo(f"  {100 * share:5.1f} %  {part}")
+    return 0
 
-    Attributes:
-        states: ``(5, 8)``, or ``(5, 3, 8)`` of operators that need layers; float32.
-        lengths: of the two texts.
-        given: queries and segments where they are needed.
-        vectors: what came out, ``(2, d_out)``, or ``(2, k, d_out)`` for several a text.
-    """
 
-    states: NDArray[np.float32]
-    lengths: tuple[int, ...]
-    given: dict[str, Any]
-    vectors: NDArray[np.float32]
-
-
-def example(operator: Operator, settings: dict[str, Any]) -> Example:
-    """Two texts of three and two tokens, pooled with the weights that training begins with."""
-    rng = np.random.default_rng(0)
-    lengths = (3, 2)
-    shape = (5, LAYERS, WIDTH) if "layers" in operator.needs else (5, WIDTH)
-    states = rng.integers(-3, 4, shape).astype(np.float32)
-    given: dict[str, Any] = {}
-    if "queries" in operator.needs:
-        given["queries"] = rng.integers(-3, 4, (2, WIDTH)).astype(np.float32)
-    if "segments" in operator.needs:
-        given["segments"] = [2, 1, 2]
-    vectors = Pool(operator, settings)(states, lengths, **given)
-    return Example(states, lengths, given, vectors)
-
-
-def described(operator: Operator, settings: dict[str, Any]) -> list[tuple[str, str]]:
-    """What the table says of an operator, as heading and text."""
-    needs = ", ".join(sorted(operator.needs)) or "states and lengths alone"
-    order = "counts" if operator.order == "kept" else "does not count"
-    told = [
-        ("equation", operator.equation),
-        ("paper", f"arXiv {operator.paper}" if operator.paper else "none: known to everybody"),
-        ("needs", needs),
-        ("order of tokens", order),
-        ("trained", "yes" if operator.learns else "no"),
+def described(pool: Pool) -> list[tuple[str, str]]:
+    """What the table says of a pooling, as heading and text."""
+    row = pool.operator
+    return [
+        ("equation", row.equation),
+        ("paper", f"arXiv {row.paper}" if row.paper else "none: known to everybody"),
+        ("needs", ", ".join(sorted(row.needs)) or "states and lengths alone"),
+        ("order of tokens", "counts" if row.ordered else "does not count"),
     ]
-    for name, parameter in operator.parameters.items():
-        choices = f" ({', '.join(parameter.choices)})" if parameter.choices else ""
-        told.append(("setting", f"{name} = {settings[name]!r}: {parameter.help}{choices}"))
-    return [*told, ("page", f"docs/pooling/{operator.family}.md")] if operator.family else told
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A text and how much each part of it counts.
-
-    Attributes:
-        parts: tokens as the vocabulary writes them, or sentences where landmarks are read.
-        shares: of each, ``(parts,)``, of sum 1 (or 0 where nothing counts).
-        reads: ``tokens``, ``landmarks`` or ``layers``.
-    """
-
-    parts: tuple[str, ...]
-    shares: NDArray[np.float64]
-    reads: str
-
-    @property
-    def strengths(self) -> NDArray[np.float64]:
-        """Shares with the greatest at 1."""
-        most = float(self.shares.max(initial=0.0))
-        return self.shares / most if most else self.shares
+def example() -> tuple[NDArray[np.float32], dict[str, Any]]:
+    """States ``(5, 3, 8)`` of two texts, and what a pooling may need beside them."""
+    rng = np.random.default_rng(0)
+    states = rng.integers(-3, 4, (5, LAYERS, WIDTH)).astype(np.float32)
+    return states, {
+        "queries": rng.integers(-3, 4, (2, WIDTH)).astype(np.float32),
+        "segments": [2, 1, 2],
+    }
 
 
-def moves(
-    pool: Pool,
-    states: NDArray[np.float32],
-    segments: Sequence[int] | None = None,
-    query: NDArray[np.float32] | None = None,
-) -> NDArray[np.float64]:
-    """How far each token moves the vector of a text, as shares of the sum, ``(tokens,)``.
+def call(
+    pool: Pool, states: NDArray[np.float32], lengths: Sequence[int], **given: Any
+) -> NDArray[np.float32]:
+    """Call a pooling with what it needs of ``(tokens, layers, d)`` states, queries and segments."""
+    needs = pool.operator.needs
+    found: NDArray[np.float32] = pool(
+        states if "layers" in needs else states[:, -1],
+        lengths,
+        **{name: value for name, value in given.items() if name in needs},
+    )
+    return found
 
-    Of several vectors a text: how far each of them is from the nearest that is left, summed.
 
-    Args:
-        pool: an operator set up.
-        states: of one text, ``(tokens, d)`` or ``(tokens, layers, d)``.
-        segments: tokens of each segment, where the operator needs them.
-        query: ``(d_q,)``, where it needs one.
-    """
-    count = len(states)
-    if count == 1:
-        return np.ones(1)
+def picture(pool: Pool, reader: TokenReader, text: str, query: str) -> list[tuple[str, float]]:
+    """Each token of a text and its share of how far the vector moves without it."""
+    asked = reader.states([query])[0].mean(0).numpy()
+    (states,) = reader.states([text], every_layer=True)
+    ids, sentences = reader.tokens([text])
+    values, cut, count = states.numpy(), np.array(sentences[0]), len(ids[0])
 
-    def pooled(kept: Sequence[NDArray[np.int64]]) -> NDArray[np.float32]:
-        given: dict[str, Any] = {}
-        if query is not None:
-            given["queries"] = np.repeat(query[None], len(kept), 0)
-        if segments is not None:
-            owner = np.repeat(np.arange(len(segments)), segments)
-            cut = [np.bincount(owner[some], minlength=len(segments)) for some in kept]
-            given["segments"] = np.concatenate([sizes[sizes > 0] for sizes in cut])
-        return pool(np.concatenate([states[some] for some in kept]), list(map(len, kept)), **given)
+    def pooled(kept: NDArray[np.int64]) -> NDArray[np.float32]:
+        sizes = np.unique(cut[kept], return_counts=True)[1]
+        found = call(pool, values[kept], [len(kept)], queries=asked[None], segments=sizes)
+        vector: NDArray[np.float32] = found[0]
+        return vector
 
     everything = np.arange(count)
-    whole = pooled([everything])[0].astype(np.float64)
-    many = max(1, _TOGETHER // count)
-    found = []
-    for at in range(0, count, many):
-        left = [np.delete(everything, n) for n in range(at, min(at + many, count))]
-        found.append(_distances(whole, pooled(left)))
-    moved = np.concatenate(found)
-    total = moved.sum()
-    return moved / total if total else moved
+    whole = pooled(everything)
+    moves = np.zeros(count)
+    for number in range(count if count > 1 else 0):
+        other = pooled(np.delete(everything, number))
+        if whole.ndim == 1:
+            moves[number] = np.linalg.norm(whole - other)
+        else:  # of several vectors: how far each is from the nearest that is left
+            apart = np.linalg.norm(whole[:, None] - other[other.any(1)][None], axis=-1)
+            moves[number] = apart.min(1).sum()
+    shares = moves / moves.sum() if moves.sum() else moves
+    parts = reader.tokenizer.convert_ids_to_tokens(ids[0])
+    return list(zip(parts, shares.tolist(), strict=True))
 
 
-def _distances(whole: NDArray[np.float64], left: NDArray[np.float32]) -> NDArray[np.float64]:
-    """How far what is left is from the whole, ``(texts,)``; rows of zeros are no vectors."""
-    if whole.ndim == 1:
-        apart: NDArray[np.float64] = np.linalg.norm(left - whole, axis=1)
-        return apart
-    sums = []
-    for text in left.astype(np.float64):
-        there = text[text.any(-1)] if text.any() else text[:1]
-        squares = (whole**2).sum(1)[:, None] + (there**2).sum(1) - 2 * whole @ there.T
-        sums.append(float(np.sqrt(np.maximum(squares, 0.0).min(1)).sum()))
-    return np.array(sums)
-
-
-def picture(pool: Pool, reader: TokenReader, text: str, query: str) -> Picture:
-    """What counts in a text, by the states of a network.
-
-    Args:
-        pool: an operator set up.
-        reader: of the network.
-        text: any.
-        query: for operators that read one.
-
-    Raises:
-        InputError: text or query has no token.
-    """
-    from milepost_lab.compare.states import reads_of
-
-    pieces = reader.pieces(reader.words.sentences(text)[0])
-    if not pieces:
-        raise InputError("there is no text to look at", "give some words")
-    states, reads = reader.states([pieces]), reads_of(pool.operator)
-    some = states.some([0], reads)
-    asked = None
-    if "queries" in pool.operator.needs:
-        ids = reader.words.ids([query])
-        if not ids[0]:
-            raise InputError("the query has no words", "--query TEXT")
-        asked = reader.states([ids]).means()[0]
-    segments = None
-    if some.segments is not None and "segments" in pool.operator.needs:
-        segments = some.segments.tolist()
-    shares = moves(pool, some.states, segments, asked)
-    closing = reader.words.closing
-    if reads == "tokens":
-        opening = [] if reader.words.opening is None else [reader.words.opening]
-        ids = [opening, *([*piece, closing] for piece in pieces)]
-        parts = reader.words.tokens([number for piece in ids for number in piece])
-    else:
-        parts = [reader.words.text([piece]) for piece in pieces]
-    return Picture(tuple(parts), shares, reads)
-
-
-def glued(part: str) -> tuple[str, bool]:
-    """A token as it is shown, and whether it goes on from the one before without a space."""
-    if part.startswith("##") and part != "##":
-        return part[2:], True
-    return part.lstrip("▁Ġ") or part, False
-
-
-_COLUMN, _LINE, _COLUMNS = 8.4, 24, 96
-
-
-def as_svg(found: Picture, title: str) -> str:
-    """The text with what counts marked, as SVG; the same bytes for the same shares."""
-    at, line = 0, 1
-    drawn = []
-    for part, strength in zip(found.parts, found.strengths, strict=True):
-        word, joined = glued(part)
-        at += 0 if joined or at == 0 else 1
-        for chunk in [word[n : n + _COLUMNS] for n in range(0, len(word), _COLUMNS)]:
-            if at + len(chunk) > _COLUMNS and at:
-                at, line = 0, line + 1
-            x, y = 10 + at * _COLUMN, 10 + line * _LINE
-            drawn.append(
-                f'<rect x="{x:.1f}" y="{y}" width="{len(chunk) * _COLUMN:.1f}" height="{_LINE - 4}"'
-                f' fill="#0072b2" fill-opacity="{0.75 * strength:.3f}"/>'
-                f'<text x="{x:.1f}" y="{y + 15}" textLength="{len(chunk) * _COLUMN:.1f}">'
-                f"{escape(chunk)}</text>"
-            )
-            at += len(chunk)
-    width, height = 20 + _COLUMNS * _COLUMN, 20 + (line + 1) * _LINE
+def as_svg(shares: Sequence[tuple[str, float]], title: str) -> str:
+    """The tokens in lines, each on a ground as dark as it counts."""
+    highest = max((share for _, share in shares), default=0.0) or 1.0
+    x, y, cells = 10, 50, []
+    for part, share in shares:
+        word = part.removeprefix("##")
+        wide = 8 * len(word) + 6
+        if x + wide > 700:
+            x, y = 10, y + 26
+        cells.append(
+            f'<rect x="{x}" y="{y - 15}" width="{wide}" height="20" fill="#2a78d6" '
+            f'fill-opacity="{share / highest:.3f}"/>'
+            f'<text x="{x + 3}" y="{y}">{escape(word)}</text>'
+        )
+        x += wide + 2
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" '
-        f'font-family="monospace" font-size="14" role="img" aria-label="{escape(title)}">'
-        f'<rect width="100%" height="100%" fill="#fefefe"/>'
-        f'<text x="10" y="24" font-weight="bold">{escape(title)}</text>'
-        + "".join(drawn)
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 {y + 20}" '
+        f'font-family="monospace" font-size="13"><text x="10" y="22">{escape(title)}</text>'
+        + "".join(cells)
         + "</svg>\n"
     )

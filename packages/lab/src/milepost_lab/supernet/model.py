@@ -25,8 +25,8 @@ from scipy.special import log_softmax, logsumexp  # type: ignore[import-untyped,
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from milepost_lab.poolers import module
-from milepost_lab.poolers.hierarchy import Hierarchy
+from milepost_lab.pooling import module
+from milepost_lab.pooling.hierarchy import Hierarchy
 from milepost_lab.training import share
 
 Placement = tuple[int, ...]

@@ -43,7 +43,7 @@ SIDE, CHANNELS = 16, 8
     "milepost lab supernet --task shapes --supernets 1,4 --steps 400 --budget 8 --seeds 8",
     seeds=2,
 )
-@click.option("--task", type=click.Choice(["planted", "shapes"]), default="planted")
+@click.option("--task", type=click.Choice(["planted", "shapes"]), default="planted", help="Data.")
 @click.option("--supernets", default="1,2", metavar="N,...", help="Numbers of nets to compare.")
 @click.option(
     "--assign",

@@ -1,1 +1,1 @@
-"""Words from spelling, byte encoders, and typing errors."""
+"""Words pooled from their bytes, and language models over them (arXiv 2310.11628)."""

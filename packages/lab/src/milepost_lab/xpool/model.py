@@ -18,9 +18,9 @@ from torch import Tensor, nn
 
 from milepost.errors import InputError
 from milepost_lab.data.landmarked import Landmarked
-from milepost_lab.poolers import module
-from milepost_lab.poolers.base import padded
-from milepost_lab.poolers.conditioned import Conditioned
+from milepost_lab.pooling import module
+from milepost_lab.pooling.base import padded
+from milepost_lab.pooling.conditioned import Conditioned
 from milepost_lab.training import fit
 
 LARGEST_SCALE = math.log(100)

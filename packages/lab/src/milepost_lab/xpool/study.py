@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from milepost_lab.data.landmarked import Landmarked
-    from milepost_lab.poolers.conditioned import Conditioned
+    from milepost_lab.pooling.conditioned import Conditioned
 
 FIRST = "mean of landmarks"
 FIGURES = ("recall@1", "recall@5", "mrr")
@@ -127,7 +127,7 @@ def measure(
     import numpy as np
 
     from milepost_lab.data.landmarked import spliced
-    from milepost_lab.poolers import get
+    from milepost_lab.pooling import get
     from milepost_lab.statistics import difference, holm, interval
     from milepost_lab.xpool.model import train
 

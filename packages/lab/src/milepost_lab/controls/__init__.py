@@ -1,1 +1,0 @@
-"""Untrained and structurally pre-trained encoders as baselines for every study."""

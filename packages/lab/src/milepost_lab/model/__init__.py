@@ -1,1 +1,0 @@
-"""Networks of the studies: poolings in torch, byte encoders, stitched encoders."""

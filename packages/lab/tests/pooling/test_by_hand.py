@@ -1,0 +1,595 @@
+"""Every equation with numbers worked out by hand (facts pages 01, 03 to 08, and the papers)."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from milepost_lab.pooling import module
+from milepost_lab.pooling.base import padded, rms_scaled
+from milepost_lab.pooling.fusion import (
+    FUSIONS,
+    ProductSketch,
+    chunk_sizes,
+    count_sketch,
+    normal,
+    signed_root,
+)
+from milepost_lab.pooling.ggem import LEAST, MOST, power_mean
+from milepost_lab.pooling.hierarchy import paired
+from milepost_lab.pooling.late import maxsim
+from milepost_lab.pooling.layers import sparsemax, summaries
+from milepost_lab.pooling.p2at import averages, members, scales
+from milepost_lab.pooling.ponet import (
+    balanced_segments,
+    fused,
+    global_aggregation,
+    local_max,
+    segment_max,
+)
+
+pytestmark = pytest.mark.torch
+
+LN3 = math.log(3)
+
+
+def tensor(*rows):
+    return torch.tensor(rows, dtype=torch.float32)
+
+
+def texts(*parts):
+    """Padded texts of one channel, and their mask."""
+    return padded([torch.tensor(part, dtype=torch.float32)[:, None] for part in parts])
+
+
+def full(states):
+    return torch.ones(states.shape[:2], dtype=torch.bool)
+
+
+def same(found, wanted, **near):
+    wanted = torch.as_tensor(wanted, dtype=torch.float32)
+    torch.testing.assert_close(
+        found.detach().float(), wanted, **{"rtol": 1e-5, "atol": 1e-6, **near}
+    )
+
+
+def eye(made, *names):
+    """Set linear maps to the identity."""
+    for name in names:
+        linear = made.get_submodule(name)
+        nn.init.eye_(linear.weight)
+        if linear.bias is not None:
+            nn.init.zeros_(linear.bias)
+
+
+class TestPlain:
+    def test_landmarks_are_the_states_that_close_a_segment(self):
+        states, mask = texts([1, 2, 3, 4], [5, 7])
+        segments = torch.tensor([[0, 0, 1, 2], [0, 0, 0, 0]])
+        same(module("lmk", 1)(states, mask, segments=segments), [[3], [7]])
+
+    def test_top_k_averages_and_takes_all_of_a_short_text(self):
+        states, mask = texts([1, 5, 3], [9])
+        same(module("top-k", 1, k=2)(states, mask), [[4], [9]])
+
+    def test_attention_weighs_by_its_direction(self):
+        made = module("attention", 1)
+        states, mask = texts([0, LN3])
+        same(made(states, mask), [[LN3 / 2]])
+        nn.init.ones_(made.query)
+        same(made(states, mask), [[0.75 * LN3]])
+
+
+class TestLayers:
+    """Paper 2409.02727; checks of page 01."""
+
+    def test_1_ragged_means_count_no_padding(self):
+        first = [tensor([1, 2], [3, 4]), tensor([5, 6])]
+        states, mask = padded([torch.stack([text, 10 * text], 1) for text in first])
+        same(summaries(states, mask, "mean"), [[[2, 3], [20, 30]], [[5, 6], [50, 60]]])
+        same(summaries(states, mask, "last"), [[[3, 4], [30, 40]], [[5, 6], [50, 60]]])
+
+    def bare(self, latents, layers=2, **settings):
+        given = {"heads": 1, "normalised": False, "residual": False, "widen": 0, **settings}
+        made = module("multilayer", 2, layers=layers, latents=len(latents), **given)
+        eye(made, "to_query", "to_out")
+        made.to_key_value.weight.data = torch.cat([torch.eye(2), torch.eye(2)])
+        made.latents.data = torch.tensor(latents, dtype=torch.float32)
+        return made
+
+    def test_2_one_key_is_read_alike_by_every_latent(self):
+        """So the published last-layer baseline attends to nothing: it is a linear map."""
+        for latents in ([[1, 0]], [[0, 1], [5, -3]]):
+            states = tensor([3, 1])[:, None, None]
+            found = self.bare(latents, layers=1)(states, full(states))
+            same(found, [[0.999995, -0.999995]])
+
+    def test_3_and_4_attention_over_layers_and_their_table(self):
+        made = self.bare([[1, 0]])
+        made.norm_latents, made.norm_keys = nn.Identity(), nn.Identity()
+        states = tensor([[0, 0], [math.sqrt(2) * LN3, 0]])[:, None]
+        swapped = states.flip(2)
+        same(made(states, full(states)), [[1.165254299, 0]])
+        same(made(states, full(states)), made(swapped, full(states)))
+        made.layer_table.data = tensor([0, 1], [0, 0])
+        same(made(states, full(states)), [[1.165254299, 0.25]])
+        same(made(swapped, full(states)), [[1.165254299, 0.75]])
+
+    def test_5_the_vector_is_the_mean_of_the_latents(self):
+        made = self.bare([[3, 0], [0, 4]], residual=True)
+        made.norm_keys = nn.Identity()
+        states = torch.zeros(1, 1, 2, 2)
+        same(made(states, full(states)), [[1.5, 2]])
+
+    def test_6_the_gate_is_the_exact_gelu(self):
+        gate = nn.functional.gelu(tensor(1, -1))
+        same(2 * gate, [1.682689492, -0.317310508])
+
+    def test_8_parameters_at_the_published_size(self):
+        with torch.device("meta"):
+            made = module("multilayer", 4096, layers=32, latents=768, heads=32, head_width=2048)
+        assert sum(weight.numel() for weight in made.parameters()) == 1_278_406_656
+
+    @pytest.mark.parametrize(
+        ("scores", "wanted"),
+        [
+            ([0, 0.5], [0.25, 0.75]),
+            ([0, 1.5], [0, 1]),
+            ([0.1, 0.2, 0.9], [0.033333333, 0.133333333, 0.833333333]),
+        ],
+    )
+    def test_sparsemax(self, scores, wanted):
+        same(sparsemax(torch.tensor(scores)), wanted)
+
+    def test_mixes_of_layers(self):
+        states = tensor([[4, 0], [0, 8]])[:, None]
+        made = module("layer-mix", 2, layers=2)
+        same(made(states, full(states)), [[2, 4]])
+        made.scores.data, made.scale.data = tensor(0, LN3), tensor(2)
+        same(made(states, full(states)), [[2, 12]])
+        made = module("layer-sparse", 2, layers=2)
+        made.scores.data = tensor(0, 1.5)
+        same(made(states, full(states)), [[0, 8]])
+
+
+class TestXPool:
+    """Paper 2203.15086; checks of page 03."""
+
+    def bare(self):
+        made = module("xpool", 2, branch=False, final_norm=False)
+        made.norm = made.query_norm = made.pooled_norm = nn.Identity()
+        return made
+
+    def test_1_and_2_attention_and_a_repeated_frame(self):
+        query, frames = tensor([1, 0]), tensor([[1.553672398, 0], [0, 0]])
+        made = self.bare()
+        same(made(frames, full(frames), queries=query), [[1.165254299, 0]])
+        weights, _ = made.weights(frames, full(frames), query[:, None])
+        same(weights.flatten(), [0.75, 0.25])
+        repeated = torch.cat([frames, frames[:, 1:]], 1)
+        same(made(repeated, full(repeated), queries=query), [[0.932203439, 0]])
+        mask = torch.tensor([[True, True, False]])
+        same(made(repeated, mask, queries=query), [[1.165254299, 0]])
+
+    def test_3_the_whole_block(self):
+        query, frames = tensor([1, 2, 3, 4]), tensor([[1, 2, 3, 4], [4, 3, 2, 1]])
+        made = module("xpool", 4)
+        same(made.norm(query)[0], [-1.341635420, -0.447211807, 0.447211807, 1.341635420])
+        weights, _ = made.weights(frames, full(frames), query[:, None])
+        same(weights.flatten(), [0.982013225, 0.017986775])
+        vector = made(frames, full(frames), queries=query)
+        same(vector[0], [-1.341639109, -0.447213036, 0.447213036, 1.341639109])
+        same(nn.functional.cosine_similarity(query, vector), [0.408248290])
+        same(nn.functional.cosine_similarity(query - query.mean(), vector), [1])
+
+    @pytest.mark.parametrize(
+        ("name", "settings", "similar"),
+        [
+            ("query-top-k", {"k": 2}, 0.894427191),
+            ("query-top-k", {"k": 1}, 1),
+            ("query-top-k", {"k": 9}, 0.664363839),
+            ("query-softmax", {"temperature": 0.5}, 0.931740119),
+            ("query-softmax", {"temperature": 0.01}, 1),
+        ],
+    )
+    def test_4_the_baselines(self, name, settings, similar):
+        query, frames = tensor([1, 0]), tensor([[1, 0], [0, 1], [0.6, 0.8]])
+        vector = module(name, 2, **settings)(frames, full(frames), queries=query)
+        same(nn.functional.cosine_similarity(query, vector), [similar])
+
+    def test_7_frames_have_no_order_and_one_frame_leaves_no_choice(self):
+        made = module("xpool", 8, start="random", heads=2)
+        frames, queries = torch.randn(1, 5, 8), torch.randn(1, 3, 8)
+        whole = made(frames, full(frames), queries=queries)
+        same(made(frames.flip(1), full(frames), queries=queries), whole)
+        one = made(frames[:, :1], full(frames[:, :1]), queries=queries)
+        same(one[0, 1], one[0, 0])
+
+    def test_the_published_block_has_1316352_numbers(self):
+        made = module("xpool", 512)
+        assert sum(weight.numel() for weight in made.parameters()) == 1_316_352
+
+
+class TestPoNet:
+    """Paper 2110.02442; checks of page 04."""
+
+    def test_1_global_aggregation(self):
+        keys, mask = texts([0, math.log(2), math.log(4)])
+        same(global_aggregation(torch.ones(1, 3, 1), keys, mask, 1), [[0.990210258]])
+
+    def test_2_3_and_7_maxima_of_segments_and_windows(self):
+        values, mask = texts([1, 5, 2, 0, 3])
+        segments = torch.tensor([[0, 0, 1, 1, 1]])
+        same(segment_max(values, mask, segments)[0, :, 0], [5, 5, 3, 3, 3])
+        same(local_max(values, mask, 3)[0, :, 0], [5, 5, 5, 3, 3])
+        values, mask = texts([-3, -1, -2])
+        same(local_max(values, mask, 3)[0, :, 0], [-1, -1, -1])
+        values, mask = texts([1, 2], [9, 8])
+        same(local_max(values, mask, 3)[..., 0], [[2, 2], [9, 9]])
+
+    def test_4_fusion(self):
+        values, mask = texts([1, 5, 2, 0, 3])
+        own, half = texts([1, 2, -1, 0, 1])[0], torch.full((1, 5, 1), 0.5)
+        segments = torch.tensor([[0, 0, 1, 1, 1]])
+        found = fused([half, half, own, values, values], mask, segments, 1, 3)
+        same(found[0, :, 0], [10.5, 16, 1.5, 3, 6.5])
+
+    def test_5_and_6_segments_are_cut_by_the_own_length(self):
+        mask = texts([0.0] * 8, [0.0] * 4)[1]
+        found = balanced_segments(mask, 4)
+        assert found[0].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+        assert found[1, :4].tolist() == [0, 1, 2, 3]
+        ten = balanced_segments(torch.ones(1, 10, dtype=torch.bool), 4)[0]
+        assert ten.tolist() == [0, 0, 0, 1, 1, 2, 2, 2, 3, 3]
+        # The paper's rule cuts 8 into 3 segments, and 64 into 32.
+        published = [n // (8 // 4 + 1) for n in range(8)]
+        assert len(set(published)) == 3
+
+    def test_9_the_whole_block(self):
+        states = tensor([[1, 0], [0, 2], [3, -1]])
+        found = fused([states] * 5, full(states), torch.tensor([[0, 0, 1]]), 1, 3)
+        wanted = [[4.433089712, 2], [3, 4.841023384], [19.299269135, 3.579488308]]
+        same(found[0], wanted, rtol=1e-5)
+
+    def test_10_thousands_of_tokens_have_their_mean(self):
+        states = torch.full((1, 4096, 1), 16.0)
+        made = module("ponet-triple", 1)
+        same(
+            made(states, full(states), segments=torch.zeros(1, 4096, dtype=torch.long)), [[16] * 3]
+        )
+
+
+class TestFusions:
+    """Paper 2012.10285; checks of page 05."""
+
+    X, Y = tensor([1, 2]), tensor([3, -1])
+    LEFT = tensor([1, 0], [0, 1], [1, 1], [1, -1])
+    RIGHT = tensor([1, 0], [0, 1], [1, 1], [0, 2])
+
+    def test_1_sketches(self):
+        made = ProductSketch(3, 2, 4)
+        made.x_bin, made.x_sign = torch.tensor([0, 1, 0]), tensor(1, -1, 1)
+        made.y_bin, made.y_sign = torch.tensor([1, 3]), tensor(1, -1)
+        x, y = tensor(1, 2, 3).requires_grad_(), tensor(4, 5)
+        same(count_sketch(x, made.x_bin, made.x_sign, 4), [4, -2, 0, 0])
+        found = made(x, y)
+        same(found, [10, 16, -8, -20], atol=1e-5)
+        found.backward(tensor(1, 0, 2, -1))
+        same(x.grad, [5, -3, 5], atol=1e-5)
+        made.size = 5  # an odd size must not lose a bin
+        same(made(tensor(1, 2, 3), y), [0, 16, -8, -20, 10], atol=1e-5)
+
+    @pytest.mark.parametrize(("size", "variance"), [(1, 123), (2, 61.5), (4, 41.75)])
+    def test_2_over_every_draw_products_are_right_on_average(self, size, variance):
+        bins, signs = list(product(range(size), repeat=2)), list(product((1, -1), repeat=2))
+
+        def sketch(x, y, hashes):
+            found = np.zeros(size)
+            for i, j in product(range(2), repeat=2):
+                place = (hashes[0][i] + hashes[2][j]) % size
+                found[place] += hashes[1][i] * hashes[3][j] * x[i] * y[j]
+            return found
+
+        products = [
+            sketch((1, 2), (1, 1), drawn) @ sketch((3, 1), (2, -1), drawn)
+            for drawn in product(bins, signs, bins, signs)
+        ]
+        assert np.mean(products) == pytest.approx(5)  # <x, x'> <y, y'> = 5 · 1
+        assert np.var(products) == pytest.approx(variance)
+
+    def test_3_mfb_mfh_and_mutan(self):
+        made = FUSIONS["mfb"](2, 2, hidden=2, factor=2, normalise=False, bias=False)
+        made.x.weight.data, made.y.weight.data = self.LEFT, self.RIGHT
+        same(made.core(self.X, self.Y), [[1, 8]])
+        made.normalise = True
+        same(made.core(self.X, self.Y), [[0.333333, 0.942809]], atol=3e-3)
+        made = FUSIONS["mfh"](2, 2, hidden=2, factor=2, normalise=False, bias=False)
+        made.x.weight.data, made.y.weight.data = self.LEFT, self.RIGHT
+        made.x_2.weight.data = tensor([0, 1], [1, 0], [1, 0], [0, 1])
+        made.y_2.weight.data = tensor([1, 1], [1, 0], [0, 1], [1, -1])
+        same(made.core(self.X, self.Y), [[1, 8, 6, 10]])
+        made = FUSIONS["mutan"](2, 2, hidden=2, rank=2, bias=False)
+        eye(made, "x", "y")
+        made.cores[0].left.weight.data, made.cores[0].right.weight.data = self.LEFT, self.RIGHT
+        same(made.core(self.X, self.Y), [[9, 0]])
+
+    def test_4_the_signed_root_has_a_slope_everywhere(self):
+        same(signed_root(tensor(1, -1, 1e-4, 0)), [0.990050, -0.990050, 0.00414214, 0])
+        zero = torch.zeros(1, requires_grad=True)
+        signed_root(zero).backward()
+        same(zero.grad, [50])
+
+    def test_5_chunks_are_never_empty(self):
+        assert chunk_sizes(10, 4) == [3, 3, 2, 2]
+        assert chunk_sizes(6, 4) == [2, 2, 1, 1]
+
+    def test_6_chunks_of_one_number_keep_their_sign_alone(self):
+        parts = normal(tensor([10], [-3]))
+        same(parts, [[1], [-1]], atol=1e-4)
+        same(normal(tensor(10, -3)), [0.877058, -0.480384], atol=1e-3)
+
+    def test_7_a_linear_fusion_and_the_mean_commute(self):
+        made = FUSIONS["hadamard"](2, 2, hidden=2, out=2, bias=False)
+        eye(made, "out")
+        made.x.weight.data, made.y.weight.data = tensor([1, 0], [1, 1]), tensor([2, 0], [0, 1])
+        tokens, query = tensor([1, 0], [3, 2]), tensor([1, 2])
+        same(made(tokens, query).mean(0), [4, 3 * 2])
+        same(made(tokens.mean(0), query[0]), [4, 3 * 2])
+
+    @pytest.mark.parametrize(
+        ("name", "settings", "wanted"),
+        [
+            ("mcb", {}, 1_200_750),
+            ("relu-sum", {}, 2_163_950),
+            ("mlb", {}, 2_163_950),
+            ("mfb", {"factor": 2}, 3_127_150),
+            ("concat-mlp", {"depth": 2}, 4_723_950),
+            ("block", {"chunks": 20, "rank": 15}, 6_051_950),
+            ("mfh", {"factor": 2}, 6_253_550),
+            ("block-tucker", {"chunks": 20}, 12_405_550),
+            ("mutan", {"rank": 15}, 79_011_950),
+            ("tucker", {}, 4_098_165_550),
+        ],
+    )
+    def test_8_parameters_of_the_papers_sizes(self, name, settings, wanted):
+        with torch.device("meta"):
+            made = FUSIONS[name](300, 300, hidden=1600, out=750, **settings)
+        assert sum(weight.numel() for weight in made.parameters()) == wanted
+
+    @pytest.mark.parametrize("name", FUSIONS)
+    def test_pairs_broadcast(self, name):
+        made = FUSIONS[name](6, 5, out=3)
+        x, y = torch.randn(2, 1, 6), torch.randn(2, 4, 5)
+        found = made(x, y)
+        same(found[1, 2], made(x[1], y[1, 2][None])[0], atol=1e-5)
+
+
+class TestP2AT:
+    """Paper 2310.15025; checks of page 06."""
+
+    def test_1_a_constant_stays_constant_and_no_window_crosses_an_end(self):
+        values, mask = texts([1] * 5, [1, 2, 3])
+        same(averages(values, mask, 3)[0, :, 0], [1] * 5)
+        same(averages(values, mask, 3)[1, :, 0], [1.5, 2, 2.5, 0, 0])
+
+    def test_2_a_cascade_of_3_5_7_sees_13_places(self):
+        impulse = torch.zeros(1, 41, 1)
+        impulse[0, 20] = 1
+        seen = scales(impulse, full(impulse), (3, 5, 7), cascade=True)[0, :, 0]
+        assert [(seen[:, s] > 1e-9).sum().item() for s in range(3)] == [3, 7, 13]
+        same(seen[20], [1 / 3, 1 / 5, 1 / 7])
+        kernel = torch.tensor([1, 3, 6, 9, 12, 14, 15, 14, 12, 9, 6, 3, 1]) / 105
+        same(seen[14:27, 2], kernel)
+
+    def test_tokens_1_to_7_in_rows_of_three(self):
+        values, mask = texts([1, 2, 3, 4, 5, 6, 7])
+        rows, there = members(torch.tensor([[0, 0, 0, 1, 1, 1, 2]]), mask)
+        same((rows @ values)[0, :3, 0], [2, 5, 7])
+        assert there[0].tolist() == [True] * 3 + [False] * 4
+        columns, _ = members(torch.tensor([[0, 1, 2, 0, 1, 2, 0]]), mask)
+        same((columns @ values)[0, :3, 0], [4, 3.5, 4.5])
+
+    def flat(self, *rows):
+        """Attention with one head, q = k = v, no positions."""
+        made = module("p2at", 1, channels=1, heads=1, key=1)
+        for linear in (*made.maps, made.axes["row"]):
+            nn.init.eye_(linear.weight)
+        nn.init.zeros_(made.positions["row"])
+        values, mask = texts(rows)
+        return made._attention(values, mask, "row")[0, :, 0]
+
+    def test_4_and_5_attention_among_rows(self):
+        same(self.flat(2, 6), [5.998659, 6.0])
+        same(self.flat(3, 5), [4.995055, 4.999909])
+        same(self.flat(0.5, 1.5), [1.122459, 1.317574])
+        same(self.flat(0.5, 1.25), [0.944500, 1.038946])
+
+    def test_it_begins_as_the_mean_of_segments_means(self):
+        states = torch.randn(1, 5, 6)
+        vector = module("p2at", 6)(states, full(states), segments=torch.tensor([[0, 0, 0, 0, 1]]))
+        same(vector[0], (states[0, :4].mean(0) + states[0, 4]) / 2)
+
+    def test_the_pyramid_takes_the_greatest_average_of_each_width(self):
+        values, mask = texts([0, 6, 0, 3])
+        segments = torch.arange(4)[None]
+        same(module("pyramid", 1, widths=(1, 3))(values, mask, segments=segments), [[4.5]])
+
+
+class TestGGeM:
+    """Paper 2212.04114; checks of page 08."""
+
+    def of(self, numbers, power, **options):
+        values, mask = texts(numbers)
+        return power_mean(values, mask, torch.tensor([float(power)]), **options).item()
+
+    @pytest.mark.parametrize(
+        ("power", "wanted"),
+        [(1, 2), (2, 2.160246899), (3, 2.289428485), (5, 2.470344749), (10, 2.692505069),
+         (100, 2.967222013), (-1, 1.636363636), (200, 2.983565993)],
+    )  # fmt: skip
+    def test_1_power_means(self, power, wanted):
+        assert self.of([1, 2, 3], power) == pytest.approx(wanted, abs=1e-5)
+
+    def test_2_two_groups_have_two_exponents(self):
+        rows = torch.tensor([1.0, 2, 3])[None, :, None].expand(1, 3, 4)
+        found = power_mean(rows, full(rows), tensor(1, 1, 3, 3))
+        same(found, [[2, 2, 2.289428485, 2.289428485]])
+
+    def test_3_and_4_clamp_and_sign(self):
+        assert self.of([-1, 2], 1) == pytest.approx(1.0000005, abs=1e-6)
+        assert self.of([-1, 2], 3) == pytest.approx(1.587401052, abs=1e-6)
+        assert self.of([-1, -2], 3) == pytest.approx(1e-6, abs=1e-9)
+        assert self.of([-1, 2], 1, form="signed") == pytest.approx(0.5, abs=1e-6)
+        assert self.of([-1, 2], 3, form="signed") == pytest.approx(1.518294486, abs=1e-6)
+        assert self.of([-2, 1], 3, form="signed") == pytest.approx(-1.518294486, abs=1e-6)
+
+    def test_5_and_8_padding_does_not_leak(self):
+        assert self.of([1, 2, 3, 0, 0], 3) == pytest.approx(1.930978769, abs=1e-6)
+        values, mask = texts([3, 4], [5])
+        same(power_mean(values, mask, tensor(2.0)), [[3.535533906], [5]])
+
+    def test_6_gradients(self):
+        values, power = tensor([1, 3])[..., None].requires_grad_(), tensor(2.0).requires_grad_()
+        found = power_mean(values, full(values), power)
+        found.sum().backward()
+        same(found, [[2.236067977]])
+        same(power.grad, [0.205754147])
+        same(values.grad[0, :, 0], [0.223606798, 0.670820393])
+
+    def test_7_logarithms_neither_overflow_nor_underflow(self):
+        assert self.of([50.0] * 4, 20) == pytest.approx(50, rel=1e-4)
+        assert self.of([1e-6] * 4, 8) == pytest.approx(1e-6, rel=1e-3)
+
+    def test_exponents_begin_as_told_and_stay_within_their_bounds(self):
+        for power in (1.0, 3.0, 20.0):
+            same(module("ggem", 8, groups=2, power=power).exponents(), [power, power])
+        made = module("ggem", 8, groups=2)
+        for shift in (-50.0, 0.3, 50.0):
+            made.shift.data.fill_(shift)
+            assert (made.exponents() >= LEAST - 1e-4).all()
+            assert (made.exponents() <= MOST + 1e-4).all()
+
+    def test_shuffled_groups_have_one_size(self):
+        group = module("ggem", 8, groups=2, channels="shuffled").group
+        assert sorted(group.tolist()) == [0] * 4 + [1] * 4
+        assert group.tolist() != sorted(group.tolist())
+
+
+class TestHierarchy:
+    """Paper 2306.11982; check 8 of page 12."""
+
+    def test_an_odd_tail_stays(self):
+        values, mask = texts([1, 3, 5], [2])
+        joined, there = paired(values, mask, "mean")
+        same(joined[..., 0], [[2, 5], [2, 0]])
+        assert there.tolist() == [[True, True], [True, False]]
+        sizes = []
+        for _ in range(3):
+            values, mask = paired(texts([1.0] * 7)[0] if not sizes else values,
+                                  texts([1.0] * 7)[1] if not sizes else mask, "max")  # fmt: skip
+            sizes.append(values.shape[1])
+        assert sizes == [4, 2, 1]
+
+    def test_blocks_begin_as_nothing(self):
+        states, mask = texts([1, 3, 5])
+        same(module("hierarchy", 1)(states, mask), [[(2 + 5) / 2]])
+
+
+class TestNewer:
+    """pma 1810.00825, latent attention 2405.17428, adapool 2506.09215, splade 2109.10086."""
+
+    FAR = tensor([[0, 0], [math.sqrt(2) * LN3, 0]])
+    READ = 0.75 * math.sqrt(2) * LN3
+    """For the query (1, 0) scores are 0 and ln 3, so weights 1/4 and 3/4."""
+
+    @pytest.mark.parametrize("heads", [1, 2])
+    def test_a_seed_attends_by_the_root_of_all_channels(self, heads):
+        made = module("pma", 2, heads=heads, norms=False)
+        eye(made, "query", "key", "feed")
+        made.seeds.data = tensor([1, 0])
+        # With two heads a channel alone is under the root: sqrt(2) of the code's scale is left.
+        found = made(self.FAR, full(self.FAR))
+        if heads == 1:
+            same(found, [[2 * (1 + self.READ), 0]])
+        else:
+            weight = 1 / (1 + math.exp(-LN3))
+            same(found, [[2 * (1 + weight * math.sqrt(2) * LN3), 0]])
+
+    def test_tokens_read_latents_and_the_mean_comes_last(self):
+        made = module(
+            "latent-attention", 2, latents=2, heads=1, hidden=2, residual=False, norms=False
+        )
+        eye(made, *(f"maps.{n}" for n in range(4)), "mlp.0", "mlp.2")
+        made.latents.data = self.FAR[0]
+        states = tensor([[1, 0], [0, 0]])
+        gelu = nn.functional.gelu(tensor(self.READ, self.READ * 2 / 3))
+        same(made(states, full(states)), [[gelu.mean(), 0]])
+
+    @pytest.mark.parametrize(("query", "weight"), [("mean", 0.75), ("last", 0.9), ("first", 0.5)])
+    def test_the_query_weighs_states_by_their_product_with_it(self, query, weight):
+        side = math.sqrt(LN3 / math.sqrt(2))
+        states = tensor([[0, 0], [2 * side, 0]])
+        same(module("adapool", 2, query=query)(states, full(states)), [[2 * side * weight, 0]])
+
+    @pytest.mark.parametrize(("join", "times"), [("max", 1), ("sum", 2)])
+    def test_weights_of_terms_are_saturated_and_joined(self, join, times):
+        made = module("splade", 2, terms=3, join=join)
+        made.terms.weight.data = tensor([1, 0], [0, 1], [2, 0])
+        made.terms.bias.data = tensor(0, 0, -1)
+        states = tensor([[3, 1], [5, 2], [1, 3]])  # norms (1, -1) twice, and (-1, 1)
+        log2 = math.log(2)
+        same(made(states, full(states)), [[log2 * times, log2, log2 * times]], atol=1e-4)
+
+    def test_prefixes_of_wordpool_are_averaged_or_all_given(self):
+        states = torch.randn(1, 5, 8)
+        joined = module("wordpool", 8, prefixes=3, join="concat")(states, full(states))
+        same(module("wordpool", 8, prefixes=3)(states, full(states)), joined.view(1, 3, 8).mean(1))
+
+    def test_9_of_page_07_a_prefix_reads_by_softmax(self):
+        from milepost_lab.pooling.base import attend
+
+        keys = tensor([[0, 0], [math.log(2) * math.sqrt(2), 0], [0, 0]])
+        values = tensor([[0, 0], [4, 0], [0, 8]])
+        same(attend(tensor([[1, 0]]), keys, values, 1), [[[2, 2]]])
+
+
+class TestLate:
+    """2004.12832, 2409.14683, 2405.19504."""
+
+    def test_maxsim(self):
+        states, mask = padded([tensor([2, 1], [0, 3]), tensor([4, 0])])
+        queries = tensor([[1, 0], [0, 1]])
+        same(maxsim(queries, full(queries), states, mask), [[5, 4]])
+
+    def test_near_tokens_are_averaged_and_the_first_stays(self):
+        states = tensor([[9, 9], [1, 0], [0, 1], [3, 0], [0, 2]])
+        found = module("token-pool", 2, factor=2)(states, full(states))
+        same(found[0], [[9, 9], [2, 0], [0, 1.5]])
+
+    def test_encodings_of_one_cell_are_means_and_sums(self):
+        states, mask = padded([tensor([1, 3], [3, 5]), tensor([7, 9])])
+        settings = {"planes": 0, "repetitions": 1, "projected": 0}
+        text, query = (
+            module("fixed-encoding", 2, side=side, **settings) for side in ("text", "query")
+        )
+        same(text(states, mask), [[2, 4], [7, 9]])
+        same(query(states, mask), [[2, 4], [7, 9]])  # sums over the number of tokens
+
+    def test_the_product_of_encodings_follows_maxsim(self):
+        torch.manual_seed(0)
+        texts_, queries = torch.randn(30, 6, 16), torch.randn(8, 3, 16)
+        settings = {"repetitions": 60, "projected": 0, "planes": 3}
+        text, query = (
+            module("fixed-encoding", 16, seed=1, side=side, **settings)
+            for side in ("text", "query")
+        )
+        near = query(queries, full(queries)) @ text(texts_, full(texts_)).T
+        wanted = maxsim(queries, full(queries), texts_, full(texts_))
+        assert np.corrcoef(near.flatten(), wanted.flatten())[0, 1] > 0.6
+
+
+def test_rows_are_scaled_to_a_mean_square_of_one():
+    same(rms_scaled(tensor([3, 4], [0, 0])), [[0.848528, 1.131371], [0, 0]])
