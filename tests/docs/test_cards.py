@@ -10,15 +10,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "bench" / "results" / "eval-test.jsonl.xz"
+RESULTS = ROOT / "studies" / "results" / "eval-test.jsonl.xz"
 if not RESULTS.is_file():
     pytest.skip("needs the checkout", allow_module_level=True)
 
 CARDS = sorted((ROOT / "src" / "milepost" / "models").glob("*/README.md"))
-PARTS = (
-    "What it is", "How it reads", "How it was trained", "What it gives", "What it cannot do",
-    "Licence and attribution",
-)  # fmt: skip
 SYSTEMS = {
     "BM25 at several scales": "bm25-scales",
     "WordLlama (static vectors), chunks of 400 + BM25": "chunk:400@wordllama+bm25",
@@ -57,22 +53,6 @@ def rows(text):
 
 def test_both_models_have_a_card():
     assert [card.parent.name for card in CARDS] == ["landmark-light", "landmark-minilm"]
-
-
-@pytest.mark.parametrize("card", CARDS, ids=lambda card: card.parent.name)
-def test_a_card_has_the_parts_that_are_promised(card):
-    """In docs/models.md; the fourth with date, commit, machine and command."""
-    said = parts(card)
-    assert tuple(said) == PARTS
-    given = said["What it gives"]
-    for wanted in (
-        r"2026-\d\d-\d\d",
-        r"commit `[0-9a-f]{7}\+?`",
-        "AMD EPYC",
-        "milepost eval run --",
-    ):
-        assert re.search(wanted, given)
-    assert "AMD EPYC" in said["How it was trained"]
 
 
 @pytest.mark.parametrize("card", CARDS, ids=lambda card: card.parent.name)

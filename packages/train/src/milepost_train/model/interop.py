@@ -4,7 +4,7 @@
 three layouts of sentence-transformers PR 3642, or the authors' (only weights; settings come from
 the caller or the folder's name). ``starting_weights`` describes a plain encoder folder to train
 from. ``write_folder`` writes a folder that sentence-transformers opens. No code from a folder is
-run and nothing is unpickled. ``docs/interop.md`` has a table of the layouts.
+run and nothing is unpickled. ``docs/export.md`` has a table of the layouts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Read the LMK pooling settings in folders of other programs, layout by layout.
 
 The layouts are three of sentence-transformers PR 3642, and the authors' folders, which have no
-settings but their names. No code from a folder is run. ``docs/interop.md`` has a table of layouts.
+settings but their names. No code from a folder is run. ``docs/export.md`` has a table of layouts.
 """
 
 from __future__ import annotations
