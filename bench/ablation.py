@@ -10,7 +10,7 @@ reads what ``base`` trained by other windows. Rows of a seed draw by the same ge
 All rows of the first seed come first, then those of the next, so that a run that is stopped leaves
 a whole table of fewer seeds. Every row adds its line to ``results.jsonl`` in a folder of ``--out``
 named by what all depend on; a row that is there is not made again, as long as its change is the
-same. ``tools/make_ablation.py`` makes the page.
+same. ``studies/ablation`` has a table.
 """
 
 from __future__ import annotations
@@ -243,7 +243,7 @@ def main() -> None:
                 made = f"{today()}, commit `{commit()}`, {machine()}"
                 lines = [json.dumps(line) for line in ({"made": made, **facts}, *journal.rows())]
                 path.write_bytes(lzma.compress("\n".join(lines).encode()))
-    print(f"python tools/make_ablation.py {path}")
+    print(path)
 
 
 def run(

@@ -34,15 +34,15 @@ from statistics import fmean
 from typing import Any
 
 import torch
+from milepost_lab.data.long_documents import Words
+from milepost_lab.lmk.base import BaseSettings, MaskedHead, guessed, rows_of, vocabulary
+from milepost_lab.lmk.material import training_texts
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from milepost_eval.provenance import commit, machine, today
 from milepost_eval.report.tally import Tally
-from milepost_lab.data.long_documents import Words
-from milepost_lab.lmk.base import BaseSettings, MaskedHead, guessed, rows_of, vocabulary
-from milepost_lab.lmk.material import training_texts
 from milepost_train.choices import Dtype
 from milepost_train.config import Config, Lora, Part, Stage, Windows
 from milepost_train.data_settings import DataSettings

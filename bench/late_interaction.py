@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from milepost_lab.compare.reading import TokenReader, default_cache
+from milepost_lab.compare.states import States
+from milepost_lab.pooling.fixed_encoding import FixedEncoding
+from milepost_lab.pooling.token_pooling import pool_tokens
 from numpy.typing import NDArray
 
 from milepost.windows.document_vector import unit
 from milepost_eval.provenance import commit, today
 from milepost_eval.statistics import corrected, difference, interval
 from milepost_eval.tasks.reading import objects
-from milepost_lab.compare.reading import TokenReader, default_cache
-from milepost_lab.compare.states import States
-from milepost_lab.pooling.fixed_encoding import FixedEncoding
-from milepost_lab.pooling.token_pooling import pool_tokens
 
 PAIRS = Path("packages/lab/src/milepost_lab/compare/packaged/open-questions.jsonl.gz")
 FACTORS = (2, 3, 4, 6)

@@ -12,7 +12,7 @@ Orders share what they have in common. Every measured one adds its line to ``see
 checkpoints of the beginnings beside it, in a folder of ``--out`` named by settings and data; what
 is there is not made again, so that a kill loses one stage at most. With ``--seed``, processes train
 seeds beside each other; without it, what is left is trained and all is put together.
-``tools/make_stages.py`` makes tables and plot of the result.
+``studies/stages`` has tables of a result.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ def main() -> None:
     lines = [json.dumps(line) for line in ({"made": made, **facts}, *rows)]
     path = folder / "stages.jsonl.xz"
     path.write_bytes(lzma.compress("\n".join(lines).encode()))
-    print(f"python tools/make_stages.py {path}")
+    print(path)
 
 
 def run(

@@ -18,11 +18,7 @@ from milepost.cli.program import program
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
 
-HEAD = """\
-# Command line
-
-Made by `python tools/make_cli.py` from the commands; do not edit it here.
-"""
+HEAD = "# Command line\n"
 
 
 def reference() -> str:

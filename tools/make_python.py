@@ -25,8 +25,7 @@ TARGET = Path(__file__).resolve().parent.parent / "docs" / "python.md"
 HEAD = """\
 # Python
 
-Made by `python tools/make_python.py` from the docstrings; do not edit it here. How the parts work
-together is told in [concepts.md](concepts.md).
+[How it works](concepts.md) explains the parts together; [Python](integrations.md) has examples.
 
 Everything below `milepost` loads on first use: `import milepost` imports neither NumPy nor the
 engine. Offsets are code points of the document's text, end exclusive, and

@@ -1,4 +1,4 @@
-"""The counts as tables of Markdown, for ``docs/reliability.md``."""
+"""The counts as tables of Markdown, for ``studies/reliability/README.md``."""
 
 from __future__ import annotations
 

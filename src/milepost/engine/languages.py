@@ -9,7 +9,7 @@ ENGLISH = frozenset(("landmark-minilm", "landmark-light"))
 """Models that read only English."""
 
 SCRIPTS = frozenset(("Latin", *RANGES))
-"""Scripts that the vocabulary of ``landmark-multilingual`` covers: docs/languages.md."""
+"""Scripts that the vocabulary of ``landmark-multilingual`` covers: docs/models.md."""
 
 
 def supported_languages(name: str) -> SupportedLanguages | None:

@@ -66,7 +66,7 @@ that scores well points to what follows. Set by hand."""
 
 LONG = 1200
 """Maximum characters to which a passage grows, so that it can be read. Set by hand: judged only by
-overlap with evidence, longer ones would win because of one task (``docs/decisions``, page 2)."""
+overlap with evidence, longer ones would win because of one task (``docs/decisions``, page 1)."""
 
 
 def expand_hits(

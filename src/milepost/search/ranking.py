@@ -24,7 +24,7 @@ where ``best`` is the highest log-odds of its sentences before reranking, ``rest
 other sentences' probabilities before reranking, ``added`` the most that reranking added to any of
 them, and ``documents`` the number of documents searched; ``c3`` and ``c4`` apply only with a
 reranker. The reranker finds the right place in a document; the score before it tells better whether
-a document answers at all, so that keeps a weight of its own (docs/decisions, page 27).
+a document answers at all, so that keeps a weight of its own (docs/decisions, page 18).
 ``milepost fit`` fits these numbers.
 """
 

@@ -3,7 +3,7 @@
 Each token's vector gets a step: small for common tokens, large for rare ones, so that the bits go
 where questions are. The matrices get seven bits. The result is a model folder like any other, with
 a fingerprint of its own: an index made with it, the command line and the page give the same
-passages. What it finds beside the model that it was made of is in docs/view.md.
+passages. What it finds beside the model that it was made of is in docs/tables.md.
 """
 
 from __future__ import annotations

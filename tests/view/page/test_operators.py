@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 TOLERANCE = 1e-5
-"""Of a probability; docs/view.md states it."""
+"""Of a probability; studies/view states it."""
 
 TEXTS = {
     "bees.txt": (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 TOLERANCE = 1e-5
-"""Of a probability; docs/view.md states it."""
+"""Of a probability; studies/view states it."""
 
 QUESTIONS = (
     "how do bees build their cells",

@@ -37,7 +37,7 @@ Ranking is learned from train questions and calibrated on dev questions; if all 
 one split, they do both, cross-fitted by document. NAME:train and NAME:dev take one split of a
 task. At least 200 questions about 20 documents are needed, and 1,000 about 50 for trees. Questions
 without spans ("spans": []), which their document does not answer, are used only to calibrate. See
-docs/models.md.
+docs/export.md.
 
 \b
 Environment:

@@ -60,7 +60,7 @@ class Fitted:
     Attributes:
         fusion: the manifest's ``fusion``.
         trees: for ``ranking.npz``; None for none.
-        report: for ``fit.json``; see ``docs/models.md``.
+        report: for ``fit.json``; see ``docs/export.md``.
     """
 
     fusion: dict[str, Any]

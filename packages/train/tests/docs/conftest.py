@@ -1,5 +1,0 @@
-"""Scripts that write pages."""
-
-from support.page_scripts import made
-
-__all__ = ["made"]
