@@ -14,6 +14,7 @@ from random import Random
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -129,6 +130,11 @@ class Marked:
         sizes = sizes_of(stage.dimensions, landmarks)
         parts = {"contrast": over_prefixes(of_vectors, (queries, landmarks), sizes)}
         loss = parts["contrast"]
+        if stage.context:
+            width = material.width or 0
+            around = [F.normalize(each[:, width:], dim=-1) for each in (queries, landmarks)]
+            parts["context"] = of_vectors(*around)
+            loss = loss + stage.context * parts["context"]
         if teacher and stage.distil:
             parts["distance"] = away_from(landmarks, teacher.sentences)
             parts["question_distance"] = away_from(queries, teacher.questions)
@@ -144,6 +150,8 @@ class Marked:
         with torch.no_grad():
             level = contrast(torch.zeros(positive.shape, device=landmarks.device))
             floor = loss - parts["contrast"] + level
+            if stage.context:
+                floor = floor + stage.context * (level - parts["context"])
         figures = {"loss": loss, "floor": floor, **parts}
         read = {name: value.item() for name, value in figures.items()}
         return {**read, "spread": spread_of(landmarks)}

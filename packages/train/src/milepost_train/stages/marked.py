@@ -23,6 +23,8 @@ class MarkedStage:
             about the document is then no negative.
         near: sentences this close to the evidence are no negatives: what shares its subject is not
             punished for it. 0: all count.
+        context: weight of the same contrast by context vectors alone; where the own vectors decide
+            most questions, the others would learn little from the sum.
         across: sentences of other documents are negatives as well.
         temperature: divides cosines.
         alpha: position-aware weights ``exp(-alpha i)``, i sentences before the evidence's last;
@@ -49,6 +51,7 @@ class MarkedStage:
     tasks: dict[str, float] = field(default_factory=dict)
     open_tasks: tuple[str, ...] = ()
     near: int = 0
+    context: float = 0.0
     across: bool = True
     temperature: float = 0.05
     alpha: float | None = None
@@ -69,6 +72,7 @@ class MarkedStage:
             check.noise(self.noise)
             check.windows(self.windows)
             check.one_of(Nearness, rank_by=self.rank_by)
-            check.at_least(0, hard=self.hard, near=self.near, alpha=self.alpha, distil=self.distil)
+            check.at_least(0, hard=self.hard, near=self.near, context=self.context)
+            check.at_least(0, alpha=self.alpha, distil=self.distil)
             check.at_least(0, distil_questions=self.distil_questions, rank=self.rank)
             check.task_weights(self.tasks)
