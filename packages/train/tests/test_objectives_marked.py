@@ -169,6 +169,20 @@ def test_neighbours_of_the_evidence_are_no_negatives() -> None:
     assert [int(n) for _, n in owners[positive[0]]] == list(question.evidence)
 
 
+def test_context_vectors_have_a_contrast_of_their_own() -> None:
+    """It is that of the vectors behind the own ones; a model without them is named."""
+    from milepost_train.model.landmark_encoder import LandmarkEncoder
+
+    model = Student().model
+    wide = LandmarkEncoder(model.config, context=model.dimensions)
+    material = small_material(width=model.dimensions)
+    objective = build(MarkedStage(**SMALL, distil=0, context=0.5), material)
+    parts = objective.step(lambda batch: vectors_of(wide, batch), Random(3))
+    assert parts["loss"] == pytest.approx(parts["contrast"] + 0.5 * parts["context"])
+    with pytest.raises(InputError, match="no context vector"):
+        objective.step(lambda batch: vectors_of(model, batch), Random(3))
+
+
 def test_position_weights_reach_the_loss() -> None:
     """By hand for each question: ``-sum w log p / sum w`` with w = exp(-alpha i)."""
     material = small_material()

@@ -132,6 +132,11 @@ class Marked:
         loss = parts["contrast"]
         if stage.context:
             width = material.width or 0
+            need(
+                landmarks.shape[1] > width > 0,
+                f"context is {stage.context:g}, and the model has no context vector",
+                "context = 384 at the top of the file, or leave it out of the stage",
+            )
             around = [F.normalize(each[:, width:], dim=-1) for each in (queries, landmarks)]
             parts["context"] = of_vectors(*around)
             loss = loss + stage.context * parts["context"]
