@@ -320,7 +320,7 @@ def test_a_process_without_memory_and_killed(
     assert left_by(out) == whole
 
     assert said.startswith("RunInterrupted")
-    assert "little memory in step 3 " in said
+    assert "little memory in step 3" in said
     done: list[int] = []
     train(
         read_config(hungry),
