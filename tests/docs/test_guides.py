@@ -35,7 +35,7 @@ if not (ROOT / "README.md").is_file():
     pytest.skip("needs the checkout", allow_module_level=True)
 
 NEEDS = {
-    "README": ("mcp",),
+    "README": (),
     "index": (),
     "search": (),
     "agents": ("mcp",),
