@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +62,12 @@ class Agent:
         """Wait for it, or end it; close the pipes."""
         if code is None:
             self.process.kill()
-        assert self.process.wait(20) == (code if code is not None else -signal.SIGKILL)
+        ended = self.process.wait(60)
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
-            pipe.close()
+            with suppress(BrokenPipeError):  # what was not read of it
+                pipe.close()
+        assert ended == (-signal.SIGKILL if code is None else code)
 
     def got(self) -> dict[str, Any]:
         return json.loads(self._lines.get(timeout=PATIENCE))

@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from typing import Any, cast
 
 import anyio
@@ -41,8 +42,17 @@ async def _serve(server: MCPServer[Any], incoming: int, outgoing: int) -> None:
     out = _Out(outgoing)
     lines = cast("anyio.AsyncFile[str]", _Lines(incoming, out))
     low = server._lowlevel_server
-    async with stdio_server(lines, cast("anyio.AsyncFile[str]", out)) as (read, write):
-        await low.run(read, write, low.create_initialization_options())
+    try:
+        async with stdio_server(lines, cast("anyio.AsyncFile[str]", out)) as (read, write):
+            await low.run(read, write, low.create_initialization_options())
+    except* (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        # A line came as the session ended; that must not hide that it was Ctrl-C.
+        task = asyncio.current_task()
+        interrupted = task is not None and task.cancelling() > 0
+    else:
+        return
+    if interrupted:
+        raise asyncio.CancelledError
 
 
 @contextmanager
@@ -93,10 +103,19 @@ class _Lines:
 
     async def __aiter__(self) -> AsyncIterator[str]:
         loop = asyncio.get_running_loop()
-        queue: asyncio.Queue[bytes | None] = asyncio.Queue(_AHEAD)
+        queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+        room = threading.Semaphore(_AHEAD)
+
+        def read() -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                for line in chain(self._split(), [None]):
+                    room.acquire()
+                    loop.call_soon_threadsafe(queue.put_nowait, line)
+
         # A daemon: it waits in a read that nothing ends, and must not hold up the process.
-        threading.Thread(target=self._read, args=(loop, queue), daemon=True).start()
+        threading.Thread(target=read, daemon=True).start()
         while (line := await queue.get()) is not None:
+            room.release()
             if not line.strip():
                 continue
             try:
@@ -105,12 +124,6 @@ class _Lines:
                 await self._out.write(_refusal(line))
             else:
                 yield line.decode()
-
-    def _read(self, loop: asyncio.AbstractEventLoop, queue: asyncio.Queue[bytes | None]) -> None:
-        with suppress(RuntimeError, asyncio.CancelledError):  # the loop has ended
-            for line in self._split():
-                asyncio.run_coroutine_threadsafe(queue.put(line), loop).result()
-            asyncio.run_coroutine_threadsafe(queue.put(None), loop).result()
 
     def _split(self) -> Iterator[bytes]:
         """Lines, by reads without a buffer: Python would wait for its lock when it ends."""
