@@ -42,7 +42,8 @@ def test_scripts_without_spaces_have_no_whole_words() -> None:
     assert find_quote("蜂巢是", "蜜蜂的蜂巢是用蜡做的。") == (3, 6)
 
 
-plain = st.text(st.characters(exclude_characters=".…[]"), max_size=60)
+# Nor signs of Markdown: a quotation leaves them out.
+plain = st.text(st.characters(exclude_characters=".…[]_*`"), max_size=60)
 
 
 # Accents that stand alone belong to the letter before, beyond white space too.

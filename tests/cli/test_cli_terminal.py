@@ -162,7 +162,7 @@ def test_measuring_shows_how_far_it_is(tmp_path):
     path.write_text(
         json.dumps({"text": text, "question": "Who lays the eggs?", "spans": [[25, 49]]})
     )
-    asked = ("eval", "run", "--tasks", path, "--systems", "bm25,bm25:99", "--json")
+    asked = ("eval", "run", "--tasks", path, "--systems", "bm25,bm25-scales", "--json")
     code, shown = run_on_terminal(*asked, columns=24)
     assert code == 0
     assert "\r\x1b[Kquestions  0/1  bm25" in shown

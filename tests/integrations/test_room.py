@@ -47,11 +47,11 @@ def test_what_retrievers_share(index: Index, reports: Path) -> None:
     assert set(DETAILS) < metadata(passage).keys()
 
 
-@pytest.mark.parametrize("number", range(3))
+@pytest.mark.parametrize("number", range(4))
 def test_code_of_the_page_runs(number: int, reports: Path, tmp_path: Path) -> None:
     """Each block as it stands, in a folder that holds an index and a small book."""
     code = blocks()[number]
-    assert len(blocks()) == 3
+    assert len(blocks()) == 4
     for framework in re.findall(r"milepost\.integrations\.(\w+)", code):
         pytest.importorskip(f"milepost.integrations.{framework}", exc_type=ImportError)
     (reports / "examples").mkdir(exist_ok=True)

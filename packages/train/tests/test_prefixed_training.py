@@ -20,7 +20,7 @@ from milepost_train.material import load_material  # noqa: E402
 from milepost_train.model import open_checkpoint  # noqa: E402
 from milepost_train.model.special import load_tokenizer  # noqa: E402
 from milepost_train.run import opened, train  # noqa: E402
-from support.tiny_runs import CHECK, write_lines, write_run  # noqa: E402
+from support.tiny_runs import CHECK, write_run  # noqa: E402
 
 PREFIX = "word7 word8: "
 STAGE = '\n[[stage]]\nkind = "marked"\ndistil = 0\nsteps = 2\n'
@@ -34,10 +34,9 @@ def no_curves(monkeypatch, tmp_path):
 
 
 def test_every_question_has_it_and_no_sentence(tmp_path):
-    """Marked questions, queries of pairs, titles, and the questions of the check."""
+    """Marked questions, queries of pairs, and the questions of the check."""
     config = read_config(write_run(tmp_path, CHECK))
-    write_lines(tmp_path / "titled.jsonl", [{"id": "t", "title": "tree", "text": "The cat sat."}])
-    data = replace(config.data, documents=(tmp_path / "titled.jsonl",))
+    data = config.data
     base = open_checkpoint(config.init).reading
     tokenizer = load_tokenizer(tmp_path / "init")
     plain, made = (
@@ -47,7 +46,7 @@ def test_every_question_has_it_and_no_sentence(tmp_path):
     reader = Tokenizer(load_tokenizer(tmp_path / "init"), "[CLS]", "[SEP]")
     first = reader.encode([PREFIX])[0].ids
     assert len(first) == 3
-    for kind in ("questions", "pairs", "documents"):
+    for kind in ("questions", "pairs"):
         both = list(zip(getattr(plain, kind), getattr(made, kind), strict=True))
         assert both
         for one, other in both:

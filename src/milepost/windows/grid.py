@@ -3,7 +3,7 @@
 In LMK pooling (arXiv 2601.21525) a landmark closes N tokens, 32 for example, not a sentence. The
 grid covers the whole text and windows hold whole segments of it, so a text of ``t`` tokens has
 ``ceil(t / N)`` landmarks however it is divided into windows, and each window ends with a landmark.
-Training reads texts the same way (``milepost_train/granularity.py``).
+Folders trained with LMK pooling read texts the same way.
 """
 
 from __future__ import annotations

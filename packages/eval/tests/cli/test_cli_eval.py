@@ -200,7 +200,7 @@ def test_a_subcommand_takes_only_the_options_it_uses(cli, arguments):
     assert re.search(r"no such option.* try: milepost eval", result.stderr)
 
 
-@pytest.mark.parametrize("group", [["eval"], ["lab"], ["lab", "quality"], ["lab", "tokens"]])
+@pytest.mark.parametrize("group", [["eval"], ["lab"], ["lab", "tokens"]])
 def test_a_group_without_a_subcommand_prints_its_help(cli, group):
     """As milepost alone does: on stderr, exit code 2."""
     result = cli(*group)

@@ -8,8 +8,8 @@ Read in this order: ``data.py``, ``loading.py`` and ``loading_negatives.py`` (te
 pairs as token ids),
 ``teacher.py``, ``landmark_teacher.py`` and ``lexical_teacher.py`` (targets of the distillation),
 ``material.py`` (all that a run draws from),
-``batches.py`` and ``granularity.py`` (windows as tensors), ``losses/``, ``objectives/`` (the kinds
-of stage), ``tables.py``, ``needs.py``, ``data_settings.py`` and ``config.py`` (the configuration,
+``batches.py`` (windows as tensors), ``losses/``, ``objectives/`` (the kinds
+of stage), ``toml_settings.py``, ``validation.py``, ``data_settings.py`` and ``config.py`` (the configuration,
 which all but the kinds of stage can be read of without torch), ``schedule.py``,
 ``check.py``, ``alarm.py``, ``run_folder.py``, ``record.py``,
 ``curves.py``, ``loop.py``, ``run.py`` (what ``milepost train`` does).
@@ -20,5 +20,5 @@ Training data is made by ``rules.py`` (questions a text holds itself),
 ``synthesis.py`` with ``prompts.py`` (questions of a language model), and
 ``mining.py`` with ``collection.py`` and ``negatives.py`` (what looks like evidence
 and is none, and how surely);
-``made.py`` and ``journal.py`` are the files they write.
+``generated.py`` and ``journal.py`` are the files they write.
 """

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from milepost.console.group import CommandGroup
 from milepost.console.options import count_option
 from milepost_lab.bytes.study import command as pool
 from milepost_lab.runner import Report, Run, study
@@ -33,7 +34,9 @@ CONTEXT = 160
 """Bytes of context that every arm reads."""
 
 
-@click.group("tokens", short_help="Words from spelling, bytes, and byte encoders.")
+@click.group(
+    "tokens", cls=CommandGroup, short_help="Words from spelling, bytes, and byte encoders."
+)
 def command() -> None:
     """Language models over words pooled from bytes, and pools of byte encoders."""
 
