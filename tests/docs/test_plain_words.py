@@ -47,7 +47,6 @@ PHRASES = {
     r"there (is|are) no (experiment|task|system|command|setting)s?\b": "unknown experiment 'x'",
     r"\ba comfort\b": "best effort: the reason",
     r"\bmend(s|ed|ing)?\b": "correct / repair; of an error: hint",
-    r"\btwins?\b": "the torch module; augmented; control",
     r"\bchance (said|found|that a passage|of a passage)|\bleast chance": "probability",
     r"--least\b|\bleast=": "--min-score, min_score=",
     r"eval --(experiment|compare|tune|list|show|from|tasks|systems)\b": (
@@ -81,7 +80,7 @@ def test_phrases_are_found_across_lines_and_plain_english_is_not() -> None:
     for text in (
         "what is left is\ntold on stderr", "That is no number.", "there is no task 'x'",
         "How it is mended", "networks that learnt nothing", "--least 0.2", "Surround-2",
-        "the places read again", "milepost lab fusion", "One of two twins.",
+        "the places read again", "milepost lab fusion",
     ):  # fmt: skip
         assert faults(text), text
     for text in (

@@ -80,7 +80,8 @@ def _asked(
         for system in _systems(encoder, vectors, names):
             per = evaluate(system, task, "document").per_question
             for at, name in enumerate(per.names):
-                figures = {metric: per.figures[metric][at] for metric in per.figures}
+                found = {metric: per.figures[metric][at] for metric in per.figures}
+                figures = {metric: one for metric, one in found.items() if one is not None}
                 held = group(questions[name], per.positions[at])
                 for key in ((system.name, held), (system.name, held, task.name)):
                     tally.add(key, task.name, per.documents[at], figures)
