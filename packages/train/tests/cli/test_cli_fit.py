@@ -102,3 +102,35 @@ def test_without_lightgbm_the_extra_is_named(cli, own_model, task, monkeypatch):
     result = cli("fit", own_model, "--tasks", task)
     assert result.exit_code == 2
     assert "pip install ./packages/train" in result.stderr
+
+
+@pytest.mark.usefixtures("fitted_once")
+def test_a_task_left_out_is_asked_for_and_reported(cli, own_model, task, tmp_path, monkeypatch):
+    """Its questions are not among those of the extra fit; the row stands in fit.json."""
+    other = tmp_path / "more.jsonl"
+    book_task(other, 40, 20, 10, size=800)
+    asked = []
+
+    def measured(encoder, roles, rest, whole, **options):
+        asked.append({name: [each.task for each in of.learn] for name, of in rest.items()})
+        return []
+
+    monkeypatch.setattr("milepost_train.ranking.left_out.measure_left_out", measured)
+    args = "fit", own_model, "--tasks", f"{task},{other}", "--no-trees", "--quiet"
+    for named, wanted in (
+        ("more", {"more": ["book"]}),
+        ("each", {"book": ["more"], "more": ["book"]}),
+    ):
+        result = cli(*args, "--leave-out", named, "--out", tmp_path / "fitted")
+        assert result.exit_code == 0, result.stderr
+        assert asked.pop() == wanted
+        report = json.loads((tmp_path / "fitted" / "fit.json").read_text(encoding="utf-8"))
+        assert report["left out"] == []
+
+
+def test_an_unknown_task_to_leave_out_is_refused_before_the_work(cli, own_model, task):
+    result = cli("fit", own_model, "--tasks", task, "--no-trees", "--leave-out", "trials")
+    assert result.exit_code == 2
+    assert "no task 'trials'" in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert "fit.json" not in names(own_model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -31,6 +31,7 @@ Examples:
   milepost fit my-model/ --tasks questions.jsonl
   milepost fit my-model/ --tasks questions.jsonl --split dev --out fitted/
   milepost fit landmark-minilm --tasks written,trials,policies:dev --hold-out 0.12 --out fitted/
+  milepost fit my-model/ --tasks written,trials --leave-out each
 
 \b
 Ranking is learned from train questions and calibrated on dev questions; if all questions are of
@@ -82,6 +83,12 @@ Environment:
 )
 @count_option("--seed", 1, "Seed of the trees and of the parts for cross-fitting.", minimum=0)
 @click.option("--no-trees", is_flag=True, help="Learn weights and probabilities only.")
+@click.option(
+    "--leave-out",
+    metavar="NAME[,NAME]",
+    help="Also fit without these tasks, one at a time, and measure each with the others' fit; "
+    "each: every task. Changes the report only.",
+)
 @json_option
 @common
 @click.pass_obj
@@ -99,6 +106,7 @@ def fit(
     cache: Path | None,
     seed: int,
     no_trees: bool,
+    leave_out: str | None,
     as_json: bool,
 ) -> None:
     """Learn how MODEL (a folder or a name) ranks sentences, and calibrate its probabilities.
@@ -122,13 +130,14 @@ def fit(
         raise InputError(f"{model} is the name of a model, not your own folder", "--out FOLDER")
     from milepost_train.ranking.fit import fit as fitted
     from milepost_train.ranking.folder import check_out, write_folder
+    from milepost_train.ranking.left_out import measure_left_out, others
     from milepost_train.ranking.report import lines
 
     place = out or folder.path
     check_out(folder.path, place)
     sizes = Sizes(documents, questions)
     asked = roles(
-        [name.strip() for name in tasks.split(",") if name.strip()],
+        _names(tasks),
         data_folder(data),
         folder.manifest.trained,
         split=split,
@@ -136,9 +145,14 @@ def fit(
         hold_out=hold_out,
         allow_nc=allow_nc,
     )
+    rest = others(asked, _names(leave_out or ""))
     vectors = Vectors((cache or cache_folder() / "eval") / "vectors.sqlite")
     encoder = SystemFactory(vectors, model=model).encoder()
     with Counter(settings) as counter:
+
+        def progress(doing: str, done: int, of: int) -> None:
+            counter(doing, "", done, of)
+
         try:
             made = fitted(
                 encoder,
@@ -146,9 +160,14 @@ def fit(
                 seed=seed,
                 with_trees=not no_trees,
                 sizes=sizes,
-                progress=lambda doing, done, of: counter(doing, "", done, of),
+                progress=progress,
                 note=noting(settings, counter),
             )
+            if rest:
+                options: dict[str, Any] = {"seed": seed, "with_trees": not no_trees}
+                made.report["left out"] = measure_left_out(
+                    encoder, asked, rest, made.report, sizes=sizes, progress=progress, **options
+                )
         except KeyboardInterrupt:
             raise Interrupted("nothing was written; vectors read so far are kept") from None
     write_folder(folder.path, place, made.fusion, made.trees, made.report)
@@ -158,3 +177,7 @@ def fit(
         for line in lines(made.report):
             click.echo(line)
         click.echo(f"\n{place}")
+
+
+def _names(listed: str) -> list[str]:
+    return [name.strip() for name in listed.split(",") if name.strip()]

@@ -9,5 +9,6 @@ says of every candidate sentence; the one file that calls the search's internals
 (the fusion's weights), ``boosting.py`` (the trees), ``scores.py`` (a case's scores and what they
 find), ``choosing.py`` (length penalty, passage growth, the reranker's weight), ``calibration.py``
 (probabilities), ``crossfit.py`` (figures on documents left out), ``fit.py`` (all of it),
-``report.py`` (the report as text), ``folder.py`` (the model folder, whole or not at all).
+``left_out.py`` (what a fit without a task finds in it), ``report.py`` (the report as text),
+``folder.py`` (the model folder, whole or not at all).
 """

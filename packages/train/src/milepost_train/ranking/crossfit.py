@@ -40,12 +40,14 @@ class Crossfit:
     Attributes:
         found: ``(cases, budgets)`` float64, evidence found within each of ``BUDGETS``.
         probability: log loss and calibration error, with the default and with the fitted numbers.
+        errors: task → calibration error of its passages, with the fitted numbers.
         best: ``(cases,)`` float64, the highest probability of a passage, 0 where none is shown.
         chosen: the numbers for each part.
     """
 
     found: NDArray[np.float64]
     probability: dict[str, dict[str, float]]
+    errors: dict[str, float]
     best: NDArray[np.float64]
     chosen: tuple[Chosen, ...]
 
@@ -82,11 +84,24 @@ def crossfit(
         chosen.append(numbers)
     every = _joined(passages)
     unfitted = Fusion().calibration if penalties is None else Reranking().calibration
+    fitted = np.concatenate(said)
     figures_of = {
         "default": figures(every, probabilities(every, unfitted)),
-        "fitted": figures(every, np.concatenate(said)),
+        "fitted": figures(every, fitted),
     }
-    return Crossfit(found, figures_of, best, tuple(chosen))
+    errors = errors_by_task(bench.cases, every, fitted)
+    return Crossfit(found, figures_of, errors, best, tuple(chosen))
+
+
+def errors_by_task(
+    cases: Sequence[Case], shown: Shown, said: NDArray[np.float64]
+) -> dict[str, float]:
+    """Task → calibration error of the probabilities said of its passages, ``(p,)``."""
+    errors: dict[str, float] = {}
+    for task in dict.fromkeys(case.task for case in cases):
+        mine = np.array([case.task == task for case in cases])
+        errors[task] = figures(shown.of(mine), said[mine[shown.owner]])["calibration error"]
+    return errors
 
 
 def by_task(cases: Sequence[Case], found: NDArray[np.float64]) -> dict[str, dict[str, list[float]]]:

@@ -143,11 +143,12 @@ def fit(
         "learned ranking": by_task(cases, crossed.found),
     }
     probability = {"learned ranking": crossed.probability}
+    errors = {"learned ranking": crossed.errors}
     best = {"learned ranking": reached(cases, crossed.best)}
     reranked: Chosen | None = None
     some = [number for number, ask in enumerate(asked) if ask.reranked]
     if reranker is not None:
-        small = _reranked_bench(bench, asked, some, reranker, progress)
+        small = reranked_bench(bench, asked, some, reranker, progress)
         again = crossfit(small, parts, crossed.penalties)
         reranked = choose(small, every[some], chosen.length_penalty)
         evidence["questions with reranker"] = {
@@ -155,6 +156,7 @@ def fit(
             "with reranker": by_task(small.cases, again.found),
         }
         probability["with reranker"] = again.probability
+        errors["with reranker"] = again.errors
         best["with reranker"] = reached(small.cases, again.best)
     fusion = _fields(learned, chosen, reranked)
     report = {
@@ -177,6 +179,7 @@ def fit(
         "budgets": list(BUDGETS),
         "evidence": evidence,
         "probability": probability,
+        "calibration error by task": errors,
         "learned": fusion,
     }
     if absent:  # what is not asked is not in the report
@@ -276,7 +279,7 @@ def _asks(
     return list(asking.asks(list(samples), encoder, sizes.reranked, progress))
 
 
-def _reranked_bench(
+def reranked_bench(
     bench: Bench,
     asked: Sequence[Ask],
     some: Sequence[int],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -35,9 +35,31 @@ def lines(report: Mapping[str, Any]) -> Iterator[str]:
                 f"  {f'{name}, {state}':<26}{row['log loss']:>12.4f}"
                 f"{row['calibration error']:>20.4f}"
             )
+    if "left out" in report:
+        yield ""
+        yield from _left_out(report["left out"])
     if "absent" in report:
         yield ""
         yield from _told_apart(report["absent"])
+
+
+def _left_out(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "tasks left out: % found within the budgets, learned from the others and from all tasks"
+    yield f"{'calibration error':>92}"
+    for row in rows:
+        from_others = row["learned from"]
+        yield (
+            f"  {row['task']}: learned from {from_others['questions']:,} questions "
+            f"({from_others['documents']}) of others, {row['trees'] or 'no'} trees"
+        )
+        for ranking in ("learned ranking", "with reranker"):
+            for learned, name in (("left out", "others"), ("all tasks", "all tasks")):
+                figures = row.get(ranking, {}).get(learned, {"evidence": {}})
+                for setting, found in figures["evidence"].items():
+                    cells = "".join(f"{value:>8.1f}" for value in found)
+                    error = f"{figures['calibration error']:>20.4f}"
+                    shown = error if setting == "document" else ""
+                    yield f"    {f'{ranking}, {setting}, {name}':<44}{cells}{shown}"
 
 
 def _told_apart(absent: Mapping[str, Any]) -> Iterator[str]:

@@ -1,0 +1,125 @@
+"""A task that teaches nothing, measured with what the others taught."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import milepost
+from milepost.errors import InputError
+from milepost_train.ranking.fit import fit
+from milepost_train.ranking.left_out import measure_left_out, others
+from milepost_train.ranking.questions import Minimum, roles
+from milepost_train.ranking.report import lines
+from support.ranking_cases import add_absent, book_task
+
+FEW = Minimum(1, 1)
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    """Three tasks of 3, 4 and 5 documents of the book; one has absent questions."""
+    folder = tmp_path_factory.mktemp("tasks")
+    for name, first, documents in (("one", 0, 3), ("two", 10, 4), ("three", 20, 5)):
+        book_task(folder / f"{name}.jsonl", first, documents, 4)
+    add_absent(folder / "two.jsonl", 10, 2, 2)
+    return {name: str(folder / f"{name}.jsonl") for name in ("one", "two", "three")}
+
+
+@pytest.fixture(scope="module")
+def asked(paths):
+    return roles(list(paths.values()), None, {}, enough=FEW)
+
+
+@pytest.fixture(scope="module", params=["landmark-light", "landmark-minilm"])
+def encoder(request):
+    return milepost.load(request.param)
+
+
+def tasks(samples):
+    return [sample.task for sample in samples]
+
+
+def test_without_a_task_its_questions_have_no_role(asked):
+    rest = others(asked, ["two"], FEW)["two"]
+    assert tasks(rest.learn) == tasks(rest.choose) == ["one", "three"]
+    assert rest.absent == ()
+    assert rest.shared
+    assert tasks(asked.absent) == ["two"]
+
+
+def test_train_and_dev_questions_of_a_task_are_both_left_out(tmp_path):
+    """The train questions teach, the dev questions calibrate; neither of the task does."""
+    names = []
+    for number, name in enumerate(("one", "two")):
+        for split in ("train", "dev"):
+            path = tmp_path / split / f"{name}.jsonl"
+            path.parent.mkdir(exist_ok=True)
+            book_task(path, 10 * number + 5 * (split == "dev"), 3, 4, split)
+            names.append(str(path))
+    rest = others(roles(names, None, {}, enough=FEW), ["one"], FEW)["one"]
+    assert tasks(rest.learn) == tasks(rest.choose) == ["two"]
+    assert not rest.shared
+
+
+def test_each_leaves_every_task_out_once(asked):
+    rest = others(asked, ["each"], FEW)
+    assert {task: tasks(of.learn) for task, of in rest.items()} == {
+        "one": ["two", "three"],
+        "two": ["one", "three"],
+        "three": ["one", "two"],
+    }
+    assert others(asked, [], FEW) == {}
+
+
+def test_an_unknown_task_and_too_few_others_are_refused(asked):
+    with pytest.raises(InputError, match="no task 'four'") as refused:
+        others(asked, ["one", "four"], FEW)
+    assert "one, two, three" in str(refused.value)
+    assert "\n" not in str(refused.value)
+    with pytest.raises(InputError, match="without two, 32 questions about 8 documents are left"):
+        others(asked, ["two"])
+
+
+def test_a_row_is_what_the_others_taught(encoder, asked, paths):
+    """Learned from the others' questions only: as of a fit that never saw the task."""
+    whole = fit(encoder, asked).report
+    before = json.dumps(whole)
+    (row,) = measure_left_out(encoder, asked, others(asked, ["two"], FEW), whole)
+    assert json.dumps(whole) == before
+    assert row["learned from"] == {"questions": 32, "documents": 8}
+    assert row["learned from tasks"] == ["one", "three"]
+    assert row["questions"] == {"questions": 16, "documents": 4}
+    rankings = [name for name in ("learned ranking", "with reranker") if name in row]
+    assert ("with reranker" in rankings) is (encoder.manifest.name == "landmark-minilm")
+    for ranking in rankings:
+        assert row[ranking]["left out"] != row[ranking]["all tasks"]
+        for figures in row[ranking].values():
+            assert set(figures["evidence"]) == {"document", "collection"}
+            for found in figures["evidence"].values():
+                assert 0 < found[0] <= found[1] <= found[2] <= 100
+            assert 0 <= figures["calibration error"] <= 1
+    own = whole["evidence"]["learned ranking"]["document"]["two"]
+    assert row["learned ranking"]["all tasks"]["evidence"]["document"] == own
+    other = roles([paths["one"], paths["three"]], None, {}, enough=FEW)
+    assert others(asked, ["two"], FEW)["two"] == other
+    text = "\n".join(lines({**whole, "left out": [row]}))
+    assert "two: learned from 32 questions (8) of others, no trees" in text
+    assert "learned ranking, collection, all tasks" in text
+
+
+def test_the_questions_of_the_left_out_task_change_nothing(encoder, asked, monkeypatch):
+    """What is learned is what a fit of the other tasks alone learns, to the last digit."""
+    learned = []
+
+    def remembering(*args, **options):
+        learned.append(fit(*args, **options))
+        return learned[-1]
+
+    monkeypatch.setattr("milepost_train.ranking.left_out.fit", remembering)
+    rest = others(asked, ["one"], FEW)
+    measure_left_out(encoder, asked, rest, fit(encoder, asked).report)
+    (made,) = learned
+    assert made.fusion == fit(encoder, rest["one"]).fusion
+    assert set(made.report["questions"]) == {"two", "three"}
