@@ -9,8 +9,8 @@ pairs as token ids),
 ``teacher.py``, ``landmark_teacher.py`` and ``lexical_teacher.py`` (targets of the distillation),
 ``material.py`` (all that a run draws from),
 ``batches.py`` (windows as tensors), ``losses/``, ``objectives/`` (the kinds
-of stage), ``toml_settings.py``, ``validation.py``, ``data_settings.py`` and ``config.py`` (the configuration,
-which all but the kinds of stage can be read of without torch), ``schedule.py``,
+of stage), ``toml_settings.py``, ``validation.py``, ``data_settings.py`` and ``config.py`` (the
+configuration, which all but the kinds of stage can be read of without torch), ``schedule.py``,
 ``check.py``, ``alarm.py``, ``run_folder.py``, ``record.py``,
 ``curves.py``, ``loop.py``, ``run.py`` (what ``milepost train`` does).
 

@@ -98,12 +98,3 @@ def test_intervals_that_are_refused(cli: Any, home: Path, trained: Path) -> None
         refused = cli("export", trained, "--out", out, "--granularity", value)
         assert refused.exit_code == 2
     assert not out.exists()
-
-
-def test_studies_of_sentences_refuse_it(cli: Any, home: Path, grid: Path) -> None:
-    """Windows and halo around sentences mean nothing for segments of tokens."""
-    asked = ("--tasks", home / "task", "--split", "dev", "--model", grid)
-    refused = cli("lab", "landmark", "halo", *asked)
-    assert refused.exit_code == 2
-    assert "a landmark every 32 tokens" in refused.stderr
-    assert "another --model" in refused.stderr
