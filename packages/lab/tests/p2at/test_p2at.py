@@ -8,26 +8,28 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the train extra")
 
 from milepost.errors import InputError  # noqa: E402
-from milepost_lab.p2at.model import (  # noqa: E402  # noqa: E402  # noqa: E402  # noqa: E402
-    ARMS,
+from milepost_lab.p2at.model import (  # noqa: E402
     CORRECTED,
     PUBLISHED,
     Block,
-    Decoder,
-    Fusion,
-    GlobalContext,
     Norm,
     Pyramid,
     PyramidAttention,
     SqueezedAttention,
-    arm,
     attended,
     drawn_out,
     scores,
-    segmenter,
     squeezed,
-    weights,
     window,
+)
+from milepost_lab.p2at.segmenter import (  # noqa: E402
+    ARMS,
+    Decoder,
+    Fusion,
+    GlobalContext,
+    arm,
+    segmenter,
+    weights,
 )
 from milepost_lab.p2at.study import command, draw, hardest, overlap  # noqa: E402
 

@@ -21,7 +21,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from milepost.console.options import count_option
-from milepost_lab.p2at.model import ARMS, Segmenter, segmenter, weights
+from milepost_lab.p2at.segmenter import ARMS, Segmenter, segmenter, weights
 from milepost_lab.runner import Report, Run, study
 from milepost_lab.statistics import holm, over_seeds
 from milepost_lab.training import fit

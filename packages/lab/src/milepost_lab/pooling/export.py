@@ -22,7 +22,8 @@ from milepost._silence import no_telemetry
 from milepost.engine.folder import POOLING, POOLING_GRAPH
 from milepost.engine.manifest import Manifest, read_manifest
 from milepost.errors import InputError
-from milepost_lab.pooling.registry import Operator, load
+from milepost_lab.pooling.arrays import load
+from milepost_lab.pooling.registry import Operator
 from milepost_train.model.export import SUMS, add_sums
 from milepost_train.model.tracing import traced
 
