@@ -1,4 +1,4 @@
-"""A landmark every 32 tokens on the command line: train, export, index, search and the rest."""
+"""A landmark every 32 tokens on the command line: export, index, search and the rest."""
 
 from __future__ import annotations
 
@@ -8,59 +8,45 @@ from typing import Any
 
 import pytest
 
-from support.tiny_runs import write_run
-
 pytestmark = pytest.mark.torch
 pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
 pytest.importorskip("transformers", reason="needs the train extra")
 
-DOCUMENTS = """
-[[stage]]
-kind = "documents"
-documents = 4
-tokens = 120
-window = 128
-granularities = [8, 32]
-steps = 2
-warm_up = 0
-"""
+from support.foreign_folders import encoder  # noqa: E402
+from support.tiny_runs import write_run  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the run lies."""
-    return tmp_path_factory.mktemp("grid")
+    """A folder with a task."""
+    folder = tmp_path_factory.mktemp("grid")
+    write_run(folder)
+    return folder
 
 
 @pytest.fixture(scope="module")
 def trained(home: Path) -> Path:
-    """The checkpoint of a run that ends with documents alone."""
-    from click.testing import CliRunner
-
-    from milepost.cli.program import program
-
-    file = write_run(home, stages=DOCUMENTS, out=str(home / "run"))
-    done = CliRunner().invoke(program, ["train", str(file)], catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    return home / "run" / "checkpoint"
+    """A plain encoder, whose landmarks stand where the export says."""
+    return encoder(home / "checkpoint")
 
 
 @pytest.fixture(scope="module")
 def grid(home: Path, trained: Path) -> Path:
-    """The model folder of that run; nothing but the checkpoint says how it is read."""
+    """Its model folder with a landmark every 32 tokens."""
     from click.testing import CliRunner
 
     from milepost.cli.program import program
 
     args = ["export", str(trained), "--out", str(home / "model"), "--window", "128", "--left", "32"]
+    args += ["--granularity", "32"]
     done = CliRunner().invoke(program, args, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     assert "landmark [SEP] every 32 tokens" in done.output
     return home / "model"
 
 
-def test_a_run_is_exported_indexed_and_searched(cli: Any, home: Path, grid: Path) -> None:
-    """The interval of the run's check stands in the manifest, and all commands take the folder."""
+def test_it_is_exported_indexed_and_searched(cli: Any, home: Path, grid: Path) -> None:
+    """The interval stands in the manifest, and all commands take the folder."""
     assert json.loads((grid / "milepost.json").read_text())["granularity"] == 32
     book = home / "book.txt"
     book.write_text("The cat sat on the mat. " * 30 + "A bird sat in the house 7. ", "utf-8")
