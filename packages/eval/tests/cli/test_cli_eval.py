@@ -293,8 +293,9 @@ def test_two_runs_share_a_cache(questions, tmp_path):
     """Neither waits for long, and both have the same figures."""
     asked = ["--tasks", questions, "--cache", tmp_path / "kept", "--json", "--systems", "landmark"]
     both = [started(*asked), started(*asked)]
-    lines = [json.loads(running.communicate(timeout=120)[0]) for running in both]
-    assert [running.returncode for running in both] == [0, 0]
+    said = [running.communicate(timeout=120) for running in both]
+    assert [running.returncode for running in both] == [0, 0], said
+    lines = [json.loads(out) for out, _ in said]
     assert lines[0]["metrics"] == lines[1]["metrics"]
 
 
