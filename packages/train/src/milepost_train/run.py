@@ -30,7 +30,6 @@ from milepost_train.material import Material, load_material
 from milepost_train.model import Checkpoint, open_checkpoint, with_lora
 from milepost_train.model.fetch import local
 from milepost_train.model.huggingface import HuggingFace
-from milepost_train.model.landmark_encoder import read_as
 from milepost_train.model.release import window_sizes
 from milepost_train.objectives import build
 from milepost_train.objectives.base import Objective
@@ -271,7 +270,7 @@ def opened(config: Config) -> Checkpoint:
             "leave own_sentence out",
         )
     torch.manual_seed(config.seed)
-    model = checkpoint.model = read_as(model, checkpoint.reading)
+    model.read_as(checkpoint.reading)
     if config.lora is not None:
         landmark = checkpoint.tokenizer.token_to_id(said.landmark)
         with_lora(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -87,12 +88,13 @@ def test_two_reads_are_those_of_two_models(kind: str) -> None:
 
     Each is weighted by the root of its share; together they have unit length.
     """
-    from milepost_train.model.landmark_encoder import LandmarkEncoder, read_as
+    from milepost_train.model.landmark_encoder import LandmarkEncoder
     from milepost_train.model.reading import Reading
 
     one = random_model(kind)
     width = one.dimensions
-    both = read_as(one, Reading("", "", own_sentence=True, context=width))
+    both = deepcopy(one)
+    both.read_as(Reading("", "", own_sentence=True, context=width))
     window = LandmarkEncoder(one.config, own_sentence=False).eval()
     window.backbone.load_state_dict(one.backbone.state_dict())
     ids = torch.randint(5, 200, (2, 12))
@@ -110,14 +112,14 @@ def test_two_reads_are_those_of_two_models(kind: str) -> None:
 
 
 def test_a_context_read_is_saved_and_read_again(tmp_path: Any) -> None:
+    from milepost.errors import ModelError
     from milepost_train.model.checkpoint import open_checkpoint
-    from milepost_train.model.landmark_encoder import read_as
     from milepost_train.model.reading import Reading
 
     folder = write_checkpoint(tmp_path / "plain", "bert")
     checkpoint = open_checkpoint(folder)
     checkpoint.reading = Reading("[CLS]", "[SEP]", own_sentence=True, context=8)
-    checkpoint.model = read_as(checkpoint.model, checkpoint.reading)
+    checkpoint.model.read_as(checkpoint.reading)
     with torch.no_grad():
         checkpoint.model.context.share.weight.normal_()
     checkpoint.save(tmp_path / "again", torch.float32)
@@ -125,6 +127,9 @@ def test_a_context_read_is_saved_and_read_again(tmp_path: Any) -> None:
     assert again.reading.context == 8
     for name, weight in checkpoint.model.state_dict().items():
         torch.testing.assert_close(again.model.state_dict()[name], weight)
+    again.reading.write(folder)  # whose weights have no context
+    with pytest.raises(ModelError, match=r"lacks context\."):
+        open_checkpoint(folder)
 
 
 def test_checkpoint_round_trip(tmp_path: Any) -> None:

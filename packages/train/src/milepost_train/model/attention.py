@@ -8,7 +8,7 @@ from torch import Tensor
 
 # Finite, so that a row with nothing to attend to (padding) gives numbers instead of NaN, which
 # would spread through the values of the next layer; within the range of float16.
-_FORBIDDEN = -30000.0
+FORBIDDEN = -30000.0
 
 
 def gather_rows(states: Tensor, positions: Tensor) -> Tensor:
@@ -25,7 +25,7 @@ def bias_of(allowed: Tensor, dtype: torch.dtype) -> Tensor:
     if allowed.is_floating_point():
         return allowed.to(dtype)
     return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill(
-        ~allowed, _FORBIDDEN
+        ~allowed, FORBIDDEN
     )
 
 

@@ -34,9 +34,6 @@ from milepost_train.model.special import (
 from milepost_train.model.vocabulary import cover
 from milepost_train.model.weights import loading
 
-_BESIDE = ("context.", "bias")
-"""Prefixes of weights that stand beside the backbone."""
-
 _HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
 
 
@@ -249,8 +246,9 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
     # Heads save the backbone under a prefix ("bert.", "model.").
     named = {_bare(name, kind): weight for name, weight in weights.items()}
     load_weights(model.backbone, named, folder / "model.safetensors", _HINT)
-    beside = {name: weight for name, weight in weights.items() if name.startswith(_BESIDE)}
-    model.load_state_dict({name: weight.float() for name, weight in beside.items()}, strict=False)
+    if model.context is not None or model.others:
+        loaded = model.backbone.state_dict(prefix="backbone.")
+        load_weights(model, {**weights, **loaded}, folder / "model.safetensors", _HINT)
     model.eval()
     return model
 
@@ -307,6 +305,6 @@ def save_checkpoint(
         name: weight.to(dtype).contiguous().clone() for name, weight in named.state_dict().items()
     }
     for name, weight in model.state_dict().items():
-        if name.startswith(_BESIDE):
+        if not name.startswith("backbone."):
             halves[name] = weight.to(dtype).contiguous().clone()
     save_file(halves, folder / "model.safetensors", metadata={"format": "pt"})

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 import torch.nn.functional as F
@@ -19,6 +19,7 @@ from torch.utils.checkpoint import checkpoint
 
 from milepost.errors import InputError, ModelError
 from milepost_train.model import stitched
+from milepost_train.model.attention import FORBIDDEN
 from milepost_train.model.bert import Bert, BertLayer
 from milepost_train.model.huggingface import HuggingFace
 from milepost_train.model.light import MODEL_TYPE, Light
@@ -37,8 +38,6 @@ Others = Literal["", "learned", "half"]
 
 _SHARE = -0.7
 """Log-odds at which the context's share of a score starts: a third."""
-
-_FORBIDDEN = -30000.0
 
 Backbone = Bert | ModernBert | Light | stitched.Stitched | HuggingFace
 
@@ -115,11 +114,9 @@ class LandmarkEncoder(nn.Module):
         self.config = config
         self.own_sentence = own_sentence and kind != MODEL_TYPE  # a light model has no attention
         self.backbone: Backbone = backbone or BACKBONES[kind](config)
-        self.context = ContextRead(self.backbone, context) if context else None
-        self.others = others
-        if others == "learned":
-            heads = last_of(self.backbone).heads
-            self.bias = nn.Parameter(torch.full((1, int(heads), 1, 1), -4.0))
+        self.context: ContextRead | None = None
+        self.others: Others = ""
+        self._read_with(context, others)
         self._kept: int | None = None
 
     @property
@@ -176,7 +173,7 @@ class LandmarkEncoder(nn.Module):
         every = valid[:, None, None, :]
         if self.others == "learned":
             zero = torch.zeros((), device=ids.device)
-            own = torch.where(own, zero, self.bias).masked_fill(~every, _FORBIDDEN)
+            own = torch.where(own, zero, self.bias).masked_fill(~every, FORBIDDEN)
         elif self.others == "half":
             heads = int(last_of(self.backbone).heads)
             free = torch.arange(heads, device=ids.device) >= heads // 2
@@ -186,6 +183,38 @@ class LandmarkEncoder(nn.Module):
         states = self.backbone(ids.long(), valid, marks, own, self.context.layer)
         own_states, around = states.split(marks.shape[1], dim=1)
         return self._unit(self.context(own_states, around))
+
+    def read_as(self, reading: Reading) -> None:
+        """Read the last layer as a checkpoint's settings say; new weights start from the old ones.
+
+        Raises:
+            ModelError: the backbone has no last layer of ours, or ``own_sentence`` is off.
+        """
+        context, others = reading.context, cast(Others, reading.others)
+        if (context or others) and not isinstance(self.backbone, Bert | ModernBert):
+            raise ModelError(
+                f"{self.config['model_type']} has no last layer that is read twice",
+                "leave context out",
+            )
+        if context and not reading.own_sentence:
+            raise ModelError(
+                "a context vector stands beside one of the own sentence",
+                "own_sentence = true, or leave context out",
+            )
+        self.own_sentence = reading.own_sentence
+        self._read_with(context, others)
+
+    def _read_with(self, context: int, others: Others) -> None:
+        """Make what is not there yet, and drop what is not asked for."""
+        has = 0 if self.context is None else self.context.dimensions
+        if context != has:
+            self.context = ContextRead(self.backbone, context) if context else None
+        if others == "learned" and self.others != others:
+            heads = last_of(self.backbone).heads
+            self.bias = nn.Parameter(torch.full((1, int(heads), 1, 1), -4.0))
+        elif others != "learned" and self.others == "learned":
+            del self.bias
+        self.others = others
 
     def recompute_activations(self) -> None:
         """Store no activations inside layers; the backward pass runs each layer again.
@@ -218,35 +247,6 @@ class LandmarkEncoder(nn.Module):
         """Truncate states to the kept dimensions and scale them to unit length."""
         kept = states if self._kept is None else states[..., : self._kept]
         return F.normalize(kept.float(), dim=-1)
-
-
-def read_as(model: LandmarkEncoder, reading: Reading) -> LandmarkEncoder:
-    """The model with the weights it has, and those that ``reading`` asks for beside them.
-
-    Raises:
-        ModelError: its backbone has no last layer of ours.
-    """
-    own, context, others = reading.own_sentence, reading.context, reading.others
-    has = 0 if model.context is None else model.context.dimensions
-    if (context, others) == (has, model.others):
-        model.own_sentence = own
-        return model
-    if not isinstance(model.backbone, Bert | ModernBert):
-        raise ModelError(
-            f"{model.config['model_type']} has no last layer that is read twice",
-            "leave context out",
-        )
-    try:
-        made = LandmarkEncoder(model.config, own_sentence=own, context=context, others=others)  # type: ignore[arg-type]
-    except ValueError as error:
-        raise ModelError(str(error), "own_sentence = true, or leave context out") from error
-    made.backbone.load_state_dict(model.backbone.state_dict())
-    if made.context is not None:
-        made.context.layer.load_state_dict(last_of(model.backbone).state_dict())
-    if context == has and model.context is not None and made.context is not None:
-        made.context.load_state_dict(model.context.state_dict())
-    made.eval()
-    return made
 
 
 def last_of(backbone: Any) -> Any:
