@@ -13,8 +13,6 @@ about. Only training documents are used, and none that training holds out.
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import random
 import re
 from collections import defaultdict
@@ -25,6 +23,7 @@ from typing import Any
 from milepost.text.sentences import split
 from milepost_eval.tasks.reading import objects
 from milepost_train.data import held_out, touched
+from question_task import Row, write
 
 HOME = Path(__file__).parents[1] / "data"
 HELD_OUT = 0.12  # as in the configurations of the shipped model
@@ -40,8 +39,6 @@ thing things this those through time under until upon used using very want were 
 where whether which while whom whose will with without word work would years your
 """
 PLAIN = frozenset(_PLAIN.split())
-
-Row = dict[str, Any]
 
 
 def pieces(parts: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
@@ -184,13 +181,6 @@ def fillers(data: Path, draw: random.Random) -> list[str]:
     return fit[:20000]
 
 
-def write(path: Path, rows: Iterable[Row]) -> None:
-    """Write objects, a line each."""
-    with gzip.open(path, "wt", encoding="utf-8") as file:
-        for each in rows:
-            file.write(json.dumps(each, ensure_ascii=False) + "\n")
-
-
 def main() -> None:
     """Read families, questions and corpus; write the task."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -239,8 +229,7 @@ def main() -> None:
             questions.append({"id": f"{name}-{number}", "document": name, **row, "split": "train"})
         counts["passages" if real else "families"] += len(rows)
     given.out.mkdir(parents=True, exist_ok=True)
-    write(given.out / "documents.jsonl.gz", documents)
-    write(given.out / "questions.jsonl.gz", questions)
+    write(given.out, documents, questions)
     print(f"{len(documents)} documents, questions: {dict(counts)}; {len(found)} passages")
 
 
