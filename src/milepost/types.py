@@ -234,7 +234,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A sentence of a passage.
+    """A sentence of a passage; ``text == document_text[start:end]``.
 
     ``score`` is the calibrated probability, 0–1, that the sentence is evidence. ``logit`` is its
     log-odds, by which hits are sorted; ``parts`` are the contributions that sum to it.
@@ -245,6 +245,7 @@ class Hit:
     score: float
     logit: float
     parts: dict[str, float]
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +270,11 @@ class Passage:
     heading: str | None
     page: int | None
     place: str | None = None
+
+    @property
+    def best(self) -> Hit:
+        """The sentence that answers: the first of the hits."""
+        return self.hits[0]
 
 
 Verdict = Literal["verbatim", "near", "supported", "not found"]

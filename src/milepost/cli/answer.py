@@ -128,7 +128,7 @@ def _places(result: SearchResult, document: str, sizes: Mapping[str, int], cells
     for number, passage in enumerate(result.passages, 1):
         if passage.document != document or not passage.hits:
             continue
-        middle = (passage.hits[0].start + passage.hits[0].end) / 2
+        middle = (passage.best.start + passage.best.end) / 2
         cell = min(cells - 1, int(middle / max(1, sizes.get(document, 0)) * cells))
         label = str(number)
         for place in (cell, cell + 1, cell - 1):  # beside the place where that is taken
@@ -148,7 +148,7 @@ def body(passage: Passage, words: set[str], columns: int | None) -> Text:
     for hit in passage.hits:
         start = max(0, hit.start - passage.start)
         stop = min(len(text), hit.end - passage.start)
-        style = HIT if hit.logit >= passage.hits[0].logit - STRONG else LESSER
+        style = HIT if hit.logit >= passage.best.logit - STRONG else LESSER
         marked.stylize(style, start, start + len(text[start:stop].rstrip()))
     for start, stop in matched(text, words):
         marked.stylize(WORD, start, stop)

@@ -158,7 +158,7 @@ def _highlights(
 
 def _strong(passage: Passage) -> list[Span]:
     """The spans of the sentences that score nearly as well as the best one, neighbours joined."""
-    best = passage.hits[0].logit
+    best = passage.best.logit
     spans: list[Span] = []
     for hit in sorted(passage.hits, key=lambda hit: hit.start):
         if hit.logit < best - STRONG:

@@ -153,7 +153,7 @@ class Tools:
             for each in found.passages
             if (short_id(each.document), each.start) == (wanted.document, wanted.start)
         )
-        best = passage.hits[0]
+        best = passage.best
         text = passage.text[best.start - passage.start : best.end - passage.start]
         return wanted.model_copy(update={"text": text, "start": best.start})
 

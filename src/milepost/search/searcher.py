@@ -231,7 +231,7 @@ def _passages(
             start, text = _cut(scope, run, start, text, left, measure)
         if not text:
             continue
-        numbers, hits = zip(*_hits(scope, ranked, run, start, start + len(text)), strict=True)
+        numbers, hits = zip(*_hits(scope, ranked, run, start, text), strict=True)
         places = places_at(known, hits[0].start, (start, start + len(text)))
         passages.append(
             Passage(
@@ -294,16 +294,23 @@ def _cut_core(core: Core, low: int, part: str, left: int, measure: Measure) -> t
 
 
 def _hits(
-    scope: Scope, ranked: Ranked, run: Run, start: int, end: int
+    scope: Scope, ranked: Ranked, run: Run, start: int, text: str
 ) -> Iterator[tuple[int, Hit]]:
-    """Yield number and hit of the sentences in ``start … end - 1``, best first, clipped to it."""
+    """Yield number and hit of the sentences in ``text``, best first, clipped to it."""
+    end = start + len(text)
     for number in sorted(run.hits, key=lambda number: (-ranked.score[number], number)):
         low, high = max(start, int(scope.spans[number, 0])), min(end, int(scope.spans[number, 1]))
         if low < high:
-            logit = float(ranked.score[number])
             yield (
                 number,
-                Hit(low, high, ranked.probability((number,)), logit, ranked.parts(number)),
+                Hit(
+                    start=low,
+                    end=high,
+                    score=ranked.probability((number,)),
+                    logit=float(ranked.score[number]),
+                    parts=ranked.parts(number),
+                    text=text[low - start : high - start],
+                ),
             )
 
 

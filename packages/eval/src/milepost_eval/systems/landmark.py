@@ -120,7 +120,7 @@ class _Answered:
     def strongest(self) -> Place | None:
         """The best sentence of the first passage of a search as users have it."""
         for passage in self._passages(Limits.parse()):
-            hit = passage.hits[0]
+            hit = passage.best
             return Place(passage.document, hit.start, hit.end, hit.score)
         return None
 
