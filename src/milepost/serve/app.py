@@ -26,7 +26,7 @@ from milepost.serve.failures import add_handlers
 from milepost.serve.guard import Guard
 from milepost.serve.heads import Heads
 from milepost.serve.metrics import Measured, Metrics
-from milepost.serve.routes import ask, check, documents, embeddings, page, search, status
+from milepost.serve.routes import ask, check, documents, embeddings, page, pages, search, status
 from milepost.serve.settings import ServeSettings
 from milepost.serve.state import State
 from milepost.types import Document, ReadOptions
@@ -58,7 +58,7 @@ def create_app(
         lifespan=_lifespan,
     )
     state = app.state.milepost = _state(index, settings, metrics, uploads, sources)
-    for routes in (embeddings, search, ask, check, documents, status, page):
+    for routes in (embeddings, search, ask, check, documents, pages, status, page):
         app.include_router(routes.router)
     if find_spec("mcp") is not None:
         app.state.tools = AgentTools(state)

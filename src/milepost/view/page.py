@@ -123,7 +123,7 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
 
     Its policy allows its own style and script and nothing else: no request to anywhere.
     """
-    style = bundle.style("style.css", "document.css", "view.css")
+    style = bundle.style("base.css", "style.css", "document.css", "view.css")
     script = bundle.script(made={"stemmers.js": module(stemmers)} if stemmers else None)
     for text, end in ((style, "</style"), (script, "</script"), (script, "<!--")):
         if end in text.lower():

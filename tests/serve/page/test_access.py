@@ -59,7 +59,7 @@ def test_axe_finds_nothing(tab: Tab, server: Server, axe: str, screen: dict[str,
             page.click("#library-button")
         ask(page, "How long does a trail of scent last?")
         check(page, axe, "passages")
-        page.locator(".passage summary").first.click()
+        page.locator(".passage .menu summary").first.click()
         check(page, axe, "menu")
         page.keyboard.press("Escape")
         page.locator(".passage .title").first.click()
@@ -96,6 +96,14 @@ def test_a_document_covers_a_narrow_screen_and_gives_it_back(tab: Tab, server: S
         page.wait_for_selector("#document", state="hidden")
         assert not page.evaluate("() => document.getElementById('results').inert")
         assert page.evaluate("() => document.activeElement.className") == "title"
+
+
+def test_a_phone_has_no_hints_of_keys(tab: Tab, server: Server) -> None:
+    with tab(**PHONE) as page:
+        page.goto(server.url)
+        page.wait_for_selector("#results h2")
+        assert page.locator("#results kbd").count() > 0
+        assert not any(key.is_visible() for key in page.locator("#results kbd").all())
 
 
 def test_motion_is_reduced_where_it_is_not_wanted(tab: Tab, server: Server) -> None:

@@ -62,24 +62,26 @@ def test_files_are_added_watched_replaced_and_removed(
         page.wait_for_selector("#results h2:has-text('No documents yet')")
         page.set_input_files("#files", [tmp_path / name for name in names])
         page.wait_for_selector("#documents li:has-text('good.txt')")
-        page.wait_for_selector("#failures li")
+        page.wait_for_selector("#failure-list li", state="attached")
+        assert page.locator("#failure-list").is_hidden(), "folded"
+        page.click("#failures summary")
         refused = page.locator("#uploads li").all_inner_texts()
         assert [re.sub(r"\s+", " ", text).strip() for text in refused] == [
             "empty.md Not uploaded: it is empty",
             "picture.png Not uploaded: files ending in .png are not read",
         ]
-        assert page.locator("#failures li").inner_text().startswith("broken.pdf")
+        assert page.locator("#failure-list li").inner_text().startswith("broken.pdf")
         assert str(tmp_path) not in page.locator("#side").inner_text()
         page.wait_for_selector("#results h2:has-text('What do you want to know?')")
 
         page.get_by_label("Dismiss the message about empty.md").click()
         assert page.locator("#uploads li").count() == 1
         page.get_by_label("Dismiss the message about broken.pdf").click()
-        assert page.locator("#failures li").count() == 0
+        assert page.locator("#failure-list li").count() == 0
         page.reload()
         page.wait_for_selector("#documents li:has-text('good.txt')")
         page.wait_for_timeout(500)
-        assert page.locator("#failures li").count() == 0, "its copy is gone from the server"
+        assert page.locator("#failure-list li").count() == 0, "its copy is gone from the server"
 
         ask(page, "When do larks sing?")
         assert page.locator(".passage .title").first.inner_text() == "good.txt"
@@ -87,7 +89,6 @@ def test_files_are_added_watched_replaced_and_removed(
         page.set_input_files("#files", tmp_path / "good.txt")
         assert "Replace “good.txt”?" in page.locator("#confirm-title").inner_text()
         page.click("#confirm-yes")
-        page.get_by_role("button", name="Search again").click()
         page.wait_for_function(
             "() => !document.getElementById('results').textContent.includes('Larks')"
         )
@@ -154,9 +155,7 @@ def test_progress_is_shown_while_files_are_read(tabs: Tabs, own: Server) -> None
         page.goto(own.url)
         page.wait_for_selector("#indexing progress")
         text = " ".join(page.locator("#indexing").inner_text().split())
-        assert text == (
-            "Reading <b>long</b>.pdf Document 3 of 12. 120 of 840 sentences. 2 more uploads wait."
-        )
+        assert text == ("Reading <b>long</b>.pdf Document 3 of 12. 2 more uploads wait.")
         bar = page.locator("#indexing progress")
         assert (bar.get_attribute("max"), bar.evaluate("(node) => node.value")) == ("840", 120)
         answers[0] = idle
@@ -201,9 +200,26 @@ def test_the_list_is_filtered_and_limits_the_search(tab: Tab, server: Server) ->
         page.get_by_label("Search only in harbour.pdf").check()
         ask(page, "How do bees make the cells of the honeycomb?")
         assert set(page.locator(".passage .title").all_inner_texts()) <= {"notes.md", "harbour.pdf"}
-        assert page.locator("#scope").inner_text() == "Only in 2 documents. Search all"
+        assert page.locator("#scope").inner_text() == "Only 2 documents. Search all"
         page.get_by_role("button", name="Search all").click()
         page.wait_for_selector(".passage .title:has-text('origin-of-species.txt')")
+
+
+def test_a_filter_limits_list_and_search_and_is_in_the_address(tab: Tab, server: Server) -> None:
+    with tab() as page:
+        ready(page, server.url)
+        page.click("#filters summary")
+        page.select_option("#filter-kind", "pdf")
+        assert page.locator("#documents a").all_inner_texts() == ["harbour.pdf"]
+        ask(page, "When is anchoring in the channel forbidden?")
+        assert set(page.locator(".passage .title").all_inner_texts()) == {"harbour.pdf"}
+        page.reload()
+        answered(page)
+        assert page.locator("#filter-kind").input_value() == "pdf"
+        assert set(page.locator(".passage .title").all_inner_texts()) == {"harbour.pdf"}
+        page.get_by_role("button", name="Search all").click()
+        page.wait_for_function("() => document.querySelectorAll('#documents li').length === 4")
+        assert page.locator("#filter-kind").input_value() == ""
 
 
 def test_a_key_is_asked_for_and_pictures_come_with_it(tabs: Tabs, closed: Server) -> None:

@@ -15,7 +15,7 @@ const VERDICTS = {
   unsupported: "not supported",
   unquoted: "in other words",
   misquoted: "quoted wrongly",
-  missing: "no such passage",
+  missing: "no such result",
 };
 
 const box = el("section", { class: "written", "aria-label": "Answer" });
@@ -23,8 +23,9 @@ const box = el("section", { class: "written", "aria-label": "Answer" });
 let offered = ""; // the search that the box belongs to
 let running = null; // what can end the answer that is being written
 
-/** The box for a search; one that belongs to another search is emptied first. */
+/** The box for a search, null without a language model; one of another search is emptied first. */
 export function answerBox(wanted) {
+  if (!library.value.ready?.answers) return null;
   const key = JSON.stringify(wanted);
   if (key !== offered) {
     closeAnswer();
@@ -47,18 +48,9 @@ function show(...parts) {
 }
 
 function offer(wanted) {
-  const model = library.value.ready?.answers;
-  const click = () => (model ? write(wanted) : show(missing()));
   return el("p", { class: "aside" },
-    el("button", { type: "button", text: "Write an answer", on: { click } }),
-    model ? ` by ${model}, from these passages` : null);
-}
-
-function missing() {
-  return el("p", { class: "note", role: "status" },
-    "No language model is set. The person who runs the server can name one: ",
-    el("code", { text: "milepost serve --endpoint http://localhost:11434/v1 --model-name NAME" }),
-    ". The passages below are what it would write from.");
+    el("button", { type: "button", text: "Write an answer", on: { click: () => write(wanted) } }),
+    ` by ${library.value.ready.answers}, from these results`);
 }
 
 async function write(wanted) {
@@ -108,7 +100,7 @@ function remarks(citations, uncited, cut) {
   const parts = [
     citations.length
       ? `${count(citations.length, "citation")}: ${kinds.map(([number, words]) => `${number} ${words}`).join(", ")}.`
-      : "It cites no passage, so nothing of it was checked.",
+      : "It cites no result, so nothing of it was checked.",
   ];
   if (citations.length && uncited.length) parts.push(`${count(uncited.length, "sentence")} without a citation.`);
   if (cut) parts.push("The language model stopped at its limit of length.");
@@ -138,12 +130,12 @@ function supported(verdict, support) {
   if (!support) return "";
   const sure = support.score === null ? "its words" : percent(support.score);
   if (verdict === "supported") return `, ${sure}`;
-  return `, but by ${support.number ? `passage ${support.number}` : support.title}: ${sure}`;
+  return `, but by ${support.number ? `result ${support.number}` : support.title}: ${sure}`;
 }
 
 function link({ number, verdict, places, support }, passage) {
   const words = `${VERDICTS[verdict]}${supported(verdict, support)}`;
-  const properties = { class: `cite ${verdict}`, "aria-label": `passage ${number}, ${words}`, text: `[${number}]` };
+  const properties = { class: `cite ${verdict}`, "aria-label": `result ${number}, ${words}`, text: `[${number}]` };
   if (!passage) return el("span", { ...properties, role: "note", title: words });
   const [start, end] = places[0] ?? [passage.sentences[0].start, passage.sentences[0].end];
   return el("a", { ...properties, href: placeOf(passage.id, start, end), title: `${passage.title}: ${words}` });

@@ -5,6 +5,7 @@ import { getJson, isAborted } from "./api.js";
 import { byId, el, fill } from "./dom.js";
 import { HeatStrip } from "./heat.js";
 import { cited, passagesIn, spansAt, textOf } from "./marks.js";
+import { titleOf } from "./passage.js";
 import { PdfView } from "./pdf.js";
 import { answer, go, library, route } from "./state.js";
 import { TextView } from "./text.js";
@@ -34,7 +35,7 @@ export function startDocument() {
   });
   answer.listen((now, before) => {
     markCard(route.value.open); // the cards are new
-    if (open?.details && now.status !== "loading" && now.data !== before.data) remark();
+    if (open?.details && now.status !== "loading" && (now.data !== before.data || now.weak !== before.weak)) remark();
   });
   library.listen(() => markCard(route.value.open)); // the list may come after the answer
   show(route.value.open, false);
@@ -95,7 +96,7 @@ async function load(id) {
   open?.view?.close();
   const mine = (open = { id, view: null, details: null, sizes: null, place: null, offset: 0 });
   const known = library.value.documents.find((one) => one.id === id);
-  byId("document-title").textContent = known?.title ?? "Document";
+  byId("document-title").textContent = known ? titleOf(known) : "Document";
   byId("document-where").textContent = "Loading…";
   fill(byId("document-body"), el("div", { class: "skeleton", "aria-hidden": "true" }, el("span"), el("span"), el("span")));
   strip.draw(null, []);
@@ -112,8 +113,8 @@ async function load(id) {
     }
     if (mine !== open) return false;
     mine.details = details;
-    byId("document-title").textContent = details.title;
-    byId("document-body").setAttribute("aria-label", `Content of ${details.title}`);
+    byId("document-title").textContent = titleOf(details);
+    byId("document-body").setAttribute("aria-label", `Content of ${titleOf(details)}`);
     build();
     return true;
   } catch (error) {
@@ -143,7 +144,7 @@ async function reach(place) {
   const { view, details } = open;
   const mine = open;
   open.place = place;
-  tools.passages();
+  tools.results();
   try {
     if (view instanceof TextView) {
       view.mark(spansAt(place));
@@ -191,7 +192,7 @@ const pageOf = (offset) => Number(markAt(open.details.marks, "page", offset) ?? 
 /** The answer is another one: mark what it says, and leave the window where it is. */
 function remark() {
   drawStrip();
-  tools.passages();
+  tools.results();
   if (!open.place) return;
   if (open.view instanceof TextView) {
     open.view.mark(spansAt(open.place));

@@ -2,9 +2,11 @@
 
 import { getJson, remove } from "./api.js";
 import { byId, el, fill, icon } from "./dom.js";
+import { NO_FILTER, passes } from "./filter.js";
 import { confirmed, notify } from "./notice.js";
+import { titleOf } from "./passage.js";
 import { answer, go, library, placeOf, route } from "./state.js";
-import { count, figure } from "./words.js";
+import { count, dated, figure } from "./words.js";
 
 const PART = 1000; // documents of one request
 const SHOWN = 200; // rows of the list; a filter finds the others
@@ -14,9 +16,11 @@ let loading = null;
 
 /** Load the list, and show it whenever it changes. */
 export function startLibrary() {
-  library.listen(show);
+  library.listen((now, before) => {
+    if (now.documents !== before.documents || now.status !== before.status) show();
+  });
   route.listen((now, before) => {
-    if (now.chosen !== before.chosen || now.open !== before.open) show();
+    if (now.chosen !== before.chosen || now.filter !== before.filter || now.open !== before.open) show();
   });
   byId("filter").addEventListener("input", show);
   byId("library-button").addEventListener("click", () => {
@@ -55,7 +59,6 @@ async function load() {
     library.set({ status: "ready", ready, error: null, ...((changed || first) && { documents }) });
     const there = new Set(documents.map(({ id }) => id));
     go({ chosen: route.value.chosen.filter((id) => there.has(id)) }, { replace: true });
-    if (changed && !first && answer.value.status === "done") answer.set({ outdated: true });
   } catch (error) {
     library.set({ status: library.value.status === "ready" ? "ready" : "failed", error });
   }
@@ -67,13 +70,14 @@ function show() {
   const { documents, ready, status } = library.value;
   const words = byId("filter").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
   const chosen = new Set(route.value.chosen);
-  const fits = (document) => words.every((word) => document.title.toLowerCase().includes(word));
-  const matching = words.length ? documents.filter(fits) : documents;
+  const named = (document) => words.every((word) => `${titleOf(document)} ${document.title}`.toLowerCase().includes(word));
+  const matching = documents.filter((document) => named(document) && passes(document, route.value.filter));
   const focused = document.activeElement?.dataset?.row;
   byId("filter-row").hidden = documents.length < MANY;
   byId("add-files").hidden = status !== "ready" || ready.read_only;
   byId("library-count").textContent = status === "ready" ? figure(documents.length) : "";
   fill(byId("documents"), matching.slice(0, SHOWN).map((document) => row(document, chosen)));
+  byId("documents").classList.toggle("choosing", chosen.size > 0);
   // The rows are new: what had the focus gets it back.
   if (focused) byId("documents").querySelector(`[data-row="${CSS.escape(focused)}"]`)?.focus();
   fill(byId("documents-note"), note(matching.length, documents.length, words.length));
@@ -87,34 +91,43 @@ function note(matching, all, filtered) {
 }
 
 function scope(documents, chosen) {
-  if (!chosen.size || !documents.length) return "";
-  const names = documents.filter(({ id }) => chosen.has(id)).map(({ title }) => title);
-  const words = names.length === 1 ? names[0] : count(names.length, "document");
+  const { kind, author, from, until } = route.value.filter;
+  const named = documents.filter(({ id }) => chosen.has(id)).map(titleOf);
+  const parts = [
+    named.length === 1 ? named[0] : named.length ? count(named.length, "document") : "",
+    kind && `${kind} files`, author && `by ${author}`, from && `from ${dated(from)}`, until && `until ${dated(until)}`,
+  ].filter(Boolean);
+  if (!parts.length) return "";
   return [
-    el("span", {}, "Only in ", el("strong", { text: words }), ". "),
-    el("button", { type: "button", class: "link", text: "Search all", on: { click: () => go({ chosen: [] }) } }),
+    el("span", {}, "Only ", el("strong", { text: parts.join(", ") }), ". "),
+    el("button", { type: "button", class: "link", text: "Search all", on: { click: () => go({ chosen: [], filter: NO_FILTER }) } }),
   ];
 }
 
 function row(document, chosen) {
-  const { id, title, sentences, notes } = document;
-  const box = el("input", { type: "checkbox", "aria-label": `Search only in ${title}`, data: { row: `box-${id}` } });
+  const { id, title, pages, reference, notes } = document;
+  const name = titleOf(document);
+  const box = el("input", { type: "checkbox", "aria-label": `Search only in ${name}`, data: { row: `box-${id}` } });
   box.checked = chosen.has(id);
   box.addEventListener("change", () => choose(id, box.checked));
+  const facts = [
+    name !== title && title,
+    pages && count(pages, title.endsWith(".pptx") ? "slide" : "page"),
+    reference?.date && dated(reference.date),
+  ].filter(Boolean);
   return el("li", { class: route.value.open?.id === id ? "open" : "" },
     box,
     el("div", { class: "about" },
-      el("a", { href: placeOf(id), text: title, data: { row: `open-${id}` } }),
-      el("p", { class: "aside", text: count(sentences, "sentence") }),
+      el("a", { href: placeOf(id), text: name, data: { row: `open-${id}` } }),
+      facts.length ? el("p", { class: "aside", text: facts.join(" · ") }) : null,
       notes.map((text) => el("p", { class: "aside warning", text }))),
     library.value.ready.read_only ? null : el("button", {
       type: "button",
-      class: "bare",
-      "aria-label": `Remove ${title}`,
-      title: "Remove",
+      class: "quiet remove",
+      "aria-label": `Remove ${name}`,
       data: { row: `remove-${id}` },
       on: { click: () => discard(document) },
-    }, icon("remove")));
+    }, icon("remove"), el("span", { text: "Remove" })));
 }
 
 function choose(id, wanted) {
@@ -122,7 +135,9 @@ function choose(id, wanted) {
   go({ chosen: wanted ? [...others, id] : others });
 }
 
-async function discard({ id, title, uploaded }) {
+async function discard(document) {
+  const { id, uploaded } = document;
+  const title = titleOf(document);
   const yes = await confirmed({
     title: `Remove “${title}”?`,
     text: uploaded

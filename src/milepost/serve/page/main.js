@@ -2,6 +2,7 @@
 // document.js with pdf.js and text.js (the open document), library.js, upload.js and progress.js.
 
 import { startDocument } from "./document.js";
+import { startFilters } from "./filter-fields.js";
 import { startKeys } from "./keys.js";
 import { startLibrary } from "./library.js";
 import { watch } from "./progress.js";
@@ -10,6 +11,7 @@ import { startUpload } from "./upload.js";
 
 startKeys();
 startUpload();
+startFilters();
 const listed = startLibrary();
 startSearch();
 startDocument();

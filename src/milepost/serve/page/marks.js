@@ -1,4 +1,5 @@
-// What is marked in an open document: the sentence at the place, and other evidence around it.
+// The results that are listed, and what is marked in an open document: the sentence at the place, and
+// other evidence around it.
 
 import { getJson } from "./api.js";
 import { isProbable } from "./passage.js";
@@ -8,10 +9,25 @@ import { evidence, markAt, placeAt } from "./words.js";
 const MOST = 24; // spans marked beside the one at the place
 const LONGEST = 4000; // characters of a quotation
 
+const EXACT = /"[^"]+"|“[^”]+”/;
+
+/** Whether a question has words that must occur as they are: they do, whatever the probability. */
+export const isExact = (question) => EXACT.test(question);
+
+/** Whether a passage is probably no answer. */
+export const isWeak = (passage) => !isProbable(passage) && !isExact(answer.value.question);
+
+/** The passages that are listed; those that are probably no answer only where somebody wants them. */
+export function results() {
+  const { data, status, weak, question } = answer.value;
+  if (!data || status === "failed" || question !== route.value.question) return [];
+  return data.passages.filter((passage) => weak || !isWeak(passage));
+}
+
 /** Passages of the answer at hand in a document, in the order of its text. */
 export function passagesIn(id) {
-  const { data, status } = answer.value;
-  if (!data || status === "failed" || answer.value.question !== route.value.question) return [];
+  const { data, status, question } = answer.value;
+  if (!data || status === "failed" || question !== route.value.question) return [];
   return data.passages.filter((passage) => passage.id === id).sort((a, b) => a.sentences[0].start - b.sentences[0].start);
 }
 

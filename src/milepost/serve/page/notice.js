@@ -31,6 +31,7 @@ export function confirmed({ title, text, action }) {
   byId("confirm-title").textContent = title;
   byId("confirm-text").textContent = text;
   byId("confirm-yes").textContent = action;
+  byId("confirm-yes").className = action === "Remove" ? "primary danger" : "primary";
   dialog.returnValue = "";
   dialog.showModal();
   byId("confirm-no").focus();

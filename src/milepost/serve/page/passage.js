@@ -1,23 +1,28 @@
-// A passage as it is listed: where it is, how likely, its sentences marked, and what to copy.
+// A result as it is listed: its answer first, where that is, how likely, its context, what to copy.
 
 import { citeMenu } from "./actions.js";
 import { el } from "./dom.js";
 import { reflowed } from "./points.js";
 import { go, library, placeOf } from "./state.js";
-import { PROBABLE, evidence, likelihood, percent } from "./words.js";
+import { PROBABLE, dated, evidence, likelihood, percent } from "./words.js";
 
-/** A card; where nothing is probable it has no mark. */
-export function passageCard(passage, probable) {
+/**
+ * A card; where nothing is probable it has no mark.
+ *
+ * @param {object} passage as POST /search gives it, trimmed
+ * @param {string} rank "Result 1 of 5"
+ * @param {boolean} marked whether its sentences are marked
+ */
+export function passageCard(passage, rank, marked) {
   const best = passage.sentences[0];
-  const place = placeOf(passage.id, best.start, best.end);
-  const open = el("a", { href: place, class: "title", text: passage.title, data: { open: passage.id } });
+  const title = titleOf(passage);
+  const open = el("a", { href: placeOf(passage.id, best.start, best.end), class: "title", text: title, data: { open: passage.id } });
+  const answer = reflowed(passage.points.slice(best.start, best.end));
   const card = el("article", { class: "passage", data: { start: best.start, id: passage.id } },
-    el("header", {},
-      el("h3", {}, open),
-      score(passage),
-      whereabouts(passage)),
-    el("p", { class: "quote", dir: "auto" }, body(passage, probable && isProbable(passage))),
-    el("footer", {}, ...citeMenu(() => ({
+    el("header", {}, el("h3", { text: rank }), score(passage)),
+    el("p", { class: "quote", dir: "auto" }, marked ? el("mark", { class: "best", text: answer }) : answer),
+    el("p", { class: "where" }, open, whereabouts(passage)),
+    el("footer", {}, context(passage, marked), el("div", { class: "tool" }, citeMenu(() => ({
       id: passage.id,
       title: passage.title,
       reference: passage.reference,
@@ -26,40 +31,55 @@ export function passageCard(passage, probable) {
       quote: passage.points.slice(best.start, best.end),
       start: best.start,
       end: best.end,
-    }))),
+    })))),
   );
   card.addEventListener("click", (event) => {
     // The whole card opens, but its controls work, and text can be selected.
-    if (event.target.closest("a, button, summary, details") || !getSelection().isCollapsed) return;
+    if (event.target.closest("a, button, details") || !getSelection().isCollapsed) return;
     open.focus({ preventScroll: true });
     go({ open: { id: passage.id, start: best.start, end: best.end } });
   });
   return card;
 }
 
+/** What a document is called: its title, else its file. */
+export const titleOf = ({ reference, title }) => reference?.title || title;
+
 const isCalibrated = () => library.value.ready?.calibrated !== false;
 
 /** Whether a passage is worth marking; scores of a model that is not calibrated say nothing of it. */
 export const isProbable = (passage) => !isCalibrated() || passage.score >= PROBABLE;
 
-function score(passage) {
-  if (!isCalibrated()) return null;
-  const { words, level } = likelihood(passage.score);
-  const bar = el("span", { class: "bar", "aria-hidden": "true" }, el("span"));
-  bar.firstChild.style.inlineSize = `${100 * passage.score}%`;
-  return el("p", { class: `likely level-${level}`, title: "Probability that this passage holds what you asked for" },
-    bar, el("strong", { text: words }), ` ${percent(passage.score)}`);
+/** How likely a passage answers; the light model is often too sure where it shares no word. */
+export function inWords({ score, wordless }) {
+  return wordless && score >= PROBABLE ? "low confidence" : likelihood(score);
 }
 
-function whereabouts({ place, heading }) {
-  const parts = [place, heading?.replace(/\s+/g, " ")].filter(Boolean);
-  return parts.length ? el("p", { class: "where", text: parts.join(" · ") }) : null;
+function score(passage) {
+  if (!isCalibrated()) return null;
+  const chip = el("p", { class: "likely", title: "Probability that this passage holds what you asked for" },
+    el("strong", { text: inWords(passage) }), ` ${percent(passage.score)}`);
+  chip.style.setProperty("--share", `${100 * passage.score}%`);
+  return chip;
+}
+
+function whereabouts({ reference, place, heading }) {
+  const date = reference?.date && dated(reference.date);
+  return [date, place, heading?.replace(/\s+/g, " ")].filter(Boolean).map((part) => ` · ${part}`).join("");
+}
+
+/** The whole passage, folded; null where it is no more than its answer. */
+function context(passage, marked) {
+  const { text, sentences, points } = passage;
+  if (points.slice(sentences[0].start, sentences[0].end) === text.trim()) return null;
+  return el("details", { class: "context" },
+    el("summary", { text: "In context" }),
+    el("p", { dir: "auto" }, marked ? body(passage) : reflowed(text)));
 }
 
 /** The passage's text; its best sentence is marked in full, others nearly as good lightly. */
-function body(passage, marks) {
+function body(passage) {
   const shown = reflowed(passage.text);
-  if (!marks) return [shown];
   const { points } = passage;
   const sentences = evidence(passage);
   const best = sentences[0];

@@ -18,6 +18,8 @@ let listed = 0;
 let failures = []; // as last seen
 const dismissed = new Set();
 
+window.addEventListener("indexing", () => watch());
+
 /** Watch until nothing is left to index. */
 export async function watch() {
   more = true;
@@ -51,6 +53,8 @@ function show({ idle, current, waiting, failed }) {
   const words = current ? `reading ${figure(current.number)} of ${figure(current.documents)}` : "reading…";
   byId("library-state").textContent = idle ? "" : words;
   fill(byId("indexing"), idle ? null : work(current, waiting));
+  const missing = idle ? "" : unread(current, waiting);
+  if (missing !== library.value.missing) library.set({ missing });
   const now = failed.filter((one) => !dismissed.has(one.id + one.reason));
   if (JSON.stringify(now) === JSON.stringify(failures)) return; // a button in use stays
   if (now.length > failures.length) announce(`${now.at(-1).title} could not be read: ${now.at(-1).reason}`);
@@ -58,9 +62,17 @@ function show({ idle, current, waiting, failed }) {
   showFailures();
 }
 
+/** What is not read yet, for those who ask meanwhile. */
+function unread(current, waiting) {
+  const left = (current ? current.documents - current.number + 1 : 0) + waiting;
+  const files = left > 1 ? `${count(left, "file")} are` : "A file is";
+  return `${files} still being read, so something may be missing. The results are renewed as files are read.`;
+}
+
 function showFailures() {
-  byId("failures-heading").hidden = !failures.length;
-  fill(byId("failures"), failures.map(failure));
+  byId("failures").hidden = !failures.length;
+  byId("failures-count").textContent = `${count(failures.length, "file")} could not be read`;
+  fill(byId("failure-list"), failures.map(failure));
 }
 
 function work(current, waiting) {
@@ -71,18 +83,20 @@ function work(current, waiting) {
   const bar = el("progress", { max: Math.max(1, sentences), "aria-label": `Indexing of ${title}` });
   bar.value = done;
   const place = documents > 1 ? `Document ${figure(number)} of ${figure(documents)}. ` : "";
-  const later = waiting ? ` ${count(waiting, "more upload")} ${waiting === 1 ? "waits" : "wait"}.` : "";
+  const later = waiting ? `${count(waiting, "more upload")} ${waiting === 1 ? "waits" : "wait"}.` : "";
   return [
     el("p", { text: `Reading ${title}` }),
     bar,
-    el("p", { class: "aside", text: `${place}${figure(done)} of ${count(sentences, "sentence")}.${later}` }),
+    place || later ? el("p", { class: "aside", text: place + later }) : null,
   ];
 }
 
 function failure(one) {
-  const words = one.reason.replace("; try: ", ". Try: ");
-  return el("li", { class: "failed" },
-    el("div", { class: "about" }, el("p", { text: one.title }), el("p", { class: "aside", text: words })),
+  const [reason, hint] = one.reason.replace(`${one.title} `, "").split("; try: ");
+  return el("li", {},
+    el("div", { class: "about" },
+      el("p", { text: one.title }),
+      el("p", { class: "aside", text: !hint ? `${reason}.` : `${reason}. Try: ${hint}` })),
     el("button", {
       type: "button",
       class: "bare",

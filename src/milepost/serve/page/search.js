@@ -1,23 +1,25 @@
-// The question, and the passages that answer it.
+// The question, and the results that answer it.
 
 import { answerBox, closeAnswer } from "./answer.js";
 import { getJson, isAborted, postJson } from "./api.js";
 import { byId, el, fill } from "./dom.js";
+import { whereOf } from "./filter.js";
+import { isExact, isWeak, results } from "./marks.js";
 import { announce } from "./notice.js";
-import { passageCard } from "./passage.js";
+import { inWords, isProbable, passageCard, titleOf } from "./passage.js";
 import { Points } from "./points.js";
 import { answer, go, library, route } from "./state.js";
-import { PROBABLE, count, likelihood, percent } from "./words.js";
+import { PROBABLE, count, figure, percent } from "./words.js";
 
-const FIRST = 5; // passages of a first answer; "Show more" doubles them
+const FIRST = 5; // results of a first answer; "Show more" doubles them
 const MOST = 80;
 const WRITTEN_FROM = 10; // passages at most that a language model is given
-const EXACT = /"[^"]+"|“[^”]+”/; // words that must occur as they are: they do, whatever the probability
 
 let running = null; // what can end the search that runs
 let asked = null; // what was asked last: question, documents, number of passages
 let used = null; // what an answer is written from: question, number of passages, documents
-let guesses = false; // whether weak passages are to be seen all the same
+
+const missing = el("p", { class: "note", hidden: true }); // what is not read yet
 
 /** Let the question's form and the address start searches. */
 export function startSearch() {
@@ -39,43 +41,57 @@ export function startSearch() {
   });
   answer.listen(show);
   library.listen((now, before) => {
-    if (now.documents !== before.documents || now.status !== before.status) show(answer.value);
+    missing.hidden = !now.missing;
+    missing.textContent = now.missing;
+    if (now.documents === before.documents && now.status === before.status) return;
+    if (before.status === "ready" && answer.value.status === "done") search(asked.most, { again: true });
+    else show(answer.value);
   });
   byId("question").value = route.value.question;
   searchIfNew(route.value);
   show(answer.value);
 }
 
-function searchIfNew({ question, chosen }) {
+const keyOf = ({ question, chosen, filter }) => JSON.stringify([question, chosen, whereOf(filter)]);
+
+function searchIfNew(now) {
+  const { question } = now;
   document.title = question ? `${question} – Milepost` : "Milepost";
   if (!question) {
     running?.abort();
     closeAnswer();
     asked = null;
     if (answer.value.status !== "none") answer.set({ status: "none", question: "", data: null, probable: false });
-  } else if (asked?.question !== question || asked.chosen !== chosen.join()) {
+  } else if (asked?.key !== keyOf(now)) {
     search(FIRST);
   }
 }
 
-/** Ask the server; an earlier question that is not answered yet is given up. */
-export async function search(most) {
-  const { question, chosen } = route.value;
+/**
+ * Ask the server; an earlier question that is not answered yet is given up.
+ *
+ * @param {number} most results
+ * @param {{again?: boolean}} options again: documents have changed; what is shown stays until then
+ */
+export async function search(most, { again = false } = {}) {
+  const { question, chosen, filter } = route.value;
   if (!question) return;
   running?.abort();
   const mine = (running = new AbortController());
-  if (asked?.question !== question) guesses = false;
-  asked = { question, chosen: chosen.join(), most };
-  answer.set({ status: "loading", error: null }); // with the last answer, and its question
+  if (asked?.question !== question) answer.set({ weak: false });
+  asked = { question, key: keyOf(route.value), most };
+  if (!again) answer.set({ status: "loading", error: null }); // with the last answer, and its question
   try {
     const documents = await existing(chosen, mine.signal);
-    const wanted = { question, k: most, heat: true, ...(documents.length && { documents }) };
-    const data = trimmed(await postJson("search", wanted, mine.signal));
+    const where = whereOf(filter);
+    const scope = { ...(documents.length && { documents }), ...(where && { where }) };
+    const data = trimmed(await postJson("search", { question, k: most, heat: true, ...scope }, mine.signal));
+    if (again && JSON.stringify(data) === JSON.stringify(answer.value.data)) return;
     const calibrated = library.value.ready?.calibrated ?? true;
-    const sure = !calibrated || EXACT.test(question) || data.best >= PROBABLE;
+    const sure = !calibrated || isExact(question) || data.best >= PROBABLE;
     const probable = data.passages.length > 0 && sure;
-    used = { question, k: Math.min(most, WRITTEN_FROM), ...(documents.length && { documents }) };
-    answer.set({ status: "done", question, data, probable, outdated: false });
+    used = { question, k: Math.min(most, WRITTEN_FROM), ...scope };
+    answer.set({ status: "done", question, data, probable });
     announce(summary(data, probable));
   } catch (error) {
     if (isAborted(error)) return;
@@ -100,29 +116,33 @@ async function existing(chosen, signal) {
   return (await Promise.all(checks)).filter(Boolean);
 }
 
+const isLight = () => library.value.ready?.model.startsWith("landmark-light") ?? false;
+
 /** An answer whose sentences begin and end with a sign, not with white space. */
 function trimmed(data) {
+  const occurs = Object.values(data.terms);
+  const wordless = isLight() && occurs.length > 0 && !occurs.some(Boolean);
   const passages = data.passages.map((passage) => {
     const points = new Points(passage.text, passage.start);
     const sentences = passage.sentences.map((sentence) => {
       const [start, end] = points.trimmed(sentence.start, sentence.end);
       return { ...sentence, start, end };
     });
-    return { ...passage, points, sentences: sentences.filter(({ start, end }) => start < end) };
+    return { ...passage, points, wordless, sentences: sentences.filter(({ start, end }) => start < end) };
   });
   return { ...data, passages: passages.filter((passage) => passage.sentences.length) };
 }
 
 function summary(data, probable) {
-  if (!data.passages.length) return "No passage found.";
+  if (!data.passages.length) return "No result found.";
   if (!probable) return "Nothing in these documents is likely to answer this.";
   const first = data.passages[0];
-  return `${count(data.passages.length, "passage")}. The best, in ${first.title}, is ${spoken(first)}.`;
+  return `${count(results().length, "result")}. The first, in ${titleOf(first)}, is ${spoken(first)}.`;
 }
 
 function spoken(passage) {
-  if (library.value.ready?.calibrated === false) return "shown first";
-  return `${likelihood(passage.score).words}, ${percent(passage.score)}`;
+  if (library.value.ready?.calibrated === false) return "the best match";
+  return `${inWords(passage)}, ${percent(passage.score)}`;
 }
 
 function show(now) {
@@ -136,7 +156,17 @@ function show(now) {
     failed: () => failure(now.error),
     done: () => found(now),
   };
+  const focused = region.contains(document.activeElement) && document.activeElement.getAttribute("href");
+  const unfolded = new Set([...region.querySelectorAll("details.context[open]")].map(keyOfCard));
   fill(region, parts[now.status]());
+  // The cards are new: what had the focus gets it back, what was unfolded stays so.
+  for (const details of region.querySelectorAll("details.context")) details.open = unfolded.has(keyOfCard(details));
+  if (focused) region.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+}
+
+function keyOfCard(node) {
+  const { id, start } = node.closest(".passage").dataset;
+  return `${id}-${start}`;
 }
 
 function invitation() {
@@ -147,7 +177,8 @@ function invitation() {
     return [
       el("h2", { class: "large", text: "What do you want to know?" }),
       el("p", { text: `Ask in your own words. You will see the sentences that answer, each in its place, with the probability that it does. Words in "quotation marks" must occur as they are, and a -word must not.` }),
-      el("p", { class: "aside" }, el("kbd", { text: "/" }), " goes to the question, the arrow keys go through the passages, ", el("kbd", { text: "Enter" }), " opens one, ", el("kbd", { text: "Esc" }), " closes it."),
+      el("p", { class: "aside keys" }, el("kbd", { text: "/" }), " goes to the question, the arrow keys go through the results, ", el("kbd", { text: "Enter" }), " opens one, ", el("kbd", { text: "Esc" }), " closes it."),
+      missing,
     ];
   }
   return [
@@ -171,47 +202,38 @@ function skeleton() {
   return el("div", { "aria-hidden": "true" }, lines(), lines(), lines());
 }
 
-function found({ data, probable, outdated }) {
-  const notes = [
-    outdated ? el("p", { class: "note" }, "Documents have changed since this search. ", el("button", { class: "link", type: "button", text: "Search again", on: { click: () => search(asked.most) } })) : null,
-    ...data.notes.map((note) => el("p", { class: "aside", text: sentence(note) })),
-  ];
-  if (!data.passages.length) {
-    return [el("h2", { class: "large", text: "Nothing found" }), ...notes];
-  }
-  const items = data.passages.map((passage) => el("li", {}, passageCard(passage, probable)));
-  const list = el("ol", { id: "passages", class: "passages" }, items);
-  const more = data.passages.length >= asked.most && asked.most < MOST
-    ? el("p", { class: "more" }, el("button", { type: "button", text: "Show more passages", on: { click: () => search(2 * asked.most) } }))
-    : null;
-  if (probable) return [heading(data), ...notes, answerBox(used), list, more];
-  return [...unlikely(data), ...notes, guesses ? list : null];
+function found({ data, probable }) {
+  const notes = [missing, ...data.notes.map((note) => el("p", { class: "aside", text: sentence(note) }))];
+  if (!data.passages.length) return [el("h2", { class: "large", text: "Nothing found" }), ...notes];
+  const listed = results();
+  const items = listed.map((passage, at) =>
+    el("li", {}, passageCard(passage, `Result ${figure(at + 1)} of ${figure(listed.length)}`, probable && isProbable(passage))));
+  const head = probable
+    ? [el("h2", { class: "visually-hidden", text: count(listed.length, "result") }), answerBox(used)]
+    : [
+        el("h2", { class: "large", text: "Nothing here is likely to answer this" }),
+        el("p", { text: `The best passage has a probability of ${percent(data.best)}. Other words may find more.` }),
+      ];
+  const list = items.length ? el("ol", { id: "passages", class: "passages" }, items) : null;
+  return [...head, ...notes, list, el("p", { class: "more" }, weaker(data), more(listed))];
 }
 
-function heading({ passages }) {
-  const documents = new Set(passages.map((passage) => passage.id)).size;
-  return el("h2", { text: `${count(passages.length, "passage")} in ${count(documents, "document")}` });
+/** Shows the results that are probably no answer, or hides them. */
+function weaker({ passages }) {
+  const number = passages.filter(isWeak).length;
+  if (!number) return null;
+  const { weak } = answer.value;
+  const click = () => {
+    answer.set({ weak: !weak });
+    byId("results").querySelector("button[aria-expanded]")?.focus();
+  };
+  const text = `${weak ? "Hide" : "Show"} ${count(number, "weaker result")}`;
+  return el("button", { type: "button", text, "aria-expanded": String(weak), on: { click } });
 }
 
-/** Nothing is probable: say so, and mark nothing. */
-function unlikely(data) {
-  const show = el("button", {
-    type: "button",
-    text: guesses ? "Hide the guesses" : "Show the guesses",
-    "aria-expanded": String(guesses),
-    on: {
-      click: () => {
-        guesses = !guesses;
-        answer.set({});
-        byId("results").querySelector("[aria-expanded]")?.focus();
-      },
-    },
-  });
-  return [
-    el("h2", { class: "large", text: "Nothing here is likely to answer this" }),
-    el("p", { text: `The best passage is a guess, with a probability of ${percent(data.best)}. Other words may find more.` }),
-    el("p", {}, show),
-  ];
+function more(listed) {
+  if (listed.length < asked.most || asked.most >= MOST) return null;
+  return el("button", { type: "button", text: "Show more results", on: { click: () => search(2 * asked.most) } });
 }
 
 /** A note of the server as a sentence. */

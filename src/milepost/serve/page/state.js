@@ -1,6 +1,8 @@
 // What the page knows, and who wants to hear of changes. The address bar holds what can be shared:
 // the question, the documents chosen, and the place that is open.
 
+import { NO_FILTER, filterOf } from "./filter.js";
+
 /** A value that tells its listeners when it changes. */
 class Store {
   constructor(value) {
@@ -25,6 +27,7 @@ export const library = new Store({
   status: "loading", // loading, ready, failed
   documents: [],
   ready: null, // what GET /ready says
+  missing: "", // what is not read yet, in words
   error: null,
 });
 
@@ -34,11 +37,11 @@ export const answer = new Store({
   question: "", // what was asked
   data: null, // what POST /search says, sentences without white space at their edges
   probable: false, // whether anything of it is worth marking
+  weak: false, // whether results that are probably no answer are to be seen all the same
   error: null,
-  outdated: false, // documents have changed since
 });
 
-const NOWHERE = { question: "", chosen: [], open: null };
+const NOWHERE = { question: "", chosen: [], filter: NO_FILTER, open: null };
 
 /** Where the page is: what the address says. */
 export const route = new Store(parse(location.hash));
@@ -46,7 +49,8 @@ export const route = new Store(parse(location.hash));
 /**
  * A fragment as a route.
  *
- * `#q=who&in=ID&in=ID&id=ID&start=10&end=20`; what makes no sense is left out.
+ * `#q=who&in=ID&in=ID&kind=pdf&author=Lee&from=2023&until=2024-03&id=ID&start=10&end=20`; what makes
+ * no sense is left out.
  */
 export function parse(fragment) {
   const fields = new URLSearchParams(fragment.replace(/^#/, ""));
@@ -56,6 +60,7 @@ export function parse(fragment) {
   return {
     question: (fields.get("q") ?? "").trim().slice(0, 10_000),
     chosen: [...new Set(fields.getAll("in").filter(Boolean))],
+    filter: filterOf((name) => fields.get(name) ?? ""),
     open: id ? { id, start, end: start !== null && end !== null && end > start ? end : null } : null,
   };
 }
@@ -65,7 +70,7 @@ function offset(text) {
 }
 
 /** The fragment of a route. */
-export function format({ question, chosen, open }) {
+export function format({ question, chosen, filter, open }) {
   const fields = new URLSearchParams();
   if (open) {
     fields.set("id", open.id);
@@ -74,6 +79,7 @@ export function format({ question, chosen, open }) {
   }
   if (question) fields.set("q", question);
   for (const id of chosen) fields.append("in", id);
+  for (const [name, value] of Object.entries(filter)) if (value) fields.set(name, value);
   return `#${fields}`;
 }
 

@@ -1,8 +1,9 @@
-// The row of controls over an open document: pages, size, and the passages found in it.
+// The row of controls over an open document: pages, size, and the results.
 
 import { byId } from "./dom.js";
-import { passagesIn } from "./marks.js";
+import { results } from "./marks.js";
 import { go } from "./state.js";
+import { count, figure } from "./words.js";
 
 const ZOOMS = [1, 1.25, 1.5, 2, 2.5, 3];
 
@@ -13,8 +14,8 @@ export class Tools {
     this.opened = opened;
     const view = () => opened()?.view;
     const heard = (id, event, action) => byId(id).addEventListener(event, action);
-    heard("previous-passage", "click", () => this.step(-1));
-    heard("next-passage", "click", () => this.step(1));
+    heard("previous-result", "click", () => this.step(-1));
+    heard("next-result", "click", () => this.step(1));
     heard("previous-page", "click", () => view().showPage(view().current() - 1));
     heard("next-page", "click", () => view().showPage(view().current() + 1));
     heard("page-number", "change", (event) => view().showPage(Number(event.target.value) || 1));
@@ -24,7 +25,7 @@ export class Tools {
 
   /** Show nothing, while there is no document that it would serve. */
   hide() {
-    for (const id of ["view-choice", "page-tools", "passage-tools", "document-actions"]) byId(id).hidden = true;
+    for (const id of ["view-choice", "page-tools", "result-tools", "document-actions"]) byId(id).hidden = true;
   }
 
   /** Show the controls of pages, or those of text. */
@@ -55,27 +56,25 @@ export class Tools {
     byId("larger").disabled = next >= ZOOMS.length - 1;
   }
 
-  /** Say which of the document's passages is open. */
-  passages() {
-    const { id, place } = this.opened();
-    const passages = passagesIn(id);
-    const at = passages.findIndex(({ start, end }) => start <= place?.start && place?.start < end);
-    byId("passage-tools").hidden = passages.length < 2;
-    byId("passage-total").textContent = at === -1 ? `${passages.length} passages` : `Passage ${at + 1} of ${passages.length}`;
-    byId("previous-passage").disabled = !this.next(-1);
-    byId("next-passage").disabled = !this.next(1);
+  /** Say which of the results is open. */
+  results() {
+    const listed = results();
+    const at = this.place(listed);
+    byId("result-tools").hidden = !listed.length;
+    byId("result-total").textContent = at === -1 ? count(listed.length, "result") : `Result ${figure(at + 1)} of ${figure(listed.length)}`;
+    byId("previous-result").disabled = at <= 0;
+    byId("next-result").disabled = at === listed.length - 1;
   }
 
-  /** The nearest passage before or behind the place that is open. */
-  next(direction) {
+  /** The place in the list of the result that is open; -1 where none is. */
+  place(listed) {
     const { id, place } = this.opened();
-    const passages = passagesIn(id);
-    if (direction < 0) return passages.filter(({ end }) => end <= (place?.start ?? 0)).at(-1);
-    return passages.find(({ start }) => start > (place?.start ?? -1));
+    return listed.findIndex((one) => one.id === id && one.start <= place?.start && place?.start < one.end);
   }
 
   step(direction) {
-    const next = this.next(direction);
+    const listed = results();
+    const next = listed[this.place(listed) + direction];
     if (!next) return;
     const { start, end } = next.sentences[0];
     go({ open: { id: next.id, start, end } });

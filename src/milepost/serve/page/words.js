@@ -1,21 +1,17 @@
 // Figures in words.
 
-/** The probability from which a passage is worth marking; below it, it is a guess. */
+/** The probability from which a passage is worth marking. */
 export const PROBABLE = 0.2;
 
 const WORDS = [
-  [0.9, "very likely"],
-  [0.65, "likely"],
-  [0.35, "possible"],
-  [PROBABLE, "doubtful"],
-  [0, "a guess"],
+  [0.7, "very likely"],
+  [0.4, "likely"],
+  [PROBABLE, "possible"],
+  [0, "related, but probably not an answer"],
 ];
 
-/** A probability in words, and as a level from 0 (a guess) to 4 (very likely). */
-export function likelihood(score) {
-  const place = WORDS.findIndex(([from]) => score >= from);
-  return { words: WORDS[place === -1 ? 4 : place][1], level: 4 - (place === -1 ? 4 : place) };
-}
+/** A probability in words. */
+export const likelihood = (score) => WORDS.find(([from]) => score >= from)[1];
 
 /** "92 %"; never 0 or 100, which no probability of ours means. */
 export function percent(score) {
@@ -40,6 +36,14 @@ export const figure = (value) => numbers.format(value);
 /** count(1, "passage") → "1 passage", count(2, "passage") → "2 passages". */
 export function count(number, noun) {
   return `${figure(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** "2024-03-14" → "14 Mar 2024"; a month or a year alone stays one. */
+export function dated(date) {
+  const [year, month, day] = date.split("-").map(Number);
+  if (!month) return String(year);
+  const parts = { year: "numeric", month: "short", ...(day && { day: "numeric" }), timeZone: "UTC" };
+  return new Intl.DateTimeFormat("en-GB", parts).format(Date.UTC(year, month - 1, day || 1));
 }
 
 /** Bytes for people. */

@@ -77,8 +77,7 @@ def _passages(
     state: State, result: SearchResult
 ) -> tuple[tuple[Passage, ...], list[dict[str, Any]]]:
     """Passages, and how the API gives them."""
-    titles = state.library.titles({passage.document for passage in result.passages})
-    return result.passages, [found(each, titles).model_dump() for each in result.passages]
+    return result.passages, [each.model_dump() for each in found(state.library, result.passages)]
 
 
 async def _events(

@@ -86,12 +86,11 @@ def _answer(state: State, asked: CheckRequest) -> CheckAnswer:
         min_score=0.5 if asked.min_score is None else asked.min_score,
         where=asked.where,
     )
-    names = {each.document for each in result.places}
-    titles = library.titles(names | {each.document for each in result.passages})
+    titles = library.titles(each.document for each in result.places)
     return CheckAnswer(
         verdict=result.verdict,
         places=[_place(place, titles) for place in result.places],
-        passages=[found(passage, titles) for passage in result.passages],
+        passages=found(library, result.passages),
         best=result.best,
         notes=list(result.notes),
     )

@@ -16,19 +16,19 @@ from milepost._names import one_line
 from milepost.errors import StorageFull, UnknownDocument
 from milepost.filters import as_filter
 from milepost.filters.tokens import MAX_LENGTH
-from milepost.library import reading
 from milepost.library.documents import document_id, safe_name
 from milepost.serve.failures import FULL, Refused
+from milepost.serve.routes.pages import Offset, is_pdf
 from milepost.serve.routes.references import Reference, reference_of
 from milepost.serve.routes.search import WHERE
 from milepost.serve.state import State, state_of
-from milepost.text import SUFFIXES
-from milepost.types import ReadOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from milepost.store import DocumentInfo
+    from milepost.types import Mark
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -39,8 +39,6 @@ _MOST = 10_000
 """Sentences of one answer."""
 
 _BLOCK = 1 << 20
-
-Offset = Annotated[int, Query(ge=0, le=2**53)]
 
 
 class Summary(BaseModel):
@@ -55,6 +53,8 @@ class Summary(BaseModel):
     properties: dict[str, bool | float | str | list[str]] = Field(
         description="Title, author, date and what else is known, for `where`."
     )
+    reference: Reference | None = Field(description="Author, title and date, for people.")
+    pages: int | None = Field(description="Pages or slides; null where the format has none.")
     notes: list[str] = Field(description="What could not be read, or was left out.")
 
 
@@ -78,7 +78,6 @@ class Details(Summary):
     """A document with its pages and headings."""
 
     marks: list[Place]
-    reference: Reference | None = Field(description="Author, title and date, as Zotero has them.")
 
 
 class Part(BaseModel):
@@ -90,43 +89,12 @@ class Part(BaseModel):
     text: str
 
 
-class Rectangle(BaseModel):
-    """A box on a page, in points from its top left corner."""
-
-    page: int
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-
-class Size(BaseModel):
-    """Size of a page in points."""
-
-    page: int
-    width: float
-    height: float
-
-
-class Pages(BaseModel):
-    """The pages of a PDF, those without text too."""
-
-    pages: list[Size]
-
-
 class Sentences(BaseModel):
     """Sentences of a part of a document."""
 
     sentences: list[tuple[int, int]] = Field(
         description="Start and end of each, in order, without the white space around it."
     )
-
-
-class Boxes(BaseModel):
-    """Where a span is printed."""
-
-    boxes: list[Rectangle]
-    pages: list[Size]
 
 
 class Accepted(BaseModel):
@@ -157,8 +125,9 @@ async def documents(
     left = [info for info in infos if info.id > after]
     page = left[:limit]
     more = len(left) > limit
+    marks = await run_in_threadpool(_marks, state, page)
     return Listing(
-        documents=[_summary(state, info) for info in page],
+        documents=[_summary(state, *each) for each in zip(page, marks, strict=True)],
         cursor=_cursor(page[-1].id) if more else None,
     )
 
@@ -194,17 +163,13 @@ async def document(request: Request, identity: str) -> Details:
     """One document with its pages and headings."""
     state = state_of(request)
     info = state.library.info(identity)
-    stored = await run_in_threadpool(state.library.index.document, info.name)
-    marks = [
+    (marks,) = await run_in_threadpool(_marks, state, [info])
+    places = [
         Place(offset=mark.offset, kind=mark.kind, value=mark.value, level=mark.level)
-        for mark in stored.marks
+        for mark in marks
         if mark.kind != "line"
     ]
-    return Details(
-        **_summary(state, info).model_dump(),
-        marks=marks,
-        reference=reference_of(info.source),
-    )
+    return Details(**_summary(state, info, marks).model_dump(), marks=places)
 
 
 @router.delete("/{identity}", status_code=204)
@@ -258,62 +223,6 @@ async def sentences(request: Request, identity: str, start: Offset, end: Offset)
     )
 
 
-@router.get("/{identity}/pages")
-async def pages(request: Request, identity: str) -> Pages:
-    """The pages of a PDF and their sizes."""
-    state = state_of(request)
-    path = _pdf(state, state.library.info(identity))
-    found = await run_in_threadpool(state.pages.call, reading.sizes, path)
-    return Pages(pages=[Size(page=n, width=w, height=h) for n, (w, h) in enumerate(found, 1)])
-
-
-@router.get("/{identity}/boxes")
-async def boxes(request: Request, identity: str, start: Offset, end: Offset) -> Boxes:
-    """Where a span of a PDF is printed: one box for each line."""
-    state = state_of(request)
-    info = state.library.info(identity)
-    if not start <= end <= info.characters:
-        raise Refused(422, f"end: {end}", f"{start} to {info.characters}")
-    path = _pdf(state, info)
-    stored = await run_in_threadpool(state.library.stored_boxes, info, start, end)
-    place = await run_in_threadpool(
-        state.pages.call,
-        reading.place,
-        path,
-        info.hash,
-        ReadOptions.parse(info.options),
-        start,
-        end,
-        state.library.lines,
-        stored,
-    )
-    return Boxes(
-        boxes=[
-            Rectangle(page=box.page, left=box.left, top=box.top, right=box.right, bottom=box.bottom)
-            for box in place.boxes
-        ],
-        pages=[Size(page=n, width=size[0], height=size[1]) for n, size in place.sizes.items()],
-    )
-
-
-@router.get(
-    "/{identity}/pages/{page}.png",
-    response_class=Response,
-    responses={200: {"content": {"image/png": {}}}},
-)
-async def picture(
-    request: Request,
-    identity: str,
-    page: int,
-    scale: Annotated[float, Query(ge=0.1, le=4.0)] = 1.5,
-) -> Response:
-    """A page of a PDF as a picture; ``scale`` is pixels a point."""
-    state = state_of(request)
-    path = _pdf(state, state.library.info(identity))
-    png = await run_in_threadpool(state.pages.call, reading.picture, path, page, scale)
-    return Response(png, media_type="image/png", headers={"Cache-Control": "private, max-age=600"})
-
-
 def _keep(state: State, name: str, upload: UploadFile) -> tuple[Path, int]:
     """Write an upload to the disk, then give it its name."""
     part: Path | None = None
@@ -342,33 +251,28 @@ def _may_write(state: State) -> None:
         raise Refused(403, "this server only reads", "milepost serve without --read-only")
 
 
-def _summary(state: State, info: DocumentInfo) -> Summary:
+def _marks(state: State, infos: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
+    with state.library.index.snapshot() as store:
+        return store.marks(infos)
+
+
+def _summary(state: State, info: DocumentInfo, marks: Sequence[Mark]) -> Summary:
+    pages = [int(mark.value) for mark in marks if mark.kind in ("page", "slide")]
     return Summary(
         id=document_id(info.name),
         title=state.library.title(info),
         characters=info.characters,
         sentences=info.sentences,
-        pdf=_is_pdf(info),
+        pdf=is_pdf(info),
         uploaded=state.library.is_upload(info),
         properties={
             key: list(value) if isinstance(value, tuple) else value
             for key, value in info.properties.items()
         },
+        reference=reference_of(info),
+        pages=max(pages, default=None),
         notes=list(map(one_line, info.notes)),
     )
-
-
-def _is_pdf(info: DocumentInfo) -> bool:
-    suffix = os.path.splitext(info.source or "")[1]  # noqa: PTH122 - a name, not a path
-    return SUFFIXES.get(suffix.lower()) == "pdf"
-
-
-def _pdf(state: State, info: DocumentInfo) -> Path:
-    if not _is_pdf(info):
-        raise Refused(
-            422, f"{state.library.title(info)} is not a PDF, so it has no pages", "…/text"
-        )
-    return state.library.file(info)
 
 
 def _cursor(place: int) -> str:

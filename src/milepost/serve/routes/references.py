@@ -1,10 +1,15 @@
-"""What Zotero knows of a document, for citations."""
+"""What is known of a document, for lists and citations."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from pydantic import BaseModel, Field
 
-from milepost.text.zotero import attachment_of
+from milepost.library import references
+
+if TYPE_CHECKING:
+    from milepost.store import DocumentInfo
 
 
 class Author(BaseModel):
@@ -15,20 +20,20 @@ class Author(BaseModel):
 
 
 class Reference(BaseModel):
-    """A work that a document is a copy of."""
+    """A work that a document is a copy of: what Zotero says of it, else the file itself."""
 
-    title: str
+    title: str = Field(description="Empty where the file has none.")
     authors: list[Author]
     date: str | None = Field(description="YYYY, YYYY-MM or YYYY-MM-DD.")
 
 
-def reference_of(source: str | None) -> Reference | None:
-    """The reference of a file in Zotero's storage; None for any other document."""
-    known = attachment_of(source) if source is not None else None
+def reference_of(info: DocumentInfo) -> Reference | None:
+    """The reference of a document; None where nothing but its name is known."""
+    known = references.reference_of(info)
     if known is None:
         return None
     return Reference(
-        title=known.reference.title,
-        authors=[Author(family=family, given=given) for family, given in known.reference.authors],
-        date=known.reference.date,
+        title=known.title,
+        authors=[Author(family=family, given=given) for family, given in known.authors],
+        date=known.date,
     )

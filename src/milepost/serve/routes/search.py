@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -19,6 +19,7 @@ from milepost.serve.routes.references import Reference, reference_of
 from milepost.serve.state import State, state_of, while_connected
 
 if TYPE_CHECKING:
+    from milepost.library.documents import Library
     from milepost.search import SearchResult
     from milepost.store import DocumentInfo
     from milepost.types import Passage
@@ -63,6 +64,7 @@ class SearchRequest(Question):
 class Sentence(BaseModel):
     """A sentence of a passage."""
 
+    text: str
     start: int
     end: int
     score: float = Field(description="Probability, 0 to 1, that it is evidence.")
@@ -81,7 +83,7 @@ class Found(BaseModel):
     page: int | None
     place: str | None = Field(description="Page, slide, sheet and row … in words.")
     heading: str | None
-    reference: Reference | None = Field(description="Author, title and date, as Zotero has them.")
+    reference: Reference | None = Field(description="Author, title and date.")
 
 
 class SearchAnswer(BaseModel):
@@ -107,10 +109,9 @@ async def search(request: Request, asked: SearchRequest) -> SearchAnswer:
 
 def _answer(state: State, result: SearchResult, *, heat: bool) -> SearchAnswer:
     names = {passage.document for passage in result.passages}
-    titles = state.library.titles(names)
     infos = state.library.index.documents(names) if heat else []
     return SearchAnswer(
-        passages=[found(passage, titles) for passage in result.passages],
+        passages=found(state.library, result.passages),
         best=result.best,
         terms={term: bool(weight) for term, weight in result.terms.items()},
         notes=list(result.notes),
@@ -143,21 +144,30 @@ async def searched(
     return await while_connected(request, state.searching(work))
 
 
-def found(passage: Passage, titles: dict[str, str]) -> Found:
-    """A passage as the API gives it; ``titles`` by document name."""
-    return Found(
-        text=passage.text,
-        id=document_id(passage.document),
-        title=titles[passage.document],
-        start=passage.start,
-        end=passage.end,
-        score=passage.score,
-        sentences=[Sentence(start=hit.start, end=hit.end, score=hit.score) for hit in passage.hits],
-        page=passage.page,
-        place=passage.place,
-        heading=passage.heading,
-        reference=reference_of(passage.source),
-    )
+def found(library: Library, passages: Sequence[Passage]) -> list[Found]:
+    """Passages as the API gives them."""
+    names = {passage.document for passage in passages}
+    titles = library.titles(names)
+    references = {info.name: reference_of(info) for info in library.index.documents(names)}
+    return [
+        Found(
+            text=passage.text,
+            id=document_id(passage.document),
+            title=titles[passage.document],
+            start=passage.start,
+            end=passage.end,
+            score=passage.score,
+            sentences=[
+                Sentence(text=hit.text, start=hit.start, end=hit.end, score=hit.score)
+                for hit in passage.hits
+            ],
+            page=passage.page,
+            place=passage.place,
+            heading=passage.heading,
+            reference=references.get(passage.document),
+        )
+        for passage in passages
+    ]
 
 
 def _heat(result: SearchResult) -> dict[str, list[float]]:

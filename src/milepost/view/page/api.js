@@ -27,7 +27,7 @@ export async function getJson(path, signal) {
   signal?.throwIfAborted();
   const { pathname, searchParams } = new URL(path, "milepost://page");
   const [, place, id, part] = pathname.split("/").map(decodeURIComponent);
-  if (place === "ready") return { read_only: true, calibrated: true };
+  if (place === "ready") return { read_only: true, calibrated: true, model: "landmark-light" };
   if (place !== "documents") throw new ApiError(404, "This page does not have that.");
   if (!id) return { documents: engine.documents.listed.map(summary), cursor: null };
   const document = engine.documents.find(id);
@@ -69,6 +69,7 @@ export async function postJson(path, { question, k, documents }, signal) {
   return {
     passages,
     best: passages[0]?.score ?? 0,
+    terms: Object.fromEntries([...result.terms].map(([term, weight]) => [term, weight > 0])),
     notes: result.notes,
     heat: Object.fromEntries(strips.map(([{ id }, { heat }]) => [id, heat])),
     peaks: Object.fromEntries(strips.map(([{ id }, { peaks }]) => [id, peaks])),
