@@ -183,8 +183,9 @@ class Config:
         attention: implementation that ``transformers`` uses.
         own_sentence: in the last layer a landmark attends to its own sentence only; None for
             the checkpoint's setting.
-        context: numbers of a landmark's context vector, from a second read of the last layer; 0
-            for none, None for the checkpoint's setting.
+        context: numbers of a landmark's context vector, from other last layers; 0 for none, None
+            for the checkpoint's setting.
+        context_layers: how many; None for the checkpoint's setting.
         others: see ``LandmarkEncoder``.
         frozen: patterns of parameters that are not trained, such as ``*embeddings*``.
         gradient_checkpointing: layers run again in the backward pass, which saves memory.
@@ -216,6 +217,7 @@ class Config:
     attention: Literal["eager", "sdpa"] = "sdpa"
     own_sentence: bool | None = None
     context: int | None = None
+    context_layers: int | None = None
     others: Literal["", "learned", "half"] = ""
     frozen: tuple[str, ...] = ()
     gradient_checkpointing: bool = False

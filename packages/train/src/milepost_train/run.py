@@ -250,11 +250,12 @@ def opened(config: Config) -> Checkpoint:
         device=str(device),
     )
     model, said = checkpoint.model, checkpoint.reading
-    own, context = config.own_sentence, config.context
+    own, context, layers = config.own_sentence, config.context, config.context_layers
     checkpoint.reading = replace(
         said,
         own_sentence=said.own_sentence if own is None else own,
         context=said.context if context is None else context,
+        context_layers=said.context_layers if layers is None else layers,
         others=config.others or said.others,
         granularity=SENTENCES,
         window=config.windows.size or said.window,
