@@ -184,7 +184,8 @@ class LandmarkEncoder(nn.Module):
         if self.context is None:
             return self._unit(self.backbone(ids.long(), valid, marks, own))
         states = self.backbone(ids.long(), valid, marks, own, self.context.layers)
-        own_states, around = states.split(marks.shape[1], dim=1)
+        # Not ``split``: converted, it would keep the number of marks of the traced example.
+        own_states, around = states.unflatten(1, (2, -1)).unbind(1)
         return self._unit(self.context(own_states, around))
 
     def read_as(self, reading: Reading) -> None:
