@@ -1,4 +1,4 @@
-"""The worked numbers in docstrings are true, and the files that they name exist."""
+"""The worked numbers in docstrings are true."""
 
 from __future__ import annotations
 
