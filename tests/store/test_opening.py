@@ -7,7 +7,6 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,14 +17,6 @@ from milepost.store.sqlite.schema import VERSION
 from support.small_index import write_schema
 from support.store_entries import FINGERPRINT, WIDTH, entry, holds, numbered, opened, rows
 from support.store_reads import reads
-
-
-def test_import_is_light() -> None:
-    """The room loads neither numpy nor sqlite3 before a store is opened."""
-    code = "import sys, milepost.store; print({'numpy', 'sqlite3'} & {*sys.modules})"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment)
-    assert ran.stdout.strip() == b"set()"
 
 
 def test_opens_again(tmp_path: Path) -> None:

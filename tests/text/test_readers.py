@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -47,19 +45,6 @@ def test_read_names_and_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert document.name == document.source == str(tmp_path / "a.txt")
     assert document.text == "one\ntwo"
     assert document.hash == hashlib.sha256(b"one\r\ntwo").hexdigest()
-
-
-def test_importing_the_room_is_light() -> None:
-    """No format's library is imported before a file of that format is read."""
-    heavy = (
-        "numpy pypdfium2 selectolax olefile oxmsg python_calamine email nupunkt "
-        "pathspec charset_normalizer markdown_it"
-    )
-    code = f"import sys, milepost.text; print([m for m in {heavy.split()!r} if m in sys.modules])"
-    answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
-    )
-    assert answer.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(
