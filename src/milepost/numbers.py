@@ -13,7 +13,9 @@ from decimal import Decimal
 
 from milepost.types import Span
 
-_COMMA_LANGUAGES = frozenset("cs da de es fi fr hu id it nb nl no pl pt ro ru sv tr uk".split())
+_COMMA_LANGUAGES = frozenset(
+    "cs da de es fi fr hu id it nb nl no pl pt ro ru sv tr uk".split()  # noqa: SIM905 - a list
+)
 """Languages that write a comma before decimals."""
 
 _SCALES = {
