@@ -16,6 +16,7 @@ from milepost.places import File, Place, is_below
 from milepost.places import absolute as absolute
 from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
+from milepost.table_rows import Tables
 from milepost.terms import terms
 from milepost.text import files, read_file, zotero
 from milepost.text.folders import OnSkip
@@ -243,13 +244,17 @@ def entry(
 ) -> Entry:
     """Build the entry for a store: the text, its landmarks and the terms of each sentence."""
     spans, vectors, vocab_coverage = parts
+    tables = Tables(document.text, document.marks)
     return Entry(
         document=document,
         spans=spans,
         vectors=vectors,
         vocab_coverage=vocab_coverage,
         paragraph_starts=paragraph_starts(document.text, spans),
-        terms=[terms(document.text[start:end]) for start, end in spans.tolist()],
+        terms=[
+            terms(tables.row(start, end) or document.text[start:end])
+            for start, end in spans.tolist()
+        ],
         signature=signature,
         options=options,
     )

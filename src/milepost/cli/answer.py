@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from milepost.console.heat import strip
 from milepost.console.links import described, link_to
+from milepost.console.rows import rows_of
 from milepost.console.screen import (
     can_show,
     is_terminal,
@@ -74,7 +75,7 @@ def print_result(result: SearchResult, sizes: Mapping[str, int], colour: Colour)
                 if room and can_show(BARS, sys.stdout):
                     print_line(out, _strip(cells))
                     print_line(out, _places(result, passage.document, sizes, len(cells)))
-            for line in lines(body(passage, words, columns), out, columns):
+            for line in lines(rows_of(passage) or body(passage, words, columns), out, columns):
                 print_line(out, line)
 
 

@@ -52,6 +52,7 @@ def passage_record(passage: Passage, boxes: Sequence[PageBox] | None = None) -> 
         "heading": passage.heading,
         "page": passage.page,
         "place": passage.place,
+        "table": None if passage.table is None else asdict(passage.table),
     }
     if boxes is not None:
         record["boxes"] = [

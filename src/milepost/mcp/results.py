@@ -21,6 +21,9 @@ class Evidence(BaseModel):
         description="Page, slide, sheet and row … in words; `hidden text` cannot be seen on it.",
     )
     heading: str | None = None
+    table: str | None = Field(
+        default=None, description="Caption and columns of the table whose rows the text has."
+    )
 
     @property
     def end(self) -> int:
