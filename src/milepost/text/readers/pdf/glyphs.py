@@ -126,7 +126,7 @@ def _main_turn(pdfium: Any, text: Any) -> int:
     chosen = range(0, count, max(1, count // 200))
     size, matrix = _of_objects(pdfium, address(text), chosen)
     y, x = _direction(size, matrix)
-    quarters = np.rint(np.nan_to_num(np.arctan2(y, x)) / (math.pi / 2)).astype(np.int64) % 4
+    quarters = np.rint(np.arctan2(y, x) / (math.pi / 2)).astype(np.int64) % 4
     return int(np.bincount(quarters, minlength=4).argmax())
 
 
@@ -139,49 +139,70 @@ def _characters(pdfium: Any, text: Any, display: _Display, ink: bool) -> Glyphs:
     is_generated = plain(pdfium.FPDFText_IsGenerated, INT, HANDLE, INT)
     blank = np.flatnonzero(code <= 32)
     generated = np.zeros(count, np.bool_)
-    generated[blank] = [is_generated(at, k) == 1 for k in blank.tolist()]
+    generated[blank] = [each == 1 for each in map(is_generated, repeat(at), blank.tolist())]
     owner, word = _owners(pdfium, at, code)
 
     # Blanks are not printed: their places say nothing.
     letters = np.flatnonzero((code > 32) | (code == HYPHEN))
-    loose, origin = np.zeros((count, 4), np.float32), np.zeros((count, 2))
-    to_box, to_origin = loose.ctypes.data, origin.ctypes.data
-    numbers = letters.tolist()
-    box_of = plain(pdfium.FPDFText_GetLooseCharBox, INT, HANDLE, INT, HANDLE)
-    fill(box_of, at, numbers, (to_box + 16 * letters).tolist())
-    origin_of = plain(pdfium.FPDFText_GetCharOrigin, INT, HANDLE, INT, HANDLE, HANDLE)
-    places = to_origin + 16 * letters
-    fill(origin_of, at, numbers, places.tolist(), (places + 8).tolist())
+    own = owner[letters]
+    first = np.flatnonzero(np.diff(own, prepend=0))  # letters at which the object changes
+    lengths = np.diff(first, append=len(letters))
+    run_size, matrix = _of_objects(pdfium, at, letters[first].tolist())
+    slope = np.degrees(np.arctan2(*_direction(run_size, matrix)))
+    angle, size = np.zeros(count, np.int64), np.zeros(count)
+    turned = np.rint(90.0 * display.turn - slope).astype(np.int64) % 360
+    angle[letters] = np.repeat(turned, lengths)
+    size[letters] = np.repeat(np.abs(run_size) * np.hypot(matrix[:, 2], matrix[:, 3]), lengths)
 
-    size, matrix, bold = np.zeros(count), np.zeros((count, 6)), np.zeros(count, np.bool_)
-    _, first, which = np.unique(owner[letters], return_index=True, return_inverse=True)
-    own = _of_objects(pdfium, at, letters[first].tolist())
-    size[letters], matrix[letters] = own[0][which], own[1][which]
     # A word is bold if its first letter is.
     begins = letters[(word[letters] == letters) & (code[letters] > 32)]
+    bold = np.zeros(count, np.bool_)
     bold[begins] = _are_bold(pdfium, text, begins, owner[begins])
     bold = bold[word] if count else bold
 
-    # Broken fonts return NaN and infinity.
-    origin, size, loose, matrix = (
-        np.nan_to_num(numbers.astype(np.float64), posinf=0.0, neginf=0.0)
-        for numbers in (origin, size, loose, matrix)
-    )
-    slope = np.degrees(np.arctan2(*_direction(size, matrix)))
+    cell, base = np.zeros((count, 4)), np.zeros((count, 2))
+    loose, origin = _places(pdfium, at, letters.tolist())
+    cell[letters] = display.boxes(*loose.T)
+    base[letters] = np.stack(display.points(*origin.T), axis=1)
     return Glyphs(
         code=code,
         generated=generated,
-        cell=display.boxes(*loose.T),
-        base=np.stack(display.points(*origin.T), axis=1),
-        size=np.abs(size) * np.hypot(matrix[:, 2], matrix[:, 3]),
+        cell=cell,
+        base=base,
+        size=size,
         hidden=np.zeros(count, np.int8),
-        angle=np.rint(90.0 * display.turn - slope).astype(np.int64) % 360,
+        angle=angle,
         bold=bold,
         owner=owner,
         width=display.width,
         height=display.height,
         ink=_ink(pdfium, at, count, display) if ink else None,
     )
+
+
+def _places(
+    pdfium: Any, at: int, numbers: list[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the boxes ``(n, 4)`` and origins ``(n, 2)`` of characters, on the page."""
+    import numpy as np
+
+    count = len(numbers)
+    loose, origin = np.zeros((count, 4), np.float32), np.zeros((count, 2))
+    to_box, to_x = loose.ctypes.data, origin.ctypes.data
+    to_y, end = to_x + 8, to_x + 16 * count
+    box_of = plain(pdfium.FPDFText_GetLooseCharBox, INT, HANDLE, INT, HANDLE)
+    fill(box_of, at, numbers, range(to_box, to_box + 16 * count, 16))
+    origin_of = plain(pdfium.FPDFText_GetCharOrigin, INT, HANDLE, INT, HANDLE, HANDLE)
+    fill(origin_of, at, numbers, range(to_x, end, 16), range(to_y, end + 8, 16))
+    return _finite(loose), _finite(origin)
+
+
+def _finite(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Put 0 in place of NaN and infinity, which broken fonts return."""
+    import numpy as np
+
+    wide: NDArray[np.float64] = numbers.astype(np.float64)
+    return wide if np.isfinite(wide).all() else np.nan_to_num(wide, posinf=0.0, neginf=0.0)
 
 
 def _codes(pdfium: Any, text: Any, count: int) -> NDArray[np.int64]:
@@ -244,7 +265,7 @@ def right_to_left(code: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _of_objects(
     pdfium: Any, at: int, numbers: Sequence[int]
-) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return font size ``(n,)`` and matrix ``(n, 6)`` of the objects that draw characters."""
     import numpy as np
 
@@ -253,7 +274,8 @@ def _of_objects(
     matrix = np.zeros((len(numbers), 6), np.float32)
     start = matrix.ctypes.data
     fill(matrix_of, at, numbers, range(start, start + 24 * len(numbers), 24))
-    return np.array([*map(size_of, repeat(at), numbers)], np.float64), matrix
+    size = np.array([*map(size_of, repeat(at), numbers)], np.float64)
+    return _finite(size), _finite(matrix)
 
 
 def _direction(

@@ -109,6 +109,8 @@ def _turned(
     """Rotate displayed ``(n, 2)`` points into the frame where ``angle`` is upright."""
     import numpy as np
 
+    if angle == 0:
+        return points.copy()
     radians = np.radians(angle)
     along = np.array([np.cos(radians), -np.sin(radians)])
     across = np.array([np.sin(radians), np.cos(radians)])
@@ -287,8 +289,10 @@ def _spaces(glyphs: Glyphs, *, real: bool) -> NDArray[np.int64]:
 
     if not real:
         return np.cumsum((glyphs.code == 0x20) & glyphs.generated)
-    blank = np.isin(glyphs.code, (0x20, 0xA0, 0x09, 0x3000)) & ~glyphs.generated
-    blank |= (glyphs.code >= 0x2000) & (glyphs.code <= 0x200A)
+    code = glyphs.code
+    blank = (code == 0x20) | (code == 0xA0) | (code == 0x09) | (code == 0x3000)
+    blank &= ~glyphs.generated
+    blank |= (code >= 0x2000) & (code <= 0x200A)
     return np.cumsum(blank)
 
 
