@@ -26,6 +26,7 @@ from milepost.naming import Name, not_found, resolve_names, stored_name
 from milepost.objects import Downloads
 from milepost.opening import opened_store
 from milepost.places import File, source_place
+from milepost.reading_ahead import ReadingAhead
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.filter_note import filter_matches_none, no_match
@@ -124,7 +125,10 @@ class Index:
         work.extend(inside)
         present = {item.name if isinstance(item, Document) else str(item) for item in work}
         done: set[str] = set()
-        with Downloads(intake.to_download(work, stored, hidden, ocr)) as downloads:
+        with (
+            Downloads(intake.to_download(work, stored, hidden, ocr)) as downloads,
+            ReadingAhead(intake.to_read(work, stored, hidden, ocr)) as ahead,
+        ):
             for number, item in enumerate(work, 1):
                 name = item.name if isinstance(item, Document) else str(item)
                 steps = Steps(progress, name, number, len(work))
@@ -142,6 +146,7 @@ class Index:
                     ocr=ocr,
                     reader=reader,
                     downloads=downloads,
+                    ahead=ahead,
                 )
         removed = intake.vanished(self.documents(), folders, present, tally.failed) if prune else []
         for name in removed:
