@@ -187,7 +187,6 @@ class LandmarkTransformer(nn.Module):
         """Encode queries, ``(n, d)``, by the same rule as documents."""
         return self._encode(texts, self.settings.query_prompt, batch)
 
-    @torch.no_grad()
     def _encode(self, texts: Sequence[str], prompt: str, batch: int) -> NDArray[np.float32]:
         if isinstance(texts, str):
             raise InputError("the texts are one string", "pass a list of texts")
@@ -198,7 +197,8 @@ class LandmarkTransformer(nn.Module):
             chosen = order[at : at + batch]
             made = self.preprocess([texts[n] for n in chosen], prompt)
             features = {name: part.to(device) for name, part in made.items()}
-            vectors = self(features)["sentence_embedding"]
+            with torch.no_grad():
+                vectors = self(features)["sentence_embedding"]
             if self.settings.normalized:
                 vectors = F.normalize(vectors, dim=-1)
             result[chosen] = vectors.cpu().numpy()
