@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from milepost import intake
-from milepost.checking import PASSAGES, check_store, prepared
+from milepost.checking import PASSAGES, READ, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.engine.languages import supported_languages
 from milepost.engine.precision import Arithmetic, checked
@@ -333,20 +333,23 @@ class Index:
             if filter_ is not None and filter_matches_none(state, among):
                 return CheckResult(given.text, "not found", notes=(no_match(filter_),))
 
-            def supporting(claim: str) -> SearchResult:
+            def about(claim: str) -> SearchResult:
                 model = self._search_model(rerank=True)
                 query = Query.parse(
                     claim,
                     self.model,
-                    k=k,
+                    k=max(k, READ),
                     documents=among.names,
                     where=filter_,
-                    min_score=min_score,
                     operators=False,
                 )
                 return search(state, query, model)
 
-            return check_store(state, given, among, supporting)
+            found = check_store(state, given, among, about)
+            likely = [each for each in found.passages if each.score >= min_score][:k]
+            if found.verdict == "related" and not likely:
+                found = replace(found, verdict="not found")
+            return replace(found, passages=tuple(likely))
 
     def close(self) -> None:
         """Close the files of the index."""

@@ -324,13 +324,26 @@ class Passage:
         return self.hits[0]
 
 
-Verdict = Literal["verbatim", "near", "supported", "not found"]
+Verdict = Literal[
+    "verbatim",
+    "near",
+    "stitched",
+    "found elsewhere",
+    "supported",
+    "contradicted",
+    "related",
+    "not found",
+]
 """Whether a text is in the documents; see ``CheckResult``."""
+
+
+DifferenceKind = Literal["number", "unit", "date", "negation", "quantity", "name", "opposite"]
+"""How a checked text and a document say something else, not the same in other words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference between a checked text and a document.
+    """A difference between a checked text and a document; ``kind`` only where they contradict.
 
     ``given`` is ``CheckResult.text[given_start:given_end]``, and ``text`` is
     ``document_text[start:end]``. One of them may be empty.
@@ -342,11 +355,12 @@ class Difference:
     given_end: int
     start: int
     end: int
+    kind: DifferenceKind | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A place in a document that contains a checked text, word for word or nearly.
+    """A place in a document that contains a checked text, or the sentence that judges a claim.
 
     ``text == document_text[start:end]`` always holds; ``page``, ``heading`` and ``place`` (see
     ``Passage``) describe its first character.
@@ -378,10 +392,15 @@ class CheckResult:
 
     Attributes:
         text: the text that was looked for, without surrounding white space and quotation marks.
-        verdict: ``verbatim``: word for word; ``near``: some words differ; ``supported``: a passage
-            supports it with a probability of at least ``min_score``; ``not found``: none of these.
-        places: the verbatim places in document order, or the near ones, most similar first.
-        passages: the supporting passages, most probable first, if there are no places.
+        verdict: ``verbatim``: word for word; ``near``: some words differ; ``stitched``: all of it
+            is there, in pieces of several places; ``found elsewhere``: not in the documents named,
+            but in others; ``supported``, ``contradicted``: a sentence says so, or says something
+            else in an exact point; ``related``: passages are about it and may support or
+            contradict it; ``not found``: none of these.
+        places: the places in document order, or the near ones, most similar first; of a claim the
+            sentence that decides, with what differs.
+        passages: the passages about a text that is not there, with a probability of at least
+            ``min_score``, most probable first.
         best: the highest probability of any passage, even below ``min_score``; 0 if there was no
             search for passages.
         notes: messages for users.

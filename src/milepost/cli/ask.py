@@ -192,9 +192,16 @@ def _judged(answer: Answer, passages: int, *, quiet: bool) -> int:
         for each in answer.citations
         if each.verdict == "unsupported"
     ]
+    lines += [
+        f"contradicted by [{each.number}]: {each.sentence!r}"
+        for each in answer.citations
+        if each.verdict == "contradicted"
+    ]
     if answer.cut:
         lines.append("the language model stopped at its limit, so the answer is cut")
-    held = any(each.verdict in ("verbatim", "near", "supported") for each in answer.citations)
+    held = any(
+        each.verdict in ("verbatim", "near", "supported", "related") for each in answer.citations
+    )
     if not held:
         lines.append("no sentence of the answer rests on a passage")
     if not quiet:

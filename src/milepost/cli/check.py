@@ -39,7 +39,16 @@ if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.types import CheckResult, Document, IndexReport
 
-CODES = {"verbatim": 0, "near": 3, "supported": 4, "not found": 1}
+CODES = {
+    "verbatim": 0,
+    "near": 3,
+    "supported": 4,
+    "contradicted": 5,
+    "related": 6,
+    "stitched": 7,
+    "found elsewhere": 8,
+    "not found": 1,
+}
 """Exit code of each verdict; 2 is an error."""
 
 _USAGE = 'check PATH "…"'
@@ -74,12 +83,13 @@ Examples:
 
 \b
 Exit codes:
-  0 verbatim   3 nearly   4 supported   1 not found   2 error""",
+  0 verbatim   3 nearly   4 supported   5 contradicted   6 related
+  7 stitched   8 found elsewhere   1 not found   2 error""",
 )
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @click.argument("text")
 @db_option("Check against this index. Without PATH and --db: MILEPOST_DB, else ./.milepost.")
-@min_score_option("Minimum probability, 0 to 1, for a passage to support TEXT.", 0.5)
+@min_score_option("Minimum probability, 0 to 1, of a passage about TEXT.", 0.5)
 @in_option("Look only in")
 @where_option
 @json_option
@@ -98,8 +108,10 @@ def check(settings: Settings, text: str, options: SearchOptions, as_json: bool) 
     TEXT is verbatim if it is there word for word: only white space, hyphens at line ends, upper
     and lower case, and the form of quotation marks, dashes and letters may differ. It is nearly
     verbatim if at most a quarter of its words differ; they are shown as [-given-]{+in the text+}.
-    It is supported if a passage says so with a probability of --min-score or more. TEXT with a
-    different number is never verbatim.
+    It is stitched if all of it stands there in pieces of several places. Else it is judged
+    sentence by sentence: supported if a sentence says so in other words, contradicted if one has
+    another number, unit, date, name or quantity, or denies it, related if passages are about it
+    with a probability of --min-score or more: read them.
     """
     from milepost.checking import prepared
     from milepost.cli.sources import expand, model_folder
@@ -248,7 +260,7 @@ def _show(
             return 2
         if not settings.quiet and found.best > 0.0:
             say(
-                f"no passage supports it at {100 * min_score:g}% or more; the best has "
+                f"no passage is about it at {100 * min_score:g}% or more; the best has "
                 f"{100 * found.best:.3g}%"
             )
     return CODES[found.verdict]

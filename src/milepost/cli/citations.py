@@ -17,6 +17,8 @@ _WORDS = {
     "verbatim": ("word for word", "green"),
     "near": ("nearly word for word", "green"),
     "supported": ("supported", "green"),
+    "contradicted": ("contradicted", "red"),
+    "related": ("about this: read it", "yellow"),
     "unsupported": ("not supported", "yellow"),
     "unquoted": ("in other words: check it", "yellow"),
     "misquoted": ("quoted wrongly", "red"),
@@ -24,7 +26,10 @@ _WORDS = {
 }
 """Verdict → how it is said, and its colour."""
 
-_WORST = ("missing", "misquoted", "unsupported", "unquoted", "supported", "near", "verbatim")
+_WORST = (
+    *("missing", "misquoted", "contradicted", "unsupported", "unquoted", "related"),
+    *("supported", "near", "verbatim"),
+)
 
 
 def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -> None:
@@ -39,7 +44,7 @@ def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -
             verdict = min((each.verdict for each in cited[number]), key=_WORST.index)
             worst = [each for each in cited[number] if each.verdict == verdict]
             words, style = _WORDS[verdict]
-            if verdict == "supported":
+            if verdict == "supported" and all(each.support for each in worst):
                 words += f", {min(map(_score, worst)):.0%}"
             line = Text().append(f"[{number}] ", style=PLACE)
             if 1 <= number <= len(passages):

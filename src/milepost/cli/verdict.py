@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from milepost.console.screen import Colour
-    from milepost.types import CheckResult, Match
+    from milepost.types import CheckResult, Difference, Match
 
 GIVEN, THERE = "red strike", "green bold"
 """Styles of words that were given and are not in the text, and of those that are in their place."""
@@ -21,7 +21,11 @@ GIVEN, THERE = "red strike", "green bold"
 _LINES = {
     "verbatim": "verbatim",
     "near": "nearly verbatim: some words differ",
-    "supported": "not verbatim; supported by what follows",
+    "stitched": "stitched: pieces of several places, each word for word",
+    "found elsewhere": "found elsewhere, in a document that was not named",
+    "supported": "supported: this sentence says so in other words",
+    "contradicted": "contradicted: this sentence says something else",
+    "related": "related: these passages may support or contradict it; read them",
     "not found": "not found",
 }
 _SHOWN = 10  # places; --json gives all
@@ -39,15 +43,27 @@ def print_check(check: CheckResult, colour: Colour) -> None:
             line = head(number, place)
             if place.ignored:
                 line.append(f" · but for {_listed(place.ignored)}", style="dim")
-            if place.differences:
+            if place.differences and place.differences[0].kind is None:
                 line.append(f" · {place.similarity:.0%} of the words", style="dim")
             print_line(out, line)
             _print(out, _marked(place, coloured), columns)
+            for each in place.differences:
+                if each.kind is not None:
+                    print_line(out, Text(f"   {_said(each)}"))
         if len(check.places) > _SHOWN:
             print_line(out, f"and {len(check.places) - _SHOWN} more places; --json gives them")
-        for number, passage in enumerate(check.passages, 1):
+        # The sentence that decides is shown; passages are for those who have to judge themselves.
+        for number, passage in enumerate(check.passages if not check.places else (), 1):
             print_line(out, head(number, passage, passage.score))
             _print(out, body(passage, set(), columns), columns)
+
+
+def _said(difference: Difference) -> str:
+    """A difference that contradicts, in words."""
+    given, there = (visible(" ".join(each.split())) for each in (difference.given, difference.text))
+    if not there:
+        return f"{difference.kind}: the text says it without {given!r}"
+    return f"{difference.kind}: the text says {there!r}, not {given or 'this'!r}"
 
 
 def _print(out: Console, text: Text, columns: int | None) -> None:
@@ -65,6 +81,8 @@ def _marked(place: Match, coloured: bool) -> Text:
     marked = Text()
     at = place.start
     for each in place.differences:
+        if each.kind is not None:  # what contradicts stands elsewhere, and is said below
+            continue
         marked.append(visible(place.text[at - place.start : each.start - place.start]), HIT)
         if each.given:
             given = visible(" ".join(each.given.split()))

@@ -52,9 +52,9 @@ async def ask(request: Request, asked: Question) -> StreamingResponse:
 
     Server-sent events: ``passages`` (as ``/search`` gives them; [1] in the text is the first),
     ``thinking`` (what a model thinks first), ``text`` (piece by piece), ``citation`` (a sentence,
-    the number it cites, and the verdict: verbatim, near, supported, unsupported, unquoted,
-    misquoted, missing; ``support`` is what supports it, with the probability), then ``answer`` (the
-    whole) or ``error``.
+    the number it cites, and the verdict: verbatim, near, supported, contradicted, related,
+    unsupported, unquoted, misquoted, missing; ``support`` is what supports it, with the
+    probability), then ``answer`` (the whole) or ``error``.
     """
     state = state_of(request)
     remote = state.settings.language_model
