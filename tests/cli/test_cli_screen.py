@@ -9,17 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from milepost import likelihood, terms
 from milepost.cli import answer, explain, models
 from milepost.cli.answer import matched, reflowed
 from milepost.cli.explain import summing
-from milepost.console import progress
+from milepost.console import layout, progress
 from milepost.console.options import DB, chosen_db
 from milepost.console.progress import Pace
 from milepost.console.screen import has_colours, visible
 from milepost.intake import Step
 
 
-@pytest.mark.parametrize("module", [answer, explain, models, progress])
+@pytest.mark.parametrize("module", [answer, explain, layout, likelihood, models, progress, terms])
 def test_examples_of_the_docstrings_hold(module):
     """The small exact answers of the docstrings are true."""
     result = doctest.testmod(module)
