@@ -52,7 +52,7 @@ def test_people_see_the_verdict_and_what_differs(cli, model, notes):
     assert lines[2] == "   Tugs pull large [-boats-]{+ships+} to the quay."
     assert result.stderr == ""
     coloured = cli(*asked, "--color", "always", *model).stdout
-    assert "\x1b[9;31mboats" in coloured
+    assert "\x1b[9;38;5;131mboats" in coloured
     assert "[-" not in coloured
     verbatim = cli("check", notes, "THE QUEEN lays the  eggs", *model).stdout.splitlines()
     assert verbatim[0] == "verbatim"

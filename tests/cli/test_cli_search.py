@@ -22,12 +22,11 @@ def found(result) -> list[dict]:
 
 
 def test_a_file_is_searched_without_set_up(cli, usual_model, notes):
-    """A question and a file are enough: the right passage comes first, with its probability."""
+    """A question and a file are enough: the sentence that answers comes first, with its line."""
     result = cli("search", "What do bees build?", notes / "bees.txt", *usual_model)
     assert result.exit_code == 0
-    assert re.fullmatch(rf"1  {notes / 'bees.txt'} · \d+%", result.stdout.splitlines()[0])
-    assert "Bees build cells of wax." in result.stdout
-    assert result.stderr == ""
+    assert result.stdout.splitlines()[0] == f"{notes / 'bees.txt'}:1: Bees build cells of wax."
+    assert re.fullmatch(r"(milepost: \d weaker results?: --all\n)?", result.stderr)
 
 
 def test_json_has_every_field_and_true_offsets(cli, model, db):
@@ -226,8 +225,11 @@ def test_a_question_without_words_is_refused_before_reading(cli, model, notes, q
 
 def test_a_page_and_a_heading_are_shown(cli, model, notes):
     """The heading that a passage stands under is printed beside its file."""
-    result = cli("search", "What was canvas woven from?", notes / "ships.md", "-k", 1, *model)
-    assert re.search(r"ships\.md · Sails · \d+%$", result.stdout.splitlines()[0])
+    asked = "search", "What was canvas woven from?", notes / "ships.md", "-k", 1, *model
+    lines = cli(*asked, "-C", 0).stdout.splitlines()
+    assert re.search(r"ships\.md · Sails · [\w, ]+ \d+%$", lines[0])
+    assert lines[1] == "   »Canvas was woven from hemp.«"
+    assert cli(*asked).stdout == f"{notes / 'ships.md'}:7: Canvas was woven from hemp.\n"
 
 
 def test_hidden_text_is_found_only_if_it_is_kept(cli, model, tmp_path):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.detail import Detail, takes_detail
 from milepost.cli.question import (
     SearchOptions,
     in_option,
@@ -27,7 +28,8 @@ from milepost.console.options import (
     ocr_option,
     precision_option,
     required_db,
-    say,
+    rows_said,
+    say_all,
 )
 from milepost.errors import InputError
 from milepost.objects import is_address
@@ -93,6 +95,8 @@ Exit codes:
 @in_option("Look only in")
 @where_option
 @json_option
+@click.option("--full", is_flag=True, help="Print whole passages.")
+@click.option("--all", "every", is_flag=True, help="Print all places, not a screen of them.")
 @ocr_option
 @model_option
 @precision_option
@@ -100,7 +104,10 @@ Exit codes:
 @common
 @click.pass_obj
 @takes_search_options
-def check(settings: Settings, text: str, options: SearchOptions, as_json: bool) -> int:
+@takes_detail
+def check(
+    settings: Settings, text: str, options: SearchOptions, detail: Detail, as_json: bool
+) -> int:
     """Say whether TEXT (- is stdin) is in the documents, and where.
 
     PATHs are files and folders. Without PATH, an index made by `milepost index` is searched.
@@ -142,7 +149,7 @@ def check(settings: Settings, text: str, options: SearchOptions, as_json: bool) 
     else:
         with options.open_index(required_db(options.db, _USAGE), settings) as index:
             found, report = _in_index(index, text, chosen, None, options.min_score), None
-    return _show(settings, found, report, options.min_score, as_json)
+    return _show(settings, found, report, detail, options.min_score, as_json)
 
 
 def _stdin(paths: tuple[str, ...]) -> str:
@@ -236,12 +243,23 @@ def _show(
     settings: Settings,
     found: CheckResult,
     report: IndexReport | None,
+    detail: Detail,
     min_score: float,
     as_json: bool,
 ) -> int:
     """Print the result; returns the exit code."""
-    from milepost.cli.sources import complain, read_names
+    from milepost.cli.sources import complaints, read_names
 
+    messages = complaints(report.failed) if report is not None else []
+    failed = report is not None and bool(report.failed) and not read_names(report)
+    missing = found.verdict == "not found"
+    if not settings.quiet:
+        messages += found.notes
+        if missing and not failed and found.best > 0.0:
+            messages.append(
+                f"no passage is about it at {100 * min_score:g}% or more; the best has "
+                f"{100 * found.best:.3g}%"
+            )
     if as_json:
         from milepost.console.records import check_record, print_json
 
@@ -249,18 +267,6 @@ def _show(
     else:
         from milepost.cli.verdict import print_check
 
-        print_check(found, settings.colour)
-    if report is not None:
-        complain(report.failed)
-    if not settings.quiet:
-        for note in found.notes:
-            say(note)
-    if found.verdict == "not found":
-        if report is not None and report.failed and not read_names(report):
-            return 2
-        if not settings.quiet and found.best > 0.0:
-            say(
-                f"no passage is about it at {100 * min_score:g}% or more; the best has "
-                f"{100 * found.best:.3g}%"
-            )
-    return CODES[found.verdict]
+        print_check(found, detail, settings.colour, rows_said(messages))
+    say_all(messages)
+    return 2 if missing and failed else CODES[found.verdict]

@@ -5,18 +5,16 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from milepost.cli.answer import HIT, body, head, lines
+from milepost.cli.answer import Excerpt, head, numbered, print_blocks, print_excerpts, room_above
+from milepost.console.layout import Block, Limits, fit, wrapped
 from milepost.console.screen import has_colours, page, print_line, visible, width
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
 
+    from milepost.cli.detail import Detail
     from milepost.console.screen import Colour
     from milepost.types import CheckResult, Difference, Match
-
-GIVEN, THERE = "red strike", "green bold"
-"""Styles of words that were given and are not in the text, and of those that are in their place."""
 
 _LINES = {
     "verbatim": "verbatim",
@@ -28,34 +26,48 @@ _LINES = {
     "related": "related: these passages may support or contradict it; read them",
     "not found": "not found",
 }
-_SHOWN = 10  # places; --json gives all
 
 
-def print_check(check: CheckResult, colour: Colour) -> None:
-    """Print a verdict with its places or passages on stdout."""
+def print_check(check: CheckResult, detail: Detail, colour: Colour, below: int) -> None:
+    """Print a verdict with its places or passages on stdout: on a terminal, a screen of them.
+
+    Args:
+        check: the result.
+        detail: how much is printed.
+        colour: what ``--color`` says.
+        below: lines that are printed on the same terminal afterwards.
+    """
     from rich.text import Text
 
     columns = width(sys.stdout)
     coloured = has_colours(colour, sys.stdout)
-    with page(colour) as out:
-        print_line(out, Text(_LINES[check.verdict], style="bold"))
-        for number, place in enumerate(check.places[:_SHOWN], 1):
-            line = head(number, place)
-            if place.ignored:
-                line.append(f" · but for {_listed(place.ignored)}", style="dim")
-            if place.differences and place.differences[0].kind is None:
-                line.append(f" · {place.similarity:.0%} of the words", style="dim")
-            print_line(out, line)
-            _print(out, _marked(place, coloured), columns)
-            for each in place.differences:
-                if each.kind is not None:
-                    print_line(out, Text(f"   {_said(each)}"))
-        if len(check.places) > _SHOWN:
-            print_line(out, f"and {len(check.places) - _SHOWN} more places; --json gives them")
+
+    def place(number: int, limits: Limits) -> Block:
+        each = check.places[number]
+        words = []
+        if each.ignored:
+            words.append(f"but for {_listed(each.ignored)}")
+        exact = [part for part in each.differences if part.kind is not None]
+        if each.differences and not exact:
+            words.append(f"{each.similarity:.0%} of the words")
+        text = _marked(each, coloured)
+        return [
+            head(numbered(number + 1), each, columns, Text(" · ".join(words))),
+            *wrapped(text, out, columns, limits.answer),
+            *(line for part in exact for line in wrapped(Text(_said(part)), out, columns)),
+        ]
+
+    with page(colour, long=detail.long) as out:
+        print_line(out, Text(_LINES[check.verdict], style="name"))
+        room = None if detail.long else room_above(below + 1)
+        blocks, gap = fit(len(check.places), place, room)
+        print_blocks(blocks, gap, out)
+        if left := len(check.places) - len(blocks):
+            print_line(out, f"{left} more place{'' if left == 1 else 's'}: --all")
         # The sentence that decides is shown; passages are for those who have to judge themselves.
-        for number, passage in enumerate(check.passages if not check.places else (), 1):
-            print_line(out, head(number, passage, passage.score))
-            _print(out, body(passage, set(), columns), columns)
+        passages = () if check.places else check.passages
+        excerpts = [Excerpt(each, each.start, each.text) for each in passages]
+        print_excerpts(excerpts, set(), detail, out, colour, room)
 
 
 def _said(difference: Difference) -> str:
@@ -64,11 +76,6 @@ def _said(difference: Difference) -> str:
     if not there:
         return f"{difference.kind}: the text says it without {given!r}"
     return f"{difference.kind}: the text says {there!r}, not {given or 'this'!r}"
-
-
-def _print(out: Console, text: Text, columns: int | None) -> None:
-    for line in lines(text, out, columns):
-        print_line(out, line)
 
 
 def _marked(place: Match, coloured: bool) -> Text:
@@ -83,15 +90,15 @@ def _marked(place: Match, coloured: bool) -> Text:
     for each in place.differences:
         if each.kind is not None:  # what contradicts stands elsewhere, and is said below
             continue
-        marked.append(visible(place.text[at - place.start : each.start - place.start]), HIT)
+        marked.append(visible(place.text[at - place.start : each.start - place.start]), "answer")
         if each.given:
             given = visible(" ".join(each.given.split()))
-            marked.append(given if coloured else f"[-{given}-]", GIVEN)
+            marked.append(given if coloured else f"[-{given}-]", "missing")
         if each.text:
             there = visible(each.text)
-            marked.append(there if coloured else f"{{+{there}+}}", THERE)
+            marked.append(there if coloured else f"{{+{there}+}}", "added")
         at = each.end
-    marked.append(visible(place.text[at - place.start :]), HIT)
+    marked.append(visible(place.text[at - place.start :]), "answer")
     return marked
 
 

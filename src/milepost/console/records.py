@@ -46,6 +46,7 @@ def passage_record(passage: Passage, boxes: Sequence[PageBox] | None = None) -> 
                 "score": hit.score,
                 "logit": hit.logit,
                 "parts": hit.parts,
+                "text": hit.text,
             }
             for hit in passage.hits
         ],

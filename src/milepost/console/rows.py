@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from milepost.types import Passage
 
-_NAMES, _ROW = "dim", "black on light_goldenrod2"
-
 
 def rows_of(passage: Passage) -> Text | None:
     """Return caption, columns and rows, each in its line; None if no table with columns answers."""
@@ -24,8 +22,8 @@ def rows_of(passage: Passage) -> Text | None:
     shown = Text()
     for names in (table.caption, " | ".join(table.columns)):
         if names:
-            shown.append(f"{visible(names)}\n", style=_NAMES)
+            shown.append(f"{visible(names)}\n", style="aside")
     for number, row in enumerate(table.rows):
         shown.append("\n" * bool(number))
-        shown.append(visible(" | ".join(row.cells)), style=_ROW)
+        shown.append(visible(" | ".join(row.cells)), style="answer")
     return shown

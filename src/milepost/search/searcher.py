@@ -28,6 +28,7 @@ from milepost.search.required import (
 )
 from milepost.search.scope import Scope, gather
 from milepost.table_rows import table_at
+from milepost.terms import words_of
 from milepost.types import Hit, Passage, Span, mark_at, page_of, place_in_words, places_at
 
 if TYPE_CHECKING:
@@ -146,10 +147,17 @@ def _ranked(
         ranked.fused.signals,
         ranked.fused.weights,
         dict(scope.idf),
-        (*unread, *ranked.fused.notes),
+        (*unread, *_missing(query, scope)),
         _relevance(scope, ranked.fused.score, {passage.document for passage in passages}),
         max((passage.score for passage in found), default=0.0),
     )
+
+
+def _missing(query: Query, scope: Scope) -> list[str]:
+    """A note of the words that are not in the text, as the user wrote them."""
+    words = words_of(query.question)
+    missing = [words.get(term, term) for term, weight in scope.idf.items() if weight <= 0.0]
+    return [f"not in the text: {', '.join(missing)}"] if missing else []
 
 
 def _measure(query: Query, model: SearchModel) -> Measure:
