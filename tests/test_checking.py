@@ -12,7 +12,8 @@ from milepost.errors import BadQuestion, InputError
 from milepost.index import Index
 from milepost.search import quoted
 from milepost.testing import fake_index
-from milepost.types import CheckResult, Document, Mark
+from milepost.types import Document, Mark
+from milepost.verdicts import CheckResult
 from support.pdf_writer import PdfPage, write_pdf
 
 TEXTS = {

@@ -20,18 +20,8 @@ from milepost.search.query import check_text
 from milepost.search.quoted import places, read, regions
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot
 from milepost.text.sentences import split
-from milepost.types import (
-    CheckResult,
-    Difference,
-    Document,
-    Mark,
-    Match,
-    Verdict,
-    mark_at,
-    page_of,
-    place_in_words,
-    places_at,
-)
+from milepost.types import Document, Mark, mark_at, page_of, place_in_words, places_at
+from milepost.verdicts import CheckResult, Difference, Match, Verdict
 
 MAX_PLACES = 50
 """Maximum number of places that hold a text word for word: a common word has thousands."""

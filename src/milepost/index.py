@@ -37,7 +37,6 @@ from milepost.text import locator, recognition
 from milepost.types import (
     READ_DEFAULTS,
     Box,
-    CheckResult,
     Document,
     Hidden,
     IndexReport,
@@ -45,6 +44,7 @@ from milepost.types import (
     Passage,
     ReadOptions,
 )
+from milepost.verdicts import CheckResult
 
 Source = Name | Document
 
@@ -309,15 +309,15 @@ class Index:
         """Check whether a sentence, a quotation or a claim is in the documents, and where.
 
         The text is first searched word for word, ignoring white space, hyphens at line ends, case
-        and typography; then with some words changed, added or missing; and then as a question,
-        whose passages may support it. Only the last step loads the model.
+        and typography; then with words changed, in pieces, and in other documents; then each of
+        its sentences is judged by what a search finds. Only that loads the model.
 
         Args:
             text: the text to look for; quotation marks around it are ignored.
             documents: names or paths of the documents to search; None for all.
-            min_score: least probability, 0–1, of a passage that supports the text.
+            min_score: least probability, 0–1, of a passage about the text.
             where: a filter on documents, as in ``search``.
-            k: maximum number of supporting passages.
+            k: maximum number of passages.
 
         Raises:
             BadQuestion: the text is empty or has neither letter nor digit.
@@ -335,21 +335,17 @@ class Index:
 
             def about(claim: str) -> SearchResult:
                 model = self._search_model(rerank=True)
+                names, most = among.names, max(k, READ)
                 query = Query.parse(
-                    claim,
-                    self.model,
-                    k=max(k, READ),
-                    documents=among.names,
-                    where=filter_,
-                    operators=False,
+                    claim, self.model, k=most, documents=names, where=filter_, operators=False
                 )
                 return search(state, query, model)
 
             found = check_store(state, given, among, about)
-            likely = [each for each in found.passages if each.score >= min_score][:k]
+            likely = tuple(each for each in found.passages[:k] if each.score >= min_score)
             if found.verdict == "related" and not likely:
-                found = replace(found, verdict="not found")
-            return replace(found, passages=tuple(likely))
+                return replace(found, verdict="not found", passages=())
+            return replace(found, passages=likely)
 
     def close(self) -> None:
         """Close the files of the index."""

@@ -12,7 +12,7 @@ from milepost.errors import BadQuestion
 from milepost.types import Passage, Span
 
 if TYPE_CHECKING:
-    from milepost.types import CheckResult, Match
+    from milepost.verdicts import CheckResult, Match
 
 LIKELY = 0.5
 """The probability from which a passage supports a sentence: that of ``Index.check``."""

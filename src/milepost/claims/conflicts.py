@@ -9,7 +9,8 @@ from itertools import chain
 from milepost.claims.quantities import Quantity, comparable
 from milepost.claims.reading import Reading, Word
 from milepost.claims.vocabulary import OPPOSITES, PEOPLES, PREFIXES, QUANTIFIERS
-from milepost.types import DifferenceKind, Span
+from milepost.types import Span
+from milepost.verdicts import DifferenceKind
 
 _BESIDE = 3
 """Words on each side of an opposite, one of which both texts must have."""

@@ -9,7 +9,8 @@ from typing import Literal
 from milepost.claims.comparison import Comparison, compare
 from milepost.claims.reading import Reading, read
 from milepost.language import ENGLISH_WORDS
-from milepost.types import Difference, Passage
+from milepost.types import Passage
+from milepost.verdicts import Difference
 
 MIN_COVERAGE = 0.8
 """Share of a claim's words that a sentence and its neighbours have to have to support it."""

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from milepost.console.screen import Colour
     from milepost.index import Index
     from milepost.search import SearchResult
-    from milepost.types import Match, Passage
+    from milepost.types import Passage
+    from milepost.verdicts import Match
 
 STRONG = 1.0
 """Log-odds below its passage's best hit up to which a hit is marked: in a passage that grew from

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from milepost.engine.folder import ModelFolder
     from milepost.filters import Filter
     from milepost.index import Index
-    from milepost.types import CheckResult, Document, IndexReport
+    from milepost.types import Document, IndexReport
+    from milepost.verdicts import CheckResult
 
 CODES = {
     "verbatim": 0,
@@ -189,7 +190,8 @@ def _in_files(
     from milepost.checking import check_documents, prepared
     from milepost.cli.sources import cache_place
     from milepost.search.filter_note import no_match
-    from milepost.types import CheckResult, IndexReport
+    from milepost.types import IndexReport
+    from milepost.verdicts import CheckResult
 
     place = cache_place(paths, folder.manifest.fingerprint, options)
     # Objects are downloaded once, and text is recognised once: for the index, which keeps it.

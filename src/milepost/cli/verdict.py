@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from milepost.cli.detail import Detail
     from milepost.console.screen import Colour
-    from milepost.types import CheckResult, Difference, Match
+    from milepost.verdicts import CheckResult, Difference, Match
 
 _LINES = {
     "verbatim": "verbatim",

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from milepost.answers import Answer, Citation
     from milepost.marking import AnnotatedPdf
     from milepost.search import SearchResult
-    from milepost.types import Box, CheckResult, IndexReport, Passage
+    from milepost.types import Box, IndexReport, Passage
+    from milepost.verdicts import CheckResult
 
 VERSION = 2
 """Version of the JSON output; it grows when a field changes its meaning or goes away."""

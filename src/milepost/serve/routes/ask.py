@@ -27,7 +27,8 @@ from milepost.serve.state import State, state_of
 if TYPE_CHECKING:
     from milepost.chat import Endpoint
     from milepost.search import SearchResult
-    from milepost.types import CheckResult, Passage
+    from milepost.types import Passage
+    from milepost.verdicts import CheckResult
 
 log = logging.getLogger("milepost.serve")
 

@@ -12,10 +12,10 @@ from milepost.library import document_id
 from milepost.serve.routes.bodies import Asked, Documents, JsonRoute
 from milepost.serve.routes.search import WHERE, Found, found
 from milepost.serve.state import State, state_of, while_connected
-from milepost.types import DifferenceKind, Verdict
+from milepost.verdicts import DifferenceKind, Verdict
 
 if TYPE_CHECKING:
-    from milepost.types import Match
+    from milepost.verdicts import Match
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
 

@@ -212,9 +212,9 @@ def _codes(pdfium: Any, text: Any, count: int) -> NDArray[np.int64]:
     unicode_of = plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint, HANDLE, INT)
     buffer = (ctypes.c_ushort * (2 * count + 1))()
     length = pdfium.FPDFText_GetText(text, 0, count, buffer) - 1
-    units = np.frombuffer(buffer, np.uint16)[: max(length, 0)]
+    units = np.frombuffer(memoryview(buffer), np.uint16)[: max(length, 0)]
     if length == count and not ((units >= 0xD800) & (units < 0xE000)).any():
-        code = units.astype(np.int64)
+        code: NDArray[np.int64] = units.astype(np.int64)
         for k in np.flatnonzero(code == 0xFFFE).tolist():  # what the text has for hyphens
             code[k] = unicode_of(address(text), k)
         return code
