@@ -250,6 +250,15 @@ def test_hidden_text_is_found_only_if_it_is_kept(cli, model, tmp_path):
     assert "--hidden and --ocr are for PATHs" in wrong.stderr
 
 
+def test_notes_of_a_file_come_with_every_search(cli, model, tmp_path):
+    """What could not be read is said again when the file comes from the cache."""
+    mail = tmp_path / "sealed.eml"
+    body = "Content-Type: multipart/encrypted; boundary=b\n\n--b\n\nVersion: 1\n--b--\n"
+    mail.write_text(f"From: a@example.org\nSubject: X\nMIME-Version: 1.0\n{body}", encoding="utf-8")
+    for _ in range(2):
+        assert "encrypted" in cli("search", "what does it say?", mail, *model).stderr
+
+
 def test_phrases_must_occur_and_excluded_words_must_not(cli, model, db):
     """Passages hold what is in quotation marks; the JSON and a note say so."""
     asked = 'What is pulled to "the quay" by ships -canvas'

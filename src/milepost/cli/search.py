@@ -113,8 +113,9 @@ def _print_json(
 
 def _notes(asked: PreparedQuery, result: SearchResult, *, explain: bool) -> list[str]:
     """What users should know of the files and of the result, in lines."""
-    read = asked.report.notes if asked.report is not None else {}
-    lines = [f"{name}: {note}" for name, notes in read.items() for note in notes]
+    # From the index, not the report: files that were read before have the same notes.
+    infos = asked.index.documents() if asked.report is not None else ()
+    lines = [f"{info.name}: {note}" for info in infos for note in info.notes]
     if result.passages:
         lines += result.notes * (not explain)
         if not any(result.terms.values()) and _flat(result):
