@@ -23,10 +23,9 @@ docs: ## the site; its two references are made from the program
 	$(BIN)/python tools/make_python.py
 	$(BIN)/zensical build --strict
 
-bench: ## start-up, length and real files; the others ask for arguments, see bench/
+bench: ## start-up and length; the others ask for arguments, see bench/
 	$(BIN)/python bench/startup.py
 	$(BIN)/python bench/length.py
-	$(BIN)/python bench/files.py
 
 ci:
 	.ci/run

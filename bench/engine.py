@@ -1,12 +1,11 @@
-"""Engine speed beside sentence-transformers and onnxruntime: same weights, same sentences, one run.
+"""Engine speed beside sentence-transformers: same weights, same sentences, one run.
 
     python bench/engine.py --checkpoint FOLDER --model FOLDER [--book FILE]
 
 Every system reads the same real sentences of a book and returns one vector a sentence:
-sentence-transformers (torch float32, mean pooling) and onnxruntime (float32) each sentence alone,
-sorted by length in batches of 64, as their users do; the OpenVINO graphs read the sentences in
-windows of 256 tokens, with and without halo. Rounds are interleaved; the minimum counts. Needs the
-export extra, sentence-transformers, onnx and onnxruntime.
+sentence-transformers (torch float32, mean pooling) each sentence alone, sorted by length in batches
+of 64, as its users do; the OpenVINO graphs read the sentences in windows of 256 tokens, with and
+without halo. Rounds are interleaved; the minimum counts. Needs the rivals of ``./packages/eval``.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ import milepost
 from milepost.engine.folder import ModelFolder, Precision, find_model
 from milepost.engine.openvino import OpenVinoEngine, usable_cpus
 from milepost.text import split
-from milepost_train.model import load_checkpoint, onnx_export
+from milepost_train.model import load_checkpoint
 
 
 def float32_folder(checkpoint: Path) -> Path:
@@ -52,48 +51,6 @@ def sentence_transformer(checkpoint: Path) -> Callable[[list[str]], None]:
     body = Transformer(str(checkpoint), max_seq_length=256)
     model = SentenceTransformer(modules=[body, Pooling(body.get_word_embedding_dimension())])
     return lambda texts: model.encode(texts, batch_size=64, show_progress_bar=False)
-
-
-def onnx_file(checkpoint: Path) -> Path:
-    """The checkpoint with its mean pooling as ONNX, float32."""
-    from transformers import BertModel
-
-    backbone = BertModel.from_pretrained(checkpoint, add_pooling_layer=False).eval()
-    backbone.requires_grad_(requires_grad=False)
-
-    class Mean(torch.nn.Module):
-        def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-            states = backbone(input_ids=ids, attention_mask=mask)[0]
-            weights = mask.unsqueeze(-1).float()
-            mean = (states * weights).sum(1) / weights.sum(1)
-            return torch.nn.functional.normalize(mean, dim=-1)
-
-    path = Path(tempfile.mkdtemp()) / "mean.onnx"
-    example = (torch.ones(2, 8, dtype=torch.long), torch.ones(2, 8, dtype=torch.long))
-    onnx_export.write(Mean().eval(), example, {"ids": "bt", "mask": "bt"}, {"vectors": "b"}, path)
-    return path
-
-
-def onnx(path: Path, tokenizer_file: Path, threads: int) -> Callable[[list[str]], None]:
-    import onnxruntime
-    from tokenizers import Tokenizer
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    session = onnxruntime.InferenceSession(str(path), options, ["CPUExecutionProvider"])
-    tokenizer = Tokenizer.from_file(str(tokenizer_file))
-    tokenizer.enable_padding()
-    tokenizer.enable_truncation(256)
-
-    def run(texts: list[str]) -> None:
-        ordered = sorted(texts, key=len)
-        for at in range(0, len(ordered), 64):
-            batch = tokenizer.encode_batch(ordered[at : at + 64])
-            ids = np.array([e.ids for e in batch], np.int64)
-            mask = np.array([e.attention_mask for e in batch], np.int64)
-            session.run(None, {"ids": ids, "mask": mask})
-
-    return run
 
 
 def without_halo(folder: ModelFolder) -> ModelFolder:
@@ -123,11 +80,8 @@ def main() -> None:
     folder = find_model(options.model)
     bare = without_halo(folder)
     systems: dict[str, Callable[[], object]] = {}
-    plain = float32_folder(options.checkpoint)
-    st = sentence_transformer(plain)
+    st = sentence_transformer(float32_folder(options.checkpoint))
     systems["sentence-transformers, torch float32"] = lambda: st(texts)
-    ort = onnx(onnx_file(plain), folder.tokenizer, usable_cpus())
-    systems["onnxruntime float32"] = lambda: ort(texts)
     for precision in folder.precisions:
         for name, where in (("halo", folder), ("no halo", bare)):
             engine = OpenVinoEngine(where.graph(precision), cache=None)
@@ -155,32 +109,11 @@ def main() -> None:
             f"{np.abs(exact - small).max():.4f}, cosine mean {cosine.mean():.4f}, "
             f"least {cosine.min():.4f}"
         )
-        model = load_checkpoint(options.checkpoint)
-        reference = torch_vectors(model, encoder, text[:20_000])
-        own = by_graph(folder, "f32").encode(text[:20_000]).vectors
-        print(
-            f"float32 OpenVINO beside torch: largest difference {np.abs(reference - own).max():.2e}"
-        )
 
 
 def by_graph(folder: ModelFolder, precision: Precision) -> milepost.Encoder:
     """A model on one of its graphs."""
     return milepost.Encoder(folder, OpenVinoEngine(folder.graph(precision), cache=None))
-
-
-def torch_vectors(model: torch.nn.Module, encoder: milepost.Encoder, text: str) -> np.ndarray:
-    """The encoder's own windows through torch."""
-
-    class Torch:
-        dimensions = encoder.dimensions
-        description = "torch"
-
-        def run(self, *arrays: np.ndarray) -> np.ndarray:
-            with torch.no_grad():
-                return model(*map(torch.from_numpy, arrays)).numpy()
-
-    folder = ModelFolder(find_model(None).path, encoder.manifest)
-    return milepost.Encoder(folder, Torch()).encode(text).vectors
 
 
 if __name__ == "__main__":

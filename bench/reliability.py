@@ -1,8 +1,8 @@
 """Whether passages hold evidence as often as their scores say.
 
-    python bench/reliability.py --split test --out bench/results/reliability.json
-    python bench/reliability.py --split test --model landmark-light --out …/reliability-light.json
-    python bench/reliability.py --split test --budget 1600c --out …/reliability-budget.json
+    python bench/reliability.py --split test --out reliability.json
+    python bench/reliability.py --split test --model landmark-light --out light.json
+    python bench/reliability.py --split test --budget 1600c --out budget.json
     python bench/reliability.py --collection 1,12,100,mixed --documents 100 --out sizes.json
     python tools/question_task.py --absent --out scratch/absent
     python bench/reliability.py --absent scratch/absent --out absent.json

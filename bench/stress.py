@@ -33,13 +33,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=19)
     parser.add_argument("--log", type=Path, default=Path("stress.jsonl"))
     parser.add_argument("--json", type=Path, help="write the counts to this file")
-    parser.add_argument("--page", type=Path, help="write tables of the counts into this page")
     parser.add_argument("--originals", type=Path, default=SHARED, help="folder of good files")
     options = parser.parse_args(arguments)
     if str(ROOT / "tests") not in sys.path:
         sys.path.append(str(ROOT / "tests"))  # writers of small files, checks of indexes
 
-    from faults import disks, files, kills, tables
+    from faults import disks, files, kills
     from faults.log import Log
 
     log = Log(options.log.absolute(), options.seed)
@@ -59,8 +58,6 @@ def main(arguments: list[str] | None = None) -> int:
     print(json.dumps(found, indent=1))
     if options.json:
         options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    if options.page:
-        tables.write(options.page, found)
     return int(any(found[part]["faults"] for part in PARTS))  # type: ignore[index]
 
 

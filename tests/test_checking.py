@@ -12,7 +12,8 @@ from milepost.errors import BadQuestion, InputError
 from milepost.index import Index
 from milepost.search import quoted
 from milepost.testing import fake_index
-from milepost.types import CheckResult, Document, Mark
+from milepost.types import Document, Mark
+from milepost.verdicts import CheckResult
 from support.pdf_writer import PdfPage, write_pdf
 
 TEXTS = {
@@ -77,16 +78,41 @@ def test_near(index: Index, text: str, given: str, there: str) -> None:
     assert_places(check)
 
 
-def test_supported_and_not_found(index: Index) -> None:
-    """Else the passages decide: those of a search, from the probability asked for."""
+def test_related_and_not_found(index: Index) -> None:
+    """Where no sentence decides, passages of a search do, from the probability asked for."""
     claim = "in summer the swarm flies out of its hive"
-    supported = index.check(claim, min_score=0.0)
-    assert supported.verdict == "supported"
-    assert supported.places == ()
-    assert supported.passages == tuple(index.search(claim, k=3))
-    assert supported.best == supported.passages[0].score
+    related = index.check(claim, min_score=0.0)
+    assert related.verdict == "related"
+    assert related.places == ()
+    assert [each.document for each in related.passages] == [
+        each.document for each in index.search(claim, k=3)
+    ]
+    assert related.best == related.passages[0].score
     missing = index.check(claim, min_score=1.0)
-    assert (missing.verdict, missing.passages, missing.best) == ("not found", (), supported.best)
+    assert (missing.verdict, missing.passages, missing.best) == ("not found", (), related.best)
+
+
+def test_the_sentence_that_judges_a_claim(index: Index) -> None:
+    """Whatever its probability; what differs counts in the text and in the document."""
+    denied = index.check("At 1164 degrees gold melts.", min_score=1.0)
+    assert denied.verdict == "contradicted"
+    (place,) = denied.places
+    (difference,) = place.differences
+    assert difference.kind == "number"
+    assert denied.text[difference.given_start : difference.given_end] == difference.given
+    text = index.document(place.document).text
+    assert text[difference.start : difference.end] == difference.text
+    assert text[place.start : place.end] == place.text
+
+
+def test_pieces_of_several_places(index: Index) -> None:
+    """Each word for word, in the order of the text; a piece that is nowhere makes it none."""
+    first, second = "The queen lays the eggs", "Tugs pull large ships to the quay"
+    check = index.check(f"{first}; {second}.")
+    assert check.verdict == "stitched"
+    assert [place.text for place in check.places] == [first, second]
+    assert index.check(f"{first}, {second}, zebras graze on wide plains").verdict != "stitched"
+    assert index.check("A swarm, tugs and lead").verdict != "stitched"
 
 
 def test_only_the_documents_named(index: Index) -> None:
@@ -94,8 +120,8 @@ def test_only_the_documents_named(index: Index) -> None:
     for text in ("Gold melts at 1064 degrees.", "Gold melts at 1164 degrees."):
         assert index.check(text, "gold").verdict in ("verbatim", "near")
         check = index.check(text, ["bees", "ships"], min_score=0.0)
-        assert check.verdict == "supported"
-        assert {passage.document for passage in check.passages} <= {"bees", "ships"}
+        assert check.verdict == "found elsewhere"
+        assert {place.document for place in check.places} == {"gold"}
     with pytest.raises(InputError, match="golf is not in the index"):
         index.check("gold", "golf")
 
@@ -184,5 +210,5 @@ def test_long_texts_are_only_looked_for_word_for_word() -> None:
     index = fake_index({"long": long})
     assert index.check(long).verdict == "verbatim"
     check = index.check(long + "more")
-    assert check.verdict in ("supported", "not found")
+    assert check.verdict in ("related", "not found")
     assert "only looked for word for word" in check.notes[0]

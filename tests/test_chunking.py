@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from itertools import pairwise
 from pathlib import Path
 
@@ -177,16 +176,6 @@ def test_a_heading_begins_a_chunk() -> None:
     assert [chunk.text for chunk in found] == [text[: two - 2], text[two - 2 :]]
 
 
-def test_headings_alone_stay_together() -> None:
-    """A chunk of nothing but headings is not taken apart, and the next chunk is reached."""
-    heads = ["Part One", "Chapter One", "Section One"]
-    text = "\n\n".join(heads) + "\n\n" + "The hive has six frames of comb and it is full."
-    marks = tuple(Mark(text.index(head), "heading", head, 1) for head in heads)
-    document = Document("d", text, marks, blocks=tuple(mark.offset for mark in marks))
-    found = milepost.chunks(document, size=50, model=ENCODER)
-    assert [chunk.text.strip().count("\n\n") for chunk in found] == [2, 0]
-
-
 def test_pages_and_headings_are_those_of_the_first_word(tmp_path: Path) -> None:
     """Read from a file, with Markdown's headings; and pages of marks, white space left out."""
     file = tmp_path / "bees.md"
@@ -201,25 +190,3 @@ def test_pages_and_headings_are_those_of_the_first_word(tmp_path: Path) -> None:
     marks = (Mark(2, "page", "1"), Mark(text.index("Second"), "page", "2"))
     pages = milepost.chunks(Document("p", text, marks), size=14, model=ENCODER)
     assert [chunk.page for chunk in pages] == [1, 2]
-
-
-@pytest.mark.parametrize(
-    ("name", "size"),
-    [
-        ("html-article-blog.html", "200t"),
-        ("md-tutorial.md", "800c"),
-        ("pdf-three-column-footnotes.pdf", "800c"),
-    ],
-)
-def test_real_files_are_tiled(name: str, size: str, shared_data: Path) -> None:
-    """Pages and headings are those that the document itself gives."""
-    document = milepost.read(shared_data / "files" / name)
-    found = milepost.chunks(document, size=size, model=ENCODER)
-    assert "".join(chunk.text for chunk in found) == document.text
-    ends = [end for _, end in split(document.text, document.blocks)]
-    for chunk in found:
-        ink = chunk.end - len(chunk.text.lstrip())
-        assert chunk.page == document.page(ink)
-        first = ends[bisect_right(ends, ink)]
-        assert chunk.heading == document.heading(min(first, chunk.end) - 1)
-    assert any(chunk.heading or chunk.page for chunk in found)

@@ -38,20 +38,6 @@ def test_survives_another_process(kind: type[MilepostError]) -> None:
     )
 
 
-def test_the_tree_is_drawn() -> None:
-    """The drawing in the module names every class, indented under the one it belongs to."""
-    drawing = errors.__doc__ or ""
-    depth = {}
-    for line in drawing.splitlines():
-        for kind in CLASSES:
-            if kind.__name__ in line.replace("│", " ").split():
-                depth[kind.__name__] = line.index(kind.__name__)
-    assert depth.keys() == {kind.__name__ for kind in CLASSES}
-    for kind in CLASSES:
-        if kind is not MilepostError:
-            assert depth[kind.__name__] - depth[kind.__mro__[1].__name__] == 4
-
-
 @pytest.mark.parametrize(
     ("name", "known", "meant"),
     [

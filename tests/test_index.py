@@ -269,21 +269,6 @@ def test_a_query_is_searched_as_the_question_it_is_made_of(
     assert index.search(query, documents="b") == index.search(question, documents="b", **options)
 
 
-def test_scores_are_probabilities_and_parts_sum_to_logits(index: Index, notes: Path) -> None:
-    """Of passages and of hits; what the parts sum to orders the hits."""
-    index.add(notes)
-    passages = index.search("Which tugs pull large ships to the quay?", k=99)
-    assert len(passages) > 1
-    assert [p.score for p in passages] == sorted((p.score for p in passages), reverse=True)
-    for passage in passages:
-        assert 0.0 < passage.score < 1.0
-        logits = [hit.logit for hit in passage.hits]
-        assert logits == sorted(logits, reverse=True)
-        for hit in passage.hits:
-            assert 0.0 < hit.score < 1.0
-            assert sum(hit.parts.values()) == pytest.approx(hit.logit, abs=1e-4)
-
-
 @pytest.mark.parametrize("budget", ["1c", "60c", 250, "1t", "12t", "90t", None])
 @pytest.mark.parametrize("k", [1, 3, None])
 def test_passages_are_slices_within_the_budget(
@@ -314,13 +299,6 @@ def test_nothing_found_can_be_asked_for(notes: Path) -> None:
     assert index.search_detailed(question, min_score=1.0).best == whole[0].score
     with pytest.raises(InputError, match="min_score = 20 is not a probability"):
         index.search(question, min_score=20)
-
-
-@pytest.mark.parametrize(("k", "budget"), [(0, None), (-3, None), (5, "0c"), (5, "12 pages")])
-def test_bad_limits(k: int, budget: str | None) -> None:
-    """No passages, or no amount of text, is an error of the question's maker."""
-    with pytest.raises(InputError):
-        fake_index({"a": BEES}).search("bees", k=k, budget=budget)
 
 
 def test_progress_names_each_document(index: Index, notes: Path) -> None:

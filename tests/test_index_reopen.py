@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +13,10 @@ import pytest
 
 import milepost
 from milepost.encoder import Encoder
-from milepost.errors import NotAnIndex, OldSchema, StoreError, WrongModel
-from milepost.testing import fake_encoder, fake_index
+from milepost.errors import StoreError
+from milepost.testing import fake_index
 from milepost.types import Document, Passage
-from support.small_index import BEES, MODEL, everything, write_notes, write_schema
+from support.small_index import BEES, MODEL, everything, write_notes
 
 
 @pytest.fixture
@@ -37,34 +36,6 @@ def test_reopening_finds_everything(notes: Path, tmp_path: Path) -> None:
     with milepost.open(tmp_path / "db", model=MODEL, create=False) as index:
         assert everything(index) == held
         assert index.search("queen lays eggs") == wanted
-
-
-def test_another_model_is_refused(notes: Path, tmp_path: Path) -> None:
-    """An index of another fingerprint or width is not searched with wrong vectors."""
-    milepost.open(tmp_path / "db", model=MODEL).close()
-    for other in (fake_encoder(dimensions=16), fake_encoder(window=200)):
-        with pytest.raises(WrongModel):
-            milepost.open(tmp_path / "db", model=other)
-
-
-@pytest.mark.parametrize("schema", [1, 2, 3, 4])
-def test_an_index_of_an_older_schema_is_refused(tmp_path: Path, schema: int) -> None:
-    """Opening it says which command makes it anew, and leaves it as it is."""
-    milepost.open(tmp_path / "db", model=MODEL).close()
-    file = write_schema(tmp_path / "db", schema)
-    before = file.read_bytes()
-    with pytest.raises(OldSchema, match=rf"schema {schema}.*--rebuild"):
-        milepost.open(tmp_path / "db", model=MODEL)
-    assert file.read_bytes() == before
-
-
-def test_a_folder_that_is_no_index(notes: Path, tmp_path: Path) -> None:
-    """Neither a folder of something else nor a missing one is taken for an index."""
-    with pytest.raises(NotAnIndex):
-        milepost.open(notes, model=MODEL)
-    with pytest.raises(NotAnIndex):
-        milepost.open(tmp_path / "missing", model=MODEL, create=False)
-    assert not (tmp_path / "missing").exists()
 
 
 def test_read_only(notes: Path, tmp_path: Path) -> None:
@@ -190,33 +161,6 @@ def test_searches_beside_a_process_that_writes(tmp_path: Path) -> None:
         assert {passage.document for passage in passages} == {"a", "c", "d"}
     assert searches > 5
     assert len(seen) > 1
-
-
-def test_many_threads_read_while_one_writes(tmp_path: Path) -> None:
-    """Searches beside a writer that replaces and removes documents are each of one state."""
-    with milepost.open(tmp_path / "db", model=MODEL) as index:
-        index.add([turned(0, name) for name in "abcd"])
-        problems: list[BaseException] = []
-        stop = threading.Event()
-
-        def read() -> None:
-            try:
-                while not stop.is_set():
-                    assert_of_one_state(index.search("a whale that sings", k=3))
-            except BaseException as error:
-                problems.append(error)
-
-        readers = [threading.Thread(target=read) for _ in range(2)]
-        for reader in readers:
-            reader.start()
-        for turn in range(12):
-            index.add(turned(turn, "abcd"[turn % 3]))
-            if turn % 4 == 3:
-                index.remove("b")
-        stop.set()
-        for reader in readers:
-            reader.join()
-    assert not problems
 
 
 def test_the_model_loads_when_it_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -122,27 +117,3 @@ def test_what_a_model_reads_decides_the_note() -> None:
         assert not model.note(ENGLISH, "this text")
         assert not model.note(UNKNOWN, "this text")
         assert model.note(other, "this text").startswith("no package of Milepost reads the script")
-
-
-def lines(path: Path) -> Iterator[dict[str, str]]:
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        yield from map(json.loads, file)
-
-
-@pytest.mark.shared
-def test_of_real_texts_as_docs_languages_says(shared_data: Path) -> None:
-    """Two passages of each document: others are told, English ones are not taken for others."""
-    told: Counter[bool] = Counter()
-    for each in lines(shared_data / "tasks" / "multilingual" / "documents.jsonl.gz"):
-        for at in (0, len(each["text"]) // 2):
-            told[bool(judge(each["text"][at : at + 400]).script)] += 1
-    assert told.total() == 942
-    assert told[True] >= 0.99 * told.total(), told
-    english: Counter[str] = Counter()
-    for file in sorted((shared_data / "corpus").glob("*.jsonl.gz")):
-        for each in islice(lines(file), 200):
-            for size in (200, 1200):
-                at = max(0, len(each["text"]) - size) // 2
-                english[judge(each["text"][at : at + size]).script] += 1
-    assert english.total() > 2500
-    assert not {**english, "": 0}.keys() - {""}, english

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -64,12 +62,3 @@ def test_vectors_of_translations_are_near(index: milepost.Index) -> None:
     drones = np.array([each.vectors[2] for each in marks.values()])
     same, other = eggs @ eggs.T, eggs @ drones.T
     assert same[~np.eye(len(same), dtype=bool)].mean() > other.diagonal().mean() + 0.1
-
-
-def test_the_package_is_as_small_as_it_says() -> None:
-    folder = packaged(MULTILINGUAL)
-    assert folder is not None
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    assert size <= 70_000_000
-    manifest = json.loads((Path(folder) / "milepost.json").read_text())
-    assert (manifest["name"], manifest["query_prefix"]) == (MULTILINGUAL, "query: ")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import shlex
 import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -69,23 +67,6 @@ except MissingExtra as error:
         [sys.executable, *options, "-c", code], capture_output=True, text=True, check=True
     )
     return done.stdout.strip()
-
-
-def test_pip_can_follow_the_hint_without_an_index() -> None:
-    """Pip reads the extra from the installed package: it need not be on PyPI."""
-    for needed in ("milepost", "pip"):  # by metadata: find_spec("pip") runs a hook of setuptools
-        try:
-            distribution(needed)
-        except PackageNotFoundError:
-            pytest.skip(f"{needed} is not installed here")
-    _, *words = shlex.split(hint_without_extra())
-    assert words == ["install", "milepost[serve]"]
-    nowhere = ["--dry-run", "--no-deps", "--no-index", "--disable-pip-version-check"]
-    done = subprocess.run(
-        [sys.executable, "-m", "pip", *words, *nowhere], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "already satisfied: milepost[serve]" in done.stdout
 
 
 def test_sources_that_are_not_installed_are_named_by_their_folder(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import threading
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
@@ -75,17 +73,3 @@ def test_threads_do_not_share_a_stemmer() -> None:
     finally:
         sys.setswitchinterval(before)
     assert wrong == []
-
-
-def test_pystemmer_beside_it_changes_nothing(tmp_path: Path) -> None:
-    """With PyStemmer installed the library names no classes of its own."""
-    (tmp_path / "Stemmer.py").write_text("algorithms = Stemmer = None\n", encoding="utf-8")
-    code = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
-        "import snowballstemmer; assert not hasattr(snowballstemmer, 'EnglishStemmer')\n"
-        "from milepost.stemming import stem; print(stem('studies'))"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False
-    )
-    assert (ran.stdout, ran.stderr) == ("studi\n", "")

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from milepost import testing
 from milepost.engine import Engine
 from milepost.store import Store
 from milepost.testing import FakeEngine, MemoryStore, fake_encoder, fake_index
-
-
-def test_the_names() -> None:
-    """Four doubles, and each is there."""
-    assert testing.__all__ == sorted(testing.__all__)
-    assert all(getattr(testing, name).__doc__ for name in testing.__all__)
 
 
 def test_vectors_are_the_same_every_time() -> None:

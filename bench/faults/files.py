@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import re
-import resource
 import tempfile
 import time
 from collections import Counter
@@ -231,8 +230,3 @@ def _peak(isolated: Isolated) -> int:
         line = next((line for line in status.splitlines() if line.startswith("VmHWM")), "")
         return int(line.split()[1]) // 1024 if line else 0
     return 0
-
-
-def children_peak() -> int:
-    """MiB that a process started by this one held at most."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024

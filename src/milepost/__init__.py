@@ -19,24 +19,22 @@ if TYPE_CHECKING:
     from milepost.text import read
     from milepost.types import (
         Box,
-        CheckResult,
         Chunk,
-        Difference,
         Document,
         Hit,
         IndexReport,
         Landmarks,
         Mark,
-        Match,
         Passage,
     )
+    from milepost.verdicts import CheckResult, Difference, Match
 
 _HOMES = {
     "AnnotatedPdf": "milepost.marking",
     "Box": "milepost.types",
-    "CheckResult": "milepost.types",
+    "CheckResult": "milepost.verdicts",
     "Chunk": "milepost.types",
-    "Difference": "milepost.types",
+    "Difference": "milepost.verdicts",
     "Document": "milepost.types",
     "Encoder": "milepost.encoder",
     "Hit": "milepost.types",
@@ -44,7 +42,7 @@ _HOMES = {
     "IndexReport": "milepost.types",
     "Landmarks": "milepost.types",
     "Mark": "milepost.types",
-    "Match": "milepost.types",
+    "Match": "milepost.verdicts",
     "MilepostError": "milepost.errors",
     "Passage": "milepost.types",
     "annotate": "milepost.marking",

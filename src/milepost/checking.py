@@ -1,8 +1,9 @@
 """Whether a text is in documents: word for word, nearly, or in other words.
 
-verbatim   ``quotes.occurrences`` over all text, or over what the store's postings point to
-near       ``quotes.near`` over the stretches that hold its rare words
-supported  the search, with the text as the question
+verbatim      ``quotes.occurrences`` over all text, or over what the store's postings point to
+near          ``quotes.near`` over the stretches that hold its rare words
+stitched      the longest pieces that are there word for word, one after the other
+supported ... the search, with the text as the question, and ``claims`` of what it finds
 """
 
 from __future__ import annotations
@@ -11,24 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from milepost.claims import Judgement, judge, why_not
 from milepost.errors import BadQuestion
 from milepost.quotes import MAX_WORDS, Folded, fold, near, occurrences, stripped
 from milepost.search import SearchResult
 from milepost.search.query import check_text
 from milepost.search.quoted import places, read, regions
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot
-from milepost.types import (
-    CheckResult,
-    Difference,
-    Document,
-    Mark,
-    Match,
-    Verdict,
-    mark_at,
-    page_of,
-    place_in_words,
-    places_at,
-)
+from milepost.text.sentences import split
+from milepost.types import Document, Mark, mark_at, page_of, place_in_words, places_at
+from milepost.verdicts import CheckResult, Difference, Match, Verdict
 
 MAX_PLACES = 50
 """Maximum number of places that hold a text word for word: a common word has thousands."""
@@ -37,7 +30,25 @@ NEAR_PLACES = 5
 """Maximum number of places that nearly hold it."""
 
 PASSAGES = 3
-"""Maximum number of passages that support it."""
+"""Maximum number of passages about it."""
+
+READ = 8
+"""Passages whose sentences judge a claim."""
+
+MAX_CLAIMS = 8
+"""Sentences of a text that are judged."""
+
+PIECE_WORDS = 5
+"""Fewest words of a piece of a stitched text: shorter ones are in many texts by chance."""
+
+MAX_PIECES = 4
+"""Most pieces of a stitched text."""
+
+_EDGES = " ,;:.…–—"
+"""Signs at the ends of a piece, which join it to the next one."""
+
+MAX_STITCHED = 400
+"""Most words of a text that is looked for in pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +94,21 @@ def check_store(
         search: returns the passages that answer a text; called where it is neither verbatim nor
             near, so that a model is loaded only then.
     """
+    held = _held(snapshot, given, among)
+    if held is not None:
+        return held
+    pieces = _pieces(snapshot, given, among)
+    if pieces:
+        return _checked(given, "stitched", pieces)
+    if among.names is not None:
+        held = _held(snapshot, given, replace(among, names=None))
+        if held is not None:
+            return replace(held, verdict="found elsewhere")
+    return _judged(snapshot, given, search)
+
+
+def _held(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> CheckResult | None:
+    """Where a text is, word for word or nearly; None where it is not."""
     held = [
         _Found(info, each.start, each.end, ignored=each.ignored)
         for info, each in sorted(
@@ -95,15 +121,97 @@ def check_store(
     parts = regions(snapshot, given.text, among)
     for info, start, text in read(snapshot, parts):
         held += _near(given, info, text, start)
-    if held:
-        # Stretches may overlap at their edges.
-        apart = {(found.document.name, found.start): found for found in held}
-        best = sorted(apart.values(), key=lambda found: -found.similarity)[:NEAR_PLACES]
-        return _checked(given, "near", _stored_places(snapshot, best))
+    if not held:
+        return None
+    # Stretches may overlap at their edges.
+    apart = {(found.document.name, found.start): found for found in held}
+    best = sorted(apart.values(), key=lambda found: -found.similarity)[:NEAR_PLACES]
+    return _checked(given, "near", _stored_places(snapshot, best))
+
+
+def _pieces(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> list[Match]:
+    """The places of which a text is put together; empty where some of it is nowhere.
+
+    A part of a text that is nowhere makes every longer one be nowhere, so the longest piece from
+    each word on is found by halving.
+    """
+    words = given.text.split()
+    if not 2 * PIECE_WORDS <= len(words) <= MAX_STITCHED:
+        return []
+
+    def first(start: int, end: int) -> _Found | None:
+        part = stripped(" ".join(words[start:end]).strip(_EDGES))
+        found = next(places(snapshot, part, among), None) if part.letters else None
+        return found and _Found(found[0], found[1].start, found[1].end, ignored=found[1].ignored)
+
+    held: list[_Found] = []
+    start = 0
+    while start < len(words):
+        low, high = start + PIECE_WORDS, len(words)
+        longest = first(start, low) if low <= high else None
+        if longest is None or len(held) == MAX_PIECES:
+            return []
+        while low < high:
+            middle = (low + high + 1) // 2
+            found = first(start, middle)
+            if found is None:
+                high = middle - 1
+            else:
+                low, longest = middle, found
+        held.append(longest)
+        start = low
+    return _stored_places(snapshot, held) if len(held) > 1 else []
+
+
+def _judged(
+    snapshot: Snapshot, given: Folded, search: Callable[[str], SearchResult]
+) -> CheckResult:
+    """What the documents say about a claim, sentence by sentence."""
     result = search(given.text)
-    verdict: Verdict = "supported" if result.passages else "not found"
+    claims = [given.text[start:end].strip() for start, end in split(given.text)]
+    judged = [
+        (claim, judge(claim, (result if len(claims) == 1 else search(claim)).passages))
+        for claim in claims[:MAX_CLAIMS]
+    ]
     notes = (*_notes(given), *result.notes)
-    return CheckResult(given.text, verdict, (), result.passages, result.best, notes)
+    notes += tuple(dict.fromkeys(why for claim in claims if (why := why_not(claim))))
+    if len(claims) > MAX_CLAIMS:
+        notes += (f"the first {MAX_CLAIMS} sentences are judged",)
+    verdicts = {each.verdict for _, each in judged}
+    verdict: Verdict = "related" if result.passages else "not found"
+    if "contradicted" in verdicts:
+        verdict = "contradicted"
+    elif verdicts == {"supported"} and len(claims) <= MAX_CLAIMS:
+        verdict = "supported"
+    decisive = [
+        _sentence(given, claim, each)
+        for claim, each in judged
+        if each.verdict == verdict and each.passage is not None
+    ]
+    return CheckResult(given.text, verdict, tuple(decisive), result.passages, result.best, notes)
+
+
+def _sentence(given: Folded, claim: str, judged: Judgement) -> Match:
+    """The sentence that decides about a part of the text; differences count in all of it."""
+    passage = judged.passage
+    assert passage is not None
+    offset = given.text.index(claim)
+    low, high = judged.start - passage.start, judged.end - passage.start
+    return Match(
+        document=passage.document,
+        source=passage.source,
+        start=judged.start,
+        end=judged.end,
+        text=passage.text[low:high],
+        page=passage.page,
+        heading=passage.heading,
+        similarity=judged.coverage,
+        differences=tuple(
+            replace(each, given_start=each.given_start + offset, given_end=each.given_end + offset)
+            for each in judged.differences
+        ),
+        place=passage.place,
+    )
 
 
 def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult | None:

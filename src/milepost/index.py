@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from milepost import intake
-from milepost.checking import PASSAGES, check_store, prepared
+from milepost.checking import PASSAGES, READ, check_store, prepared
 from milepost.encoder import Encoder, load
 from milepost.engine.languages import supported_languages
 from milepost.engine.precision import Arithmetic, checked
@@ -26,6 +26,7 @@ from milepost.naming import Name, not_found, resolve_names, stored_name
 from milepost.objects import Downloads
 from milepost.opening import opened_store
 from milepost.places import File, source_place
+from milepost.reading_ahead import ReadingAhead
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.filter_note import filter_matches_none, no_match
@@ -36,7 +37,6 @@ from milepost.text import locator, recognition
 from milepost.types import (
     READ_DEFAULTS,
     Box,
-    CheckResult,
     Document,
     Hidden,
     IndexReport,
@@ -44,6 +44,7 @@ from milepost.types import (
     Passage,
     ReadOptions,
 )
+from milepost.verdicts import CheckResult
 
 Source = Name | Document
 
@@ -124,7 +125,10 @@ class Index:
         work.extend(inside)
         present = {item.name if isinstance(item, Document) else str(item) for item in work}
         done: set[str] = set()
-        with Downloads(intake.to_download(work, stored, hidden, ocr)) as downloads:
+        with (
+            Downloads(intake.to_download(work, stored, hidden, ocr)) as downloads,
+            ReadingAhead(intake.to_read(work, stored, hidden, ocr)) as ahead,
+        ):
             for number, item in enumerate(work, 1):
                 name = item.name if isinstance(item, Document) else str(item)
                 steps = Steps(progress, name, number, len(work))
@@ -142,6 +146,7 @@ class Index:
                     ocr=ocr,
                     reader=reader,
                     downloads=downloads,
+                    ahead=ahead,
                 )
         removed = intake.vanished(self.documents(), folders, present, tally.failed) if prune else []
         for name in removed:
@@ -304,15 +309,15 @@ class Index:
         """Check whether a sentence, a quotation or a claim is in the documents, and where.
 
         The text is first searched word for word, ignoring white space, hyphens at line ends, case
-        and typography; then with some words changed, added or missing; and then as a question,
-        whose passages may support it. Only the last step loads the model.
+        and typography; then with words changed, in pieces, and in other documents; then each of
+        its sentences is judged by what a search finds. Only that loads the model.
 
         Args:
             text: the text to look for; quotation marks around it are ignored.
             documents: names or paths of the documents to search; None for all.
-            min_score: least probability, 0–1, of a passage that supports the text.
+            min_score: least probability, 0–1, of a passage about the text.
             where: a filter on documents, as in ``search``.
-            k: maximum number of supporting passages.
+            k: maximum number of passages.
 
         Raises:
             BadQuestion: the text is empty or has neither letter nor digit.
@@ -328,20 +333,19 @@ class Index:
             if filter_ is not None and filter_matches_none(state, among):
                 return CheckResult(given.text, "not found", notes=(no_match(filter_),))
 
-            def supporting(claim: str) -> SearchResult:
+            def about(claim: str) -> SearchResult:
                 model = self._search_model(rerank=True)
+                names, most = among.names, max(k, READ)
                 query = Query.parse(
-                    claim,
-                    self.model,
-                    k=k,
-                    documents=among.names,
-                    where=filter_,
-                    min_score=min_score,
-                    operators=False,
+                    claim, self.model, k=most, documents=names, where=filter_, operators=False
                 )
                 return search(state, query, model)
 
-            return check_store(state, given, among, supporting)
+            found = check_store(state, given, among, about)
+            likely = tuple(each for each in found.passages[:k] if each.score >= min_score)
+            if found.verdict == "related" and not likely:
+                return replace(found, verdict="not found", passages=())
+            return replace(found, passages=likely)
 
     def close(self) -> None:
         """Close the files of the index."""

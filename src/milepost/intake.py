@@ -14,8 +14,10 @@ from milepost.objects import Downloads, ObjectAddress, ObjectFile, is_address
 from milepost.paragraphs import paragraph_starts
 from milepost.places import File, Place, is_below
 from milepost.places import absolute as absolute
+from milepost.reading_ahead import ReadingAhead, ToRead
 from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
+from milepost.table_rows import Tables
 from milepost.terms import terms
 from milepost.text import files, read_file, zotero
 from milepost.text.folders import OnSkip
@@ -243,13 +245,17 @@ def entry(
 ) -> Entry:
     """Build the entry for a store: the text, its landmarks and the terms of each sentence."""
     spans, vectors, vocab_coverage = parts
+    tables = Tables(document.text, document.marks)
     return Entry(
         document=document,
         spans=spans,
         vectors=vectors,
         vocab_coverage=vocab_coverage,
         paragraph_starts=paragraph_starts(document.text, spans),
-        terms=[terms(document.text[start:end]) for start, end in spans.tolist()],
+        terms=[
+            terms(tables.row(start, end) or document.text[start:end])
+            for start, end in spans.tolist()
+        ],
         signature=signature,
         options=options,
     )
@@ -269,6 +275,21 @@ def to_download(
                 info, item.signature, str(_options(info, hidden, ocr))
             ):
                 yield item
+
+
+def to_read(
+    work: Iterable[File | Document],
+    stored: Mapping[str, DocumentInfo],
+    hidden: Hidden | None,
+    ocr: Ocr | None,
+) -> Iterator[ToRead]:
+    """Yield the files on disk that ``add_one`` will read."""
+    for number, item in enumerate(work, 1):
+        if isinstance(item, Path):
+            info, signature = stored.get(str(item)), file_signature(item)
+            options = _options(info, hidden, ocr)
+            if info is None or not _as_stored(info, signature, str(options)):
+                yield number, item, options, signature
 
 
 def _options(stored: DocumentInfo | None, hidden: Hidden | None, ocr: Ocr | None) -> ReadOptions:
@@ -294,6 +315,7 @@ def add_one(
     ocr: Ocr | None = None,
     reader: Callable[[Path, ReadOptions], Document] | None = None,
     downloads: Downloads | None = None,
+    ahead: ReadingAhead | None = None,
 ) -> None:
     """Read, encode and store one document if it has changed.
 
@@ -310,6 +332,7 @@ def add_one(
         ocr: as in ``Index.add``.
         reader: reads a file; None for ``milepost.text.read_file``.
         downloads: provides the bytes of objects; None to download one at a time.
+        ahead: reads files where there is no ``reader``; None to read one at a time.
 
     Raises:
         StoreError: the index cannot be written.
@@ -318,7 +341,7 @@ def add_one(
     options = _options(stored, hidden, ocr)
     reading = downloads or Downloads()
     try:
-        _add_one(item, stored, options, tally, steps, store, model, reader, reading)
+        _add_one(item, stored, options, tally, steps, store, model, reader, reading, ahead)
     except StoreError:
         raise
     except MilepostError as error:
@@ -337,6 +360,7 @@ def _add_one(
     model: Callable[[], Encoder],
     reader: Callable[[Path, ReadOptions], Document] | None,
     downloads: Downloads,
+    ahead: ReadingAhead | None,
 ) -> None:
     name = item.name if isinstance(item, Document) else str(item)
     signature = None
@@ -349,8 +373,12 @@ def _add_one(
             return
         if isinstance(item, ObjectFile):
             document = read_object(item, *downloads.read(item), options, steps.page)
+        elif reader:
+            document = reader(item, options)
+        elif ahead:
+            document = ahead.read((steps.number, item, options, signature), steps.page)
         else:
-            document = reader(item, options) if reader else read_file(item, options, steps.page)
+            document = read_file(item, options, steps.page)
     if stored is not None and holds(store, stored, document):
         # The same text: only its time, reading options or properties may have changed.
         described = document.properties != stored.properties

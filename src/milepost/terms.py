@@ -98,6 +98,19 @@ def question_terms(question: str) -> list[str]:
     return list(dict.fromkeys(terms(question, STOP_WORDS) or terms(question)))
 
 
+def words_of(question: str) -> dict[str, str]:
+    """Map the terms of a question to its words as they were written, the first of each.
+
+    >>> words_of("¿Cuánto footballs?")
+    {'cuanto': 'Cuánto', 'footbal': 'footballs'}
+    """
+    words: dict[str, str] = {}
+    for match in tokens(question):
+        for term in terms(match.group()):
+            words.setdefault(term, term if match.lastgroup == "run" else match.group())
+    return words
+
+
 @lru_cache(maxsize=1 << 16)
 def _fold(word: str) -> str:
     """Fold the case, accents and possessive of a word and stem it."""

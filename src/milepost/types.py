@@ -25,7 +25,19 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 
 MarkKind = Literal[
-    "heading", "message", "attachment", "page", "slide", "sheet", "cell", "row", "line", "hidden"
+    "heading",
+    "message",
+    "attachment",
+    "page",
+    "slide",
+    "sheet",
+    "cell",
+    "row",
+    "line",
+    "hidden",
+    "table",
+    "caption",
+    "columns",
 ]
 
 _INSIDE: dict[str, tuple[str, ...]] = {
@@ -59,10 +71,14 @@ class Mark:
         offset: offset in code points; of a heading, that of its first word.
         kind: ``heading``, a part of the file (``page``; ``slide``; ``sheet`` and ``row`` of
             spreadsheets; ``cell`` of notebooks; ``message`` and ``attachment`` of mail), ``line``
-            (a line read from an image) or ``hidden`` (invisible text that was kept).
+            (a line read from an image), ``hidden`` (invisible text that was kept), or a ``table``
+            (its rows are the lines of the text) with its ``caption`` and ``columns`` at the same
+            offset.
         value: the number, from 1, in digits (page, slide, row, cell); the name (sheet,
-            attachment); the date, YYYY-MM-DD, or ``unknown date`` (message); the heading's text;
-            page, left, top, right and bottom of the box (line); the number of characters (hidden).
+            attachment); the date, YYYY-MM-DD, or ``unknown date`` (message); the heading's or
+            caption's text; page, left, top, right and bottom of the box (line); the number of
+            characters (hidden); the numbers of characters of the table and of the lines at its top
+            that name its columns (table); these names, joined by bars (columns).
         level: 1–6 for a heading (1 = outermost), 0 for the others.
     """
 
@@ -249,6 +265,35 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row of a table: ``document_text[start:end]`` and its cells, one for each column."""
+
+    start: int
+    end: int
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The rows of a table that answer, in order, with what names them.
+
+    Attributes:
+        caption: the caption of the table, or None.
+        columns: the name of each column, empty if it has none; no columns if no row names them.
+        rows: the rows.
+    """
+
+    caption: str | None
+    columns: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+
+    @property
+    def names(self) -> str:
+        """Caption and columns in one line; empty if the table has neither."""
+        return ": ".join(filter(None, (self.caption, " | ".join(self.columns))))
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A run of whole sentences that answers the question.
 
@@ -257,7 +302,8 @@ class Passage:
     contains evidence, by which passages are sorted; ``hits`` are its sentences, best first.
     ``page`` (from 1), ``heading`` and ``place`` describe the first character of the best hit;
     ``place`` names the position in the file: ``page 4``, ``slide 4``, ``sheet Costs, row 12``,
-    ``mail of 2026-03-01, attachment plan.pdf, page 2``.
+    ``mail of 2026-03-01, attachment plan.pdf, page 2``. ``table`` has the rows with hits nearly as
+    strong as the best, if that one is in a table; else it is None.
     """
 
     text: str
@@ -270,82 +316,12 @@ class Passage:
     heading: str | None
     page: int | None
     place: str | None = None
+    table: Table | None = None
 
     @property
     def best(self) -> Hit:
         """The sentence that answers: the first of the hits."""
         return self.hits[0]
-
-
-Verdict = Literal["verbatim", "near", "supported", "not found"]
-"""Whether a text is in the documents; see ``CheckResult``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A difference between a checked text and a document.
-
-    ``given`` is ``CheckResult.text[given_start:given_end]``, and ``text`` is
-    ``document_text[start:end]``. One of them may be empty.
-    """
-
-    given: str
-    text: str
-    given_start: int
-    given_end: int
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A place in a document that contains a checked text, word for word or nearly.
-
-    ``text == document_text[start:end]`` always holds; ``page``, ``heading`` and ``place`` (see
-    ``Passage``) describe its first character.
-
-    Attributes:
-        similarity: 0–1, the share of the checked words that the place contains; 1 for all.
-        ignored: the kinds of differences that were ignored: ``white space``, ``hyphenation``,
-            ``case``, ``typography`` (quotation marks, dashes, ligatures, variants of a letter);
-            empty if every character is equal.
-        differences: the differing words, in order; empty for a verbatim place.
-    """
-
-    document: str
-    source: str | None
-    start: int
-    end: int
-    text: str
-    page: int | None
-    heading: str | None
-    similarity: float
-    ignored: tuple[str, ...] = ()
-    differences: tuple[Difference, ...] = ()
-    place: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """The result of ``Index.check``: whether a text is in the documents, and where.
-
-    Attributes:
-        text: the text that was looked for, without surrounding white space and quotation marks.
-        verdict: ``verbatim``: word for word; ``near``: some words differ; ``supported``: a passage
-            supports it with a probability of at least ``min_score``; ``not found``: none of these.
-        places: the verbatim places in document order, or the near ones, most similar first.
-        passages: the supporting passages, most probable first, if there are no places.
-        best: the highest probability of any passage, even below ``min_score``; 0 if there was no
-            search for passages.
-        notes: messages for users.
-    """
-
-    text: str
-    verdict: Verdict
-    places: tuple[Match, ...] = ()
-    passages: tuple[Passage, ...] = ()
-    best: float = 0.0
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

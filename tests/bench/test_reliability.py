@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 
-import numpy as np
 import pytest
 
 import milepost
@@ -36,19 +34,6 @@ def test_the_error_by_hand(bench):
         {"said": 0.975, "true": 0.5, "passages": 2},
     ]
     assert bench.error_of(bins) == pytest.approx(0.342)
-
-
-def test_chances_that_are_true_have_hardly_an_error(bench):
-    """Drawn by what they say, said and true agree; squared, they do not."""
-    random = np.random.default_rng(1)
-    said = random.random(20_000)
-    held = random.random(20_000) < said
-
-    def error(chances):
-        return bench.error_of(bench.binned(list(zip(chances.tolist(), held.tolist(), strict=True))))
-
-    assert error(said) < 0.02
-    assert error(said**2) == pytest.approx(1 / 6, abs=0.02)  # the integral of x - x²
 
 
 def found(bench):
@@ -84,17 +69,6 @@ def test_false_alarms_and_misses_by_hand(bench):
         }
 
 
-def test_all_measures_of_some_questions(bench):
-    """Counts, means by setting, and pairs told apart: 0.6 over both, 0.25 over both."""
-    told = bench.measures(found(bench))
-    assert (told["questions"], told["passages"]) == (6, 9)
-    assert told["means"]["document"] == {"said": 0.3125, "true": 0.5}
-    assert told["means"]["elsewhere"] == {"said": 0.1167, "true": 0.0}
-    assert told["told apart"] == 1.0
-    assert told["median best chance"] == {"answered": 0.425, "elsewhere": 0.125}
-    assert told["tasks"] == {"a task": told["error"]}
-
-
 def test_absent_questions_and_other_sizes_stand_beside_the_three_settings(bench):
     """They change no figure of the settings that the calibration is fitted for."""
     before = bench.measures(found(bench))
@@ -122,13 +96,6 @@ def test_absent_questions_and_other_sizes_stand_beside_the_three_settings(bench)
     }
 
 
-def test_sizes_are_numbers_of_documents_or_mixed(bench):
-    assert bench.sizes_of("1, 12,012,mixed") == ("1", "12", "mixed")
-    for wrong in ("", "0", "-3", "all", "1,,2", "²"):
-        with pytest.raises(argparse.ArgumentTypeError, match="numbers of documents, or mixed"):
-            bench.sizes_of(wrong)
-
-
 def test_a_run_on_pieces_of_the_book(bench, tmp_path, monkeypatch):
     """Two tasks, all sizes, absent questions: counts of what was asked, and the fingerprint."""
     for name, first in (("one", 0), ("two", 10)):
@@ -153,10 +120,3 @@ def test_a_run_on_pieces_of_the_book(bench, tmp_path, monkeypatch):
     for row in told["collections"]:
         assert row["misses"]["0.0"] < 1.0
     assert all(0 <= row["absent"] <= 1 for row in told["limits"])
-
-
-def test_a_task_without_absent_questions_is_named(bench, tmp_path):
-    path = tmp_path / "t.jsonl"
-    book_task(path, 0, 1, 1, size=800)
-    with pytest.raises(SystemExit, match="no dev question without spans"):
-        bench.absent_from(path, None, argparse.Namespace(split="dev", budget=None))

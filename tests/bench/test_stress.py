@@ -6,13 +6,11 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from milepost.text import read_bytes
-from milepost.types import Document, Mark
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 
@@ -61,40 +59,11 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert "no space left" in line["message"]
 
 
-def test_one_seed_makes_the_same_files(script) -> None:
-    originals, mutations = script("faults.originals"), script("faults.mutations")
-    small = originals.written()
-    for number in range(60):
-        assert mutations.make(5, number, small, {}) == mutations.make(5, number, small, {})
-    kinds = {mutations.make(5, number, small, {}).kind for number in range(200)}
-    assert kinds == mutations.MUTATIONS.keys()
-
-
 def test_every_original_is_read(script) -> None:
     """Only pictures are refused, whose text is to be recognised."""
     for name, data in script("faults.originals").written().items():
         if not name.startswith("scan."):
             assert read_bytes(data, name).text, name
-
-
-def test_checks_of_files_can_fail(script) -> None:
-    files = script("faults.files")
-    good = Document("a", "Text.", (Mark(0, "heading", "Text."),))
-    assert files.document_faults(good) == []
-    for bad in (
-        replace(good, text="\ud800"),
-        replace(good, marks=(Mark(9, "page", "1"),)),
-        replace(good, marks=(Mark(0, "heading", "A\x1b[2J"),)),
-        replace(good, blocks=(3, 1)),
-        replace(good, notes=("two\nlines",)),
-        replace(good, text=script("faults.crafted").SECRET),
-    ):
-        assert len(files.document_faults(bad)) == 1, bad
-    assert files.message_faults("a.pdf is damaged; try: another") == []
-    assert files.message_faults("a\nTraceback (most recent call last)") == [
-        "the message is not one line",
-        "the message has a traceback",
-    ]
 
 
 def test_checks_of_an_index_can_fail(script, tmp_path: Path) -> None:
@@ -119,47 +88,3 @@ def test_checks_of_an_index_can_fail(script, tmp_path: Path) -> None:
     assert workload.leftovers(db) == []
     (db / "vectors-7.seg").write_bytes(b"")
     assert workload.leftovers(db) == ["vectors-7.seg"]
-
-
-def test_a_child_is_known_by_what_it_does(script, tmp_path: Path) -> None:
-    """Its activity and what it finished outlive it; what it leaves behind is found."""
-    child = script("faults.child")
-    told = child.Told(tmp_path / "done")
-    told.clear()
-    assert (told.begun, told.doing(), told.writes, told.all_finished()) == (False, "between", 0, [])
-    told.begin()
-    told.finished("a.txt")
-    told.port = 8077
-    assert (told.begun, told.port, told.all_finished()) == (True, 8077, ["a.txt"])
-
-
-def test_tables_replace_the_old_ones(script, tmp_path: Path) -> None:
-    """Counts stand between two marks; a page without them is refused."""
-    tables, log = script("faults.tables"), script("faults.log").Log(tmp_path / "log", 1)
-    log.add("files", 0, kind="cut", outcome="read", ocr=False, faults=[], seconds=1, peak_mib=9)
-    log.add("files", 1, kind="cut", outcome="read", ocr=True, faults=["x"], seconds=7, peak_mib=9)
-    log.add("kills", 0, kind="indexing", outcome="killed", phase="storing", attempts=1, moment=0.5,
-            faults=[])  # fmt: skip
-    log.add("full disks", 0, kind="serving", outcome="full", message="no space", faults=[])
-    found = {"date": "2026-11-22", "commit": "abc", "seed": 1, "machine": "a machine"}
-    for part, name in (("files", "files"), ("kills", "kills"), ("disks", "full disks")):
-        found[name] = script(f"faults.{part}").summary(log)
-    page = tmp_path / "page.md"
-    page.write_text(f"Before.\n\n{tables.BEGIN}\nold\n{tables.END}\n\nAfter.\n", encoding="utf-8")
-    tables.write(page, found)
-    text = page.read_text(encoding="utf-8")
-    assert text.startswith("Before.\n\n")
-    assert text.endswith("\n\nAfter.\n")
-    assert "old" not in text
-    for row in (
-        "| made and read | 2 |",
-        "| of them with text recognition | 1 |",
-        "| **with any fault (below)** | 1 |",
-        "| indexing | 1 | storing 1 |",
-        "| serving | 1 | 1 |",
-        "2026-11-22, commit `abc`, seed 1, a machine.",
-    ):
-        assert row in text, row
-    page.write_text("Nothing.", encoding="utf-8")
-    with pytest.raises(ValueError, match="no place"):
-        tables.write(page, found)

@@ -16,7 +16,7 @@ import pytest
 
 from milepost.chat import EmbeddingEndpoint, NoResponse
 from milepost.errors import InputError, MilepostError
-from support.chat_server import DROP, serving
+from support.chat_server import serving
 
 
 @pytest.fixture(autouse=True)
@@ -83,13 +83,6 @@ def test_what_is_too_much_is_halved() -> None:
         pytest.raises(NoResponse, match="status 400 it is"),
     ):
         endpoint(there).embed(["good", "bad", "good"])
-
-
-@pytest.mark.parametrize("trouble", [429, 503, DROP, b"<html>", b'{"data": []}'])
-def test_trouble_that_passes_is_tried_again(trouble: Any) -> None:
-    with serving(lambda n, body: trouble if n < 2 else reply(n, body)) as there:
-        assert endpoint(there).embed(["a"]).tolist() == [vector("a")]
-    assert len(there.requests) == 3
 
 
 @pytest.mark.parametrize(

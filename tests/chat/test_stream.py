@@ -60,20 +60,6 @@ def test_pieces_come_as_they_are_written() -> None:
     assert model.headers[0]["authorization"] == f"Bearer {KEY}"
 
 
-def test_openais_own_client_understands_the_double() -> None:
-    """The protocol is OpenAI's, streamed and not: their client reads what ours reads."""
-    openai = pytest.importorskip("openai")
-    with serving(lambda body: "Bees build cells.") as model:
-        client = openai.OpenAI(base_url=model.url, api_key=KEY, max_retries=0)
-        with client:
-            chunks = client.chat.completions.create(model="small", messages=ASKED, stream=True)
-            theirs = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
-            at_once = client.chat.completions.create(model="small", messages=ASKED)
-        ours = "".join(drained(endpoint(model).stream(ASKED))[0])
-        assert theirs == at_once.choices[0].message.content == ours == "Bees build cells."
-        assert endpoint(model).ask(ASKED) == ours
-
-
 def test_an_endpoint_that_does_not_stream() -> None:
     """A completion at once is one piece."""
     with serving(lambda body: JSONResponse(completion("All at once."))) as model:

@@ -14,6 +14,8 @@ CASES = [
     ("the queen  lays the eggs", "verbatim", 0),
     ("Tugs pull large boats to the quay.", "near", 3),
     ("What lays eggs is the queen", "supported", 4),
+    ("What lays no eggs is the queen", "contradicted", 5),
+    ("The queen lays the eggs, tugs pull large ships to the quay", "stitched", 7),
     ("zebras graze on the plains", "not found", 1),
 ]
 
@@ -23,14 +25,13 @@ CASES = [
 def test_verdicts_and_exit_codes(cli, model, notes, db, text, verdict, code, indexed):
     """Files and an index of them give the same verdict, exit code and places."""
     where = ["--db", db] if indexed else [notes]
-    score = "0.02" if verdict == "supported" else "0.99"
-    result = cli("check", *where, text, "--json", "--min-score", score, *model)
+    result = cli("check", *where, text, "--json", "--min-score", "0.99", *model)
     record = json.loads(result.stdout)
     assert (record["verdict"], result.exit_code) == (verdict, code)
     assert record["version"] == 2
     assert set(record) - {"version", "report"} == set(milepost.CheckResult.__dataclass_fields__)
-    assert bool(record["places"]) == (verdict in ("verbatim", "near"))
-    assert bool(record["passages"]) == (verdict == "supported")
+    assert bool(record["places"]) == (verdict != "not found")
+    assert not record["passages"]  # none is that probable
     assert ("report" in record) == (not indexed)
     for place in record["places"]:
         content = Path(place["document"]).read_text(encoding="utf-8")
@@ -51,7 +52,7 @@ def test_people_see_the_verdict_and_what_differs(cli, model, notes):
     assert lines[2] == "   Tugs pull large [-boats-]{+ships+} to the quay."
     assert result.stderr == ""
     coloured = cli(*asked, "--color", "always", *model).stdout
-    assert "\x1b[9;31mboats" in coloured
+    assert "\x1b[9;38;5;131mboats" in coloured
     assert "[-" not in coloured
     verbatim = cli("check", notes, "THE QUEEN lays the  eggs", *model).stdout.splitlines()
     assert verbatim[0] == "verbatim"
@@ -59,17 +60,17 @@ def test_people_see_the_verdict_and_what_differs(cli, model, notes):
     assert verbatim[2] == "   The queen lays the eggs"
 
 
-def test_support_is_shown_with_its_probability(cli, model, notes):
-    """Passages for a claim; the best probability where none is enough."""
-    asked = "check", notes, "What lays eggs is the queen", *model
-    result = cli(*asked, "--min-score", "0.02")
-    assert result.stdout.startswith("not verbatim; supported by what follows\n")
-    assert "%\n" in result.stdout
-    assert "The queen lays the eggs" in result.stdout
-    missing = cli(*asked, "--min-score", "1")
+def test_a_claim_is_judged_before_people(cli, model, notes):
+    """The sentence that decides, and in words what differs; else the best probability."""
+    held = cli("check", notes, "What lays eggs is the queen", *model)
+    assert held.stdout.startswith("supported")
+    assert "The queen lays the eggs" in held.stdout
+    denied = cli("check", notes, "What lays no eggs is the queen", *model)
+    assert denied.stdout.startswith("contradicted")
+    assert "negation" in denied.stdout
+    missing = cli("check", notes, "Somebody feeds queens of zebras", "--min-score", "1", *model)
     assert (missing.exit_code, missing.stdout) == (1, "not found\n")
-    assert "no passage supports it at 100% or more; the best has" in missing.stderr
-    assert cli(*asked, "--min-score", "1", "-q").stderr == ""
+    assert "at 100% or more; the best has" in missing.stderr
 
 
 def test_a_quotation_needs_neither_model_nor_index(cli, model, notes, tmp_path, monkeypatch):
@@ -99,7 +100,7 @@ def test_in_limits_the_documents(cli, model, notes, db):
     for where in ([notes], ["--db", db]):
         asked = "check", *where, "the queen lays the eggs", "--min-score", 1, *model
         assert cli(*asked, "--in", "bees.txt").exit_code == 0
-        assert cli(*asked, "--in", "gold.txt").exit_code == 1
+        assert cli(*asked, "--in", "gold.txt").exit_code == 8  # found elsewhere
         result = cli(*asked, "--in", "golf.txt")
         assert (result.exit_code, "no document matches golf.txt" in result.stderr) == (2, True)
 

@@ -6,18 +6,14 @@ import json
 import re
 import shutil
 import sys
-import tomllib
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import milepost
-from milepost.cli.checks import DEPENDENCIES, SUMS, sha256
+from milepost.cli.checks import SUMS, sha256
 from milepost.engine import find_model, shipped_models
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(autouse=True)
@@ -195,23 +191,6 @@ def test_the_doctor_compares_only_where_there_is_an_index(cli, tmp_path, monkeyp
     assert (alone.exit_code, "--db needs --against" in alone.stderr) == (2, True)
     without = cli("doctor", "--against", "landmark-light")
     assert (without.exit_code, "there is no index here" in without.stderr) == (2, True)
-
-
-def test_the_doctor_knows_the_dependencies():
-    """The list of distributions is that of pyproject.toml."""
-    file = ROOT / "pyproject.toml"
-    if not file.is_file():
-        pytest.skip("needs the checkout")
-    wanted = tomllib.loads(file.read_text(encoding="utf-8"))["project"]["dependencies"]
-    assert list(DEPENDENCIES) == [line.split(">=")[0] for line in wanted]
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_completion_prints_a_script(cli, shell):
-    """The script of a shell calls milepost back."""
-    result = cli("completion", shell)
-    assert result.exit_code == 0
-    assert f"_MILEPOST_COMPLETE={shell}_complete" in result.stdout
 
 
 def test_completion_completes(process, monkeypatch):

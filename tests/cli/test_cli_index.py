@@ -8,8 +8,6 @@ from pathlib import Path
 
 import milepost
 from milepost.store.sqlite.schema import VERSION
-from support.pdf_writer import PdfPage, write_pdf
-from support.scan_writer import needs_ocr, scan
 from support.small_index import write_schema
 
 
@@ -42,15 +40,6 @@ def test_index_json_is_the_report(cli, model, notes, tmp_path):
     assert "broken.pdf" in record["failed"][str(notes / "broken.pdf")]
     assert record["sentences"] > 0
     assert record["tokens"] > 0
-
-
-def test_index_quiet_prints_failures_only(cli, model, notes, tmp_path):
-    """--quiet leaves stdout empty; a file that fails is still named."""
-    (notes / "empty.txt").write_bytes(b"")
-    result = cli("index", notes, "--db", tmp_path / "db", "--quiet", *model)
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr.count("\n") == 1
-    assert "empty.txt" in result.stderr
 
 
 def test_index_fails_only_if_nothing_could_be_read(cli, model, notes, tmp_path):
@@ -132,26 +121,6 @@ def test_stdin_is_indexed_and_replaced(cli, model, tmp_path):
     with milepost.open(tmp_path / "db", model=model[-1] if model else None) as index:
         assert index.document("stdin").text == "Copper is red."
         assert len(index.documents()) == 1
-
-
-def test_scanned_pages_are_indexed_when_asked(cli, model, tmp_path):
-    """--ocr auto says first what it costs, and reads; without it the hint names it."""
-    needs_ocr()
-    page = PdfPage()
-    page.text(72, 700, "Badgers dig deep setts under the oak.", size=14)
-    path = tmp_path / "scan.pdf"
-    path.write_bytes(scan(write_pdf([page])))
-    db = tmp_path / "db"
-    plain = cli("index", path, "--db", db, *model)
-    assert plain.exit_code == 2
-    assert "1 scanned page; try: --ocr auto (about" in plain.stderr
-    result = cli("index", path, "--db", db, "--ocr", "auto", *model)
-    assert result.exit_code == 0
-    said = result.stderr.splitlines()
-    assert said[0].startswith("milepost: scan.pdf: recognising the text of 1 page, about")
-    assert said[1].endswith("page 1 has text recognised from a picture")
-    assert "deep setts" in cli("search", "What do badgers dig?", "--db", db, *model).stdout
-    assert "1 unchanged" in cli("index", path, "--db", db, *model).stdout
 
 
 def test_recognition_that_is_not_installed_is_one_error(cli, model, notes, tmp_path, monkeypatch):

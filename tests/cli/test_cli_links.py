@@ -39,6 +39,6 @@ def test_a_search_says_what_zotero_knows(cli, model, tmp_path: Path) -> None:
     library.attach(book, "storage:gold.html", "text/html", text)
     db = tmp_path / "db"
     assert cli("index", library.folder, "--db", db, *model).exit_code == 0
-    result = cli("search", "when does gold melt?", "--db", db, *model)
+    result = cli("search", "when does gold melt?", "--db", db, "-C", 0, *model)
     assert "gold.html · Darwin 1859, On Gold · " in result.stdout
     assert "x.js" not in cli("info", "--db", db, *model).stdout

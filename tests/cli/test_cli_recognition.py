@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 import milepost
-from milepost.cli.mcp import _command
 from support.pdf_writer import PdfPage, write_pdf
 from support.scan_writer import joined, needs_ocr, scan
 
@@ -103,12 +100,3 @@ def test_an_index_was_read_already(cli, args):
     assert result.exit_code == 2
     assert "--ocr is for" in result.stderr
     assert "milepost index" in result.stderr
-
-
-def test_a_client_starts_the_tools_with_it(tmp_path, monkeypatch):
-    """``mcp install PATH --ocr auto`` writes both into the configuration."""
-    monkeypatch.setattr("shutil.which", lambda _: None)
-    program, args = _command((str(tmp_path),), None, "auto")
-    assert program == sys.executable
-    assert ("--ocr", "auto") in pairwise(args)
-    assert "--ocr" not in _command((str(tmp_path),), None)[1]

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import doctest
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.cli import answer, explain, models
 from milepost.cli.answer import matched, reflowed
 from milepost.cli.explain import summing
-from milepost.console import progress
 from milepost.console.options import DB, chosen_db
 from milepost.console.progress import Pace
 from milepost.console.screen import has_colours, visible
 from milepost.intake import Step
-
-
-@pytest.mark.parametrize("module", [answer, explain, models, progress])
-def test_examples_of_the_docstrings_hold(module):
-    """The small exact answers of the docstrings are true."""
-    result = doctest.testmod(module)
-    assert result.failed == 0
-    assert result.attempted > 0
 
 
 @settings(max_examples=200)

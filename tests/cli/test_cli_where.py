@@ -75,14 +75,6 @@ def test_a_bad_filter_is_refused_before_reading(cli, model, described, command):
     )
 
 
-def test_an_unknown_key_names_the_nearest(cli, model, described):
-    """A key that no document has."""
-    for command in (["search", "wax", described], ["check", described, "wax"]):
-        result = cli(*command, "--where", 'projekt = "hive"', *model)
-        assert result.exit_code == 2
-        assert "no document has the key 'projekt'; try: 'project', or" in result.stderr
-
-
 def test_info_lists_properties(cli, model, described, tmp_path):
     """The JSON of an index has the properties of each document; a sidecar is not one."""
     db = tmp_path / "described.milepost"

@@ -67,15 +67,3 @@ def test_what_a_page_installs_is_there(page: Path) -> None:
         if page.name != "README.md":
             for package in packages & BELOW.keys():
                 assert packages >= BELOW[package], command
-
-
-def test_an_install_by_name_would_be_found() -> None:
-    """In brackets and without, with options; the packages beside it are others."""
-    assert len(BY_NAME.findall("`pip install milepost`, pip install -U 'milepost[eval]'")) == 2
-    assert not BY_NAME.findall("pip install milepost-multilingual, pip install . milepost")
-    assert "torch" in set(brings("train", ""))
-    assert "torch" not in set(brings("eval", ""))
-    assert {"sentence-transformers", "scipy"} <= set(brings("eval", "rivals"))
-    found = FOLDER.findall("pip install -e '.[a,b]' ./packages/lab './packages/eval[c]' --x y  # z")
-    assert found == [("", "a,b"), ("lab", ""), ("eval", "c")]
-    assert FOLDER.findall("pip install . ./packages/eval") == [("", ""), ("eval", "")]

@@ -181,21 +181,6 @@ def test_open_takes_a_precision(tmp_path: Path) -> None:
             assert said in index.model.engine
 
 
-def test_no_quantiser_is_left() -> None:
-    """All 37 of the shipped graph go, and none of its inputs or outputs."""
-    core = openvino._core()
-    for graph in (SHIPPED / MINILM, SHIPPED / MINILM / "reranker"):
-        model = core.read_model(str(graph / "openvino_int8.xml"))
-        assert float_graph.without_quantizers(model) == 37
-        assert "FakeQuantize" not in {node.get_type_name() for node in model.get_ops()}
-        assert float_graph.without_quantizers(model) == 0
-        assert {name for port in model.inputs for name in port.get_names()} == {
-            "ids",
-            "sentences",
-            "marks",
-        }
-
-
 class TestTheCache:
     """The graph without quantisers is kept as a file, since files are compiled faster."""
 

@@ -88,4 +88,4 @@ def test_the_lines_of_use_run(folder: Path) -> None:
     assert [chunk.text for chunk in found] == [
         "The contract was drafted in May. It was signed by Ada Lovelace."
     ]
-    assert len(found[0].embedding) == 384
+    assert len(found[0].embedding) == 768

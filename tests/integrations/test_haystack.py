@@ -13,10 +13,7 @@ pytest.importorskip("haystack", reason="needs the integrations extra")
 
 from haystack import Document, Pipeline
 from haystack.components.builders import PromptBuilder
-from haystack.components.retrievers.in_memory import InMemoryEmbeddingRetriever
-from haystack.components.writers import DocumentWriter
 from haystack.core.errors import DeserializationError
-from haystack.document_stores.in_memory import InMemoryDocumentStore
 
 from milepost.errors import InputError, StoreError
 from milepost.index import Index
@@ -85,23 +82,6 @@ def test_embedders_are_saved_and_loaded_again() -> None:
     assert again.get_component("documents").embedding_separator == " / "
     with pytest.raises(InputError, match="encoder cannot be saved"):
         MilepostTextEmbedder(fake_encoder()).to_dict()
-
-
-def test_indexing_and_retrieval_with_haystacks_own_store() -> None:
-    """Documents are embedded and written; a question is embedded and finds the right one."""
-    encoder, store = fake_encoder(), InMemoryDocumentStore(embedding_similarity_function="cosine")
-    writing = Pipeline()
-    writing.add_component("embedder", MilepostDocumentEmbedder(encoder))
-    writing.add_component("writer", DocumentWriter(store))
-    writing.connect("embedder.documents", "writer.documents")
-    texts = ["Bees build cells of wax.", "A ship needs deep water.", "Gold melts at 1064 degrees."]
-    writing.run({"embedder": {"documents": [Document(content=text) for text in texts]}})
-    asking = Pipeline()
-    asking.add_component("embedder", MilepostTextEmbedder(encoder))
-    asking.add_component("retriever", InMemoryEmbeddingRetriever(store, top_k=1))
-    asking.connect("embedder.embedding", "retriever.query_embedding")
-    found = asyncio.run(asking.run_async({"embedder": {"text": WATER}}))
-    assert [document.content for document in found["retriever"]["documents"]] == [texts[1]]
 
 
 def test_vectors_are_those_of_the_encoder() -> None:

@@ -13,8 +13,6 @@ import pytest
 pytest.importorskip("langchain_tests", reason="needs the integrations extra")
 
 from langchain_core.documents import Document
-from langchain_core.prompts import ChatPromptTemplate
-from langchain_core.runnables import RunnablePassthrough
 from langchain_tests.integration_tests import EmbeddingsIntegrationTests, RetrieversIntegrationTests
 from langchain_tests.unit_tests import EmbeddingsUnitTests
 
@@ -94,14 +92,6 @@ def test_a_document_is_the_passage_and_its_place(index: Index) -> None:
     }
 
 
-def test_fewer_than_k_where_no_sentence_is_left() -> None:
-    """Three sentences that join are one passage: the whole text is in it."""
-    text = "The whale is at sea. It carries oil. Its master is old."
-    found = MilepostRetriever(index=fake_index({"one": text}), k=3).invoke("whale oil master")
-    assert "".join(document.page_content for document in found).count(".") == 3
-    assert len(found) <= 3
-
-
 @pytest.mark.parametrize("use_async", [False, True])
 def test_the_options_of_one_question(index: Index, *, use_async: bool) -> None:
     """Options of the call go before those of the retriever."""
@@ -151,18 +141,6 @@ def test_ainvoke_leaves_the_loop_free(monkeypatch: pytest.MonkeyPatch) -> None:
         return await task
 
     assert len(asyncio.run(both())) == 1
-
-
-def test_a_chain_gets_the_passages(index: Index) -> None:
-    """The retriever is a Runnable: it stands in a chain as any other."""
-    prompt = ChatPromptTemplate.from_template("{context}\n\n{question}")
-    retriever = MilepostRetriever(index=index, k=1)
-    chain = {
-        "context": retriever | (lambda documents: documents[0].page_content),
-        "question": RunnablePassthrough(),
-    } | prompt
-    said = chain.invoke("At what degrees does gold melt?").to_string()
-    assert "Gold melts at 1064 degrees." in said
 
 
 def test_embeddings_are_those_of_the_encoder() -> None:

@@ -12,13 +12,10 @@ import pytest
 
 pytest.importorskip("llama_index.core", reason="needs the integrations extra")
 
-from llama_index.core import Document, VectorStoreIndex
 from llama_index.core.llms import MockLLM
-from llama_index.core.node_parser import SentenceSplitter
 from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
-from milepost.errors import NotAnIndex
 from milepost.index import Index
 from milepost.integrations import llama_index as adapter
 from milepost.integrations.llama_index import MilepostEmbedding, MilepostRetriever
@@ -53,22 +50,6 @@ def test_a_language_model_sees_the_place_and_no_numbers(index: Index) -> None:
     assert "hits" not in said
 
 
-def test_limits_are_those_of_a_search(index: Index, tmp_path: Path) -> None:
-    """k, budget, documents and min_score."""
-
-    def texts(**options: Any) -> list[str]:
-        found = MilepostRetriever(index, **options).retrieve(WATER)
-        return [node.node.get_content() for node in found]
-
-    assert len(texts(k=1)) == 1
-    assert len(texts(k=3)) == 3
-    assert sum(map(len, texts(budget=30))) <= 30
-    assert texts(min_score=1.0) == []
-    assert all("Gold" in text or "lead" in text for text in texts(documents=["gold"]))
-    with pytest.raises(NotAnIndex):
-        MilepostRetriever(tmp_path / "missing")
-
-
 def test_a_query_engine_answers_from_the_passages(index: Index) -> None:
     """LlamaIndex's own engine around the retriever; its echo of a model shows the prompt."""
     engine = RetrieverQueryEngine.from_args(MilepostRetriever(index, k=1), llm=MockLLM())
@@ -92,18 +73,6 @@ def test_embeddings_are_those_of_the_encoder() -> None:
     assert np.array_equal(one, encoder.encode_query("One? Two."))
     assert one == asyncio.run(embedding.aget_query_embedding("One? Two."))
     assert embedding.model_name == encoder.manifest.name
-
-
-def test_llama_indexes_own_vector_index_works_with_the_embedding() -> None:
-    """Nodes are cut, embedded and found again by LlamaIndex."""
-    texts = ["Bees build cells of wax.", "A ship needs deep water.", "Gold melts at 1064 degrees."]
-    made = VectorStoreIndex.from_documents(
-        [Document(text=text) for text in texts],
-        embed_model=MilepostEmbedding(fake_encoder()),
-        transformations=[SentenceSplitter(chunk_size=64, chunk_overlap=0, tokenizer=str.split)],
-    )
-    found = made.as_retriever(similarity_top_k=1).retrieve("deep water for a ship")
-    assert [node.node.get_content() for node in found] == [texts[1]]
 
 
 def test_aretrieve_leaves_the_loop_free(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:

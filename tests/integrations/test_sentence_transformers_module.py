@@ -12,7 +12,6 @@ import pytest
 pytest.importorskip("sentence_transformers", reason="needs the integrations extra")
 
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.util import semantic_search
 
 import milepost
 from milepost.encoder import Encoder
@@ -66,15 +65,6 @@ def test_the_librarys_own_options_work() -> None:
     assert model.get_embedding_dimension() == 16
     with pytest.raises(InputError, match="not dict"):
         MilepostModule(encoder).preprocess([{"text": "a"}])
-
-
-def test_the_librarys_own_search_finds_the_right_text() -> None:
-    """``semantic_search`` over vectors of the module."""
-    model = sentence_transformer(fake_encoder())
-    texts = ["Bees build cells of wax.", "A ship needs deep water.", "Gold melts at 1064 degrees."]
-    vectors = model.encode_document(texts, convert_to_tensor=True)
-    question = model.encode_query("deep water for a ship", convert_to_tensor=True)
-    assert semantic_search(question, vectors, top_k=1)[0][0]["corpus_id"] == 1
 
 
 def test_a_saved_model_gives_the_same_vectors(light: Encoder, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from milepost.search.ranking import Ranking
 from milepost.store import Store
 from support.random_trees import trees
 from support.search_stores import PLAIN, asking, empty_store, put
-from support.store_reads import Counted, reads
+from support.store_reads import reads
 from support.word_reranker import WordReranker
 
 
@@ -245,18 +245,6 @@ def test_large_collections_find_what_small_ones_do(model: str, monkeypatch) -> N
     assert len(small.passages) == 4
     assert {p.document for p in large.passages} <= {p.document for p in small.passages}
     assert large.passages
-
-
-@pytest.mark.parametrize("documents", [1, 30, 300])
-def test_the_number_of_calls_does_not_grow(documents: int) -> None:
-    """A search with one phrase and one exclusion asks the snapshot at most ten times."""
-    store = empty_store()
-    for d in range(documents):
-        put(store, f"d{d}", ["A zebra. ", "And bees. ", f"Number {d}. "])
-    with store.snapshot() as state:
-        counted = Counted(state)
-        assert search(counted, query("bees", ("zebra",), ("bees",)), MODELS["plain"]).passages
-        assert counted.calls.total() <= 10, counted.calls
 
 
 def test_scores_are_those_of_the_plain_search() -> None:

@@ -11,7 +11,7 @@ from milepost.search import quoted
 from milepost.search.quoted import places, regions
 from milepost.store import DocumentSelection, Store
 from support.search_stores import empty_store, put
-from support.store_reads import Counted, reads
+from support.store_reads import reads
 
 
 @cache
@@ -74,18 +74,6 @@ def test_single_characters_of_unspaced_scripts(monkeypatch: pytest.MonkeyPatch) 
     put(store, "a", ["大東京都。", "何もない。"])
     assert found(store, "京") == [("a", "京")]
     assert found(store, "東京都") == [("a", "東京都")]
-
-
-@pytest.mark.parametrize("documents", [1, 40, 300])
-def test_the_number_of_calls_does_not_grow(monkeypatch: pytest.MonkeyPatch, documents: int) -> None:
-    """At most six calls of the snapshot for any number of documents."""
-    for limit in (60_000, 0):
-        monkeypatch.setattr(quoted, "EVERYTHING", limit)
-        with stored(documents, 3).snapshot() as state:
-            counted = Counted(state)
-            assert list(places(counted, stripped("text t0 at place p0x1")))
-            assert counted.calls.total() <= 6, counted.calls
-            assert not counted.calls["documents"]
 
 
 def test_regions_hold_the_rare_words() -> None:

@@ -7,7 +7,6 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,16 +15,8 @@ from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError, Wron
 from milepost.store import erase_store, open_store
 from milepost.store.sqlite.schema import VERSION
 from support.small_index import write_schema
-from support.store_entries import FINGERPRINT, WIDTH, entry, holds, numbered, opened, rows
+from support.store_entries import FINGERPRINT, WIDTH, holds, numbered, opened, rows
 from support.store_reads import reads
-
-
-def test_import_is_light() -> None:
-    """The room loads neither numpy nor sqlite3 before a store is opened."""
-    code = "import sys, milepost.store; print({'numpy', 'sqlite3'} & {*sys.modules})"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment)
-    assert ran.stdout.strip() == b"set()"
 
 
 def test_opens_again(tmp_path: Path) -> None:
@@ -132,47 +123,6 @@ def test_older_schema(tmp_path: Path, schema: int, options: dict[str, bool]) -> 
     store.put(numbered(1))
     holds(store, numbered(1))
     store.close()
-
-
-def _unstemmed(folder: Path, sentence: str) -> None:
-    """An index of schema 6, in which only English words were stemmed."""
-    store = opened(folder)
-    store.put(entry("it", [sentence]))
-    store.close()
-    connection = sqlite3.connect(folder / "milepost.sqlite")
-    connection.execute("PRAGMA user_version = 6")
-    connection.close()
-
-
-def _schema(folder: Path) -> int:
-    connection = sqlite3.connect(folder / "milepost.sqlite")
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    connection.close()
-    return int(version)
-
-
-@pytest.mark.parametrize("word", ["книга", "θαλασσα", "գիրք", "كتاب", "लड़की", "வீடு"])
-def test_words_without_their_stems_are_refused(tmp_path: Path, word: str) -> None:
-    """Where words of a script that is stemmed now are in an older index."""
-    _unstemmed(tmp_path, f"the {word} here ")
-    with pytest.raises(OldSchema, match=r"schema 6.*--rebuild"):
-        opened(tmp_path)
-    assert _schema(tmp_path) == 6
-
-
-def test_an_index_without_such_words_stays(tmp_path: Path) -> None:
-    """It is read as it is, and its first write gives it the number of this version."""
-    _unstemmed(tmp_path, "größe ספר 東京 ღვინო z\U0010fffd ")
-    store = opened(tmp_path, read_only=True)
-    assert len(reads(store).documents()) == 1
-    store.close()
-    assert _schema(tmp_path) == 6
-    store = opened(tmp_path)
-    store.put(entry("more", ["книга "]))
-    assert len(reads(store).documents()) == 2
-    store.close()
-    assert _schema(tmp_path) == VERSION
-    opened(tmp_path).close()
 
 
 def test_newer_schema(tmp_path: Path) -> None:

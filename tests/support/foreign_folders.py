@@ -12,7 +12,7 @@ import numpy as np
 import torch
 import transformers
 
-from milepost_train.model.lmk_model import LmkSettings
+from milepost_train.model.landmark_transformer import LmkSettings
 from support.small_models import CONFIGS, write_tokenizer
 
 CLS, SEP, PAD = 2, 3, 0

@@ -18,7 +18,7 @@ import pytest
 
 from support.cli_process import command, environment
 
-_ROWS = 40
+_ROWS = 24
 
 
 @contextmanager
@@ -78,11 +78,14 @@ def run_on_terminal(*args: object, columns: int = 80, **environ: str) -> tuple[i
 def start_on_terminal(*args: object, columns: int = 80) -> tuple[int, str]:
     """As ``run_on_terminal``, in a process of its own."""
     with _terminal(columns) as (theirs, shown):
-        process = subprocess.Popen(command(*args), stdout=theirs, stderr=theirs, env=environment())
+        process = subprocess.Popen(
+            command(*args), stdin=theirs, stdout=theirs, stderr=theirs, env=environment()
+        )
         os.close(theirs)
     return process.wait(), b"".join(shown).decode()
 
 
 def plain(shown: str) -> str:
-    """What is shown, without links, colours and movements of the cursor."""
+    """What is shown, without links, colours, movements of the cursor and lines that were erased."""
+    shown = re.sub(r"[^\n]*\r?\n(?:\x1b\[\?25h)?\r?(?=\x1b\[1A\x1b\[2K)", "", shown)
     return re.sub(r"\x1b\]8;[^\x1b]*\x1b\\|\x1b\[[0-9;?]*[A-Za-z]", "", shown)

@@ -109,17 +109,6 @@ def _write(path: Path, fields: Any) -> None:
     path.write_text(json.dumps(fields), encoding="utf-8")
 
 
-def cross_encoder(folder: Path, labels: int = 1) -> Path:
-    """A cross-encoder folder."""
-    import torch
-    from transformers import BertForSequenceClassification
-
-    torch.manual_seed(4)
-    BertForSequenceClassification(_config(num_labels=labels)).save_pretrained(folder)
-    tokenizer().save_pretrained(folder)
-    return folder
-
-
 def model2vec(folder: Path) -> np.ndarray:
     """A model2vec folder; returns its table of token vectors."""
     from model2vec import StaticModel

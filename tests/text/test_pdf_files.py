@@ -57,13 +57,6 @@ def _real(name: str) -> Document:
 
 
 @pytest.mark.shared
-def test_the_table_of_questions_is_read(shared_data: Path) -> None:
-    """Thirteen PDFs have a question in the README."""
-    assert (shared_data / "files" / "README.md").is_file()
-    assert len(_questions()) >= 13
-
-
-@pytest.mark.shared
 @pytest.mark.parametrize(("name", "sentence", "page"), _questions())
 def test_each_question_finds_its_sentence_on_its_page(name: str, sentence: str, page: int) -> None:
     """The sentence stands in the text word for word, and its page is right."""
@@ -216,13 +209,3 @@ def test_every_real_file_keeps_the_promises_of_a_document(name: str) -> None:
     document = _real(name)
     assert document.hash == hashlib.sha256((FILES / name).read_bytes()).hexdigest()
     check_document(document)
-
-
-@pytest.mark.shared
-def test_a_page_reads_the_same_twice() -> None:
-    """Reading is deterministic: boxes rely on it."""
-    path = FILES / "pdf-form-tax.pdf"
-    if not path.is_file():
-        pytest.skip(f"needs {path}")
-    one, two = _real(path.name), read_pdf(path.read_bytes(), "x", None)
-    assert (one.text, one.marks, one.blocks) == (two.text, two.marks, two.blocks)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from milepost.errors import InputError
 from milepost_eval.compare import against, compare
@@ -189,39 +187,6 @@ def test_a_pair_without_the_metric_is_listed() -> None:
     assert found.unmeasured == ("x on meetings (document, dev)",)
 
 
-FIGURES = st.lists(
-    st.tuples(st.sampled_from((0.0, 0.5, 1.0)), st.sampled_from((0.0, 0.25, 1.0))),
-    min_size=2,
-    max_size=9,
-)
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.lists(FIGURES, min_size=1, max_size=3))
-def test_swapping_the_files_turns_every_sign(tasks: list[list[tuple[float, float]]]) -> None:
-    """``compare(b, a)`` is ``compare(a, b)`` mirrored at zero."""
-    a = [record("x", f"t{n}", [one for one, _ in task]) for n, task in enumerate(tasks)]
-    b = [record("y", f"t{n}", [two for _, two in task]) for n, task in enumerate(tasks)]
-    there, back = compare(a, b, "recall@800"), compare(b, a, "recall@800")
-    for one, two in zip((*there.rows, *there.overall), (*back.rows, *back.overall), strict=True):
-        x, y = one.difference, two.difference
-        assert (y.mean, y.low, y.high) == pytest.approx((-x.mean, -x.high, -x.low))
-        assert (y.p, two.mean_a, two.mean_b) == (x.p, one.mean_b, one.mean_a)
-
-
-@settings(max_examples=20, deadline=None)
-@given(FIGURES)
-def test_a_file_equals_itself(task: list[tuple[float, float]]) -> None:
-    """A run minus itself is zero with a p of 1 everywhere."""
-    run = [record("x", "t", [one for one, _ in task]), record("z", "t", [two for _, two in task])]
-    found = compare(run, run, "recall@800")
-    assert len(found.rows) == len(found.overall) == 2
-    for row in found.rows:
-        assert (row.difference.mean, row.difference.low, row.difference.high) == (0, 0, 0)
-        assert row.difference.p == row.adjusted == 1
-    assert all(one.wilcoxon == 1 for one in found.overall)
-
-
 RUN = [
     record("ours", "trials", MID),
     record("ours", "meetings", HIGH),
@@ -244,12 +209,6 @@ def test_ours_against_every_other() -> None:
     assert found[0].overall[0].wilcoxon >= smallest_p(2)
     assert found[2].alone_b == ("other on policies (document, dev)",)
     assert len(found[2].alone_a) == 2
-
-
-def test_rivals_can_be_named() -> None:
-    """Only the rivals asked for, in the order asked for; a comparison is the same either way."""
-    every = against(RUN, "ours", "recall@800")
-    assert against(RUN, "ours", "recall@800", rivals=["chunk:200", "bm25"]) == every[1::-1]
 
 
 def test_kinds_of_questions_are_compared_apart() -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -34,24 +31,6 @@ SENTENCES = [
     "Drones leave in autumn.",
 ]
 MODEL = LandmarkEmbedder(fake_encoder())
-
-
-class Reading(LandmarkEmbedder):
-    """An embedder that counts how often it reads."""
-
-    def __init__(self) -> None:
-        super().__init__(fake_encoder())
-        self.read = 0
-
-    def texts(self, texts: Sequence[str]) -> tuple[np.ndarray, int]:
-        """Count, then read."""
-        self.read += 1
-        return super().texts(texts)
-
-    def questions(self, texts: Sequence[str]) -> np.ndarray:
-        """Count, then read."""
-        self.read += 1
-        return super().questions(texts)
 
 
 def dense(window: int = 0) -> Dense:
@@ -118,21 +97,6 @@ def test_windows_that_overlap_are_paid_for_again() -> None:
         lengths = [place.end - place.start for place in spent]
         assert sum(lengths) >= budget or len(spent) == 8
         assert sum(lengths[:-1]) < budget
-
-
-def test_what_is_kept_changes_nothing(tmp_path: Path) -> None:
-    """A second run reads nothing and gives the very same scores, as does a run that keeps none."""
-    questions = ["Who lays eggs?", "What sank?"]
-    fresh = dense().open(DOCUMENTS).scores(questions)
-    model = Reading()
-    for run in range(2):
-        kept = Dense("again", model, split, Vectors(tmp_path / "vectors.db"))
-        opened = kept.open(DOCUMENTS)
-        assert opened.scores(questions).tobytes() == fresh.tobytes()
-        assert opened.tokens == MODEL.texts(SENTENCES)[1]
-        # Two documents with text and one piece of questions, in the first run.
-        assert (run, model.read) in ((0, 3), (1, 3))
-    assert kept.fingerprint == model.fingerprint
 
 
 @pytest.mark.parametrize("documents", [(), (DOCUMENTS[1],)])

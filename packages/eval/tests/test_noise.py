@@ -80,24 +80,6 @@ def test_accents_go_however_they_are_encoded(written: str, typed: str) -> None:
     assert unaccented(typed) == typed
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "हिन्दी में कितने अक्षर हैं?",
-        "ภาษาไทยมีกี่ตัวอักษร",
-        "كَمْ عددُ الحُروف؟ آ أ إ",
-        "שָׁלוֹם, מה שלומך?",
-        "がぎぐ パピプ 東京はどこ？",
-        "한국어 낱말",
-        "ﬁ ½ x² Ⅷ",
-    ],
-)
-def test_other_marks_stay(text: str) -> None:
-    """Vowels and parts of letters are no accents, and nothing else is replaced."""
-    for form in ("NFC", "NFD"):
-        assert unaccented(normalize(form, text)) == normalize(form, text)
-
-
 @given(st.text())
 def test_any_text_loses_its_accents_once(text: str) -> None:
     """What is left is not longer, and has none."""

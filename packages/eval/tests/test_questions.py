@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 from collections import Counter
 from pathlib import Path
 
@@ -20,25 +19,6 @@ FOLDER = Path(__file__).parents[3] / "data" / "questions"
 def questions() -> list[dict]:
     with gzip.open(FOLDER / "questions.jsonl.gz", "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
-
-
-def test_the_page_counts_right(questions: list[dict]) -> None:
-    """Its tables are those of the file; a document lies in one split."""
-    page = (FOLDER / "README.md").read_text(encoding="utf-8")
-    splits: dict[str, set[str]] = {}
-    for each in questions:
-        splits.setdefault(each["document"], set()).add(each["split"])
-    assert all(len(found) == 1 for found in splits.values())
-    owners = Counter(next(iter(found)) for found in splits.values())
-    number = Counter(each["split"] for each in questions)
-    order = ("train", "dev", "test")
-    assert "| documents | " + " | ".join(f"{owners[each]:,}" for each in order) + " |" in page
-    assert "| questions | " + " | ".join(f"{number[each]:,}" for each in order) + " |" in page
-    types = Counter(each["type"] for each in questions)
-    for names, count in re.findall(r"^\| (`.*?`) \| ([\d,]+) \|", page, re.MULTILINE):
-        wanted = sum(types.pop(name) for name in re.findall(r"`(\w+)`", names))
-        assert count == f"{wanted:,}", names
-    assert not types
 
 
 def test_no_question_is_there_twice(questions: list[dict]) -> None:

@@ -11,12 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from milepost.errors import InputError, MilepostError, UnreadableFile
 from milepost_eval.records import (
-    SCHEMA,
     PerQuestion,
     Record,
     read,
@@ -73,48 +70,6 @@ def test_round_trip(tmp_path: Path, suffix: str) -> None:
     """What was written comes back equal, plain or packed, with line ends inside of names."""
     records = [record(), record(system="bm25", cached=True)]
     assert read(written(tmp_path / f"run.jsonl{suffix}", *records)) == records
-
-
-def test_a_line_is_ascii_and_tells_its_version() -> None:
-    """One line for any terminal, with the schema first and figures of six digits."""
-    line = to_line(record(open_seconds=1 / 3))
-    assert line.isascii()
-    assert "\n" not in line
-    assert next(iter(json.loads(line).items())) == ("schema", SCHEMA)
-    assert '"open_seconds": 0.333333,' in line
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(st.text(max_size=8), min_size=1, max_size=5, unique=True),
-    st.floats(0, 1).map(lambda value: round(value, 6)),
-)
-def test_any_name_comes_back(
-    tmp_path_factory: pytest.TempPathFactory, names: list[str], figure: float
-) -> None:
-    """Names of any characters survive the way to disk and back."""
-    count = len(names)
-    given_ = record(
-        questions=count,
-        per_question=PerQuestion(
-            tuple(names),
-            tuple(names),
-            ("",) * count,
-            (figure,) * count,
-            (7,) * count,
-            {"mrr@10": (figure,) * count},
-        ),
-    )
-    path = tmp_path_factory.mktemp("records") / "run.jsonl"
-    written(path, given_)
-    assert read(path) == [given_]
-
-
-def test_empty_lines_and_windows_line_ends_are_nothing(tmp_path: Path) -> None:
-    """A file that an editor or another system's shell has touched is read all the same."""
-    path = tmp_path / "run.jsonl"
-    path.write_bytes(f"\r\n{to_line(record())}\r\n\r\n".encode())
-    assert read(path) == [record()]
 
 
 def test_line_ends_of_unicode_do_not_end_a_line(tmp_path: Path) -> None:

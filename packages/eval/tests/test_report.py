@@ -9,12 +9,10 @@ from statistics import fmean
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from milepost.errors import InputError
 from milepost_eval.records import PerQuestion, Record
-from milepost_eval.report import as_markdown, as_text, budget_plot, rows
+from milepost_eval.report import as_markdown, budget_plot, rows
 
 pytest.importorskip("matplotlib", reason="needs milepost-eval: pip install ./packages/eval")
 
@@ -119,27 +117,6 @@ def test_notes_name_what_limits_a_table() -> None:
     assert "questions of lost are about 1 document:" in notes
 
 
-@pytest.mark.parametrize("width", [None, 200, 80, 60, 20])
-def test_figures_are_never_folded(width: int | None) -> None:
-    """However narrow the terminal is, each figure stands whole on its line."""
-    long = [replace(one, system=f"{one.system}-{'name' * 12}") for one in PLANTED]
-    table = rows(long, "recall@1600", "document")
-    text = as_text(table, width)
-    assert "53.3 [53.3, 53.3]" in text
-    assert (width in (None, 200)) == ("70.0 [68.0, 73.0]" in text)
-    assert "\x1b" not in text
-
-
-def test_unknown_names_are_told_with_the_nearest() -> None:
-    """A metric or setting without a record is an error that names a near one."""
-    with pytest.raises(InputError, match=r"'recal@1600'.*'recall@1600'"):
-        rows(PLANTED, "recal@1600", "document")
-    with pytest.raises(InputError, match=r"'collection';.*one of document"):
-        rows(PLANTED, "recall@1600", "collection")
-    with pytest.raises(InputError, match="no records"):
-        rows([], "recall@1600", "document")
-
-
 def test_records_that_do_not_go_together() -> None:
     """The same figure twice, or records of two splits, make no report."""
     with pytest.raises(InputError, match=r"two records of ours on won \(document\)"):
@@ -187,15 +164,3 @@ def test_names_are_shown_and_never_obeyed() -> None:
     ElementTree.fromstring(drawn)
     text = as_markdown(rows(named, "recall@1600", "document"), NASTY)
     assert "<script" not in re.sub(r"\\<", "", text)
-
-
-@settings(max_examples=15, deadline=None)
-@given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=20), st.integers(1, 3))
-def test_markdown_tables_have_their_columns(name: str, count: int) -> None:
-    """Whatever a system is called, each row has as many columns as its head; ours is bold."""
-    named = [replace(one, system=name) for one in PLANTED[: 2 * count : 2]]
-    table = rows([*named, *PLANTED[1 : 2 * count : 2]], "recall@1600", "document")
-    text = as_markdown(table, "rival")
-    (grid,) = [part.splitlines() for part in text.split("\n\n") if part.startswith("| ")]
-    assert len({len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in grid}) == 1
-    assert sum(line.startswith("| **rival** |") for line in grid) == 1

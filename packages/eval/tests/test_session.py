@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from milepost.errors import InputError, MissingExtra
+from milepost.errors import InputError
 from milepost_eval import session as room
 from milepost_eval.catalogue import read_catalogue
 from milepost_eval.records import read, to_value
-from milepost_eval.session import Session, check_metric, check_plot, data_folder
+from milepost_eval.session import Session, data_folder
 from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY
 
 BEES = "Bees build cells of wax. The queen lays the eggs. " * 4
@@ -104,13 +104,6 @@ def test_all_is_the_usual_tasks_that_have_the_split(monkeypatch):
     assert set(asked["test"]) - set(asked["dev"]) == TEST_ONLY
 
 
-def test_questions_with_noise(mine):
-    """They are asked in other words, under a name of their own."""
-    ((task, _),) = Session((mine,), noise="capitals").loaded()
-    assert task.name == "mine+capitals"
-    assert "WHAT IS BUILT?" in [question.text for question in task.questions]
-
-
 def test_tasks_together_are_one_collection(mine, tmp_path):
     """Documents of the same name stay apart; limits are those of each task; types are the tasks."""
     other = own(tmp_path / "other.jsonl")
@@ -156,23 +149,6 @@ def test_nothing_is_measured_before_everything_is_known(
     session = Session(tasks, systems, settings=("document",), cache=tmp_path / "kept")
     with pytest.raises(InputError, match=message):
         list(session.records())
-
-
-def test_metrics_are_those_that_will_be_measured():
-    """Those at the budgets asked for, and those of documents where documents are searched for."""
-    assert check_metric("recall@60", [60], ["document"]) == "recall@60"
-    assert check_metric("ndcg@10", [60], ["document", "collection"]) == "ndcg@10"
-    with pytest.raises(InputError, match=r"'recall@800'.*'recall@80'"):
-        check_metric("recall@800", [80], ["document"])
-    with pytest.raises(InputError, match=r"ndcg@10.*--setting collection"):
-        check_metric("ndcg@10", [60], ["document"])
-
-
-def test_missing_plots_are_told_early(tmp_path, monkeypatch):
-    """Without the libraries of the page no run is begun that should end in one."""
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r"matplotlib.*\./packages/eval"):
-        check_plot(tmp_path / "out.svg")
 
 
 def test_the_data_folder_is_the_one_given_else_the_environments(monkeypatch, tmp_path):

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -14,9 +11,8 @@ from hypothesis import strategies as st
 
 from milepost.errors import InputError
 from milepost.text import split
-from milepost.types import Document, Span
-from milepost_eval.systems.splitters import PRESETS, packed, splitter, word_pieces
-from milepost_eval.systems.units import Units
+from milepost.types import Span
+from milepost_eval.systems.splitters import packed, splitter, word_pieces
 
 CHROMA = ["\n\n", "\n", ".", "?", "!", " ", ""]
 FEW = settings(max_examples=40, deadline=None)
@@ -162,19 +158,6 @@ def test_tokens_count_word_pieces() -> None:
     assert max(count(text[a:b]) for a, b in spans) in range(10, 21)
 
 
-def test_tokens_cut_at_ends_of_sentences() -> None:
-    """As with Chroma's separators a cut falls at a sentence's end, before its mark."""
-    pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
-    text = "Whales sing at night. Do they sleep? They do so rarely! Bees build cells of wax."
-    found = [text[a:b] for a, b in splitter("tokens:12")(text)]
-    cut = [
-        "Whales sing at night",
-        ". Do they sleep",
-        "? They do so rarely! Bees build cells of wax",
-    ]
-    assert found == [*cut, "."]
-
-
 @FEW
 @given(TEXTS, SIZES)
 def test_tokens_gives_the_chunks_of_chromas_separators(text: str, sizes: tuple[int, int]) -> None:
@@ -199,14 +182,6 @@ def test_semantic_offsets_are_code_points(text: str, sizes: tuple[int, int]) -> 
     assert all(end - start <= size for start, end in spans)
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_presets_are_specs(name: str) -> None:
-    """A preset's name stands for its spec."""
-    pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
-    text = "Defaults of other people's software. " * 300
-    assert splitter(name)(text) == splitter(PRESETS[name])(text) != [(0, len(text))]
-
-
 @pytest.mark.parametrize("spec", ["", "sentences", "recursive", "400-100-50", "-400", "٤٠٠"])
 def test_unknown_specs_are_refused(spec: str) -> None:
     with pytest.raises(InputError, match=r"unknown splitter .*one of sentence, 400,"):
@@ -219,19 +194,3 @@ def test_sizes_that_make_no_chunks(kind: str, sizes: str) -> None:
     """A size below 1 and an overlap not below the size are errors that say so."""
     with pytest.raises(InputError, match=r"1 or more|below the size"):
         splitter(kind + sizes)
-
-
-def test_real_document(shared_data: Path) -> None:
-    """On a real document every splitter keeps all words; the recursive one is LangChain's."""
-    path = shared_data / "tasks" / "covid_papers" / "documents.jsonl.gz"
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        text = json.loads(next(lines))["text"]
-    pytest.importorskip("semantic_text_splitter", reason="needs the extra eval")
-    wanted = langchain(1000, 200)(text)
-    for spec in ("sentence", "400", "400-100", "recursive:1000-200", "semantic:1000-200", "chroma"):
-        spans = list(splitter(spec)(text))
-        assert ascend(spans, text)
-        assert covers(spans, text), spec
-        units = Units.of([Document(name="d", text=text)], splitter(spec))
-        assert len(units) == len(spans)
-    assert [text[a:b] for a, b in splitter("langchain")(text)] == wanted

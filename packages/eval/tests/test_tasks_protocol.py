@@ -84,25 +84,9 @@ def test_questions_are_dealt_evenly(
     assert set(small.facts) == kept
 
 
-@settings(max_examples=30, deadline=None)
-@given(counts=counts_of, fewer=st.integers(1, 9), more=st.integers(0, 9))
-def test_more_questions_hold_the_fewer(counts: dict[str, int], fewer: int, more: int) -> None:
-    """A task of more questions begins with those of a smaller one."""
-    task = task_of(counts)
-    small, large = take(task, fewer).questions, take(task, fewer + more).questions
-    assert large[: len(small)] == small
-
-
 def test_the_collection_holds_every_relevant_document() -> None:
     """Documents that are relevant to a chosen question stay, also where another is asked of."""
     task = task_of({"a": 1, "b": 0, "c": 0})
     question = replace(task.questions[0], spans=(), relevant={"a": 2, "c": 1})
     small = take(replace(task, questions=(question,)), documents=1)
     assert {document.name for document in small.documents} == {"a", "c"}
-
-
-@pytest.mark.parametrize(("questions", "documents"), [(0, None), (None, 0), (-1, None)])
-def test_nothing_cannot_be_taken(questions: int | None, documents: int | None) -> None:
-    """Numbers under 1 are an error."""
-    with pytest.raises(InputError, match="nothing to ask"):
-        take(task_of({"a": 1}), questions, documents)

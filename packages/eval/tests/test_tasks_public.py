@@ -10,7 +10,6 @@ import pytest
 
 from milepost.errors import InputError, UnreadableFile
 from milepost_eval.tasks.judged import read_beir
-from milepost_eval.tasks.names import load
 
 
 def jsonl(path: Path, *rows: dict) -> None:
@@ -78,27 +77,7 @@ def test_beir_mistakes_are_named(beir: Path, row: str, problem: str) -> None:
         read_beir(beir, "test")
 
 
-def test_beir_judgements_begin_with_a_head_line(beir: Path) -> None:
-    """A table without names of columns is refused: its first judgement would be lost."""
-    (beir / "qrels" / "test.tsv").write_text("1\td1\t1\n2\td2\t1\n")
-    with pytest.raises(InputError, match=r"test\.tsv, line 1: a judgement in place of"):
-        read_beir(beir, "test")
-
-
 def test_beir_names_the_splits_it_has(beir: Path) -> None:
     """A split without judgements is an error that says which there are."""
     with pytest.raises(UnreadableFile, match="has judgements for test"):
         read_beir(beir, "dev")
-
-
-def test_beir_says_where_its_own_scorer_differs(beir: Path) -> None:
-    """Questions that are documents too (as in ArguAna) are told in the notes."""
-    jsonl(beir / "queries.jsonl", {"_id": "d1", "text": "What?"})
-    (beir / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nd1\td2\t1\n")
-    assert "1 questions have the name of a document" in read_beir(beir, "test").notes[0]
-
-
-def test_a_folder_shows_its_layout(beir: Path, tmp_path: Path) -> None:
-    assert load(str(beir), "test") == load(f"beir:{beir}", "test")
-    with pytest.raises(InputError, match="neither questions nor BEIR's qrels"):
-        load(str(tmp_path), "test")

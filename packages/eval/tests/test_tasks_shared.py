@@ -9,8 +9,7 @@ import pytest
 
 from milepost.errors import InputError, UnreadableFile
 from milepost_eval.tasks import load
-from milepost_eval.tasks.names import NAMES
-from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY, read_folder
+from milepost_eval.tasks.shared import read_folder
 
 
 def folder(path: Path, documents: list[dict], questions: list[dict]) -> Path:
@@ -103,36 +102,3 @@ def test_a_text_is_no_file_of_questions(tmp_path: Path) -> None:
     path.write_text("Leave is signed by the head of office.")
     with pytest.raises(InputError, match=r"written\.txt is not a task.*\.jsonl"):
         load(str(path), "dev")
-
-
-@pytest.mark.parametrize("name", sorted(set(SPAN_TASKS) - TEST_ONLY))
-def test_every_development_span_is_whole(name: str, shared_data: Path) -> None:
-    """Every span of the shared tasks lies in its document, without blanks at its edges."""
-    task = load(name, "dev", shared_data)
-    texts = {document.name: document.text for document in task.documents}
-    assert {question.document for question in task.questions} == set(texts)
-    assert set(task.facts) == set(texts)
-    for question in task.questions:
-        for start, end in question.spans:
-            piece = texts[question.document][start:end]
-            assert len(piece) == end - start > 0
-            assert piece == piece.strip(), question.name
-
-
-def test_the_written_task_tells_types_apart(shared_data: Path) -> None:
-    """The types of written questions are their kinds."""
-    kinds = {question.kind for question in load("written", "dev", shared_data).questions}
-    assert kinds == {"plain", "keywords", "fact", "why", "context", "scattered"}
-
-
-def test_a_task_for_reports_has_no_development_questions(shared_data: Path) -> None:
-    """The long corpora exist for the test split only, and say so."""
-    with pytest.raises(InputError, match="long_corpora has test questions only"):
-        load("long_corpora", "dev", shared_data)
-
-
-def test_the_folders_are_the_names(shared_data: Path) -> None:
-    """Every folder of the shared tasks is known by name."""
-    there = {path.name for path in (shared_data / "tasks").iterdir() if path.is_dir()}
-    assert there == set(SPAN_TASKS)
-    assert there < set(NAMES)

@@ -98,16 +98,6 @@ def test_what_is_kept_changes_nothing(
     assert len(set(runs)) == 1
 
 
-def test_poolings_do_not_share_vectors(tiny: SentenceTransformerEmbedder, tmp_path: Path) -> None:
-    """In one file of vectors each pooling finds its own."""
-    kept = Vectors(tmp_path / "vectors.db")
-    made = {
-        pooling: Whole("d", tiny, pooling, kept).open(DOCUMENTS)
-        for pooling in ("own", "cls", "late")
-    }
-    assert len({opened.vectors.tobytes() for opened in made.values()}) == 3
-
-
 def test_what_does_not_go_together_is_refused(tiny: SentenceTransformerEmbedder) -> None:
     """Unknown poolings, and those a model cannot do, are errors that say what can be used."""
     model = LandmarkEmbedder(fake_encoder())

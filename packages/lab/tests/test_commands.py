@@ -23,14 +23,3 @@ def test_no_seed_is_below_0():
     found = [option for each in commands(lab) for option in each.params if option.name == "seed"]
     assert len(found) > len(STUDIES) // 2
     assert all(option.type.min == 0 for option in found)
-
-
-def test_every_option_is_explained():
-    for each in commands(lab):
-        for option in each.params:
-            if isinstance(option, click.Option):
-                assert option.help, (each.name, option.name)
-
-
-def test_the_tests_of_studies_carry_their_marker(request):
-    assert request.node.get_closest_marker("lab")

@@ -274,3 +274,13 @@ def test_the_page_names_every_key() -> None:
         for name in {field.name for field in dataclasses.fields(table)} - {"file", "parts"}:
             said = name.removesuffix("s") if name == "stages" else name
             assert f"`{said}`" in page or f"[{said}]" in page, f"{table.__name__}.{name}"
+
+
+def test_steps_and_what_is_kept_from_the_command_line(tmp_path: Path) -> None:
+    """Steps need one stage to belong to."""
+    file = write_run(tmp_path, CHECK, stages='[[stage]]\nkind = "pairs"\nsteps = 9\n')
+    read = read_config(file, steps=3, keep="best")
+    assert (read.stages[0].steps, read.check.keep) == (3, "best")
+    assert read_config(file, keep="all").check.keep is True
+    with pytest.raises(WrongSettings, match="there are 2"):
+        read_config(write_run(tmp_path / "two"), steps=3)

@@ -31,17 +31,16 @@ def test_a_run_killed_anywhere_ends_like_one_that_was_not(tmp_path_factory, rows
     whole, torn = folder / "whole.jsonl", folder / "torn.jsonl"
     write(whole, PIECES)
     write(torn, PIECES)
-    record = torn.with_name("torn.jsonl.run")
+    record = folder / ".torn.jsonl.run" / "pieces.jsonl"
     kept = record.read_bytes()
-    first = kept.index(b"\n") + 1
-    kept = kept[: max(first, len(kept) - pieces)]
+    kept = kept[: max(0, len(kept) - pieces)]
     record.write_bytes(kept)
-    done = [json.loads(line) for line in kept[: kept.rindex(b"\n")].splitlines()[1:]]
-    least = done[-1]["bytes"] if done else 0
+    done = [json.loads(line) for line in kept[: kept.rfind(b"\n") + 1].splitlines()]
+    least = done[-1]["value"]["bytes"] if done else 0
     torn.write_bytes(torn.read_bytes()[: max(least, torn.stat().st_size - rows)])
     assert write(torn, PIECES) == {"rows": 3}
     assert torn.read_bytes() == whole.read_bytes()
-    assert record.read_bytes() == whole.with_name("whole.jsonl.run").read_bytes()
+    assert record.read_bytes() == (folder / ".whole.jsonl.run" / "pieces.jsonl").read_bytes()
 
 
 def test_other_settings_are_an_error_that_names_them(tmp_path):
@@ -63,23 +62,24 @@ def test_a_file_of_somebody_else_is_not_touched(tmp_path):
 @pytest.mark.parametrize(
     ("harm", "said"),
     [
-        (lambda path, record: path.write_text(""), "shorter than"),
-        (lambda path, record: record.write_text("{\n"), "damaged"),
-        (lambda path, record: record.write_text("[]\n3\n"), "damaged"),
+        (lambda path, run: path.write_text(""), "shorter than"),
+        (lambda path, run: (run / "settings.json").write_text("{\n"), "damaged"),
+        (lambda path, run: (run / "pieces.jsonl").write_text("3\n"), "damaged"),
     ],
 )
 def test_harm_is_named(tmp_path, harm, said):
     """A shortened file and a broken record are errors that say which file."""
     path = tmp_path / "out.jsonl"
     write(path, PIECES)
-    harm(path, path.with_name("out.jsonl.run"))
+    harm(path, tmp_path / ".out.jsonl.run")
     with pytest.raises(InputError, match=said):
         write(path, PIECES)
 
 
 def test_a_place_that_cannot_be_written(tmp_path):
-    """A missing folder and a gzipped name are refused before any work."""
-    with pytest.raises(InputError, match="cannot be written"):
-        Journal(tmp_path / "none" / "out.jsonl", {})
+    """A file in the place of a folder and a gzipped name are refused before any work."""
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="Not a directory"):
+        Journal(tmp_path / "file" / "out.jsonl", {})
     with pytest.raises(InputError, match="cannot be gzipped"):
         Journal(tmp_path / "out.jsonl.gz", {})

@@ -19,10 +19,11 @@ import pytest
 pytestmark = pytest.mark.torch
 torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
 
-from milepost.errors import InputError, MilepostError  # noqa: E402
+from milepost.errors import InputError, MilepostError, ModelError  # noqa: E402
 from milepost_train import loop as loops  # noqa: E402
 from milepost_train.config import read_config  # noqa: E402
 from milepost_train.loop import Event  # noqa: E402
+from milepost_train.model import release  # noqa: E402
 from milepost_train.model.card import record_of  # noqa: E402
 from milepost_train.record import SCHEMA  # noqa: E402
 from milepost_train.run import train  # noqa: E402
@@ -330,10 +331,49 @@ def test_a_process_without_memory_and_killed(
     assert done == [3], "it goes on from the last state"
 
 
-def test_a_loss_that_is_no_number(home: Path, tmp_path: Path) -> None:
-    """No step is taken with it, so the last state has sound weights."""
-    file = write_run(tmp_path, rate=None, stages=(
+def test_a_loss_that_is_no_number(tmp_path: Path) -> None:
+    """No step is taken with it, so the last state has sound weights; they are not exported."""
+    file = write_run(tmp_path, CHECK, rate=None, stages=(
         '[[stage]]\nkind = "pairs"\npairs = 4\nsteps = 50\nrate = 1e30\nclip = 1e30\nwarm_up = 0\n'
     ))  # fmt: skip
     with pytest.raises(MilepostError, match=r"step \d+: the loss is .*lower rate"):
         train(read_config(file))
+    with pytest.raises(ModelError, match=r"failed: step \d+: the loss is"):
+        release(tmp_path / "run" / "checkpoint", tmp_path / "model")
+
+
+def test_a_start_that_fails_leaves_a_folder_for_the_corrected_one(tmp_path: Path) -> None:
+    """Settings are written only when the data and the check could be read."""
+    file = write_run(tmp_path, CHECK)
+    questions = tmp_path / "task" / "questions.jsonl"
+    kept = questions.read_text()
+    questions.write_text(kept.replace('"dev"', '"train"'))
+    with pytest.raises(InputError):
+        train(read_config(file))
+    questions.write_text(kept)
+    assert train(read_config(file)).steps == ALL
+
+
+def test_the_best_check_is_kept_through_a_kill(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checkpoint is that of the check that found most, and the record says so."""
+    text = (home / "run.toml").read_text().replace("every = 20", "every = 2\nkeep = true")
+    (home / "every.toml").write_text(text)
+    (home / "best.toml").write_text(text.replace("keep = true", 'keep = "best"'))
+    every = read_config(home / "every.toml", out=tmp_path / "every")
+    checks = train(every).checks
+    means = {step: sum(found.values()) for step, found in checks.items()}
+    top = max(means, key=lambda step: means[step])
+    best = read_config(home / "best.toml", out=tmp_path / "best")
+    with pytest.raises(Killed):
+        train(best, on_progress=at(7, kill))
+    assert train(best, resume=True).checks == checks
+    record = record_of(tmp_path / "best" / "checkpoint")
+    assert record is not None
+    assert record["last"]["step"] == top
+    if top:
+        assert (
+            kept_by(tmp_path / "best")["checkpoint"]
+            == kept_by(tmp_path / "every")[f"checkpoint-{top}"]
+        )

@@ -44,8 +44,8 @@ class Answer:
 
     @property
     def grounded(self) -> bool:
-        """Whether the answer cites, and nothing is misquoted, missing or unsupported."""
-        wrong = {"misquoted", "missing", "unsupported"}
+        """Whether it cites, and nothing is misquoted, missing, contradicted or unsupported."""
+        wrong = {"misquoted", "missing", "contradicted", "unsupported"}
         return bool(self.citations) and not any(each.verdict in wrong for each in self.citations)
 
 

@@ -12,14 +12,24 @@ from milepost.text import split
 from milepost.types import Passage, Span
 
 Verdict = Literal[
-    "verbatim", "near", "supported", "unsupported", "unquoted", "misquoted", "missing"
+    "verbatim",
+    "near",
+    "supported",
+    "contradicted",
+    "related",
+    "unsupported",
+    "unquoted",
+    "misquoted",
+    "missing",
 ]
 """What holds of a citation:
 
 - ``verbatim``: the sentence, or what it quotes, stands in the passage word for word.
 - ``near``: the sentence stands in the passage but for some words.
-- ``supported``: it quotes nothing, and the passage probably holds evidence about it.
-- ``unsupported``: it quotes nothing, and the passage holds no evidence about it, or improbably.
+- ``supported``, ``contradicted``: it quotes nothing, and a sentence of the passage says so, or says
+  something else in an exact point.
+- ``related``: it quotes nothing, and the passage is about it: it may support or contradict it.
+- ``unsupported``: it quotes nothing, and the passage is not about it, or improbably.
 - ``unquoted``: it quotes nothing from the passage, and it was not checked further.
 - ``misquoted``: it puts words in quotation marks that none of the passages it cites has.
 - ``missing``: there is no passage of that number.

@@ -12,7 +12,7 @@ from milepost.errors import BadQuestion
 from milepost.types import Passage, Span
 
 if TYPE_CHECKING:
-    from milepost.types import CheckResult
+    from milepost.verdicts import CheckResult, Match
 
 LIKELY = 0.5
 """The probability from which a passage supports a sentence: that of ``Index.check``."""
@@ -64,16 +64,20 @@ def _judged(
     citation: Citation, passage: Passage, passages: Sequence[Passage], found: CheckResult
 ) -> Citation:
     places = [each for each in found.places if _shared(passage, each.document, each)]
-    if places and found.verdict in ("verbatim", "near"):
+    if places and found.verdict in ("verbatim", "near", "supported", "contradicted"):
         spans = tuple((each.start, each.end) for each in places)
-        return replace(citation, verdict=found.verdict, places=spans)
+        held = _best(found.passages, lambda document, hit: _shared(places[0], document, hit))
+        support = None if found.verdict in ("verbatim", "near") or held is None else held
+        if support is not None:
+            support = replace(support, number=citation.number)
+        return replace(citation, verdict=found.verdict, places=spans, support=support)
     support = _best(found.passages, lambda document, hit: _shared(passage, document, hit))
     if support is not None:
         place = (support.start, support.end)
         support = replace(support, number=citation.number)
-        return replace(citation, verdict="supported", places=(place,), support=support)
+        return replace(citation, verdict="related", places=(place,), support=support)
     elsewhere = _best(found.passages, lambda *_: True)
-    if found.places:
+    if found.places and found.verdict in ("verbatim", "near"):
         first = found.places[0]
         elsewhere = Support(None, first.document, first.start, first.end, first.page, None)
     if elsewhere is not None:
@@ -105,8 +109,8 @@ class _Placed(Protocol):
     def end(self) -> int: ...
 
 
-def _shared(passage: Passage, document: str, place: _Placed) -> bool:
-    """Whether a place in a document and a passage have a part in common."""
+def _shared(passage: Passage | Match, document: str, place: _Placed) -> bool:
+    """Whether two places in documents have a part in common."""
     span: Span = (max(passage.start, place.start), min(passage.end, place.end))
     return passage.document == document and span[0] < span[1]
 

@@ -1,18 +1,22 @@
-"""Passages for people: where each stands, its text with the evidence marked, and a heat strip."""
+"""Passages for people: where each stands and how likely it answers, the answer, some context."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from milepost.console.heat import strip
+from milepost.console.layout import INDENT, Block, Limits, fit, shortened, wrapped
 from milepost.console.links import described, link_to
+from milepost.console.rows import rows_of
 from milepost.console.screen import (
     can_show,
+    has_colours,
+    height,
     is_terminal,
     page,
     print_line,
@@ -20,62 +24,195 @@ from milepost.console.screen import (
     visible_name,
     width,
 )
+from milepost.likelihood import in_words, is_weak
 from milepost.objects import is_address
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from milepost.cli.detail import Detail
+    from milepost.cli.question import PreparedQuery
+    from milepost.console.options import Settings
     from milepost.console.screen import Colour
+    from milepost.index import Index
     from milepost.search import SearchResult
-    from milepost.types import Match, Passage
-
-BARS = "▁▂▃▄▅▆▇█"
-HEAT = ("grey35", "grey42", "grey50", "khaki3", "gold3", "orange1", "dark_orange", "red1")
-"""From cold to hot, one colour a bar; read on dark and on light screens."""
-
-HIT, LESSER = "black on light_goldenrod2", "dark_goldenrod"
-"""Styles of a sentence that made its passage, and of one that helped (below ``STRONG``)."""
+    from milepost.types import Passage
+    from milepost.verdicts import Match
 
 STRONG = 1.0
-"""Log-odds below its passage's best hit up to which a hit is marked in full: in a passage that
-grew from ten hits the eye still finds the sentence that answers."""
+"""Log-odds below its passage's best hit up to which a hit is marked: in a passage that grew from
+ten hits the eye still finds the sentence that answers."""
 
-WORD, PLACE, ASIDE = "bold", "bold", "dim"
-"""Styles of a word of the question, a document's name, and what stands beside it."""
-
-_INDENT = "   "
+_SIDES = 3  # sentences read on each side of an answer; two lines of them are printed
 _LONG_LINE = 50  # characters from which a line that ends was broken to fit a page
 _WORD = re.compile(
     r"\d+(?:[.,]\d+)+|(?:[^\W_]|[\u0300-\u036f\u0900-\u109f\u1780-\u17d3])+(?:['’][^\W_]+)?"
 )
 
 
-def print_result(result: SearchResult, sizes: Mapping[str, int], colour: Colour) -> None:
-    """Print the passages on stdout, best first.
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A passage with the text that is printed of it.
+
+    Attributes:
+        passage: what was found.
+        start: offset of the text in the document.
+        text: the best sentence with some on each side; or the whole passage.
+        line: the line of the file, from 1, where the best sentence begins; None where the text is
+            not the file's.
+    """
+
+    passage: Passage
+    start: int
+    text: str
+    line: int | None = None
+
+    @property
+    def around(self) -> tuple[str, str]:
+        """The text before and after the best sentence."""
+        best = self.passage.best
+        return self.text[: best.start - self.start], self.text[best.end - self.start :]
+
+
+def print_passages(
+    asked: PreparedQuery,
+    result: SearchResult,
+    detail: Detail,
+    settings: Settings,
+    messages: Sequence[str],
+    reasons: Sequence[Text] = (),
+) -> None:
+    """Print passages on stdout, best first: a screen on a terminal, in a pipe a line each.
 
     Args:
+        asked: the question and the index.
         result: what the search returned; at least one passage.
-        sizes: characters of each document, for the places on the heat strips.
-        colour: what ``--color`` says.
+        detail: how much is printed.
+        settings: of the program.
+        messages: what is said on stderr afterwards.
+        reasons: lines that follow, see ``explain``.
     """
+    from milepost.console.options import rows_said, say_all
+
+    likely = [passage for passage in result.passages if not is_weak(passage.score)]
+    every = detail.every or asked.query.limits.min_score > 0.0
+    shown = result.passages if every else likely or result.passages[:1]
+    excerpts = _excerpts(asked.index, shown, detail)
     columns = width(sys.stdout)
-    words = {term for term, idf in result.terms.items() if idf > 0.0}
-    shown: set[str] = set()
-    with page(colour) as out:
-        for number, passage in enumerate(result.passages, 1):
-            if number > 1:
-                print_line(out, "")
-            print_line(out, head(number, passage, passage.score))
-            if passage.document not in shown:
-                shown.add(passage.document)
-                cells = strip(result.relevance[passage.document])
-                room = columns is None or columns >= len(cells) + len(_INDENT)
-                if room and can_show(BARS, sys.stdout):
-                    print_line(out, _strip(cells))
-                    print_line(out, _places(result, passage.document, sizes, len(cells)))
-            for line in lines(body(passage, words, columns), out, columns):
-                print_line(out, line)
+    with page(settings.colour, long=detail.long or bool(reasons)) as out:
+        if columns is None and not detail.around:
+            for excerpt in excerpts:
+                print_line(out, _one_line(excerpt))
+            printed = len(shown)
+        else:
+            room = None
+            if not (detail.long or reasons):
+                room = room_above(rows_said(messages) + (len(shown) < len(result.passages)))
+            words = {term for term, idf in result.terms.items() if idf > 0.0}
+            printed = print_excerpts(excerpts, words, detail, out, settings.colour, room)
+            if detail.bars:
+                _print_map(asked.index, result, out)
+        left = len(result.passages) - printed
+        kind = "weaker" if printed == len(shown) else "more"
+        count = f"{left} {kind} result{'' if left == 1 else 's'}: --all"
+        if left and columns is not None:
+            print_line(out, count)
+        for line in reasons:
+            print_line(out, line)
+    hidden = [count] if left and columns is None and not settings.quiet else []
+    say_all([*messages, *hidden])
+
+
+def room_above(below: int) -> int | None:
+    """Lines of the screen above the prompt and what else is printed; None without a screen."""
+    rows = height(sys.stdout)
+    return None if rows is None else max(1, rows - 1 - below)
+
+
+def print_excerpts(
+    excerpts: Sequence[Excerpt],
+    words: set[str],
+    detail: Detail,
+    out: Console,
+    colour: Colour,
+    room: int | None,
+) -> int:
+    """Print excerpts, one below the other; returns the number of those that had room."""
+    from rich.text import Text
+
+    columns = width(sys.stdout)
+    coloured = has_colours(colour, sys.stdout)
+
+    def build(number: int, limits: Limits) -> Block:
+        excerpt = excerpts[number]
+        likely = Text(in_words(excerpt.passage.score))
+        lines = [head(numbered(number + 1), excerpt.passage, columns, likely)]
+        rows = None if detail.full else rows_of(excerpt.passage)
+        if rows is not None:
+            return lines + wrapped(rows, out, columns)
+        if detail.full or detail.context is not None:
+            return lines + wrapped(_whole(excerpt, words, detail, coloured, columns), out, columns)
+        return lines + _short(excerpt, words, coloured, out, columns, limits)
+
+    blocks, gap = fit(len(excerpts), build, room)
+    print_blocks(blocks, gap, out)
+    return len(blocks)
+
+
+def print_blocks(blocks: Sequence[Block], gap: int, out: Console) -> None:
+    """Print results with some empty lines between them."""
+    for number, block in enumerate(blocks):
+        for line in ([""] * gap if number else []) + block:
+            print_line(out, line)
+
+
+def _excerpts(index: Index, passages: Sequence[Passage], detail: Detail) -> list[Excerpt]:
+    """Read what is printed of each passage."""
+    if detail.full:
+        return [Excerpt(passage, passage.start, passage.text) for passage in passages]
+    piped = width(sys.stdout) is None
+    excerpts = []
+    with index.snapshot() as state:
+        for passage in passages:
+            info = state.info(passage.document)
+            if info is None:  # another process has removed it
+                excerpts.append(Excerpt(passage, passage.start, passage.text))
+                continue
+            best = passage.best
+            starts, ends = state.sentences([info]).spans.T
+            at = int(starts.searchsorted(best.start, "right")) - 1
+            sides = _SIDES if detail.context is None else detail.context
+            low = int(starts[max(0, at - sides)])
+            high = max(best.end, int(ends[min(len(ends) - 1, at + sides)]))
+            text, *before = state.texts(
+                [(info, low, high)] + [(info, 0, best.start)] * (piped and _has_lines(passage))
+            )
+            line = before[0].count("\n") + 1 if before else None
+            excerpts.append(Excerpt(passage, low, text, line))
+    return excerpts
+
+
+def _has_lines(passage: Passage) -> bool:
+    """Whether lines of the text are lines of the file: the text is read as it is."""
+    from milepost.text.readers.formats import SUFFIXES
+
+    if passage.source is None or passage.place is not None:
+        return False
+    suffix = PurePath(passage.source).suffix.lower()
+    return SUFFIXES.get(suffix, "plain") in ("plain", "rows", "underlined", "markdown")
+
+
+def _one_line(excerpt: Excerpt) -> Text:
+    """A result as ``grep`` prints it: ``path:page: sentence``, or the line in text files."""
+    from rich.text import Text
+
+    passage = excerpt.passage
+    name = passage.document if passage.source is None else shown_path(passage.source)
+    number = excerpt.line if passage.page is None else passage.page
+    at = "" if number is None else f":{number}"
+    sentence = visible(" ".join(passage.best.text.split()))
+    return Text.assemble((visible_name(name), "name"), f"{at}: ", sentence)
 
 
 def shown_path(source: str) -> str:
@@ -86,91 +223,96 @@ def shown_path(source: str) -> str:
         return source
 
 
-def head(number: int, passage: Passage | Match, score: float | None = None) -> Text:
-    """The line above a passage: its document, page and heading, and how probable it is."""
+def head(label: str, passage: Passage | Match, columns: int | None, words: Text) -> Text:
+    """The line above a passage: document, page and heading, and what is to be said of it.
+
+    On a terminal it is one line: the heading loses its end, then the path its folders.
+    """
+    from rich.cells import cell_len
     from rich.style import Style
     from rich.text import Text
 
-    style = Style.parse(PLACE)
-    name = passage.document
-    if passage.source is not None:
-        name = shown_path(passage.source)
-        if is_terminal(sys.stdout) and not is_address(passage.source):
-            style += Style(link=link_to(passage.source, passage.page))
-    line = Text(f"{number}".ljust(len(_INDENT)), style=PLACE)
-    line.append(visible_name(name), style=style)
-    if passage.source is not None and (work := described(passage.source)):
-        line.append(f" · {visible(work)}", style=ASIDE)
-    if passage.place:
-        line.append(f" · {visible(' '.join(passage.place.split()))}", style=ASIDE)
-    if passage.heading and passage.heading not in (passage.place or ""):  # a sheet's own name
-        line.append(f" · {visible(' '.join(passage.heading.split()))}", style=ASIDE)
-    if score is not None:
-        line.append(f" · {score:.0%}", style=ASIDE)
-    return line
+    name = passage.document if passage.source is None else shown_path(passage.source)
+    name, style = visible_name(name), Style(bold=True)
+    if passage.source is not None and is_terminal(sys.stdout) and not is_address(passage.source):
+        style += Style(link=link_to(passage.source, passage.page))
+    details = [described(passage.source) if passage.source is not None else ""]
+    details.append(passage.place or "")
+    if passage.heading and passage.heading not in details[-1]:  # a sheet's own name
+        details.append(passage.heading)
+    beside = "".join(f" · {visible(' '.join(each.split()))}" for each in details if each)
+    if words:
+        words = Text.assemble(" · ", words)
+    if columns is not None:
+        room = columns - len(label) - words.cell_len
+        if cell_len(name + beside) > room and cell_len(file := PurePath(name).name) < len(name):
+            name = f"…/{file}"
+        name = shortened(name, room)
+        beside = shortened(beside, room - cell_len(name))
+    return Text.assemble((label, "name"), (name, style), (beside, "aside"), words)
 
 
-def _strip(heat: Sequence[float]) -> Text:
+def numbered(number: int) -> str:
+    """The label of a result, as wide as the indentation of what is below it."""
+    return f"{number}".ljust(len(INDENT) - 1) + " "
+
+
+def _short(
+    excerpt: Excerpt,
+    words: set[str],
+    coloured: bool,
+    out: Console,
+    columns: int | None,
+    limits: Limits,
+) -> Block:
+    """The answer and a line or two of its context: what follows it, else what is before it."""
     from rich.text import Text
 
-    line = Text(_INDENT)
-    for value in heat:
-        level = min(len(BARS) - 1, max(0, int(value * len(BARS))))
-        line.append(BARS[level], style=HEAT[level])
-    return line
+    text = visible(" ".join(excerpt.passage.best.text.split()))
+    answer = _marked(Text(text, style="answer"), words, [(0, len(text))] * (not coloured))
+    lines = wrapped(answer, out, columns, limits.answer)
+    before, after = (" ".join(side.split()) for side in excerpt.around)
+    context = visible(after or before)
+    if not after and columns is not None and limits.context:
+        most = limits.context * (columns - 2 * len(INDENT))
+        if len(context) > most:  # its end is what leads to the answer
+            context = "… " + context[-most:].partition(" ")[2]
+    shown = wrapped(Text(context, style="aside"), out, columns, limits.context) if context else []
+    return lines + shown if after else shown + lines
 
 
-def _places(result: SearchResult, document: str, sizes: Mapping[str, int], cells: int) -> Text:
-    """Put the numbers of a document's passages under the place of each on the strip."""
+def _whole(
+    excerpt: Excerpt, words: set[str], detail: Detail, coloured: bool, columns: int | None
+) -> Text:
+    """A passage as it stands in the document, its answers marked; or an answer with context."""
     from rich.text import Text
 
-    row = [" "] * (cells + 3)
-    for number, passage in enumerate(result.passages, 1):
-        if passage.document != document or not passage.hits:
-            continue
-        middle = (passage.best.start + passage.best.end) / 2
-        cell = min(cells - 1, int(middle / max(1, sizes.get(document, 0)) * cells))
-        label = str(number)
-        for place in (cell, cell + 1, cell - 1):  # beside the place where that is taken
-            around = row[max(0, place - 1) : place + len(label) + 1]
-            if place >= 0 and not any(map(str.strip, around)):
-                row[place : place + len(label)] = label
-                break
-    return Text(_INDENT + "".join(row).rstrip(), style=ASIDE)
-
-
-def body(passage: Passage, words: set[str], columns: int | None) -> Text:
-    """Mark the hits and the question's words in a passage's text."""
-    from rich.text import Text
-
-    text = visible(passage.text)
+    passage = excerpt.passage
+    text = visible(excerpt.text)
     marked = Text(reflowed(text) if columns is not None else text)
-    for hit in passage.hits:
-        start = max(0, hit.start - passage.start)
-        stop = min(len(text), hit.end - passage.start)
-        style = HIT if hit.logit >= passage.best.logit - STRONG else LESSER
-        marked.stylize(style, start, start + len(text[start:stop].rstrip()))
-    for start, stop in matched(text, words):
-        marked.stylize(WORD, start, stop)
-    return marked
+    hits = [hit for hit in passage.hits if hit.logit >= passage.best.logit - STRONG]
+    spans = []
+    for hit in hits if detail.full else hits[:1]:
+        start = max(0, hit.start - excerpt.start)
+        end = start + len(text[start : hit.end - excerpt.start].rstrip())
+        marked.stylize("answer", start, end)
+        spans.append((start, end))
+    if not detail.full:
+        (start, end), *_ = spans
+        marked.stylize("aside", 0, start)
+        marked.stylize("aside", end)
+    return _marked(marked, words, [] if coloured else spans)
 
 
-def lines(text: Text, out: Console, columns: int | None) -> Iterator[Text]:
-    """Lines of a body, indented, wrapped where there is a screen; no more than one empty one."""
-    from rich.text import Text
-
-    if columns is None:
-        shown: Iterable[Text] = text.split("\n", allow_blank=True)
-    else:
-        shown = text.wrap(out, columns - len(_INDENT), tab_size=4)
-    empty = False
-    for line in shown:
-        line.rstrip()
-        if line.plain:
-            yield Text.assemble(_INDENT, line)
-        elif not empty:
-            yield line
-        empty = not line.plain
+def _marked(text: Text, words: set[str], signs: Iterable[tuple[int, int]]) -> Text:
+    """Underline the words of the question, and put signs around the answers."""
+    for start, end in matched(text.plain, words):
+        text.stylize("word", start, end)
+    left, right = ("»", "«") if can_show("»«", sys.stdout) else (">>", "<<")
+    for start, end in sorted(signs, reverse=True):
+        before, answer, after = text.divide([start, end])
+        text = before.append(left).append_text(answer).append(right).append_text(after)
+    return text
 
 
 def reflowed(text: str) -> str:
@@ -201,3 +343,39 @@ def matched(text: str, words: set[str]) -> Iterator[tuple[int, int]]:
         for term in words.intersection(found):
             for place in re.finditer(re.escape(term), match.group()):
                 yield match.start() + place.start(), match.start() + place.end()
+
+
+BARS = "▁▂▃▄▅▆▇█"
+
+
+def _print_map(index: Index, result: SearchResult, out: Console) -> None:
+    """Print for each document how well its parts match, with the passages' numbers below."""
+    from milepost.console.heat import strip
+
+    if not can_show(BARS, sys.stdout):
+        return
+    names = list(dict.fromkeys(passage.document for passage in result.passages))
+    sizes = {info.name: info.characters for info in index.documents(names)}
+    for name in names:
+        cells = strip(result.relevance[name])
+        bars = "".join(BARS[min(len(BARS) - 1, max(0, int(value * len(BARS))))] for value in cells)
+        places = _places(result.passages, name, sizes.get(name, 0), len(cells))
+        for line in ("", visible_name(shown_path(name)), INDENT + bars, INDENT + places):
+            print_line(out, line)
+
+
+def _places(passages: Sequence[Passage], document: str, characters: int, cells: int) -> str:
+    """The numbers of a document's passages, each under its place on the strip."""
+    row = [" "] * (cells + 3)
+    for number, passage in enumerate(passages, 1):
+        if passage.document != document:
+            continue
+        middle = (passage.best.start + passage.best.end) / 2
+        cell = min(cells - 1, int(middle / max(1, characters) * cells))
+        label = str(number)
+        for place in (cell, cell + 1, cell - 1):  # beside the place where that is taken
+            around = row[max(0, place - 1) : place + len(label) + 1]
+            if place >= 0 and not any(map(str.strip, around)):
+                row[place : place + len(label)] = label
+                break
+    return "".join(row).rstrip()

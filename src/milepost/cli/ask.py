@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milepost.cli.detail import Detail, detail_options, takes_detail
 from milepost.cli.language_model import (
     ENVIRONMENT,
     chosen_endpoint,
@@ -20,7 +21,7 @@ from milepost.cli.question import (
     reading_options,
     takes_search_options,
 )
-from milepost.console.options import Settings, common, db_option, json_option, say
+from milepost.console.options import Settings, common, db_option, json_option, say, say_all
 from milepost.errors import MilepostError
 
 if TYPE_CHECKING:
@@ -73,14 +74,17 @@ Environment:
 @db_option("Search this index. Without PATH and --db: MILEPOST_DB, else ./.milepost.")
 @limit_options
 @json_option
+@detail_options
 @reading_options
 @common
 @click.pass_obj
 @takes_search_options
+@takes_detail
 def ask(
     settings: Settings,
     question: str,
     options: SearchOptions,
+    detail: Detail,
     endpoint: str | None,
     model_name: str | None,
     as_json: bool,
@@ -96,7 +100,7 @@ def ask(
     asked = options.ask(question, settings, as_json=as_json)
     with asked.index:
         result = asked.search()
-        return _answer(settings, asked, result, remote, as_json=as_json)
+        return _answer(settings, asked, result, remote, detail, as_json=as_json)
 
 
 def _answer(
@@ -104,16 +108,18 @@ def _answer(
     asked: PreparedQuery,
     result: SearchResult,
     remote: Endpoint | None,
+    detail: Detail,
     *,
     as_json: bool,
 ) -> int:
     """Ask, print the answer or the passages, and give the exit code."""
-    from milepost.cli.sources import complain, read_names
-
-    passages, report = result.passages, asked.report
+    passages = result.passages
+    messages = asked.complaints()
     outcome = _Outcome()
     if passages and remote is not None:
         outcome = _ask(asked, passages, remote, aloud=not as_json)
+    elif passages and not settings.quiet:
+        messages.append(_NO_ENDPOINT)
     if as_json:
         from milepost.console.records import print_json
 
@@ -122,27 +128,23 @@ def _answer(
         from milepost.cli.citations import print_sources
 
         print_sources(passages, outcome.answer, settings.colour)
-    elif passages:
-        from milepost.cli.answer import print_result
+    if passages and outcome.answer is None and not as_json:
+        from milepost.cli.answer import print_passages
 
-        names = {passage.document for passage in passages}
-        sizes = {info.name: info.characters for info in asked.index.documents(names)}
-        print_result(result, sizes, settings.colour)
-    if report is not None:
-        complain(report.failed)
+        print_passages(asked, result, detail, settings, messages)
+    else:
+        say_all(messages)
     if outcome.error is not None:
         sys.stdout.flush()
         raise outcome.error
     if not passages:
-        if report is not None and report.failed and not read_names(report):
+        if asked.unreadable:
             return ERROR
         if not settings.quiet:
             why = f" ({result.notes[0]})" if result.notes else ""
             say(f"nothing found{why}, so the language model was not asked")
         return NOTHING
     if outcome.answer is None:
-        if not settings.quiet:
-            say(_NO_ENDPOINT)
         return FOUND
     return _judged(outcome.answer, len(passages), quiet=settings.quiet)
 
@@ -192,9 +194,16 @@ def _judged(answer: Answer, passages: int, *, quiet: bool) -> int:
         for each in answer.citations
         if each.verdict == "unsupported"
     ]
+    lines += [
+        f"contradicted by [{each.number}]: {each.sentence!r}"
+        for each in answer.citations
+        if each.verdict == "contradicted"
+    ]
     if answer.cut:
         lines.append("the language model stopped at its limit, so the answer is cut")
-    held = any(each.verdict in ("verbatim", "near", "supported") for each in answer.citations)
+    held = any(
+        each.verdict in ("verbatim", "near", "supported", "related") for each in answer.citations
+    )
     if not held:
         lines.append("no sentence of the answer rests on a passage")
     if not quiet:

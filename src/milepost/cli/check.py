@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.detail import Detail, takes_detail
 from milepost.cli.question import (
     SearchOptions,
     in_option,
@@ -27,7 +28,8 @@ from milepost.console.options import (
     ocr_option,
     precision_option,
     required_db,
-    say,
+    rows_said,
+    say_all,
 )
 from milepost.errors import InputError
 from milepost.objects import is_address
@@ -37,9 +39,19 @@ if TYPE_CHECKING:
     from milepost.engine.folder import ModelFolder
     from milepost.filters import Filter
     from milepost.index import Index
-    from milepost.types import CheckResult, Document, IndexReport
+    from milepost.types import Document, IndexReport
+    from milepost.verdicts import CheckResult
 
-CODES = {"verbatim": 0, "near": 3, "supported": 4, "not found": 1}
+CODES = {
+    "verbatim": 0,
+    "near": 3,
+    "supported": 4,
+    "contradicted": 5,
+    "related": 6,
+    "stitched": 7,
+    "found elsewhere": 8,
+    "not found": 1,
+}
 """Exit code of each verdict; 2 is an error."""
 
 _USAGE = 'check PATH "…"'
@@ -74,15 +86,18 @@ Examples:
 
 \b
 Exit codes:
-  0 verbatim   3 nearly   4 supported   1 not found   2 error""",
+  0 verbatim   3 nearly   4 supported   5 contradicted   6 related
+  7 stitched   8 found elsewhere   1 not found   2 error""",
 )
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @click.argument("text")
 @db_option("Check against this index. Without PATH and --db: MILEPOST_DB, else ./.milepost.")
-@min_score_option("Minimum probability, 0 to 1, for a passage to support TEXT.", 0.5)
+@min_score_option("Minimum probability, 0 to 1, of a passage about TEXT.", 0.5)
 @in_option("Look only in")
 @where_option
 @json_option
+@click.option("--full", is_flag=True, help="Print whole passages.")
+@click.option("--all", "every", is_flag=True, help="Print all places, not a screen of them.")
 @ocr_option
 @model_option
 @precision_option
@@ -90,7 +105,10 @@ Exit codes:
 @common
 @click.pass_obj
 @takes_search_options
-def check(settings: Settings, text: str, options: SearchOptions, as_json: bool) -> int:
+@takes_detail
+def check(
+    settings: Settings, text: str, options: SearchOptions, detail: Detail, as_json: bool
+) -> int:
     """Say whether TEXT (- is stdin) is in the documents, and where.
 
     PATHs are files and folders. Without PATH, an index made by `milepost index` is searched.
@@ -98,8 +116,10 @@ def check(settings: Settings, text: str, options: SearchOptions, as_json: bool) 
     TEXT is verbatim if it is there word for word: only white space, hyphens at line ends, upper
     and lower case, and the form of quotation marks, dashes and letters may differ. It is nearly
     verbatim if at most a quarter of its words differ; they are shown as [-given-]{+in the text+}.
-    It is supported if a passage says so with a probability of --min-score or more. TEXT with a
-    different number is never verbatim.
+    It is stitched if all of it stands there in pieces of several places. Else it is judged
+    sentence by sentence: supported if a sentence says so in other words, contradicted if one has
+    another number, unit, date, name or quantity, or denies it, related if passages are about it
+    with a probability of --min-score or more: read them.
     """
     from milepost.checking import prepared
     from milepost.cli.sources import expand, model_folder
@@ -130,7 +150,7 @@ def check(settings: Settings, text: str, options: SearchOptions, as_json: bool) 
     else:
         with options.open_index(required_db(options.db, _USAGE), settings) as index:
             found, report = _in_index(index, text, chosen, None, options.min_score), None
-    return _show(settings, found, report, options.min_score, as_json)
+    return _show(settings, found, report, detail, options.min_score, as_json)
 
 
 def _stdin(paths: tuple[str, ...]) -> str:
@@ -170,7 +190,8 @@ def _in_files(
     from milepost.checking import check_documents, prepared
     from milepost.cli.sources import cache_place
     from milepost.search.filter_note import no_match
-    from milepost.types import CheckResult, IndexReport
+    from milepost.types import IndexReport
+    from milepost.verdicts import CheckResult
 
     place = cache_place(paths, folder.manifest.fingerprint, options)
     # Objects are downloaded once, and text is recognised once: for the index, which keeps it.
@@ -224,12 +245,23 @@ def _show(
     settings: Settings,
     found: CheckResult,
     report: IndexReport | None,
+    detail: Detail,
     min_score: float,
     as_json: bool,
 ) -> int:
     """Print the result; returns the exit code."""
-    from milepost.cli.sources import complain, read_names
+    from milepost.cli.sources import complaints, read_names
 
+    messages = complaints(report.failed) if report is not None else []
+    failed = report is not None and bool(report.failed) and not read_names(report)
+    missing = found.verdict == "not found"
+    if not settings.quiet:
+        messages += found.notes
+        if missing and not failed and found.best > 0.0:
+            messages.append(
+                f"no passage is about it at {100 * min_score:g}% or more; the best has "
+                f"{100 * found.best:.3g}%"
+            )
     if as_json:
         from milepost.console.records import check_record, print_json
 
@@ -237,18 +269,6 @@ def _show(
     else:
         from milepost.cli.verdict import print_check
 
-        print_check(found, settings.colour)
-    if report is not None:
-        complain(report.failed)
-    if not settings.quiet:
-        for note in found.notes:
-            say(note)
-    if found.verdict == "not found":
-        if report is not None and report.failed and not read_names(report):
-            return 2
-        if not settings.quiet and found.best > 0.0:
-            say(
-                f"no passage supports it at {100 * min_score:g}% or more; the best has "
-                f"{100 * found.best:.3g}%"
-            )
-    return CODES[found.verdict]
+        print_check(found, detail, settings.colour, rows_said(messages))
+    say_all(messages)
+    return 2 if missing and failed else CODES[found.verdict]

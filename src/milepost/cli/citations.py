@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from milepost.cli.answer import ASIDE, PLACE, shown_path
-from milepost.console.screen import page, print_line, visible, visible_name
+from milepost.cli.answer import head, shown_path
+from milepost.console.screen import page, print_line, visible, width
 
 if TYPE_CHECKING:
     from milepost.answers import Answer, Citation
@@ -14,17 +15,22 @@ if TYPE_CHECKING:
     from milepost.types import Passage
 
 _WORDS = {
-    "verbatim": ("word for word", "green"),
-    "near": ("nearly word for word", "green"),
-    "supported": ("supported", "green"),
-    "unsupported": ("not supported", "yellow"),
-    "unquoted": ("in other words: check it", "yellow"),
-    "misquoted": ("quoted wrongly", "red"),
-    "missing": ("no such passage", "red"),
+    "verbatim": ("word for word", "right"),
+    "near": ("nearly word for word", "right"),
+    "supported": ("supported", "right"),
+    "contradicted": ("contradicted", "wrong"),
+    "related": ("about this: read it", "doubtful"),
+    "unsupported": ("not supported", "doubtful"),
+    "unquoted": ("in other words: check it", "doubtful"),
+    "misquoted": ("quoted wrongly", "wrong"),
+    "missing": ("no such passage", "wrong"),
 }
-"""Verdict → how it is said, and its colour."""
+"""Verdict → how it is said, and its style."""
 
-_WORST = ("missing", "misquoted", "unsupported", "unquoted", "supported", "near", "verbatim")
+_WORST = (
+    *("missing", "misquoted", "contradicted", "unsupported", "unquoted", "related"),
+    *("supported", "near", "verbatim"),
+)
 
 
 def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -> None:
@@ -34,29 +40,23 @@ def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -
     cited: dict[int, list[Citation]] = {}
     for citation in answer.citations:
         cited.setdefault(citation.number, []).append(citation)
+    columns = width(sys.stdout)
     with page(colour) as out:
         for number in sorted(cited):
             verdict = min((each.verdict for each in cited[number]), key=_WORST.index)
             worst = [each for each in cited[number] if each.verdict == verdict]
             words, style = _WORDS[verdict]
-            if verdict == "supported":
+            if verdict == "supported" and all(each.support for each in worst):
                 words += f", {min(map(_score, worst)):.0%}"
-            line = Text().append(f"[{number}] ", style=PLACE)
+            label, said = f"[{number}] ", Text(words, style=style)
             if 1 <= number <= len(passages):
                 passage = passages[number - 1]
-                source = passage.source
-                name = shown_path(source) if source is not None else passage.document
-                line.append(visible_name(name), style=PLACE)
-                if passage.page is not None:
-                    line.append(f" · page {passage.page}", style=ASIDE)
-                if passage.heading:
-                    heading = " ".join(passage.heading.split())
-                    line.append(f" · {visible(heading)}", style=ASIDE)
-                line.append(f" · {passage.score:.0%} · ", style=ASIDE)
-            line.append(words, style=style)
-            print_line(out, line)
+                said = Text.assemble(f"{passage.score:.0%} · ", said)
+                print_line(out, head(label, passage, columns, said))
+            else:
+                print_line(out, Text.assemble((label, "name"), said))
             for shown in dict.fromkeys(line for each in worst for line in _lines(each)):
-                print_line(out, Text(f"    {visible(shown)}", style=ASIDE))
+                print_line(out, Text(f"    {visible(shown)}", style="aside"))
 
 
 def _score(citation: Citation) -> float:

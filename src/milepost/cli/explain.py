@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from milepost.cli.answer import ASIDE, PLACE
-from milepost.console.screen import page, print_line, visible
+from milepost.console.screen import visible
 
 if TYPE_CHECKING:
-    from milepost.console.screen import Colour
-    from milepost.search import SearchResult
+    from rich.text import Text
+
+    from milepost.search import Query, SearchResult
 
 _DIGITS = 2
 
 
-def print_reasons(result: SearchResult, colour: Colour) -> None:
-    """Print parts of every score, weights, words and signals on stdout."""
+def reasons(query: Query, result: SearchResult) -> list[Text]:
+    """Parts of every score, weights, words and signals, in lines."""
     from rich.text import Text
 
-    with page(colour) as out:
-        for line, style in _lines(result):
-            print_line(out, Text(line, style=style))
+    return [Text(line, style=style) for line, style in _lines(query, result)]
 
 
 def summing(parts: Mapping[str, float], total: float, digits: int = _DIGITS) -> dict[str, float]:
@@ -41,8 +39,9 @@ def summing(parts: Mapping[str, float], total: float, digits: int = _DIGITS) -> 
     return {name: (floor + (name in up)) / unit for name, floor in floors.items()}
 
 
-def _lines(result: SearchResult) -> Iterator[tuple[str, str]]:
+def _lines(query: Query, result: SearchResult) -> Iterator[tuple[str, str]]:
     from milepost.search.fusion import SIGNALS
+    from milepost.terms import words_of
 
     hits = [hit for passage in result.passages for hit in passage.hits]
     names = list(dict.fromkeys(name for hit in hits for name in hit.parts))
@@ -53,7 +52,7 @@ def _lines(result: SearchResult) -> Iterator[tuple[str, str]]:
         return f"{head:<22}{columns}  {end:>7}"
 
     yield "", ""
-    yield row("Why: parts of log-odds", names, "= total"), PLACE
+    yield row("Why: parts of log-odds", names, "= total"), "name"
     for number, passage in enumerate(result.passages, 1):
         for hit in passage.hits:
             parts = summing(hit.parts, hit.logit)
@@ -63,17 +62,18 @@ def _lines(result: SearchResult) -> Iterator[tuple[str, str]]:
     yield (
         "Hits are ordered by the log-odds that a sentence is evidence; each part says what moved "
         "them, and how far.",
-        ASIDE,
+        "aside",
     )
     scores = (f"{n}: {passage.score:.0%}" for n, passage in enumerate(result.passages, 1))
     yield "Probability that a passage holds evidence: " + "  ".join(scores), ""
     yield "", ""
-    yield "Weights of the curves that chose which sentences got a learned score", PLACE
+    yield "Weights of the curves that chose which sentences got a learned score", "name"
     weights = summing(result.weights, sum(result.weights.values()))
     yield "   " + "  ".join(f"{name} {weight:.2f}" for name, weight in weights.items()), ""
     yield "", ""
-    yield "Words of the question and their idf (0: not in the text)", PLACE
-    rare = [f"{visible(term)} {idf:.2f}" for term, idf in result.terms.items()]
+    yield "Words of the question and their idf (0: not in the text)", "name"
+    words = words_of(query.question)
+    rare = [f"{visible(words.get(term, term))} {idf:.2f}" for term, idf in result.terms.items()]
     yield "   " + ("  ".join(rare) or "none"), ""
     for title, counts in (
         ("Phrases that every passage holds, and their places", result.phrases),
@@ -81,11 +81,11 @@ def _lines(result: SearchResult) -> Iterator[tuple[str, str]]:
     ):
         if counts:
             yield "", ""
-            yield title, PLACE
+            yield title, "name"
             held = (f'"{visible(phrase)}" {count:,}' for phrase, count in counts.items())
             yield "   " + "  ".join(held), ""
     yield "", ""
-    yield "Signals that set the weights", PLACE
+    yield "Signals that set the weights", "name"
     for name, value in result.signals.items():
         yield f"   {name:<20}{value:>7.2f}   {SIGNALS.get(name, '')}".rstrip(), ""
     for note in result.notes:

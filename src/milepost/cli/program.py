@@ -204,7 +204,8 @@ Examples:
 \b
 Exit codes:
   0 found   1 nothing found   2 error   130 interrupted
-  of check: 0 verbatim   3 nearly   4 supported   1 not found
+  of check: 0 verbatim   3 nearly   4 supported   5 contradicted   6 related
+            7 stitched   8 found elsewhere   1 not found
 
 \b
 Environment:

@@ -68,7 +68,7 @@ where_option = click.option(
 
 def limit_options(command: Command) -> Command:
     """Add ``-k``, ``--budget``, ``--min-score``, ``--in``, ``--where``: what may be found where."""
-    return _added(
+    return added(
         command,
         click.option(
             "-k",
@@ -89,7 +89,7 @@ def limit_options(command: Command) -> Command:
 
 def reading_options(command: Command) -> Command:
     """Add the options that say how all is read, by which model, in which arithmetic."""
-    return _added(
+    return added(
         command,
         hidden_option,
         ocr_option,
@@ -104,7 +104,8 @@ def reading_options(command: Command) -> Command:
     )
 
 
-def _added(command: Command, *options: Callable[[Command], Command]) -> Command:
+def added(command: Command, *options: Callable[[Command], Command]) -> Command:
+    """Add options to a command, in the order of its help."""
     for option in reversed(options):  # the first one is listed first
         command = option(command)
     return command
@@ -226,16 +227,22 @@ class SearchOptions:
         return query, *self.read(encoder, settings, options, as_json=as_json, sources=sources)
 
 
-def takes_search_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command those of its options that are fields of ``SearchOptions`` as one argument."""
-    names = {field.name for field in fields(SearchOptions)}
+def gathered(kind: type, name: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command those of its options that are fields of a class as one argument of it."""
+    names = {field.name for field in fields(kind)}
 
-    @wraps(command)
-    def with_options(*args: Any, **given: Any) -> int:
-        held = {name: given.pop(name) for name in names & given.keys()}
-        return command(*args, options=SearchOptions(**held), **given)
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        @wraps(command)
+        def with_options(*args: Any, **given: Any) -> int:
+            held = {option: given.pop(option) for option in names & given.keys()}
+            return command(*args, **{name: kind(**held)}, **given)
 
-    return with_options
+        return with_options
+
+    return decorate
+
+
+takes_search_options = gathered(SearchOptions, "options")
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +260,20 @@ class PreparedQuery:
     index: Index
     report: IndexReport | None
     names: tuple[str, ...]
+
+    @property
+    def unreadable(self) -> bool:
+        """Whether none of the PATHs could be read."""
+        from milepost.cli.sources import read_names
+
+        report = self.report
+        return report is not None and bool(report.failed) and not read_names(report)
+
+    def complaints(self) -> list[str]:
+        """Lines about the PATHs that could not be read."""
+        from milepost.cli.sources import complaints
+
+        return complaints(self.report.failed) if self.report is not None else []
 
     def search(self) -> SearchResult:
         """Search the documents that the PATHs and ``--in`` leave.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.detail import Detail, detail_options, takes_detail
 from milepost.cli.question import (
     PreparedQuery,
     SearchOptions,
@@ -14,7 +15,7 @@ from milepost.cli.question import (
     reading_options,
     takes_search_options,
 )
-from milepost.console.options import Settings, common, db_option, json_option, say
+from milepost.console.options import Settings, common, db_option, json_option, say, say_all
 
 if TYPE_CHECKING:
     from milepost.index import Index
@@ -44,18 +45,29 @@ Examples:
 @limit_options
 @json_option
 @click.option("--explain", is_flag=True, help="Show what every score is made of.")
+@detail_options
 @reading_options
 @common
 @click.pass_obj
 @takes_search_options
+@takes_detail
 def search(
-    settings: Settings, question: str, options: SearchOptions, as_json: bool, explain: bool
+    settings: Settings,
+    question: str,
+    options: SearchOptions,
+    detail: Detail,
+    as_json: bool,
+    explain: bool,
 ) -> int:
     """Find the passages that answer QUESTION, best first.
 
     PATHs are files and folders (- is stdin). The first search reads them and keeps them in the
     cache; later searches read only what has changed. Without PATH, an index made by `milepost
     index` is searched.
+
+    On a terminal you see the sentence that answers best in each passage, and as much around it as
+    the screen has room for. In a pipe each passage is one line, FILE:PAGE: SENTENCE, or FILE:LINE:
+    in text files.
 
     Every passage contains, word for word, what QUESTION has in quotation marks ("…", “…”, „…“,
     «…»), and none contains a word, or a phrase in quotation marks, with a minus sign before it:
@@ -64,51 +76,51 @@ def search(
     """
     asked = options.ask(question, settings, as_json=as_json)
     with asked.index:
-        return _answer(settings, asked, as_json=as_json, explain=explain)
+        result = asked.search()
+        if as_json:
+            _print_json(settings, asked, result, explain=explain)
+        messages = asked.complaints()
+        if not settings.quiet:
+            messages += _notes(asked, result, explain=explain)
+        if result.passages and not as_json:
+            from milepost.cli.answer import print_passages
+            from milepost.cli.explain import reasons
+
+            why = reasons(asked.query, result) if explain else ()
+            print_passages(asked, result, detail, settings, messages, why)
+        else:
+            say_all(messages)
+        if result.passages:
+            return FOUND
+        if asked.unreadable:
+            return ERROR
+        if not settings.quiet:
+            say(_nothing(asked.index, result, asked.query.limits.min_score))
+        return NOTHING
 
 
-def _answer(settings: Settings, asked: PreparedQuery, *, as_json: bool, explain: bool) -> int:
-    """Search and print the result; returns the exit code."""
-    from milepost.cli.sources import complain, read_names
+def _print_json(
+    settings: Settings, asked: PreparedQuery, result: SearchResult, *, explain: bool
+) -> None:
+    from milepost.cli.boxes import passage_boxes
+    from milepost.console.records import print_json, result_record
 
-    query, index, report = asked.query, asked.index, asked.report
-    result = asked.search()
-    if as_json:
-        from milepost.cli.boxes import passage_boxes
-        from milepost.console.records import print_json, result_record
+    boxes, missing = passage_boxes(asked.index, result.passages)
+    record = result_record(asked.query.text, result, asked.report, explain=explain, boxes=boxes)
+    print_json(record)
+    say_all(missing if not settings.quiet else ())
 
-        boxes, missing = passage_boxes(index, result.passages)
-        print_json(result_record(query.text, result, report, explain=explain, boxes=boxes))
-        for note in missing if not settings.quiet else ():
-            say(note)
-    elif result.passages:
-        from milepost.cli.answer import print_result
 
-        names = {passage.document for passage in result.passages}
-        sizes = {info.name: info.characters for info in index.documents(names)}
-        print_result(result, sizes, settings.colour)
-        if explain:
-            from milepost.cli.explain import print_reasons
-
-            print_reasons(result, settings.colour)
-    if report is not None:
-        complain(report.failed)
-    if not settings.quiet:
-        for name, notes in report.notes.items() if report is not None else ():
-            for note in notes:
-                say(f"{name}: {note}")
-        if not explain:
-            for note in result.notes if result.passages else ():
-                say(note)
-        if result.passages and not any(result.terms.values()) and _flat(result):
-            say("low confidence: no query term occurs in the text")
+def _notes(asked: PreparedQuery, result: SearchResult, *, explain: bool) -> list[str]:
+    """What users should know of the files and of the result, in lines."""
+    # From the index, not the report: files that were read before have the same notes.
+    infos = asked.index.documents() if asked.report is not None else ()
+    lines = [f"{info.name}: {note}" for info in infos for note in info.notes]
     if result.passages:
-        return FOUND
-    if report is not None and report.failed and not read_names(report):
-        return ERROR
-    if not settings.quiet:
-        say(_nothing(index, result, query.limits.min_score))
-    return NOTHING
+        lines += result.notes * (not explain)
+        if not any(result.terms.values()) and _flat(result):
+            lines.append("low confidence: no query term occurs in the text")
+    return lines
 
 
 def _nothing(index: Index, result: SearchResult, min_score: float) -> str:

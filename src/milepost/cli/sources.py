@@ -302,7 +302,16 @@ def select(known: Sequence[str], wanted: Sequence[str]) -> list[str]:
 
 def complain(failed: dict[str, str]) -> None:
     """Print the files that could not be read, and why, on stderr."""
-    for name, reason in list(failed.items())[:_SHOWN]:
-        say(f"not read: {reason if name in reason else f'{name}: {reason}'}")
+    for line in complaints(failed):
+        say(line)
+
+
+def complaints(failed: dict[str, str]) -> list[str]:
+    """Lines about the files that could not be read, and why."""
+    lines = [
+        f"not read: {reason if name in reason else f'{name}: {reason}'}"
+        for name, reason in list(failed.items())[:_SHOWN]
+    ]
     if len(failed) > _SHOWN:
-        say(f"not read: {len(failed) - _SHOWN} more; --json lists them all")
+        lines.append(f"not read: {len(failed) - _SHOWN} more; --json lists them all")
+    return lines

@@ -5,54 +5,77 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from milepost.cli.answer import HIT, body, head, lines
+from milepost.cli.answer import Excerpt, head, numbered, print_blocks, print_excerpts, room_above
+from milepost.console.layout import Block, Limits, fit, wrapped
 from milepost.console.screen import has_colours, page, print_line, visible, width
 
 if TYPE_CHECKING:
-    from rich.console import Console
     from rich.text import Text
 
+    from milepost.cli.detail import Detail
     from milepost.console.screen import Colour
-    from milepost.types import CheckResult, Match
-
-GIVEN, THERE = "red strike", "green bold"
-"""Styles of words that were given and are not in the text, and of those that are in their place."""
+    from milepost.verdicts import CheckResult, Difference, Match
 
 _LINES = {
     "verbatim": "verbatim",
     "near": "nearly verbatim: some words differ",
-    "supported": "not verbatim; supported by what follows",
+    "stitched": "stitched: pieces of several places, each word for word",
+    "found elsewhere": "found elsewhere, in a document that was not named",
+    "supported": "supported: this sentence says so in other words",
+    "contradicted": "contradicted: this sentence says something else",
+    "related": "related: these passages may support or contradict it; read them",
     "not found": "not found",
 }
-_SHOWN = 10  # places; --json gives all
 
 
-def print_check(check: CheckResult, colour: Colour) -> None:
-    """Print a verdict with its places or passages on stdout."""
+def print_check(check: CheckResult, detail: Detail, colour: Colour, below: int) -> None:
+    """Print a verdict with its places or passages on stdout: on a terminal, a screen of them.
+
+    Args:
+        check: the result.
+        detail: how much is printed.
+        colour: what ``--color`` says.
+        below: lines that are printed on the same terminal afterwards.
+    """
     from rich.text import Text
 
     columns = width(sys.stdout)
     coloured = has_colours(colour, sys.stdout)
-    with page(colour) as out:
-        print_line(out, Text(_LINES[check.verdict], style="bold"))
-        for number, place in enumerate(check.places[:_SHOWN], 1):
-            line = head(number, place)
-            if place.ignored:
-                line.append(f" · but for {_listed(place.ignored)}", style="dim")
-            if place.differences:
-                line.append(f" · {place.similarity:.0%} of the words", style="dim")
-            print_line(out, line)
-            _print(out, _marked(place, coloured), columns)
-        if len(check.places) > _SHOWN:
-            print_line(out, f"and {len(check.places) - _SHOWN} more places; --json gives them")
-        for number, passage in enumerate(check.passages, 1):
-            print_line(out, head(number, passage, passage.score))
-            _print(out, body(passage, set(), columns), columns)
+
+    def place(number: int, limits: Limits) -> Block:
+        each = check.places[number]
+        words = []
+        if each.ignored:
+            words.append(f"but for {_listed(each.ignored)}")
+        exact = [part for part in each.differences if part.kind is not None]
+        if each.differences and not exact:
+            words.append(f"{each.similarity:.0%} of the words")
+        text = _marked(each, coloured)
+        return [
+            head(numbered(number + 1), each, columns, Text(" · ".join(words))),
+            *wrapped(text, out, columns, limits.answer),
+            *(line for part in exact for line in wrapped(Text(_said(part)), out, columns)),
+        ]
+
+    with page(colour, long=detail.long) as out:
+        print_line(out, Text(_LINES[check.verdict], style="name"))
+        room = None if detail.long else room_above(below + 1)
+        blocks, gap = fit(len(check.places), place, room)
+        print_blocks(blocks, gap, out)
+        if left := len(check.places) - len(blocks):
+            print_line(out, f"{left} more place{'' if left == 1 else 's'}: --all")
+        # The sentence that decides is shown; passages are for those who have to judge themselves.
+        passages = () if check.places else check.passages
+        excerpts = [Excerpt(each, each.start, each.text) for each in passages]
+        print_excerpts(excerpts, set(), detail, out, colour, room)
 
 
-def _print(out: Console, text: Text, columns: int | None) -> None:
-    for line in lines(text, out, columns):
-        print_line(out, line)
+def _said(difference: Difference) -> str:
+    """A difference that contradicts, in words."""
+    given, there = (visible(" ".join(each.split())) for each in (difference.given, difference.text))
+    if not there:
+        return f"{difference.kind}: the text says it without {given!r}"
+    return f"{difference.kind}: the text says {there!r}, not {given or 'this'!r}"
 
 
 def _marked(place: Match, coloured: bool) -> Text:
@@ -65,15 +88,17 @@ def _marked(place: Match, coloured: bool) -> Text:
     marked = Text()
     at = place.start
     for each in place.differences:
-        marked.append(visible(place.text[at - place.start : each.start - place.start]), HIT)
+        if each.kind is not None:  # what contradicts stands elsewhere, and is said below
+            continue
+        marked.append(visible(place.text[at - place.start : each.start - place.start]), "answer")
         if each.given:
             given = visible(" ".join(each.given.split()))
-            marked.append(given if coloured else f"[-{given}-]", GIVEN)
+            marked.append(given if coloured else f"[-{given}-]", "missing")
         if each.text:
             there = visible(each.text)
-            marked.append(there if coloured else f"{{+{there}+}}", THERE)
+            marked.append(there if coloured else f"{{+{there}+}}", "added")
         at = each.end
-    marked.append(visible(place.text[at - place.start :]), HIT)
+    marked.append(visible(place.text[at - place.start :]), "answer")
     return marked
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import shutil
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,6 +28,9 @@ FOLDER.name = "folder"  # help shows it as FOLDER
 
 DB = Path(".milepost")
 """Default folder of the index, in the current folder."""
+
+
+_NOTES = 3  # on a terminal
 
 
 class Interrupted(Exception):
@@ -60,6 +65,24 @@ code_option = click.option(
 def say(line: str) -> None:
     """Write one line to stderr after the program's name; control characters become visible."""
     click.echo(f"milepost: {visible(' '.join(line.split()))}", err=True)
+
+
+def say_all(lines: Sequence[str]) -> None:
+    """Say several lines; on a terminal the first few, so that they do not push results away."""
+    for line in _few(lines):
+        say(line)
+
+
+def rows_said(lines: Sequence[str]) -> int:
+    """Lines of the terminal that ``say_all`` takes; 0 where stderr is not one."""
+    columns = shutil.get_terminal_size().columns if sys.stderr.isatty() else 0
+    return sum(-(-len(f"milepost: {line}") // columns) for line in _few(lines)) if columns else 0
+
+
+def _few(lines: Sequence[str]) -> list[str]:
+    if len(lines) <= _NOTES + 1 or not sys.stderr.isatty():
+        return list(lines)
+    return [*lines[:_NOTES], f"{len(lines) - _NOTES} more notes; --json has them all"]
 
 
 def _sets(name: str) -> Callable[[click.Context, click.Parameter, Any], Any]:

@@ -138,11 +138,13 @@ class Bar(Gauge):
 
 
 class Counter:
-    """One line on stderr that counts questions, if stderr is a terminal."""
+    """One line on stderr that counts questions; without a terminal one every half minute."""
 
     def __init__(self, settings: Settings) -> None:
+        self._quiet = settings.quiet
         self._wanted = not settings.quiet and is_terminal(sys.stderr)
         self._drawn = 0.0
+        self._written = time.monotonic()
 
     def __enter__(self) -> Counter:
         return self
@@ -169,6 +171,10 @@ class Counter:
             line = visible_name(f"{task}  {done}/{of}  {system}")
             # A line that the terminal wraps could not be removed.
             sys.stderr.write(f"\r\x1b[K{line[: (width(sys.stderr) or 80) - 1]}")
+            sys.stderr.flush()
+        elif not (self._wanted or self._quiet) and now - self._written > 30:
+            self._written = now
+            sys.stderr.write(visible_name(f"{task}  {done}/{of}  {system}".strip()) + "\n")
             sys.stderr.flush()
 
 

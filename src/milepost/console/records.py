@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from milepost.answers import Answer, Citation
     from milepost.marking import AnnotatedPdf
     from milepost.search import SearchResult
-    from milepost.types import Box, CheckResult, IndexReport, Passage
+    from milepost.types import Box, IndexReport, Passage
+    from milepost.verdicts import CheckResult
 
 VERSION = 2
 """Version of the JSON output; it grows when a field changes its meaning or goes away."""
@@ -46,12 +47,14 @@ def passage_record(passage: Passage, boxes: Sequence[PageBox] | None = None) -> 
                 "score": hit.score,
                 "logit": hit.logit,
                 "parts": hit.parts,
+                "text": hit.text,
             }
             for hit in passage.hits
         ],
         "heading": passage.heading,
         "page": passage.page,
         "place": passage.place,
+        "table": None if passage.table is None else asdict(passage.table),
     }
     if boxes is not None:
         record["boxes"] = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,27 @@ Colour = Literal["auto", "always", "never"]
 
 MAX_WIDTH = 100
 """Maximum columns of a line of prose: longer lines are hard to read."""
+
+STYLES = {
+    "name": "bold",
+    "answer": "bold",
+    "word": "underline",
+    "aside": "color(243)",
+    "right": "color(29)",
+    "doubtful": "bold",
+    "wrong": "bold color(131)",
+    "added": "bold color(29)",
+    "missing": "strike color(131)",
+    "bar.complete": "color(29)",
+    "bar.finished": "color(29)",
+    "bar.pulse": "color(29)",
+    "bar.back": "color(243)",
+}
+"""Styles of what is printed. Their colours are the few of the 256 that have a contrast of 4.5 on
+black as well as on white; all other text has the terminal's own colour. The first 16 colours can
+be anything, so that a terminal with no others gets bold, underlined and struck text only."""
+
+_COLOUR = re.compile(r"color\(\d+\)")
 
 # Control characters of a document could control the terminal. Each becomes one visible character,
 # so that offsets stay correct; newlines and tabs stay.
@@ -50,24 +72,41 @@ def has_colours(choice: Colour, stream: TextIO) -> bool:
 
 
 @contextmanager
-def page(choice: Colour) -> Iterator[Console]:
+def page(choice: Colour, *, long: bool = False) -> Iterator[Console]:
     """Collect what the block prints and write it to stdout at once.
 
     If the console wrote to stdout itself, it would end the process when a pipe is closed.
+
+    Args:
+        choice: what ``--color`` says.
+        long: on a terminal, a pager shows what is longer than the screen.
     """
     buffer = io.StringIO()
     yield console(choice, sys.stdout, buffer)
-    sys.stdout.write(buffer.getvalue())
+    text = buffer.getvalue()
+    rows = height(sys.stdout) if long and is_terminal(sys.stdout) else None
+    if rows is not None and text.count("\n") >= rows:
+        import click
+
+        click.echo_via_pager(text.removesuffix("\n"))
+    else:
+        sys.stdout.write(text)
 
 
 def console(choice: Colour, stream: TextIO, file: TextIO | None = None) -> Console:
     """Make a rich console for a stream; ``file`` receives the output instead if given."""
     from rich.console import Console
+    from rich.theme import Theme
 
     coloured = has_colours(choice, stream)
+    palette = _palette() if coloured else None
+    styles = STYLES
+    if palette == "standard":
+        styles = {name: _COLOUR.sub("", style) or "none" for name, style in STYLES.items()}
     return Console(
         file=file or stream,
-        color_system=_palette() if coloured else None,
+        color_system=palette,
+        theme=Theme(styles),
         no_color=False,
         force_terminal=coloured or is_terminal(stream),  # a progress bar moves without colours too
         width=width(stream),
@@ -90,6 +129,15 @@ def width(stream: TextIO) -> int | None:
     import shutil
 
     return max(20, min(MAX_WIDTH, shutil.get_terminal_size().columns))
+
+
+def height(stream: TextIO) -> int | None:
+    """Lines of a terminal, at least 5; None if the stream is not a terminal."""
+    if not stream.isatty():
+        return None
+    import shutil
+
+    return max(5, shutil.get_terminal_size().lines)
 
 
 def can_show(text: str, stream: TextIO) -> bool:

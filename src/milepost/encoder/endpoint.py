@@ -11,6 +11,7 @@ from milepost.engine.endpoint import Remote
 from milepost.engine.manifest import prefixed
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import ModelError
+from milepost.table_rows import Tables
 from milepost.types import Document, Landmarks, Span
 from milepost.windows.document_vector import document_vector
 
@@ -66,8 +67,11 @@ class EndpointEncoder(Encoder):
         import numpy as np
 
         read = self._read(text, spans)
-        content = text.text if isinstance(text, Document) else text
-        sentences = [content[start:end].strip() for start, end in read.spans]
+        content, marks = (text.text, text.marks) if isinstance(text, Document) else (text, ())
+        tables = Tables(content, marks)
+        sentences = [
+            tables.row(start, end) or content[start:end].strip() for start, end in read.spans
+        ]
         vectors = np.zeros((len(sentences), self.dimensions), np.float32)
         for first in range(0, len(sentences), _BLOCK):
             last = min(first + _BLOCK, len(sentences))

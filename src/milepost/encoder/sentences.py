@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from milepost.engine.tokenizer import Tokenizer
+from milepost.table_rows import Tables
 from milepost.text import split
 from milepost.types import Document, Span
 from milepost.windows import cut
@@ -49,6 +50,7 @@ def read_sentences(
         spans: spans to use instead of sentences, ascending and disjoint.
         token_starts: a list to which the start offsets of each sentence's tokens are appended.
     """
+    tables = Tables(text.text, text.marks) if isinstance(text, Document) else None
     blocks = text.blocks if isinstance(text, Document) else ()
     text = text.text if isinstance(text, Document) else text
     read = Read()
@@ -63,7 +65,21 @@ def read_sentences(
                 read.ids.append(array("i", ids))
                 read.spans.append((start, end))
                 read.vocab_coverage.append(vocab_coverage(tokens, letters))
+    if tables is not None and token_starts is None:
+        _read_rows(read, tokenizer, longest, tables)
     return read
+
+
+def _read_rows(read: Read, tokenizer: Tokenizer, longest: int, tables: Tables) -> None:
+    """Read rows of tables with the names of their columns, unless that makes them too long."""
+    rows = [(n, row) for n, span in enumerate(read.spans) if (row := tables.row(*span))]
+    for at in range(0, len(rows), _BLOCK):
+        block = rows[at : at + _BLOCK]
+        for (number, _), (ids, _, _) in zip(
+            block, tokenizer.count([row for _, row in block]), strict=True
+        ):
+            if len(ids) <= longest:
+                read.ids[number] = array("i", ids)
 
 
 def _read_exactly(

@@ -21,6 +21,9 @@ class Evidence(BaseModel):
         description="Page, slide, sheet and row … in words; `hidden text` cannot be seen on it.",
     )
     heading: str | None = None
+    table: str | None = Field(
+        default=None, description="Caption and columns of the table whose rows the text has."
+    )
 
     @property
     def end(self) -> int:
@@ -71,9 +74,14 @@ class Match(BaseModel):
 class Checked(BaseModel):
     """What `check` gives."""
 
-    verdict: str = Field(description="verbatim, near, supported or not found.")
-    places: list[Match] = Field(description="Where it is, word for word or nearly.")
-    passages: list[Evidence] = Field(description="What supports it.")
+    verdict: str = Field(
+        description="verbatim, near, stitched (pieces of several places), found elsewhere (in a "
+        "document not named), supported, contradicted, related (read the passages) or not found."
+    )
+    places: list[Match] = Field(
+        description="Where it is, or the sentence that decides, with what differs."
+    )
+    passages: list[Evidence] = Field(description="Passages about it.")
     documents: dict[str, str] = Field(default_factory=dict, description="Title of each id.")
     notes: list[str] = Field(default_factory=list)
 

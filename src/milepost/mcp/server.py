@@ -114,7 +114,7 @@ def create_server(tools: Tools) -> MCPServer[Any]:
         ] = 0.5,
         budget_tokens: Budget = 1500,
     ) -> Annotated[CallToolResult, Checked]:
-        """Say whether a text is in the documents: verbatim, nearly, supported, or not found."""
+        """Say whether a text is in the documents: verbatim, supported, contradicted and so on."""
         result = await _run(partial(tools.check, text, documents, min_score, budget_tokens))
         return _answer(result, result.documents)
 

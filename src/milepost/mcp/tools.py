@@ -143,6 +143,7 @@ class Tools:
                 score=round(passage.score, 2),
                 place=passage.place,
                 heading=passage.heading,
+                table=passage.table.names or None if passage.table else None,
             )
             for passage in passages
         ]

@@ -13,7 +13,8 @@ from milepost.quotes.gaps import ends_word, is_negative, starts_word
 from milepost.quotes.stretches import stretches
 from milepost.quotes.verbatim import mismatches
 from milepost.quotes.words import Words, weight, words
-from milepost.types import Difference, Span
+from milepost.types import Span
+from milepost.verdicts import Difference
 
 NEAR = 0.75
 """Similarity from which a place counts: at most a quarter of the words, by weight, differ."""

@@ -176,7 +176,6 @@ class Fused:
         share: weight of the landmarks, ``w_L`` in the module's formula.
         scale_shift: ``h`` in that formula.
         landmarks, words: the curves at each scale, see ``curves``.
-        notes: messages for users.
     """
 
     score: NDArray[np.float32]
@@ -187,7 +186,6 @@ class Fused:
     scale_shift: float
     landmarks: list[NDArray[np.float32]]
     words: list[NDArray[np.float32]]
-    notes: tuple[str, ...]
 
 
 def standard(values: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -282,10 +280,4 @@ def fuse(scope: Scope, vocab_coverage: float, settings: Fusion) -> Fused:
         scale_shift=shift,
         landmarks=landmarks,
         words=words,
-        notes=_notes(scope),
     )
-
-
-def _notes(scope: Scope) -> tuple[str, ...]:
-    missing = [term for term, weight in scope.idf.items() if weight <= 0.0]
-    return (f"not in the text: {', '.join(missing)}",) if missing else ()

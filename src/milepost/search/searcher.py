@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,9 @@ from milepost.search.required import (
     required,
 )
 from milepost.search.scope import Scope, gather
-from milepost.types import Hit, Passage, mark_at, page_of, place_in_words, places_at
+from milepost.table_rows import table_at
+from milepost.terms import words_of
+from milepost.types import Hit, Passage, Span, mark_at, page_of, place_in_words, places_at
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from milepost.search.query import Query
     from milepost.search.reranking import Reranker
     from milepost.store.base import Snapshot
+
+_STRONG = 1.0
+"""Log-odds below the best hit of a passage up to which the row of a hit is shown."""
 
 Measure = Callable[[str], int]
 """Measures a text in the unit of the budget."""
@@ -142,10 +147,17 @@ def _ranked(
         ranked.fused.signals,
         ranked.fused.weights,
         dict(scope.idf),
-        (*unread, *ranked.fused.notes),
+        (*unread, *_missing(query, scope)),
         _relevance(scope, ranked.fused.score, {passage.document for passage in passages}),
         max((passage.score for passage in found), default=0.0),
     )
+
+
+def _missing(query: Query, scope: Scope) -> list[str]:
+    """A note of the words that are not in the text, as the user wrote them."""
+    words = words_of(query.question)
+    missing = [words.get(term, term) for term, weight in scope.idf.items() if weight <= 0.0]
+    return [f"not in the text: {', '.join(missing)}"] if missing else []
 
 
 def _measure(query: Query, model: SearchModel) -> Measure:
@@ -245,6 +257,7 @@ def _passages(
                 heading=mark_at(known, "heading", hits[0].start),
                 page=page_of(places),
                 place=place_in_words(places),
+                table=table_at(known, text, start, _strong(hits)),
             )
         )
         if left is not None:
@@ -252,6 +265,12 @@ def _passages(
             if left <= 0:
                 break
     return passages
+
+
+def _strong(hits: Sequence[Hit]) -> list[Span]:
+    """Return where the hits are that score nearly as well as the best."""
+    least = hits[0].logit - _STRONG
+    return [(hit.start, hit.end) for hit in hits if hit.logit >= least]
 
 
 def _cut(

@@ -14,6 +14,7 @@ from milepost.library.documents import document_id
 from milepost.search.scope import EVERYTHING
 from milepost.stemming import SCRIPTS, stemmer_of
 from milepost.store.sqlite.segment import pack as packed_rows
+from milepost.table_rows import Tables
 from milepost.terms import terms
 from milepost.view.coding import code
 from milepost.view.pack import Pack, bits_of, varints
@@ -77,7 +78,8 @@ def add_documents(pack: Pack, state: Snapshot) -> set[str]:
     pack.add("coverage", coverage.tobytes())
     pack.add("paragraphs", bits_of(sentences.paragraph_starts))
     _add_landmarks(pack, state, infos)
-    words = _add_words(pack, texts, sentences.document_offsets.tolist(), spans.tolist())
+    tables = [Tables(text, held) for text, held in zip(texts, marks, strict=True)]
+    words = _add_words(pack, texts, tables, sentences.document_offsets.tolist(), spans.tolist())
     _check_tiling(infos, sentences.document_offsets.tolist(), spans.tolist())
     # Single letters are symbols: α, β and π do not bring the Greek stemmer.
     return {name for word in words if len(word) > 1 and (name := stemmer_of(word)) in SCRIPTS}
@@ -95,7 +97,11 @@ def _add_landmarks(pack: Pack, state: Snapshot, infos: Sequence[DocumentInfo]) -
 
 
 def _add_words(
-    pack: Pack, texts: Sequence[str], offsets: Sequence[int], spans: Sequence[Sequence[int]]
+    pack: Pack,
+    texts: Sequence[str],
+    tables: Sequence[Tables],
+    offsets: Sequence[int],
+    spans: Sequence[Sequence[int]],
 ) -> list[str]:
     """Which sentences hold each word, and how often; returns the words."""
     import numpy as np
@@ -104,7 +110,8 @@ def _add_words(
     for number, text in enumerate(texts):
         for row in range(offsets[number], offsets[number + 1]):
             start, end = spans[row]
-            for term, often in Counter(terms(text[start:end])).items():
+            read = tables[number].row(start, end) or text[start:end]
+            for term, often in Counter(terms(read)).items():
                 held.setdefault(term, []).append((row, often))
     words = sorted(held)
     sizes = [len(held[word]) for word in words]

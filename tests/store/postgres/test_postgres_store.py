@@ -242,22 +242,6 @@ def test_an_old_schema_is_brought_up_to_date(
     ]
 
 
-@pytest.mark.parametrize(("word", "stays"), [("größe", True), ("книга", False)])
-def test_words_without_their_stems(
-    store: PostgresStore, address: str, word: str, stays: bool
-) -> None:
-    """Version 2 stays what it is where it holds words of a script that is stemmed now."""
-    store.put(entry("it", [f"the {word} here "]))
-    admin("UPDATE meta SET value = '2' WHERE key = 'version'", address)
-    if stays:
-        opened(address).close()
-    else:
-        with pytest.raises(OldSchema, match=r"schema 2, this one reads.*--rebuild"):
-            opened(address)
-    version = str(schema.VERSION) if stays else "2"
-    assert admin("SELECT value FROM meta WHERE key = 'version'", address) == [(version,)]
-
-
 def test_what_is_no_index_is_left_alone(address: str) -> None:
     """Neither opened nor erased."""
     with pytest.raises(NotAnIndex, match="holds no index"):

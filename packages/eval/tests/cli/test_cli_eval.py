@@ -7,7 +7,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -135,42 +134,6 @@ def test_a_wrong_name_is_answered_with_the_nearest(cli, questions, arguments, me
     assert re.search(message, result.stderr)
 
 
-def test_a_plot_that_cannot_be_written_is_refused_first(cli, questions):
-    """Before anything is measured."""
-    pytest.importorskip("matplotlib", reason="the plot needs milepost-eval")
-    result = cli("eval", "run", "--tasks", questions, "--plot", "/dev/null/a.svg", "-q")
-    assert result.exit_code == 2
-    assert "a.svg cannot be written" in result.stderr
-
-
-def test_a_wrong_task_is_named(cli):
-    """An unknown task gives the nearest known one."""
-    result = cli("eval", "run", "--tasks", "writen", "-q")
-    assert result.exit_code == 2
-    assert "'writen'" in result.stderr
-    assert "written" in result.stderr
-
-
-def test_a_line_outside_its_document_is_named_with_its_number(cli, questions):
-    """Offsets that the text does not have stop the run: file, line, what to do."""
-    with questions.open("a") as file:
-        line = {"document": "bees", "question": "What?", "spans": [[5, 100_000]]}
-        file.write(json.dumps(line) + "\n")
-    result = cli("eval", "run", "--tasks", questions, "-q")
-    assert result.exit_code == 2
-    assert "questions.jsonl, line 6" in result.stderr
-
-
-def test_a_result_of_another_version_is_named_with_its_line(cli, tmp_path):
-    """A record that this Milepost does not know is no record with missing fields."""
-    old = tmp_path / "old.jsonl"
-    old.write_text('{"schema": "milepost-eval/0"}\n')
-    result = cli("eval", "compare", old, old)
-    assert result.exit_code == 2
-    assert "old.jsonl, line 1" in result.stderr
-    assert "milepost-eval/0" in result.stderr
-
-
 def test_the_cache_spares_the_second_run_the_reading(cli, questions, tmp_path):
     """A second run says that vectors were kept, and its figures are the same."""
     lines = []
@@ -198,22 +161,6 @@ def test_a_subcommand_takes_only_the_options_it_uses(cli, arguments):
     result = cli("eval", *arguments)
     assert result.exit_code == 2
     assert re.search(r"no such option.* try: milepost eval", result.stderr)
-
-
-@pytest.mark.parametrize("group", [["eval"], ["lab"], ["lab", "tokens"]])
-def test_a_group_without_a_subcommand_prints_its_help(cli, group):
-    """As milepost alone does: on stderr, exit code 2."""
-    result = cli(*group)
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert result.stderr.startswith(f"Usage: milepost {' '.join(group)} [OPTIONS] COMMAND")
-
-
-def test_an_unknown_subcommand_is_answered_with_the_nearest(cli):
-    """One line that names both."""
-    result = cli("eval", "compair")
-    assert result.exit_code == 2
-    assert re.fullmatch(r"milepost: .*'compair'.*'compare'.*milepost eval --help\n", result.stderr)
 
 
 def test_every_task_that_was_measured_is_shown(cli, questions, tmp_path):
@@ -289,16 +236,6 @@ def test_a_reader_that_leaves_ends_the_run(questions, many):
     assert running.returncode == 0
 
 
-def test_two_runs_share_a_cache(questions, tmp_path):
-    """Neither waits for long, and both have the same figures."""
-    asked = ["--tasks", questions, "--cache", tmp_path / "kept", "--json", "--systems", "landmark"]
-    both = [started(*asked), started(*asked)]
-    said = [running.communicate(timeout=120) for running in both]
-    assert [running.returncode for running in both] == [0, 0], said
-    lines = [json.loads(out) for out, _ in said]
-    assert lines[0]["metrics"] == lines[1]["metrics"]
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
     """The plot cannot be written, the table was; a full stdout is one line, too."""
@@ -314,24 +251,3 @@ def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
         )
     assert ended.returncode == 2
     assert re.fullmatch(rb"milepost: No space left on device; .*\n", ended.stderr)
-
-
-@pytest.mark.parametrize(
-    ("module", "arguments", "package"),
-    [
-        ("bm25s", ["--systems", "bm25,bm25s:400"], "./packages/eval"),
-        ("langchain_text_splitters", ["--systems", "bm25,bm25:langchain"], "./packages/eval"),
-        ("matplotlib", ["--systems", "bm25", "--plot", "out.svg"], "./packages/eval"),
-        ("wordllama", ["--systems", "bm25,sentence@wordllama"], "wordllama"),
-    ],
-)
-def test_a_missing_library_is_told_with_the_package_that_brings_it(
-    cli, questions, monkeypatch, module, arguments, package
-):
-    """Before anything is measured, in one line."""
-    monkeypatch.setitem(sys.modules, module, None)
-    result = cli("eval", "run", "--tasks", questions, *arguments, "-q")
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    assert len(result.stderr.splitlines()) == 1
-    assert f"pip install {package}" in result.stderr

@@ -140,7 +140,8 @@ class CheckSettings:
         documents, questions: maximum of each task.
         budget: characters that must contain the evidence.
         every: steps between checks; the end of a stage is checked too.
-        keep: keep the averaged weights of every check in a folder of their own, named by the step.
+        keep: keep the averaged weights of every check in a folder of their own, named by the step;
+            ``best``: the checkpoint is that of the best check, by the mean of tasks.
     """
 
     tasks: tuple[Path, ...] = ()
@@ -149,7 +150,7 @@ class CheckSettings:
     questions: int = 120
     budget: int = 1600
     every: int = 500
-    keep: bool = False
+    keep: bool | Literal["best"] = False
 
     def __post_init__(self) -> None:
         with Checks() as check:
@@ -183,8 +184,9 @@ class Config:
         attention: implementation that ``transformers`` uses.
         own_sentence: in the last layer a landmark attends to its own sentence only; None for
             the checkpoint's setting.
-        context: numbers of a landmark's context vector, from a second read of the last layer; 0
-            for none, None for the checkpoint's setting.
+        context: numbers of a landmark's context vector, from other last layers; 0 for none, None
+            for the checkpoint's setting.
+        context_layers: how many; None for the checkpoint's setting.
         others: see ``LandmarkEncoder``.
         frozen: patterns of parameters that are not trained, such as ``*embeddings*``.
         gradient_checkpointing: layers run again in the backward pass, which saves memory.
@@ -216,6 +218,7 @@ class Config:
     attention: Literal["eager", "sdpa"] = "sdpa"
     own_sentence: bool | None = None
     context: int | None = None
+    context_layers: int | None = None
     others: Literal["", "learned", "half"] = ""
     frozen: tuple[str, ...] = ()
     gradient_checkpointing: bool = False
@@ -241,6 +244,8 @@ def read_config(
     init: str | None = None,
     out: Path | None = None,
     device: str | None = None,
+    steps: int | None = None,
+    keep: str | None = None,
 ) -> Config:
     """Read a configuration; the arguments override what the file says.
 
@@ -249,6 +254,8 @@ def read_config(
         init: as on the command line: a path from the current folder, or a model of the hub.
         out: a path from the current folder.
         device: ``auto``, ``cpu`` …
+        steps: of the only stage.
+        keep: ``all`` or ``best``, see ``CheckSettings``.
 
     Raises:
         UnreadableFile: there is no such file, or it is not TOML.
@@ -277,6 +284,12 @@ def read_config(
     if not isinstance(stages, list) or not all(isinstance(each, dict) for each in stages):
         place.report("stage is not a list of tables", "begin each stage with [[stage]]")
         stages = [{"kind": "pairs", "steps": 1}]  # not to be reported as missing as well
+    if steps is not None and len(stages) == 1:
+        stages[0]["steps"] = steps
+    elif steps is not None:
+        place.report(f"--steps is for one stage, and there are {len(stages)}", "set steps in each")
+    if keep is not None and isinstance(table.setdefault("check", {}), dict):
+        table["check"]["keep"] = True if keep == "all" else keep
     rest = {name: value for name, value in table.items() if name not in values}
     unread = tuple(Stage(parts=(), steps=1) for _ in stages)
     config = fill(Config, rest, place, file=file, stages=unread, **values)

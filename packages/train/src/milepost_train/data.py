@@ -99,12 +99,12 @@ class Pair:
 
 
 def held_out(document: str, share: float) -> bool:
-    """Whether a training document is kept back from the encoder, by a hash of its id.
+    """Whether a document is kept back, by a hash of its name (or of its text).
 
     What the encoder has learned by heart flatters it; the fusion weights are therefore fitted
     on these documents' questions.
     """
-    digest = hashlib.sha256(document.encode()).digest()
+    digest = hashlib.sha256(document.encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:4], "big") / 2**32 < share
 
 

@@ -9,9 +9,10 @@ The file is one that ``milepost eval run --tasks FILE`` and training read
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,8 @@ def sources(
         UnreadableFile: a path is not there, or a file of JSON lines is damaged.
     """
     names = Named("document")
+    paths = list(paths)
+    above = _folder_of_all(paths)
     for file in _files(paths):
         if not _is_lines(file):
             try:
@@ -94,7 +97,10 @@ def sources(
             except UnreadableFile as error:
                 bad.append(error)
                 continue
-            yield Source(document, title=file.stem)
+            # A name that says nothing of this machine, so that the task is the same anywhere.
+            name = Path(os.path.relpath(file.resolve(), above)).as_posix()
+            title = str(document.properties.get("title", ""))
+            yield Source(replace(document, name=name), title=title)
             continue
         for line in lines(file, bad):
             asks = "question" in line.fields
@@ -173,6 +179,15 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
             yield from sorted(found)
         else:
             yield from files([path])
+
+
+def _folder_of_all(paths: Sequence[Path]) -> Path:
+    """The deepest folder that holds all paths."""
+    parents = [path.resolve().parent for path in paths]
+    try:
+        return Path(os.path.commonpath(parents)) if parents else Path.cwd()
+    except ValueError:  # several drives of Windows
+        return Path.cwd()
 
 
 def _is_lines(path: Path) -> bool:

@@ -25,6 +25,7 @@ from milepost_train.check import Check, vectors_of
 from milepost_train.config import Config, Stage
 from milepost_train.curves import draw
 from milepost_train.model import Checkpoint
+from milepost_train.model.card import mean
 from milepost_train.objectives.base import Objective
 from milepost_train.processes import Processes
 from milepost_train.run_folder import RunFolder
@@ -59,6 +60,10 @@ class Event:
 
 
 OnProgress = Callable[[Event], object]
+
+
+class LossNotFinite(MilepostError):
+    """The loss or its gradient is not a number."""
 
 
 class Loop:
@@ -111,7 +116,8 @@ class Loop:
         Raises:
             KeyboardInterrupt: it was stopped; all steps are saved.
             RunInterrupted: the disk is full or memory is too small; the last state is whole.
-            MilepostError: the loss is not a number, or the run has collapsed and is to stop then.
+            LossNotFinite: the loss or its gradient is not a number.
+            MilepostError: the run has collapsed and is to stop then.
         """
         self._restore()
         if self.check is not None and not self.done:
@@ -161,7 +167,7 @@ class Loop:
             gradient /= stage.accumulate
         length = torch.nn.utils.clip_grad_norm_(self.weights.values(), stage.clip)
         if not math.isfinite(parts["loss"]) or not bool(torch.isfinite(length)):
-            raise MilepostError(
+            raise LossNotFinite(
                 f"step {self.done + 1:,}: the loss is {parts['loss']:g} and the gradient "
                 f"{float(length):g}",
                 "train with a lower rate, a longer warm_up or dtype float32, in another folder",
@@ -223,20 +229,21 @@ class Loop:
         return self.alarm.see(step, {name: line[name] for name in ("loss", "floor", "spread")})
 
     def _write(self) -> dict[str, dict[str, float]]:
-        """Write the averaged weights as a checkpoint, and check them; the figures for the log."""
+        """Check the averaged weights, and write them as a checkpoint; the figures for the log."""
         self.checkpoint.model.eval()
+        keep = self.config.check.keep
         with self.average.lent():
-            self.folder.write_checkpoint(self.checkpoint.save)
-            if self.config.check.keep and self.done:
-                self.folder.write_checkpoint(self.checkpoint.save, kept_at=self.done)
             found: dict[str, dict[str, float]] = {}
             with memory("in the check"):
                 if self.check is not None:
-                    found["check"] = self.check(self.encode)
-        return {
-            name: {key: round(share, 4) for key, share in shares.items()}
-            for name, shares in found.items()
-        }
+                    shares = self.check(self.encode)
+                    found["check"] = {key: round(share, 4) for key, share in shares.items()}
+            before = [mean(line["check"]) for line in self.folder.lines() if "check" in line]
+            if keep != "best" or not found or mean(found["check"]) > max(before, default=-1.0):
+                self.folder.write_checkpoint(self.checkpoint.save)
+            if keep is True and self.done:
+                self.folder.write_checkpoint(self.checkpoint.save, kept_at=self.done)
+        return found
 
     def _draw(self) -> None:
         try:

@@ -51,6 +51,19 @@ _CAPTION = re.compile(
     r"|(?:chapter|book|part|volume|appendix|act|scene) [\dIVXLC]+\.?$",
     re.I,
 )
+_MONTH = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    "sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+)
+_DATELINE = re.compile(
+    r"(?-i:(?:[A-Z][\w.’'-]*,? (?:[–—-] )?){0,3})"
+    rf"(?:\d{{1,2}}(?:st|nd|rd|th|\.)?,? (?:{_MONTH})\b|(?:{_MONTH})\.? \d{{1,2}}\b|(?:{_MONTH})\b)"
+    r"\.?,?(?: \d{4})?\W*"
+    r"|\W*(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4})\W*",
+    re.I,
+)
+"""A date, with a place or a weekday before it."""
+_FILE_NAME = re.compile(r"\S*[_\d./\\]\S*|\S+-\S+")
 _GENERIC = frozenset(
     re.split(
         r"\s*\|\s*",
@@ -183,6 +196,8 @@ def _by_section(
     often = Counter(each.casefold() for each in words)
     if not found.headings:
         return
+    if not title and not text[: found.headings[0][0]].strip():
+        title = words[0]
     ends = [*(start for start, _ in found.headings[1:]), len(text)]
     at = 0
     for number, ((_, start), heading, end) in enumerate(
@@ -219,9 +234,13 @@ def _from_heading(heading: str, title: str, *, asking: bool) -> tuple[str, str]:
         if not _ASKS.match(words.rpartition(": ")[2]):
             return "", "it does not begin as a question"
         return words, "" if len(content) >= 2 else "too little to ask for"
-    if words.casefold().strip(" :") in _GENERIC or not content or _CAPTION.match(heading):
+    generic = words.casefold().strip(" :") in _GENERIC or not content
+    if generic or _CAPTION.match(heading) or _DATELINE.fullmatch(heading):
         return "", "a heading that every text has"
-    subject = _BEFORE.sub("", (title.rpartition(": ")[2] or title).replace("_", " "))
+    if _FILE_NAME.fullmatch(title) or _DATELINE.fullmatch(title):
+        title = ""
+    subject = title.rpartition(": ")[2] or title
+    subject = _BEFORE.sub("", subject)
     new = set(question_terms(subject)) - set(content)
     if len(content) >= 4 or not new or len(subject.split()) > 7:
         return words, "" if len(content) >= 2 else "too little to look for"

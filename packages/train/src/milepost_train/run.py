@@ -25,7 +25,7 @@ from milepost_train.config import Config, Stage, data_paths, resolved
 from milepost_train.data import QUESTION_TOKENS
 from milepost_train.device import chosen_device, chosen_dtype
 from milepost_train.loading import task_files
-from milepost_train.loop import Event, Loop, OnProgress, memory
+from milepost_train.loop import Event, Loop, LossNotFinite, OnProgress, memory
 from milepost_train.material import Material, load_material
 from milepost_train.model import Checkpoint, open_checkpoint, with_lora
 from milepost_train.model.fetch import local
@@ -49,15 +49,20 @@ class Trained:
         checkpoint: folder for ``milepost export``.
         steps: number of steps in all.
         seconds: duration.
-        found: the last check's evidence found per task, 0–1.
+        checks: evidence found per task, 0–1, by the steps of each check; 0 before training.
         bad: number of lines of the data that could not be used.
     """
 
     checkpoint: Path
     steps: int
     seconds: float
-    found: dict[str, float]
+    checks: dict[int, dict[str, float]]
     bad: int
+
+    @property
+    def found(self) -> dict[str, float]:
+        """The last check's evidence found per task; empty without checks."""
+        return self.checks[max(self.checks)] if self.checks else {}
 
 
 def train(
@@ -135,16 +140,20 @@ def _train(
         objectives = [_objectives(stage, material, n) for n, stage in enumerate(config.stages, 1)]
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
         torch.manual_seed(config.seed + processes.number)  # a dropout of its own
+    # Only now, so that a run whose data cannot be used leaves nothing behind.
+    folder.begin(facts["config"], facts)
     reports = _reports(config, processes, facts, on_progress)
     with reproducible(config), memory("to train"), reports as report:
         loop = Loop(config, checkpoint, objectives, check, folder, processes, report)
-        loop.run(stopped)
+        try:
+            loop.run(stopped)
+        except LossNotFinite as error:
+            folder.describe({**facts, "failed": error.problem})
+            raise
     folder.describe({**facts, "hours": round(loop.seconds / 3600, 3)})
     folder.write_card()
-    found = [line["check"] for line in folder.lines() if "check" in line]
-    return Trained(
-        folder.path / CHECKPOINT, loop.done, loop.seconds, found[-1] if found else {}, len(bad)
-    )
+    checks = {line["step"]: line["check"] for line in folder.lines() if "check" in line}
+    return Trained(folder.path / CHECKPOINT, loop.done, loop.seconds, checks, len(bad))
 
 
 def _reports(
@@ -176,7 +185,7 @@ def _need_data(config: Config) -> None:
 def _facts(
     config: Config, processes: Processes, folder: RunFolder, on_progress: OnProgress
 ) -> dict[str, Any]:
-    """What the run is made from: written at its beginning, compared when it resumes.
+    """What the run is made from, compared with what it was made from when it resumes.
 
     Raises:
         InputError: the settings, data or initial weights differ.
@@ -201,8 +210,8 @@ def _facts(
     facts["data"] = {os.path.relpath(name, home): each for name, each in facts["data"].items()}
     before = folder.facts()
     if before is None:
-        folder.begin(text, facts)
         return facts
+    before.pop("failed", None)
     other = differences(before, facts)
     if other:
         raise InputError(
@@ -250,11 +259,12 @@ def opened(config: Config) -> Checkpoint:
         device=str(device),
     )
     model, said = checkpoint.model, checkpoint.reading
-    own, context = config.own_sentence, config.context
+    own, context, layers = config.own_sentence, config.context, config.context_layers
     checkpoint.reading = replace(
         said,
         own_sentence=said.own_sentence if own is None else own,
         context=said.context if context is None else context,
+        context_layers=said.context_layers if layers is None else layers,
         others=config.others or said.others,
         granularity=SENTENCES,
         window=config.windows.size or said.window,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from random import Random
 
 import torch
 from torch import Tensor, nn
@@ -99,21 +98,3 @@ class Average:
         """Give the model the averaged weights for good."""
         for name, value in self.values.items():
             self._weights[name].copy_(value)
-
-
-def order_of(count: int, batch: int, steps: int, seed: int) -> Iterator[list[int]]:
-    """Numbers of each step's pairs: whole rounds, each in an order of its own."""
-    if count < batch:
-        raise ValueError(f"{count} pairs are fewer than a batch of {batch}")
-    random = Random(f"{seed}/order")
-    left: list[int] = []
-    for _ in range(steps):
-        if len(left) < batch:
-            left = random.sample(range(count), count)
-        yield left[:batch]
-        left = left[batch:]
-
-
-def rate_share(step: int, steps: int) -> float:
-    """The share of the highest rate: a linear warm-up over a tenth of the steps, then a cosine."""
-    return warmed(step, steps, max(1, steps // 10))

@@ -109,7 +109,7 @@ def synthesize(
     """Write questions of a language model to ``out``, a task file.
 
     Documents are written one by one: an interrupted run resumes. The questions of the fraction
-    ``dev`` of the documents, by a hash of their names, get the split dev.
+    ``dev`` of the documents, by a hash of their texts, get the split dev.
 
     Raises:
         UnreadableFile: a path is missing or damaged.
@@ -277,8 +277,9 @@ def _write(
                 made = ask(source, counts, asked)
                 counts.update(f"questions: {each.kind}" for each in made)
                 counts["documents without a question"] += not made
-                own: Split = "dev" if dev and held_out(name, dev) else split
-                counts["documents of dev"] += own == "dev" != split
+                # By the text: the same files are split alike wherever they lie.
+                own: Split = "dev" if dev and held_out(source.document.text, dev) else split
+                counts["documents of dev"] += bool(made) and own == "dev" != split
                 journal.write(name, task_rows(source, made, source.ignore, own), counts)
             kept = sum(n for key, n in journal.counts.items() if key.startswith("questions: "))
             progress(name, number, kept)

@@ -130,3 +130,9 @@ def test_some_documents_are_for_development(tmp_path):
     assert out.read_bytes() == whole
     other = run(corpus, "--out", out, "--rules", "--dev", 0.5)
     assert "was made with dev 0.25, not 0.5" in str(other.exception)
+
+
+def test_no_document_of_dev_is_said(corpus, tmp_path):
+    """A check on its dev questions would have none."""
+    result = run(corpus, "--out", tmp_path / "out.jsonl", "--rules", "--dev", 0.0001)
+    assert "no document with questions is in dev" in result.stderr

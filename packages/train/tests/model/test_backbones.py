@@ -82,8 +82,9 @@ def test_last_layer_stays_in_the_sentence(kind: str) -> None:
         assert not torch.allclose(full(ids, sentences, marks), full(changed, sentences, marks))
 
 
+@pytest.mark.parametrize("layers", [1, 2])
 @pytest.mark.parametrize("kind", sorted(CONFIGS))
-def test_two_reads_are_those_of_two_models(kind: str) -> None:
+def test_two_reads_are_those_of_two_models(kind: str, layers: int) -> None:
     """The parts are vectors of a landmark that sees its sentence and of one that sees the window.
 
     Each is weighted by the root of its share; together they have unit length.
@@ -94,7 +95,7 @@ def test_two_reads_are_those_of_two_models(kind: str) -> None:
     one = random_model(kind)
     width = one.dimensions
     both = deepcopy(one)
-    both.read_as(Reading("", "", own_sentence=True, context=width))
+    both.read_as(Reading("", "", own_sentence=True, context=width, context_layers=layers))
     window = LandmarkEncoder(one.config, own_sentence=False).eval()
     window.backbone.load_state_dict(one.backbone.state_dict())
     ids = torch.randint(5, 200, (2, 12))
@@ -118,13 +119,13 @@ def test_a_context_read_is_saved_and_read_again(tmp_path: Any) -> None:
 
     folder = write_checkpoint(tmp_path / "plain", "bert")
     checkpoint = open_checkpoint(folder)
-    checkpoint.reading = Reading("[CLS]", "[SEP]", own_sentence=True, context=8)
+    checkpoint.reading = Reading("[CLS]", "[SEP]", own_sentence=True, context=8, context_layers=2)
     checkpoint.model.read_as(checkpoint.reading)
     with torch.no_grad():
         checkpoint.model.context.share.weight.normal_()
     checkpoint.save(tmp_path / "again", torch.float32)
     again = open_checkpoint(tmp_path / "again")
-    assert again.reading.context == 8
+    assert (again.reading.context, again.reading.context_layers) == (8, 2)
     for name, weight in checkpoint.model.state_dict().items():
         torch.testing.assert_close(again.model.state_dict()[name], weight)
     again.reading.write(folder)  # whose weights have no context

@@ -26,7 +26,9 @@ def test_a_run_and_its_export(tmp_path: Path) -> None:
     assert of_run.startswith("---\nlibrary_name: milepost\n")
     assert "Stage 1: 6 steps of `marked` and `pairs`, rate 0.001, in float32." in of_run
     assert "- `task`, 2 files" in of_run
-    assert f"| task | {done.found['task']:.1%} |" in of_run
+    before, after = done.checks[0]["task"], done.found["task"]
+    assert f"| task | {before:.1%} | {after:.1%} |" in of_run
+    assert ("find less than those" in of_run) is (after < before)
     assert "## How it reads" not in of_run
     release(done.checkpoint, tmp_path / "animals", window=64, left=16, right=4)
     of_model = (tmp_path / "animals" / "README.md").read_text("utf-8")

@@ -19,7 +19,7 @@ from milepost.errors import InputError, ModelError, WrongModel  # noqa: E402
 from milepost.reranker import LandmarkReranker  # noqa: E402
 from milepost_train.model import open_checkpoint, release  # noqa: E402
 from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
-from milepost_train.model.lmk_model import LmkModel  # noqa: E402
+from milepost_train.model.landmark_transformer import LandmarkTransformer  # noqa: E402
 from milepost_train.model.reading import Reading, read_reading  # noqa: E402
 from support.foreign_folders import encoder  # noqa: E402
 from support.small_models import write_checkpoint  # noqa: E402
@@ -33,7 +33,7 @@ def written(folder: Path, **changes: Any) -> Path:
     usual = {"granularity": 6, "unit_landmarks": True}
     lmk = read_folder(encoder(folder.with_name(folder.name + "-hf")), granularity=6)
     settings = replace(lmk.settings, **{**usual, **changes})
-    write_folder(LmkModel(lmk.backbone, lmk.tokenizer, settings), folder)
+    write_folder(LandmarkTransformer(lmk.backbone, lmk.tokenizer, settings), folder)
     return folder
 
 

@@ -18,8 +18,9 @@ import torch  # noqa: E402
 from milepost.errors import InputError, ModelError  # noqa: E402
 from milepost_train.model import load_checkpoint  # noqa: E402
 from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
+from milepost_train.model.landmark_transformer import LandmarkTransformer  # noqa: E402
 from milepost_train.model.layouts import starting_weights  # noqa: E402
-from milepost_train.model.lmk_model import LmkModel  # noqa: E402
+from milepost_train.model.reading import Reading  # noqa: E402
 from support.foreign_folders import (  # noqa: E402
     TEXTS,
     VARIANTS,
@@ -101,7 +102,7 @@ def test_written_and_read_again(tmp_path: Path, fields: dict[str, Any]) -> None:
     source = encoder(tmp_path / "source")
     model = transformers.AutoModel.from_pretrained(source)
     tokenizer = transformers.AutoTokenizer.from_pretrained(source)
-    lmk = LmkModel(model, tokenizer, settings_of(**fields))
+    lmk = LandmarkTransformer(model, tokenizer, settings_of(**fields))
     (tmp_path / "out.part").mkdir()  # a write that was killed
     write_folder(lmk, tmp_path / "out")
     again = read_folder(tmp_path / "out")
@@ -139,10 +140,12 @@ def test_checkpoint_of_ours(tmp_path: Path) -> None:
     ids = torch.tensor([row.ids])
     with torch.no_grad():
         ours = model(ids, torch.zeros_like(ids), torch.tensor([row.landmarks]))[0]
-        padded = lmk.padded([TEXTS[0]])
-        states = lmk.states(torch.from_numpy(padded.ids), torch.from_numpy(padded.mask))[0]
+        states = lmk(lmk.preprocess([TEXTS[0]]))["token_embeddings"][0]
     theirs = torch.nn.functional.normalize(states[torch.tensor(row.landmarks)], dim=-1)
     assert (ours - theirs).abs().max() < 1e-5
+    Reading("[CLS]", "[SEP]", own_sentence=True).write(folder)
+    with pytest.raises(ModelError, match="own sentence alone"):
+        read_folder(folder, granularity=8)
 
 
 @pytest.mark.parametrize("kind", KINDS)

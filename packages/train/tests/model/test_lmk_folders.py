@@ -22,7 +22,7 @@ from milepost.errors import ModelError  # noqa: E402
 from milepost_train.model import open_checkpoint, release  # noqa: E402
 from milepost_train.model.export import fingerprint  # noqa: E402
 from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
-from milepost_train.model.lmk_model import LmkModel  # noqa: E402
+from milepost_train.model.landmark_transformer import LandmarkTransformer  # noqa: E402
 from milepost_train.model.torch_engine import TorchEngine  # noqa: E402
 from support.foreign_folders import CLS, TEXTS, encoder  # noqa: E402
 from support.tiny_transformers import TEXT, tiny_folder  # noqa: E402
@@ -36,7 +36,7 @@ def written(folder: Path, **changes: Any) -> Path:
     usual = {"landmark": MASK, "granularity": SENTENCES, "unit_landmarks": True}
     lmk = read_folder(encoder(folder.with_name(folder.name + "-hf")), granularity=8)
     settings = replace(lmk.settings, **{**usual, **changes})
-    write_folder(LmkModel(lmk.backbone, lmk.tokenizer, settings), folder)
+    write_folder(LandmarkTransformer(lmk.backbone, lmk.tokenizer, settings), folder)
     return folder
 
 

@@ -17,8 +17,8 @@ transformers = pytest.importorskip("transformers", reason="needs the train extra
 library = pytest.importorskip("sentence_transformers", reason="needs the rivals extra")
 
 from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
+from milepost_train.model.landmark_transformer import LandmarkTransformer  # noqa: E402
 from milepost_train.model.layouts import starting_weights  # noqa: E402
-from milepost_train.model.lmk_model import LmkModel  # noqa: E402
 from support.foreign_folders import (  # noqa: E402
     TEXTS,
     VARIANTS,
@@ -45,7 +45,7 @@ def opened(folder: Path) -> object:
 @pytest.mark.parametrize("number", range(len(VARIANTS)))
 def test_the_same_vectors(tmp_path: Path, source: tuple[object, object], number: int) -> None:
     """``SentenceTransformer(folder)`` gives the LMK document vector, prompts included."""
-    lmk = LmkModel(*source, settings_of(**VARIANTS[number]))
+    lmk = LandmarkTransformer(*source, settings_of(**VARIANTS[number]))
     write_folder(lmk, tmp_path / "out")
     model = opened(tmp_path / "out")
     documents, queries = lmk.encode_documents(TEXTS), lmk.encode_queries(TEXTS)
@@ -60,7 +60,7 @@ def test_the_same_vectors(tmp_path: Path, source: tuple[object, object], number:
 
 def test_saved_by_the_library(tmp_path: Path, source: tuple[object, object]) -> None:
     """What the library saves again is read by it and by us, unchanged."""
-    lmk = LmkModel(*source, settings_of())
+    lmk = LandmarkTransformer(*source, settings_of())
     write_folder(lmk, tmp_path / "out")
     opened(tmp_path / "out").save(str(tmp_path / "again"))
     want = lmk.encode_documents(TEXTS)
@@ -70,10 +70,10 @@ def test_saved_by_the_library(tmp_path: Path, source: tuple[object, object]) -> 
 
 def test_shorter_rows_and_train_mode(tmp_path: Path, source: tuple[object, object]) -> None:
     """``max_seq_length`` can be lowered; train mode does not change where landmarks stand."""
-    write_folder(LmkModel(*source, settings_of()), tmp_path / "out")
+    write_folder(LandmarkTransformer(*source, settings_of()), tmp_path / "out")
     model = opened(tmp_path / "out")
     model.max_seq_length = 20
-    want = LmkModel(*source, settings_of(limit=20)).encode_documents(TEXTS)
+    want = LandmarkTransformer(*source, settings_of(limit=20)).encode_documents(TEXTS)
     assert np.abs(model.encode(TEXTS) - want).max() < 1e-6
     model.train()
     features = [model.preprocess(TEXTS)["landmark_mask"] for _ in range(4)]
@@ -82,7 +82,7 @@ def test_shorter_rows_and_train_mode(tmp_path: Path, source: tuple[object, objec
 
 def test_gradients_reach_the_weights(tmp_path: Path, source: tuple[object, object]) -> None:
     """The library can train the folder on: its forward is differentiable."""
-    write_folder(LmkModel(*source, settings_of()), tmp_path / "out")
+    write_folder(LandmarkTransformer(*source, settings_of()), tmp_path / "out")
     model = opened(tmp_path / "out")
     features = model.preprocess(["the cat sat", "the dog"])
     vectors = model(features)["sentence_embedding"]
@@ -93,7 +93,7 @@ def test_gradients_reach_the_weights(tmp_path: Path, source: tuple[object, objec
 
 def test_asks_for_trust(tmp_path: Path, source: tuple[object, object]) -> None:
     """Version 6 opens a class that is not its own with ``trust_remote_code`` alone."""
-    write_folder(LmkModel(*source, settings_of()), tmp_path / "out")
+    write_folder(LandmarkTransformer(*source, settings_of()), tmp_path / "out")
     if int(library.__version__.split(".")[0]) < 6:
         pytest.skip("version 5 trusts local folders")
     with pytest.raises(ValueError, match="trust_remote_code=True"):

@@ -12,6 +12,8 @@ const VERDICTS = {
   verbatim: "word for word",
   near: "nearly word for word",
   supported: "supported",
+  contradicted: "contradicted",
+  related: "about this: read it",
   unsupported: "not supported",
   unquoted: "in other words",
   misquoted: "quoted wrongly",
@@ -129,7 +131,8 @@ function withLinks(text, { passages, citations }) {
 function supported(verdict, support) {
   if (!support) return "";
   const sure = support.score === null ? "its words" : percent(support.score);
-  if (verdict === "supported") return `, ${sure}`;
+  if (verdict === "supported" || verdict === "related") return `, ${sure}`;
+  if (verdict === "contradicted") return "";
   return `, but by ${support.number ? `result ${support.number}` : support.title}: ${sure}`;
 }
 

@@ -27,7 +27,8 @@ from milepost.serve.state import State, state_of
 if TYPE_CHECKING:
     from milepost.chat import Endpoint
     from milepost.search import SearchResult
-    from milepost.types import CheckResult, Passage
+    from milepost.types import Passage
+    from milepost.verdicts import CheckResult
 
 log = logging.getLogger("milepost.serve")
 
@@ -52,9 +53,9 @@ async def ask(request: Request, asked: Question) -> StreamingResponse:
 
     Server-sent events: ``passages`` (as ``/search`` gives them; [1] in the text is the first),
     ``thinking`` (what a model thinks first), ``text`` (piece by piece), ``citation`` (a sentence,
-    the number it cites, and the verdict: verbatim, near, supported, unsupported, unquoted,
-    misquoted, missing; ``support`` is what supports it, with the probability), then ``answer`` (the
-    whole) or ``error``.
+    the number it cites, and the verdict: verbatim, near, supported, contradicted, related,
+    unsupported, unquoted, misquoted, missing; ``support`` is what supports it, with the
+    probability), then ``answer`` (the whole) or ``error``.
     """
     state = state_of(request)
     remote = state.settings.language_model

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
@@ -12,9 +12,10 @@ from milepost.library import document_id
 from milepost.serve.routes.bodies import Asked, Documents, JsonRoute
 from milepost.serve.routes.search import WHERE, Found, found
 from milepost.serve.state import State, state_of, while_connected
+from milepost.verdicts import DifferenceKind, Verdict
 
 if TYPE_CHECKING:
-    from milepost.types import Match
+    from milepost.verdicts import Match
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
 
@@ -43,6 +44,7 @@ class Changed(BaseModel):
     given_end: int
     start: int
     end: int
+    kind: DifferenceKind | None = Field(description="In which exact point a claim differs.")
 
 
 class FoundPlace(BaseModel):
@@ -64,16 +66,16 @@ class FoundPlace(BaseModel):
 class CheckAnswer(BaseModel):
     """What ``POST /check`` gives."""
 
-    verdict: Literal["verbatim", "near", "supported", "not found"]
+    verdict: Verdict
     places: list[FoundPlace]
-    passages: list[Found] = Field(description="What supports the text, the most probable first.")
+    passages: list[Found] = Field(description="Passages about it, most probable first.")
     best: float = Field(description="Probability of the best passage, returned or not.")
     notes: list[str]
 
 
 @router.post("/check")
 async def check(request: Request, asked: CheckRequest) -> CheckAnswer:
-    """Say whether a text is in the documents: verbatim, nearly, or supported by which sentences."""
+    """Say whether a text is in the documents: verbatim, or how a sentence judges it."""
     state = state_of(request)
     return await while_connected(request, state.searching(lambda: _answer(state, asked)))
 
@@ -116,6 +118,7 @@ def _place(place: Match, titles: dict[str, str]) -> FoundPlace:
                 given_end=each.given_end,
                 start=each.start,
                 end=each.end,
+                kind=each.kind,
             )
             for each in place.differences
         ],

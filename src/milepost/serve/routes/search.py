@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -70,6 +71,22 @@ class Sentence(BaseModel):
     score: float = Field(description="Probability, 0 to 1, that it is evidence.")
 
 
+class FoundRow(BaseModel):
+    """A row of a table."""
+
+    start: int
+    end: int
+    cells: list[str] = Field(description="One for each column.")
+
+
+class FoundTable(BaseModel):
+    """The rows of a table that answer, and what names them."""
+
+    caption: str | None
+    columns: list[str] = Field(description="Empty if no row names the columns.")
+    rows: list[FoundRow]
+
+
 class Found(BaseModel):
     """A passage: whole sentences of one document."""
 
@@ -83,6 +100,7 @@ class Found(BaseModel):
     page: int | None
     place: str | None = Field(description="Page, slide, sheet and row … in words.")
     heading: str | None
+    table: FoundTable | None = Field(description="If the best sentence is in a table.")
     reference: Reference | None = Field(description="Author, title and date.")
 
 
@@ -164,6 +182,7 @@ def found(library: Library, passages: Sequence[Passage]) -> list[Found]:
             page=passage.page,
             place=passage.place,
             heading=passage.heading,
+            table=None if passage.table is None else FoundTable(**asdict(passage.table)),
             reference=references.get(passage.document),
         )
         for passage in passages

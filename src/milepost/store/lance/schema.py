@@ -18,8 +18,9 @@ from milepost.errors import NewerSchema, NotAnIndex, OldSchema, WrongModel
 from milepost.store.lance.address import Address
 from milepost.store.lance.loop import together
 
-VERSION = 2
-"""Of the tables; it goes up with every change of them, and of what is kept as a word."""
+VERSION = 3
+"""Of the tables; it goes up with every change of them, and of what the model or the
+words of an index read."""
 
 INDEX_FROM = 60_000
 """Sentences from which indexes are made. A search reads all vectors of fewer: exact, and they stay

@@ -12,17 +12,13 @@ from psycopg import errors as pg
 from psycopg import sql
 
 from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
-from milepost.properties import Properties
-from milepost.stemming import SCRIPTS
 from milepost.store.conditions import HEAD
-from milepost.store.postgres import facts
 from milepost.store.postgres.address import Address
 from milepost.store.postgres.connecting import Connection, extension_schema, look_into
-from milepost.store.strings import unescape
-from milepost.types import Document
 
-VERSION = 3
-"""Of the tables; it goes up with every change of them, and of what is kept as a word."""
+VERSION = 4
+"""Of the tables; it goes up with every change of them, and of what the model or the
+words of an index read."""
 
 OLDEST_VECTOR = (0, 8)
 """pgvector from which an index goes on past the rows that a filter rejects (iterative scans)."""
@@ -91,33 +87,7 @@ CREATE INDEX ON facts (key, dated) INCLUDE (document) WHERE dated IS NOT NULL
 }
 
 
-def _add_facts(connection: psycopg.Connection[Any], partitions: int) -> bool:
-    """The facts of all documents, which version 1 did not have."""
-    _create_parted(connection, "facts", partitions, dimensions=0)
-    with connection.cursor(name="described") as described:
-        described.execute("SELECT id, name, source, properties::text FROM documents")
-        for number, name, source, properties in described:
-            path = None if source is None else unescape(source)
-            document = Document(
-                unescape(name), "", source=path, properties=Properties.stored(properties)
-            )
-            facts.write(connection, number, facts.of(document))
-    return True
-
-
-def _keep_words(connection: psycopg.Connection[Any], partitions: int) -> bool:
-    """Nothing to do but where a word is in a script whose words version 2 did not stem."""
-    found = "SELECT 1 FROM postings WHERE term >= %s AND term < %s LIMIT 1"
-    return not any(
-        connection.execute(found, (first, chr(ord(last) + 1))).fetchone()
-        for first, last in SCRIPTS.values()
-    )
-
-
-MIGRATIONS: dict[int, Callable[[psycopg.Connection[Any], int], bool]] = {
-    1: _add_facts,
-    2: _keep_words,
-}
+MIGRATIONS: dict[int, Callable[[psycopg.Connection[Any], int], bool]] = {}
 """What brings the tables of a version to the next one, given the partitions; one transaction. False
 where an index cannot be brought there."""
 

@@ -187,7 +187,7 @@ class Writing:
         if self._connection is None:
             connection = connect(path, "mode=rw", self._patience_s)
             try:
-                schema.identify(connection, self._folder, write=True)
+                schema.identify(connection, self._folder)
                 connection.execute("PRAGMA synchronous = FULL")  # what was put survives a power cut
                 connection.execute("PRAGMA journal_size_limit = 33554432")
             except BaseException:

@@ -3,7 +3,7 @@
 The query is rounded to int8, too. ``Rounded.error`` bounds what that changes: by the Cauchy-Schwarz
 inequality the product with a row of unit length is off by no more than the length of the query's
 rounding error. So the rows that can be among the nearest are known for sure, and only those are
-scored exactly; the result is that of the exact scan, 2 to 4 times sooner (``bench/scan.py``).
+scored exactly; the result is that of the exact scan, 2 to 4 times sooner (``studies/scale``).
 """
 
 from __future__ import annotations

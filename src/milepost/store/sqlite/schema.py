@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from milepost.errors import IndexDamaged, NewerSchema, NotAnIndex, OldSchema, WrongModel
-from milepost.stemming import SCRIPTS
 from milepost.store.sqlite import segment
 
 FILE = "milepost.sqlite"
 APPLICATION = 0x4D504F53  # "MPOS"
-# 6 stemmed no word but English ones, 5 had no facts, 4 no properties, 3 did not say how a file was
-# read
-VERSION = 7
-_UNSTEMMED = 6
-"""It differs from the next version only where ``stemming.SCRIPTS`` are written."""
+# 7 read rows of tables without the names of their columns, 6 stemmed no word but English ones, 5
+# had no facts, 4 no properties, 3 did not say how a file was read
+VERSION = 8
 
 # ``name``, ``source`` and ``hash`` have no type, see ``read.kept``: a file's name may not be UTF-8.
 # The record of a document is narrow and its bulk lies in ``bodies`` and ``pieces``, so that a list
@@ -124,14 +121,8 @@ def is_blank(connection: sqlite3.Connection) -> bool:
     return number == 0 and _pragma(connection, "application_id") == 0
 
 
-def identify(connection: sqlite3.Connection, folder: Path, *, write: bool = False) -> None:
+def identify(connection: sqlite3.Connection, folder: Path) -> None:
     """Make sure that the file is an index that this version can read.
-
-    Args:
-        connection: to the file.
-        folder: of the index.
-        write: it will be written: an index of version 6 that can be read gets the number of this
-            version.
 
     Raises:
         NotAnIndex: a database of another program.
@@ -147,24 +138,12 @@ def identify(connection: sqlite3.Connection, folder: Path, *, write: bool = Fals
             f"(schema {version}, this one reads {VERSION})",
             "pip install -U milepost",
         )
-    if version == _UNSTEMMED and not _holds_stemmed(connection):
-        if write:
-            connection.execute(f"PRAGMA user_version = {VERSION}")
-    elif version < VERSION:
+    if version < VERSION:
         raise OldSchema(
             f"{folder} was written by an older Milepost "
             f"(schema {version}, this one reads {VERSION})",
             rebuild(folder),
         )
-
-
-def _holds_stemmed(connection: sqlite3.Connection) -> bool:
-    """Whether a word is in a script whose words have other stems than they had in version 6."""
-    found = "SELECT 1 FROM instances WHERE term >= ? AND term < ? LIMIT 1"
-    return any(
-        connection.execute(found, (first, chr(ord(last) + 1))).fetchone()
-        for first, last in SCRIPTS.values()
-    )
 
 
 def read_meta(connection: sqlite3.Connection, folder: Path) -> Meta:

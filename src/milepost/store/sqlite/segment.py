@@ -1,6 +1,6 @@
 """Rows of numbers in one append-only file: a float32 scale and ``d`` int8 values each.
 
-See ``packing.rounded``. Measured by ``bench/scan.py``: a quarter of float32's bytes for about twice
+See ``packing.rounded``. Measured (``studies/scale``): a quarter of float32's bytes for about twice
 its time, seven times faster than float16, and dot products of real sentences off by 0.0004 (root
 mean square).
 
@@ -134,7 +134,7 @@ class Segment:
 
         Not by the matrix product: einsum sums each row alike wherever it stands, so that equal
         rows tie, and its one thread is not held up where other processes keep the cores busy
-        (the matrix product's threads were, by seventy times, see ``bench/scan.py``).
+        (the matrix product's threads were, by seventy times, see ``studies/scale``).
         """
         query = np.ascontiguousarray(vector, dtype=np.float32)
         out = np.empty(end - start, dtype=np.float32)

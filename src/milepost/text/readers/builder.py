@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from milepost.properties import EMPTY
 from milepost.types import Document, Mark, MarkKind, Value
+
+_CAPTION = re.compile(
+    r"(?:table|tab\.|tabelle|tableau|tabella|tabla|tabela|表)\s*[\dA-Z一-十]", re.I
+)
+_MAX_CAPTION = 300  # characters
 
 
 class TextBuilder:
@@ -18,6 +24,8 @@ class TextBuilder:
         self._blocks: list[int] = []
         self._marks: list[Mark] = []
         self._places: dict[MarkKind, str] = {}  # places that begin at the next unit
+        self._table: tuple[int, int, Sequence[str], str, int] | None = None
+        """Marks and units before the open table; its columns, caption and header rows."""
 
     @property
     def text(self) -> str:
@@ -63,6 +71,28 @@ class TextBuilder:
             self._marks.append(Mark(self._length, "heading", " ".join(unit.split()), level))
         self._put(unit)
 
+    def begin_table(
+        self, columns: Sequence[str], caption: str = "", *, header_rows: int = 0
+    ) -> None:
+        """Begin a table at the next unit; each of its units is a row.
+
+        Args:
+            columns: the names of the columns; empty if they have none.
+            caption: by default the last unit if it says that it is one.
+            header_rows: number of rows that name the columns.
+        """
+        caption = caption or (caption_in(self._parts[-1]) if self._parts else "")
+        self._table = len(self._marks), len(self._blocks), columns, caption, header_rows
+
+    def end_table(self) -> None:
+        """End the table that was begun, if any; one of less than two rows gets no mark."""
+        if self._table is None:
+            return
+        (number, unit, columns, caption, headers), self._table = self._table, None
+        if len(self._blocks) > unit + 1:
+            start, body = self._blocks[unit], self._blocks[unit + headers]
+            self._marks[number:number] = table_marks(start, body, self._length, columns, caption)
+
     def include(self, document: Document) -> None:
         """Add the text, blocks and marks of another document, without line boxes."""
         if not document.text.strip():
@@ -105,3 +135,32 @@ class TextBuilder:
     def _put(self, part: str) -> None:
         self._parts.append(part)
         self._length += len(part)
+
+
+def caption_in(unit: str) -> str:
+    """Return a unit as one line if it is the caption of a table, else an empty string."""
+    is_caption = len(unit) <= _MAX_CAPTION and _CAPTION.match(unit.lstrip())
+    return " ".join(unit.split()) if is_caption else ""
+
+
+def table_marks(
+    start: int, body: int, end: int, columns: Sequence[str], caption: str
+) -> list[Mark]:
+    """Return the marks of a table.
+
+    Args:
+        start: where its rows begin in the text.
+        body: where the rows below the names of the columns begin.
+        end: where its rows end.
+        columns: names of the columns; empty if they have none.
+        caption: empty if it has none.
+    """
+    names = [" ".join(name.replace("|", "/").split()) for name in columns]
+    while names and not names[-1]:
+        names.pop()
+    marks = [Mark(start, "table", f"{end - start} {body - start}")]
+    if caption := " ".join(caption.split()):
+        marks.append(Mark(start, "caption", caption))
+    if names:
+        marks.append(Mark(start, "columns", " | ".join(names)))
+    return marks

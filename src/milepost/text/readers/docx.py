@@ -153,7 +153,7 @@ class _Reader:
                 for cell in cells:
                     self.blocks(cell)
                 continue
-            grid.add(self._row(row, cells, above))
+            grid.add(self._row(row, cells, above), header=_is_header(row))
         grid.write(self.text)
 
     def _row(self, row: Element, cells: list[Element], above: dict[int, str]) -> Iterator[Cell]:
@@ -261,6 +261,12 @@ def _rows(table: Element) -> Iterator[Element]:
                 yield node
         elif node.tag in _CONTAINERS:
             yield from _rows(node)
+
+
+def _is_header(row: Element) -> bool:
+    """Whether a row is repeated at the top of each page."""
+    mark = row.find(f"{W}trPr/{W}tblHeader")
+    return mark is not None and mark.get(VAL, "1") not in ("0", "false", "off")
 
 
 def _cells(row: Element) -> Iterator[Element]:

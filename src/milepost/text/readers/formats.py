@@ -20,8 +20,9 @@ from milepost.text.readers.harmless import harmless, one_line
 from milepost.text.sidecar import with_sidecar
 from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
 
-TEXT_VERSION = 2
-"""Raised if a file gives another text than before, so that indexes in the cache are made anew."""
+TEXT_VERSION = 3
+"""Raised if a file gives another text or other marks than before, so that indexes in the cache are
+made anew."""
 
 SUFFIXES: dict[str, str] = {
     ".pdf": "pdf",

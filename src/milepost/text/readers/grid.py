@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from milepost.text.readers.builder import TextBuilder
+from milepost.text.readers.builder import TextBuilder
+from milepost.text.readers.headers import column_names, names_columns
 
 Cell = tuple[str, int, int]
 """The text of a cell in one line, and how many columns and rows it covers."""
@@ -22,14 +21,26 @@ _MAX_ALONE = 60  # characters of a cell that keeps its place if no other in its 
 
 
 class Grid:
-    """The rows of one table."""
+    """The rows of one table.
+
+    Attributes:
+        caption: its caption; empty if the file has none.
+    """
 
     def __init__(self) -> None:
+        self.caption = ""
         self._rows: list[list[str]] = []
+        self._headers = 0  # rows at the top that the file says name the columns
+        self._names: list[str] = []  # of the columns
         self._down: dict[int, tuple[int, str]] = {}  # column → rows still covered, text
 
-    def add(self, cells: Iterable[Cell]) -> None:
-        """Add a row; cells that continue one above are not among ``cells``."""
+    def add(self, cells: Iterable[Cell], *, header: bool = False) -> None:
+        """Add a row; cells that continue one above are not among ``cells``.
+
+        Args:
+            cells: the cells, from left to right.
+            header: whether the file says that the row names columns.
+        """
         row: list[str] = []
         below: dict[int, tuple[int, str]] = {}
         own = False
@@ -44,6 +55,7 @@ class Grid:
         self._continue(row, below, rest=True)
         self._down = below
         if own:
+            self._headers += header and self._headers == len(self._rows)
             self._rows.append(row)
 
     @staticmethod
@@ -66,10 +78,26 @@ class Grid:
         """Write the rows, without the columns that are empty in all of them, and start anew."""
         width = max(map(len, self._rows), default=0)
         kept = [k for k in range(width) if any(k < len(row) and row[k] for row in self._rows)]
-        for row in self._rows:
-            cells = [row[k] if k < len(row) else "" for k in kept]
-            text.add(joined(cells), close=sum(map(bool, cells)) > 1)
-        self._rows, self._down = [], {}
+        rows = [[row[k] if k < len(row) else "" for k in kept] for row in self._rows]
+        filled = [sum(map(bool, cells)) for cells in rows]
+        is_table = sum(count > 1 for count in filled) > 1
+        if is_table:
+            self._begin(text, rows)
+        for cells, count in zip(rows, filled, strict=True):
+            text.add(joined(cells), close=count > 1)
+        if is_table:
+            text.end_table()
+        self._rows, self._headers, self._down = [], 0, {}
+
+    def _begin(self, text: TextBuilder, rows: list[list[str]]) -> None:
+        headers = min(self._headers, len(rows) - 1)
+        if not headers and names_columns(list(enumerate(rows, 1)), 0):
+            headers = 1
+        if headers:
+            self._names = column_names(rows[:headers])
+        elif len(self._names) != len(rows[0]):  # the rest of a table keeps the names of its columns
+            self._names = []
+        text.begin_table(self._names, self.caption, header_rows=headers)
 
 
 def joined(cells: Sequence[str]) -> str:

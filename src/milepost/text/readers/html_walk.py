@@ -176,7 +176,7 @@ class Walk:
                     self._quoted -= tag == "q"
                     self._formula -= tag == "math"
             return
-        self._flush(int(tag[1]) if tag in _HEADINGS else 0)
+        words = self._flush(int(tag[1]) if tag in _HEADINGS else 0)
         if tag == "pre":
             self._pre -= 1
         elif tag == "li":
@@ -184,12 +184,15 @@ class Walk:
         elif tag in ("ol", "ul", "menu", "dir"):
             if self._lists:
                 self._lists.pop()
+        elif tag == "caption":
+            if self._grids:
+                self._grids[-1][1].caption = words
         elif tag == "table":
             self._close_table(node)
         elif tag == "tr" and self._cells and _is_data(node):
             cells = self._cells.pop()
             if self._grids:
-                self._grids[-1][1].add(cells)
+                self._grids[-1][1].add(cells, header=_is_header(node))
 
     def _close_table(self, node: Any) -> None:
         if self._grids and self._grids[-1][0] == node.mem_id:
@@ -214,33 +217,34 @@ class Walk:
         counted[1] = number + counted[2]
         return f"{numeral(number, counted[0])}. "
 
-    def _flush(self, level: int = 0) -> None:
-        """Add the text collected since the last block boundary."""
+    def _flush(self, level: int = 0) -> str:
+        """Add the text collected since the last block boundary, and return what was added."""
         if not self._words:
-            return
+            return ""
         raw = "".join(self._words)
         self._words.clear()
         if not self._pre and raw.isspace():  # most text is between blocks
-            return
+            return ""
         raw = shown(raw)
         if self._pre and not self._cells:
             self._write_table()
             for number, line in enumerate(raw.replace("\0", "\n").strip("\n").split("\n")):
                 self._text.add(line.rstrip(), close=number > 0)
-            return
+            return ""
         lines = (_SPACES.sub(" ", line).strip() for line in raw.split("\0"))
         words = "\n".join(line for line in lines if line)
         if not words:
-            return
+            return ""
         if self._cells and self._cells[-1]:
             cell, columns, rows = self._cells[-1][-1]
             self._cells[-1][-1] = (f"{cell} {words}".strip().replace("\n", " "), columns, rows)
-            return
+            return ""
         self._write_table()
         if level:
             words = _PILCROW.sub("", words)
         self._text.add(self._bullet + words, close=bool(self._bullet), level=level)
         self._bullet = ""
+        return words
 
     def _write_table(self) -> None:
         """Write the rows above a text that is outside of rows: a caption, the layout of a page."""
@@ -251,6 +255,14 @@ class Walk:
 def _is_data(row: Any) -> bool:
     """Whether a table row contains cells of data, not the layout of a page."""
     return row.css_first("table, h1, h2, h3, h4, pre, p + p + p") is None
+
+
+def _is_header(row: Any) -> bool:
+    """Whether a table row names columns: it is in the head, or all its cells are headers."""
+    if row.parent.tag == "thead":
+        return True
+    cells = [cell.tag for cell in row.iter()]
+    return len(cells) > 1 and all(tag == "th" for tag in cells)
 
 
 def _is_link(node: Any) -> bool:

@@ -6,9 +6,11 @@ import re
 from typing import Any
 
 from milepost.properties import EMPTY, Properties
+from milepost.table_rows import cells_of
 from milepost.text import plain_yaml
 from milepost.text.encoding import decode
 from milepost.text.readers import metadata
+from milepost.text.readers.builder import caption_in, table_marks
 from milepost.text.vaults import readable, vault_of
 from milepost.types import Document, Mark
 
@@ -68,6 +70,12 @@ def _structure(text: str) -> tuple[tuple[Mark, ...], tuple[int, ...]]:
             blocks.update(offsets[first:last])
         elif token.type in _UNITS:
             blocks.add(offsets[first])
+        if token.type == "table_open":
+            start, end = offsets[first], min(offsets[last], len(text))
+            names = [_plain(text[a:b]) for a, b in cells_of(text, start, offsets[first + 1])]
+            follows = number > 1 and tokens[number - 1].type == "paragraph_close"
+            caption = caption_in(_plain(tokens[number - 2].content)) if follows else ""
+            marks += table_marks(start, offsets[first + 2], end, names, caption)
         if token.type == "heading_open":
             ink = _INK.search(text, offsets[first])
             words = _plain(tokens[number + 1].content)

@@ -180,14 +180,14 @@ class _Reader:
 
     def _table(self, table: Element) -> None:
         grid = Grid()
-        for row in _rows(table):
+        for row, header in _rows(table):
             cells = [cell for cell in row if local(cell) == "table-cell"]
             if any(every(cell, "table") for cell in cells):
                 grid.write(self.text)
                 for cell in cells:
                     self.blocks(cell)
                 continue
-            grid.add(self._cells(cells))
+            grid.add(self._cells(cells), header=header)
         grid.write(self.text)
 
     def _cells(self, cells: list[Element]) -> Iterator[Cell]:
@@ -299,12 +299,14 @@ def _holding(node: Element) -> Element:
     return holder
 
 
-def _rows(table: Element) -> Iterator[Element]:
+def _rows(table: Element, *, header: bool = False) -> Iterator[tuple[Element, bool]]:
+    """Yield the rows of a table, and whether each is one of those that name the columns."""
     for node in table:
-        if local(node) == "table-row":
-            yield node
-        elif local(node) in ("table-header-rows", "table-rows", "table-row-group"):
-            yield from _rows(node)
+        tag = local(node)
+        if tag == "table-row":
+            yield node, header
+        elif tag in ("table-header-rows", "table-rows", "table-row-group"):
+            yield from _rows(node, header=header or tag == "table-header-rows")
 
 
 def _inner(paragraph: Element) -> Iterator[Element]:

@@ -96,8 +96,9 @@ class _Slide:
     def _frame(self, frame: Element) -> None:
         """Add a table, a chart or a diagram."""
         grid = Grid()
-        for row in every(frame, "tr"):
-            grid.add(_cells(row))
+        header = any(_is_set(look, "firstRow") for look in every(frame, "tblPr"))
+        for number, row in enumerate(every(frame, "tr")):
+            grid.add(_cells(row), header=header and not number)
         grid.write(self._text)
         for line, close in self._drawings.lines(frame):
             self._text.add(line, close=close)

@@ -10,7 +10,7 @@ import { readNetwork } from "./network.js";
 import { readOperators } from "./operators.js";
 import { expandHits } from "./passages.js";
 import { counted, holding, operatorNotes, placesOf, required } from "./required.js";
-import { questionTerms } from "./terms.js";
+import { questionTerms, wordsOf } from "./terms.js";
 import { readTrees } from "./trees.js";
 import { languageNotes } from "./language_notes.js";
 import { WordPiece } from "./wordpiece.js";
@@ -69,7 +69,7 @@ class Engine {
   search(question, most, chosen = null) {
     const asked = readOperators(question);
     if (asked.excluded.length && !hasWord(asked.question)) throw new BadQuestion("The question only says what passages must not hold. Ask for something as well.");
-    const query = { ...this.read(asked.question), text: question };
+    const query = { ...this.read(asked.question), text: question, question: asked.question };
     const scope = this.gather(query, chosen ?? this.documents.listed.map((_, number) => number));
     const phrases = placesOf(asked.phrases, this.documents, scope.numbers);
     const numbers = holding(phrases);
@@ -92,7 +92,7 @@ class Engine {
     const passages = runs.map((run) => this.passage(scope, score, run)).filter(Boolean);
     passages.sort((a, b) => b.score - a.score);
     const texts = passages.map(({ document, start, end }) => document.points.slice(start, end));
-    const notes = [...languageNotes(this.judge, query.text, texts, this.model.reads, fused), ...fused.notes];
+    const notes = [...languageNotes(this.judge, query.text, texts, this.model.reads, fused), ...missingWords(query.question, scope.idf)];
     return { passages, signals: fused.signals, terms: scope.idf, notes, relevance: relevance(scope, fused.score) };
   }
 
@@ -177,6 +177,13 @@ class Engine {
     const [base, slope, more, crowd] = this.model.fusion.calibration;
     return logistic(base + slope * best + more * Math.log1p(rest) + crowd * (1 - 1 / documents));
   }
+}
+
+/** A note of the words that are not in the text, as the user wrote them. */
+function missingWords(question, idf) {
+  const words = wordsOf(question);
+  const missing = [...idf].filter(([, weight]) => weight <= 0).map(([term]) => words.get(term) ?? term);
+  return missing.length ? [`not in the text: ${missing.join(", ")}`] : [];
 }
 
 const logistic = (value) => 1 / (1 + Math.exp(-Math.max(-60, Math.min(60, value))));

@@ -30,7 +30,7 @@ export function fuse(scope, coverage, settings) {
       for (let row = 0; row < score.length; row += 1) score[row] += Math.fround(curve[row] * weight);
     });
   }
-  return { score, signals, share, shift, landmarks, words, notes: notes(scope) };
+  return { score, signals, share, shift, landmarks, words };
 }
 
 function measure(scope, coverage) {
@@ -50,11 +50,6 @@ function measure(scope, coverage) {
     cover: scope.lexical[1][matched] / possible - 0.5,
     "out of vocabulary": 1 - Math.min(coverage, Math.fround(mean(scope.coverage))),
   };
-}
-
-function notes(scope) {
-  const missing = [...scope.idf].filter(([, weight]) => weight <= 0).map(([term]) => term);
-  return missing.length ? [`not in the text: ${missing.join(", ")}`] : [];
 }
 
 function sum(values) {

@@ -47,6 +47,15 @@ export function terms(text, without) {
   return found;
 }
 
+/** Each term of a question with its word as it was written, the first of each. */
+export function wordsOf(question) {
+  const words = new Map();
+  for (const { 0: word, groups } of question.matchAll(TOKEN)) {
+    for (const term of terms(word, new Set())) if (!words.has(term)) words.set(term, groups.run === undefined ? word : term);
+  }
+  return words;
+}
+
 /** One word: case, accents, possessive, stem. */
 export function folded(word) {
   let plain = word;

@@ -175,8 +175,11 @@ def export(
     if form == "openvino" and not released.reranker and not settings.quiet:
         fit = shlex.join(["milepost", "fit", str(out), "--tasks", "questions.jsonl"])
         say(
-            f"the search ranks by default weights, and scores are not calibrated; learn both: {fit}"
+            "the search ranks by default weights, and its percentages only order passages; with "
+            f"200 questions about 20 documents, learn both: {fit}"
         )
+    if form == "openvino" and "int8" not in precision and not settings.quiet:
+        say("int8 reads several times faster on most CPUs: --precision f32,int8 --calibration FILE")
     if push is not None:
         from milepost.engine.hub import upload
 

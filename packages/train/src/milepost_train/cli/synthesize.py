@@ -194,6 +194,11 @@ def synthesize(
                 )
         except KeyboardInterrupt:
             raise Interrupted("rows are kept; run the same command to continue") from None
+    if dev and not found.counts["documents of dev"]:
+        say(
+            f"no document with questions is in dev: --dev {dev:g} of "
+            f"{found.counts['documents']:,} documents; give a larger --dev, and another --out"
+        )
     return report(settings, out, found.counts, found.bad)
 
 

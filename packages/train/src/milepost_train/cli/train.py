@@ -51,6 +51,14 @@ See docs/training.md for the keys of CONFIG.""",
     type=click.Choice(["auto", "cpu", "cuda", "mps"]),
     help="Device; auto: a GPU if there is one.",
 )
+@click.option(
+    "--steps", type=click.IntRange(min=1), metavar="N", help="Steps, where CONFIG has one stage."
+)
+@click.option(
+    "--keep",
+    type=click.Choice(["best", "all"]),
+    help="best: the checkpoint is that of the best check; all: keep that of each check as well.",
+)
 @common
 @click.pass_obj
 def train(
@@ -60,6 +68,8 @@ def train(
     init: str | None,
     out: Path | None,
     device: str | None,
+    steps: int | None,
+    keep: str | None,
 ) -> int:
     """Train a model as CONFIG says; options override CONFIG.
 
@@ -77,7 +87,7 @@ def train(
 
     # Before torch, which takes seconds to import.
     try:
-        read = read_config(config, init=init, out=out, device=device)
+        read = read_config(config, init=init, out=out, device=device, steps=steps, keep=keep)
     except WrongSettings as error:
         *others, last = error.faults
         for fault in others:
@@ -91,7 +101,13 @@ def train(
 
     first = number_of() == 0  # of several processes, of which one reports
     settings = settings if first else replace(settings, quiet=True)
-    options = {"--init": init, "--out": out, "--device": device}
+    options = {
+        "--init": init,
+        "--out": out,
+        "--device": device,
+        "--steps": steps,
+        "--keep": keep,
+    }
     named = [str(part) for pair in options.items() if pair[1] is not None for part in pair]
     again = shlex.join(["milepost", "train", str(config), *named, "--resume"])
     with Screen(settings) as screen, Stop(settings) as stop:
@@ -104,17 +120,30 @@ def train(
         except RunInterrupted as error:
             raise MilepostError(error.problem, f"{error.hint}; then: {again}") from error
     if not settings.quiet:
-        _print(done, read.check.budget)
+        _print(done, read.check.budget, best=read.check.keep == "best")
     return 1 if first and done.bad else 0  # a launcher ends the others if one of them gives 1
 
 
-def _print(done: Trained, budget: int) -> None:
+def _print(done: Trained, budget: int, *, best: bool) -> None:
     click.echo(f"{done.checkpoint}  ({done.steps:,} steps, {clock(done.seconds)})")
-    if done.found:
-        found = _percent(done.found)
+    if done.checks:
+        from milepost_train.model.card import mean
+
+        means = {step: mean(found) for step, found in done.checks.items()}
+        top = max(means, key=lambda step: means[step])
+        at = top if best else max(means)
+        found = _percent(done.checks[at])
         click.echo(f"  evidence found by landmarks in {budget:,} characters, %: {found}")
+        if at < max(means):
+            click.echo(f"  the checkpoint is that of step {at:,}, the best check")
     model = done.checkpoint.parent / "model"
     click.echo(shlex.join(["milepost", "export", str(done.checkpoint), "--out", str(model)]))
+    if done.checks and means[max(means)] < means[min(means)]:
+        click.echo(
+            f"The training made the model worse: {100 * means[min(means)]:.1f} % before, "
+            f"{100 * means[max(means)]:.1f} % after, at best {100 * means[top]:.1f} % at step "
+            f"{top:,}. {'' if best else '--keep best, '}fewer steps or a lower rate may help."
+        )
 
 
 class Stop:
@@ -151,12 +180,15 @@ class Stop:
 
 
 class Screen(Gauge):
-    """A progress bar if stderr is a terminal, and lines for checks, notes and warnings."""
+    """A progress bar if stderr is a terminal, and lines for checks, notes and warnings.
+
+    Elsewhere each work is a line when it begins, and each line of the log is one.
+    """
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
         self._quiet = settings.quiet
-        self._loss = ""
+        self._loss = self._doing = ""
 
     def columns(self) -> Sequence[ProgressColumn]:
         """Steps, the loss and time left."""
@@ -173,6 +205,12 @@ class Screen(Gauge):
         said = [event.warning, line.get("alarm")]
         if not self._quiet:
             said += [event.note, _checked(line)]
+            if not self._wanted:
+                new = event.doing != self._doing and event.doing
+                logged = "loss" in line and "check" not in line
+                said += [f"{event.doing} …" if new else ""]
+                said += [f"step {event.done:,} of {event.of:,}: {self._loss}" if logged else ""]
+                self._doing = event.doing or self._doing
         for words in filter(None, said):
             self._say(words)
         if event.doing:

@@ -100,7 +100,7 @@ class Bert(nn.Module):
         valid: Tensor,
         marks: Tensor,
         own: Tensor | None,
-        second: nn.Module | None = None,
+        second: nn.ModuleList | None = None,
     ) -> Tensor:
         """Compute states at the marks, ``(b, m, d)``.
 
@@ -110,7 +110,7 @@ class Bert(nn.Module):
             marks: ``(b, m)`` int64 positions.
             own: ``(b, 1, m, t)`` bool, the tokens that each mark may attend to in the last layer,
                 or None for all valid tokens.
-            second: another last layer, which attends to all valid tokens; its states come behind
+            second: other last layers, which attend to all valid tokens; their states come behind
                 those of the first, ``(b, 2m, d)``.
         """
         return through(self.layers, embed(self.embeddings, ids), valid, marks, own, second)
@@ -146,7 +146,7 @@ def through(
     valid: Tensor,
     marks: Tensor,
     own: Tensor | None,
-    second: nn.Module | None = None,
+    second: nn.ModuleList | None = None,
 ) -> Tensor:
     """Run ``(b, t, d)`` through one or more layers, the last only at the marks: ``(b, m, d)``.
 
@@ -154,7 +154,12 @@ def through(
     """
     everything = valid[:, None, None, :]
     *body, last = layers
-    for layer in body:
+    around = states
+    for number, layer in enumerate(body, 1):
         states = layer(states, everything)
+        if second is not None and number == len(layers) - len(second):
+            around = states
     result: Tensor = last(states, everything if own is None else own, marks)
-    return result if second is None else torch.cat((result, second(states, everything, marks)), 1)
+    if second is None:
+        return result
+    return torch.cat((result, through(second, around, valid, marks, None)), 1)

@@ -53,8 +53,9 @@ def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
         checkpoint: the folder ``checkpoint`` of a run, or ``checkpoint-N``.
 
     Returns:
-        ``run.json`` with the last check as ``last`` (for ``checkpoint-N`` the one after N steps);
-        None for a checkpoint of another origin, or if the record cannot be read.
+        ``run.json`` with the check before training as ``first`` and that of the checkpoint as
+        ``last``: the last one or, as the run was set, the best, for ``checkpoint-N`` that after N
+        steps; None for a checkpoint of another origin, or if the record cannot be read.
     """
     folder = Path(checkpoint).resolve()
     try:
@@ -69,13 +70,23 @@ def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
     if not isinstance(settings, dict) or "stages" not in settings:
         return None
     step = int(kept[1]) if kept[1] else None
-    last: dict[str, Any] = {}
+    checks: list[dict[str, Any]] = []
     for line in log:
         with suppress(ValueError):  # the last line of a run that was killed
             read = json.loads(line)
-            whole = isinstance(read, dict) and read.keys() >= {"check", "step"}
-            last = read if whole and step in (None, read["step"]) else last
-    return {**record, "last": last}
+            if isinstance(read, dict) and read.keys() >= {"check", "step"}:
+                checks.append(read)
+    first = next((line for line in checks if line["step"] == 0), {})
+    if step is not None:
+        checks = [line for line in checks if line["step"] == step]
+    elif settings.get("check", {}).get("keep") == "best":
+        checks = [max(checks, key=lambda line: mean(line["check"]))] if checks else []
+    return {**record, "first": first, "last": checks[-1] if checks else {}}
+
+
+def mean(check: Mapping[str, float]) -> float:
+    """Mean over tasks of what a check found."""
+    return sum(check.values()) / len(check)
 
 
 def is_reranker(record: Mapping[str, Any] | None) -> bool:
@@ -163,9 +174,13 @@ def _training(record: Mapping[str, Any]) -> Iterator[str]:
             f"\nEvidence of development questions found by landmarks within {budget:,} characters, "
             f"after {last['step']:,} steps:\n"
         )
-        yield "| task | found |"
-        yield "|---|---:|"
-        yield from (f"| {task} | {share:.1%} |" for task, share in last["check"].items())
+        before = record.get("first", {}).get("check", {})
+        yield "| task | before training | found |"
+        yield "|---|---:|---:|"
+        for task, share in last["check"].items():
+            yield f"| {task} | {f'{before[task]:.1%}' if task in before else ''} | {share:.1%} |"
+        if before and mean(last["check"]) < mean(before):
+            yield "\n**These weights find less than those that the training began with.**"
     made = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
     yield f"\nMade with {made}."
 

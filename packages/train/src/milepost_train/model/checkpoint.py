@@ -233,6 +233,7 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
             config,
             own_sentence=reading.own_sentence,
             context=reading.context,
+            context_layers=reading.context_layers,
             others=reading.others,  # type: ignore[arg-type]
         )
     except KeyError as error:

@@ -17,7 +17,13 @@ from milepost._optional import require
 from milepost.engine.manifest import Granularity
 from milepost.errors import ModelError, first_line
 from milepost_train.model.fetch import ADAPTER, read_object
-from milepost_train.model.landmark_transformer import CONFIG, LandmarkTransformer, from_json
+from milepost_train.model.landmark_transformer import (
+    CONFIG,
+    LandmarkTransformer,
+    LmkSettings,
+    from_json,
+    max_tokens,
+)
 from milepost_train.model.layouts import (
     MODULES,
     PROMPTS,
@@ -27,8 +33,7 @@ from milepost_train.model.layouts import (
     network_of,
     prompts_of,
 )
-from milepost_train.model.lmk_model import LmkModel, LmkSettings, max_tokens
-from milepost_train.model.reading import READING, Reading
+from milepost_train.model.reading import READING, Reading, read_reading
 
 _TRAIN = "train it first (milepost train CONFIG --init FOLDER)"
 _AGAIN = "fetch the folder again"
@@ -36,7 +41,7 @@ _AGAIN = "fetch the folder again"
 
 def read_folder(
     folder: Path, *, granularity: Granularity | None = None, limit: int | None = None
-) -> LmkModel:
+) -> LandmarkTransformer:
     """Load a folder that ``write_folder`` wrote, or a plain encoder folder.
 
     Args:
@@ -46,12 +51,19 @@ def read_folder(
         limit: longest row in tokens; default: the folder's, else the model's maximum.
 
     Raises:
-        ModelError: the folder is damaged, of another kind, or lacks a required setting.
+        ModelError: the folder is damaged, of another kind, lacks a required setting, or its
+            landmarks see their own sentence alone.
     """
     transformers = require("transformers", extra="train")
     if (folder / ADAPTER).is_file():
         raise ModelError(f"{folder} is an adapter", "only encoders with all their weights are read")
-    root = network_of(folder)
+    root, ours = network_of(folder), read_reading(folder)
+    if ours is not None and (ours.own_sentence or ours.context or ours.others):
+        raise ModelError(
+            f"in {folder} a landmark sees its own sentence alone in the last layer, and with LMK "
+            "pooling it sees the whole row",
+            "train it with own_sentence = false, or use it as it is: milepost export",
+        )
     if not (root / "config.json").is_file():
         raise ModelError(f"{folder} holds no model", "a folder with a config.json")
     if granularity is None and not has_landmarks(folder):
@@ -78,10 +90,10 @@ def read_folder(
     else:
         assert granularity is not None
         settings = _plain(folder, tokenizer, granularity, limit or max_tokens(backbone.config))
-    return LmkModel(backbone.float(), tokenizer, settings)
+    return LandmarkTransformer(backbone.float(), tokenizer, settings)
 
 
-def write_folder(lmk: LmkModel, folder: Path) -> None:
+def write_folder(lmk: LandmarkTransformer, folder: Path) -> None:
     """Write a folder that ``read_folder`` and sentence-transformers (with milepost) open.
 
     The folder is renamed into place when it is complete.
@@ -94,7 +106,7 @@ def write_folder(lmk: LmkModel, folder: Path) -> None:
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)  # left by a write that was killed
     part.mkdir(parents=True)
-    LandmarkTransformer(lmk).save(str(part))
+    lmk.save(str(part))
     kinds = [("", f"{LandmarkTransformer.__module__}.{LandmarkTransformer.__name__}")]
     if lmk.settings.normalized:
         # The old short path, which every release of sentence-transformers resolves.

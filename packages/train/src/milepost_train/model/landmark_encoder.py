@@ -50,14 +50,15 @@ class ContextRead(nn.Module):
     dot product is ``sqrt((1 - s)(1 - s')) cos(a, a') + sqrt(s s') cos(P b, P b')``.
 
     Args:
-        backbone: its last layer is copied: the copy attends to the whole window.
+        backbone: its last layers are copied: the copies attend to the whole window.
         dimensions: numbers of the context's vector.
+        layers: how many are copied.
     """
 
-    def __init__(self, backbone: Backbone, dimensions: int) -> None:
+    def __init__(self, backbone: Backbone, dimensions: int, layers: int = 1) -> None:
         super().__init__()
         width = int(backbone.width)
-        self.layer = copy.deepcopy(last_of(backbone))
+        self.layers = nn.ModuleList(copy.deepcopy(layer) for layer in layers_of(backbone)[-layers:])
         self.dimensions = dimensions
         self.project = nn.Linear(width, dimensions, bias=False)
         self.share = nn.Linear(width, 1)
@@ -84,8 +85,9 @@ class LandmarkEncoder(nn.Module):
         config: fields of a Hugging Face ``config.json``; ``model_type`` names the backbone.
         own_sentence: whether a landmark attends to its own sentence only in the last layer
             (False: to the whole window, as in the papers).
-        context: numbers of a second vector, which a landmark gets from another last layer that
-            attends to the whole window, appended to its own; 0 for none.
+        context: numbers of a second vector, which a landmark gets from other last layers that
+            attend to the whole window, appended to its own; 0 for none.
+        context_layers: how many last layers the second vector has of its own.
         others: how else the last layer attends to other sentences: with a bias ``learned`` for
             each head, or with ``half`` of the heads; "" as ``own_sentence`` says.
         backbone: a ``transformers`` backbone instead of Milepost's; it attends to the whole window.
@@ -100,6 +102,7 @@ class LandmarkEncoder(nn.Module):
         *,
         own_sentence: bool = True,
         context: int = 0,
+        context_layers: int = 1,
         others: Others = "",
         backbone: HuggingFace | None = None,
     ) -> None:
@@ -116,7 +119,7 @@ class LandmarkEncoder(nn.Module):
         self.backbone: Backbone = backbone or BACKBONES[kind](config)
         self.context: ContextRead | None = None
         self.others: Others = ""
-        self._read_with(context, others)
+        self._read_with(context, context_layers, others)
         self._kept: int | None = None
 
     @property
@@ -175,13 +178,14 @@ class LandmarkEncoder(nn.Module):
             zero = torch.zeros((), device=ids.device)
             own = torch.where(own, zero, self.bias).masked_fill(~every, FORBIDDEN)
         elif self.others == "half":
-            heads = int(last_of(self.backbone).heads)
+            heads = int(layers_of(self.backbone)[-1].heads)
             free = torch.arange(heads, device=ids.device) >= heads // 2
             own = own | (free[None, :, None, None] & every)
         if self.context is None:
             return self._unit(self.backbone(ids.long(), valid, marks, own))
-        states = self.backbone(ids.long(), valid, marks, own, self.context.layer)
-        own_states, around = states.split(marks.shape[1], dim=1)
+        states = self.backbone(ids.long(), valid, marks, own, self.context.layers)
+        # Not ``split``: converted, it would keep the number of marks of the traced example.
+        own_states, around = states.unflatten(1, (2, -1)).unbind(1)
         return self._unit(self.context(own_states, around))
 
     def read_as(self, reading: Reading) -> None:
@@ -202,15 +206,15 @@ class LandmarkEncoder(nn.Module):
                 "own_sentence = true, or leave context out",
             )
         self.own_sentence = reading.own_sentence
-        self._read_with(context, others)
+        self._read_with(context, reading.context_layers, others)
 
-    def _read_with(self, context: int, others: Others) -> None:
+    def _read_with(self, context: int, layers: int, others: Others) -> None:
         """Make what is not there yet, and drop what is not asked for."""
-        has = 0 if self.context is None else self.context.dimensions
-        if context != has:
-            self.context = ContextRead(self.backbone, context) if context else None
+        read = self.context
+        if (context, layers) != ((read.dimensions, len(read.layers)) if read else (0, layers)):
+            self.context = ContextRead(self.backbone, context, layers) if context else None
         if others == "learned" and self.others != others:
-            heads = last_of(self.backbone).heads
+            heads = layers_of(self.backbone)[-1].heads
             self.bias = nn.Parameter(torch.full((1, int(heads), 1, 1), -4.0))
         elif others != "learned" and self.others == "learned":
             del self.bias
@@ -249,6 +253,6 @@ class LandmarkEncoder(nn.Module):
         return F.normalize(kept.float(), dim=-1)
 
 
-def last_of(backbone: Any) -> Any:
-    """The last layer of one of Milepost's BERTs."""
-    return backbone.layers[-1]
+def layers_of(backbone: Any) -> Any:
+    """The layers of one of Milepost's BERTs."""
+    return backbone.layers

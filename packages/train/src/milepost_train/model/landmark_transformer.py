@@ -1,5 +1,6 @@
-"""The module that sentence-transformers runs when it loads a folder written by ``interop``.
+"""A Hugging Face encoder with LMK pooling: texts in, one vector per text out.
 
+It is also the module that sentence-transformers runs when it loads a folder written by ``interop``.
 ``modules.json`` names the class by its path in this package, so milepost must be installed and the
 folder opened with ``trust_remote_code=True`` (sentence-transformers 6 requires that for every class
 outside the library). The class implements the library's module interface without importing it.
@@ -9,92 +10,154 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from milepost._optional import require
+from milepost.engine.manifest import SENTENCES, Granularity
 from milepost.engine.schema import check_schema
-from milepost.errors import ModelError
-from milepost_train.model.lmk_model import LmkModel, LmkSettings
+from milepost.errors import InputError, ModelError
+from milepost.text.sentences import split
+from milepost_train.model.lmk import Padded, Row, chunks, insert, pad, pool
 
 CONFIG = "sentence_bert_config.json"
 SCHEMA = 3
-_RENEW = (
-    "milepost_train.model.interop.write_folder(LMK_MODEL, FOLDER), with the weights it came from"
-)
+_RENEW = "milepost_train.model.interop.write_folder(MODEL, FOLDER), with the weights it came from"
 # sentence-transformers stores these in modules.json and config_sentence_transformers.json.
 _ELSEWHERE = ("normalized", "query_prompt", "document_prompt")
+# Models whose positions start after the padding token's id.
+_SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
 
 
-def to_json(settings: LmkSettings) -> dict[str, Any]:
-    """Convert settings to JSON."""
-    fields = {key: value for key, value in asdict(settings).items() if key not in _ELSEWHERE}
-    return {"milepost_schema": SCHEMA, "max_seq_length": fields.pop("limit"), **fields}
+@dataclass(frozen=True, slots=True)
+class LmkSettings:
+    """The settings that determine a document's vector, besides weights and tokenizer.
 
-
-def from_json(config: dict[str, Any], source: str) -> LmkSettings:
-    """Read the settings that ``to_json`` wrote.
-
-    Raises:
-        ModelError: the settings are incomplete, invalid, or of another schema.
+    Attributes:
+        bos_ids: ids that begin a row, usually ``[CLS]``.
+        landmark: id of the landmark token.
+        granularity: tokens per landmark, or ``"sentences"``.
+        limit: longest row in tokens.
+        longest: with ``"sentences"``, maximum tokens per landmark: longer sentences are cut and get
+            several; 0 for no maximum.
+        unit_landmarks: scale landmarks to unit length before the mean, as Milepost's training does.
+        normalized: scale vectors to unit length.
+        query_prompt, document_prompt: prefixes of queries and documents.
     """
-    fields = dict(config)
-    check_schema(source, fields.pop("milepost_schema", None), SCHEMA, _RENEW)
-    try:
-        limit, bos_ids = fields.pop("max_seq_length"), tuple(fields.pop("bos_ids"))
-        return LmkSettings(bos_ids=bos_ids, limit=limit, **fields)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"{source} is damaged: {error}", "write the folder again") from error
+
+    bos_ids: tuple[int, ...]
+    landmark: int
+    granularity: Granularity
+    limit: int
+    longest: int = 0
+    unit_landmarks: bool = False
+    normalized: bool = True
+    query_prompt: str = ""
+    document_prompt: str = ""
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.granularity, int) and not isinstance(self.granularity, bool)
+        if self.granularity != SENTENCES and not (whole and int(self.granularity) > 0):
+            raise ModelError(
+                f"{self.granularity!r} is not a granularity", 'use a positive number or "sentences"'
+            )
+        if not isinstance(self.limit, int) or self.limit < len(self.bos_ids) + 1:
+            raise ModelError(f"a limit of {self.limit!r} tokens has no room for a landmark")
 
 
 class LandmarkTransformer(nn.Module):
-    """Tokens with landmarks, the backbone and LMK pooling as one sentence-transformers module.
+    """Weights, tokenizer and settings together.
 
-    The granularity is fixed, in train mode as well.
+    As a module of sentence-transformers it gives the plain mean: prompts and the scaling to unit
+    length are the library's.
 
     Args:
-        lmk: the model; the next module normalises its vectors.
+        backbone: a model from ``transformers.AutoModel``; set to eval mode.
+        tokenizer: a tokenizer from ``transformers.AutoTokenizer``.
+        settings: how rows are made and pooled.
+
+    Raises:
+        ModelError: padding and landmark are the same token, or rows exceed the model's maximum.
     """
 
     save_in_root = True
     config_file_name = CONFIG
     modalities = ("text",)
 
-    def __init__(self, lmk: LmkModel) -> None:
+    def __init__(self, backbone: Any, tokenizer: Any, settings: LmkSettings) -> None:
         super().__init__()
-        settings = replace(lmk.settings, normalized=False, query_prompt="", document_prompt="")
-        self.backbone = lmk.backbone
-        self._lmk = LmkModel(lmk.backbone, lmk.tokenizer, settings)
-
-    @property
-    def tokenizer(self) -> Any:
-        """The Hugging Face tokenizer."""
-        return self._lmk.tokenizer
+        if tokenizer.pad_token_id == settings.landmark:
+            # Harmless with Milepost's masks, but not with those of training and other programs.
+            raise ModelError(
+                f"padding and landmark are the same token {tokenizer.pad_token!r}, so that masks "
+                "made from ids hide every landmark",
+                "give the tokenizer a padding token of its own",
+            )
+        most = max_tokens(backbone.config)
+        if most is not None and settings.limit > most:
+            raise ModelError(
+                f"rows of {settings.limit} tokens, but the model takes {most}", "lower the limit"
+            )
+        self.backbone, self.tokenizer, self.settings = backbone.eval(), tokenizer, settings
+        # RoBERTa derives positions from its own padding id, so no other id works.
+        known = (tokenizer.pad_token_id, getattr(backbone.config, "pad_token_id", None), 0)
+        self._padding = next(int(each) for each in known if each is not None)
 
     @property
     def max_seq_length(self) -> int:
         """Longest row in tokens, landmarks included."""
-        return self._lmk.settings.limit
+        return self.settings.limit
 
     @max_seq_length.setter
     def max_seq_length(self, limit: int) -> None:
-        lmk = self._lmk
-        self._lmk = LmkModel(lmk.backbone, lmk.tokenizer, replace(lmk.settings, limit=limit))
+        self.settings = replace(self.settings, limit=limit)
 
     def get_embedding_dimension(self) -> int:
         """Width of the vectors."""
         width: int = self.backbone.config.hidden_size
         return width
 
+    def rows(self, texts: Sequence[str]) -> list[Row]:
+        """Tokenize each text and insert landmarks, in train mode as in eval mode."""
+        s = self.settings
+        if s.granularity == SENTENCES:
+            pieces = [self._sentences(text) for text in texts]
+        else:
+            pieces = [chunks(ids, s.granularity) for ids in self._contents(list(texts))]
+        return [
+            insert(each, bos_ids=s.bos_ids, landmark=s.landmark, limit=s.limit) for each in pieces
+        ]
+
+    def _contents(self, texts: list[str]) -> list[list[int]]:
+        if not texts:
+            return []
+        # verbose=False: rows are cut later, so a warning about long input would be misleading.
+        found = self.tokenizer(texts, add_special_tokens=False, verbose=False)
+        contents: list[list[int]] = found["input_ids"]
+        return contents
+
+    def _sentences(self, text: str) -> list[Sequence[int]]:
+        sentences = self._contents([text[a:b] for a, b in split(text)])
+        if not self.settings.longest:
+            return list(sentences)
+        return [part for ids in sentences for part in chunks(ids, self.settings.longest)]
+
+    def padded(self, texts: Sequence[str]) -> Padded:
+        """Tokenize texts to one padded batch."""
+        return pad(self.rows(texts), self._padding)
+
     def preprocess(
         self, inputs: Sequence[str], prompt: str | None = None, **_: Any
     ) -> dict[str, Tensor]:
         """Tokenize texts to ``input_ids``, ``attention_mask`` and ``landmark_mask``."""
-        padded = self._lmk.padded([(prompt or "") + text for text in inputs])
+        padded = self.padded([(prompt or "") + text for text in inputs])
         return {
             "input_ids": torch.from_numpy(padded.ids),
             "attention_mask": torch.from_numpy(padded.mask).long(),
@@ -102,19 +165,51 @@ class LandmarkTransformer(nn.Module):
         }
 
     def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Add ``token_embeddings`` and ``sentence_embedding``."""
-        mask = features["attention_mask"].bool()
-        states = self._lmk.states(features["input_ids"], mask)
+        """Add ``token_embeddings`` and ``sentence_embedding``, ``(b, d)`` float32."""
+        mask = features["attention_mask"]
+        output = self.backbone(input_ids=features["input_ids"], attention_mask=mask)
+        states: Tensor = output.last_hidden_state
         features["token_embeddings"] = states
-        features["sentence_embedding"] = self._lmk.pooled(states, mask, features["landmark_mask"])
+        features["sentence_embedding"] = pool(
+            states,
+            mask.bool(),
+            features["landmark_mask"],
+            normalized=False,
+            unit_landmarks=self.settings.unit_landmarks,
+        )
         return features
+
+    def encode_documents(self, texts: Sequence[str], *, batch: int = 16) -> NDArray[np.float32]:
+        """Encode documents, ``(n, d)``; text beyond ``settings.limit`` tokens is not read."""
+        return self._encode(texts, self.settings.document_prompt, batch)
+
+    def encode_queries(self, texts: Sequence[str], *, batch: int = 64) -> NDArray[np.float32]:
+        """Encode queries, ``(n, d)``, by the same rule as documents."""
+        return self._encode(texts, self.settings.query_prompt, batch)
+
+    def _encode(self, texts: Sequence[str], prompt: str, batch: int) -> NDArray[np.float32]:
+        if isinstance(texts, str):
+            raise InputError("the texts are one string", "pass a list of texts")
+        device = next(self.backbone.parameters()).device
+        result = np.zeros((len(texts), self.get_embedding_dimension()), np.float32)
+        order = np.argsort([len(text) for text in texts], kind="stable")
+        for at in range(0, len(texts), batch):
+            chosen = order[at : at + batch]
+            made = self.preprocess([texts[n] for n in chosen], prompt)
+            features = {name: part.to(device) for name, part in made.items()}
+            with torch.no_grad():
+                vectors = self(features)["sentence_embedding"]
+            if self.settings.normalized:
+                vectors = F.normalize(vectors, dim=-1)
+            result[chosen] = vectors.cpu().numpy()
+        return result
 
     def save(self, output_path: str, *_: Any, safe_serialization: bool = True, **__: Any) -> None:
         """Write weights, tokenizer and settings; always as safetensors."""
         folder = Path(output_path)
         self.backbone.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
-        text = json.dumps(to_json(self._lmk.settings), indent=1) + "\n"
+        text = json.dumps(to_json(self.settings), indent=1) + "\n"
         (folder / CONFIG).write_text(text, encoding="utf-8")
 
     @classmethod
@@ -145,4 +240,33 @@ class LandmarkTransformer(nn.Module):
         if not {"dtype", "torch_dtype"} & set(kwargs):
             backbone = backbone.float()
         tokenizer = transformers.AutoTokenizer.from_pretrained(model_name_or_path, **where)
-        return cls(LmkModel(backbone, tokenizer, settings))
+        return cls(backbone, tokenizer, settings)
+
+
+def to_json(settings: LmkSettings) -> dict[str, Any]:
+    """Convert settings to JSON."""
+    fields = {key: value for key, value in asdict(settings).items() if key not in _ELSEWHERE}
+    return {"milepost_schema": SCHEMA, "max_seq_length": fields.pop("limit"), **fields}
+
+
+def from_json(config: dict[str, Any], source: str) -> LmkSettings:
+    """Read the settings that ``to_json`` wrote.
+
+    Raises:
+        ModelError: the settings are incomplete, invalid, or of another schema.
+    """
+    fields = dict(config)
+    check_schema(source, fields.pop("milepost_schema", None), SCHEMA, _RENEW)
+    try:
+        limit, bos_ids = fields.pop("max_seq_length"), tuple(fields.pop("bos_ids"))
+        return LmkSettings(bos_ids=bos_ids, limit=limit, **fields)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{source} is damaged: {error}", "write the folder again") from error
+
+
+def max_tokens(config: Any) -> int | None:
+    """Return the longest row in tokens by a Hugging Face config; None if unknown."""
+    most: int | None = getattr(config, "max_position_embeddings", None)
+    if most is None or most < 1:
+        return None
+    return most - (config.pad_token_id or 0) - 1 if config.model_type in _SHIFTED else most

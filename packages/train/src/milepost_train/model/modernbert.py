@@ -160,7 +160,7 @@ class ModernBert(nn.Module):
         valid: Tensor,
         marks: Tensor,
         own: Tensor | None,
-        second: nn.Module | None = None,
+        second: nn.ModuleList | None = None,
     ) -> Tensor:
         """Compute states at the marks, ``(b, m, d)``; see ``Bert.forward``."""
         table: Any = self.embeddings

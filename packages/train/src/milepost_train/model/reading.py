@@ -32,7 +32,7 @@ class Reading:
         landmark: token at the end of each sentence.
         own_sentence: in the last layer a landmark attends to its own sentence only.
         context: numbers of a landmark's context vector, see ``LandmarkEncoder``; 0 for none.
-        others: see ``LandmarkEncoder``.
+        context_layers, others: see ``LandmarkEncoder``.
         granularity: what a landmark closes: a sentence, or a number of tokens.
         bidirectional: a causal network attends to both sides.
         transformers: use the network of ``transformers`` even if Milepost has one.
@@ -44,6 +44,7 @@ class Reading:
     landmark: str
     own_sentence: bool = False
     context: int = 0
+    context_layers: int = 1
     others: str = ""
     granularity: Granularity = SENTENCES
     bidirectional: bool = False
@@ -60,7 +61,7 @@ class Reading:
         if self.granularity == SENTENCES:  # as in files written before the field existed
             del said["granularity"]
         if not self.context:
-            del said["context"]
+            del said["context"], said["context_layers"]
         if not self.others:
             del said["others"]
         text = json.dumps(said, indent=1, ensure_ascii=False) + "\n"

@@ -33,6 +33,7 @@ from milepost_train.model.torch_engine import TorchEngine
 Format = Literal["openvino", "onnx"]
 
 _ALSO: dict[str, Precision] = {"fp32": "f32", "float32": "f32", "bfloat16": "bf16"}
+CHECKPOINT = "checkpoint"
 _USUAL = 512  # default maximum of a window, if the network reads that many tokens
 _TEXTS = 40  # maximum number of calibration texts in the parity report
 _LETTERS = 4000  # characters of each of these texts
@@ -124,6 +125,11 @@ def release(
     record, notes = None, tuple[str, ...]()
     if not isinstance(checkpoint, Checkpoint):
         record = record_of(checkpoint)
+        if record and "failed" in record and Path(checkpoint).resolve().name == CHECKPOINT:
+            raise ModelError(
+                f"the training of {checkpoint} failed: {record['failed']}",
+                "train again; of a run with [check] keep = true, export a checkpoint-N before that",
+            )
         if granularity is not None and is_reranker(record):
             raise InputError(
                 f"{checkpoint} is a reranker, which has a landmark after each sentence",

@@ -168,9 +168,10 @@ def is_item(text: str) -> bool:
 
 def _stacked(a: Line, b: Line) -> bool:
     """Whether ``b`` is below ``a`` and overlaps it horizontally."""
-    return b.base - a.base > 0.55 * min(a.size, b.size) and (
-        min(a.right, b.right) - max(a.left, b.left) > 0.2 * min(a.width, b.width)
-    )
+    if b.base - a.base <= 0.55 * min(a.size, b.size):
+        return False
+    shared = min(a.right, b.right) - max(a.left, b.left)
+    return shared > 0.2 * min(a.right - a.left, b.right - b.left)
 
 
 def _same_size(a: Line, b: Line) -> bool:

@@ -7,11 +7,15 @@ flow, which ``rows`` orders. A table is not a pair of columns: its rows are read
 
 from __future__ import annotations
 
-from itertools import pairwise
-from statistics import median
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from milepost.text.readers.pdf.records import Line
 from milepost.text.readers.pdf.rows import order_flow
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 GUTTER = 0.5  # of the font size: minimum white space between columns
 MIN_LINES = 3  # on each side of a gutter
@@ -50,9 +54,14 @@ def _best_gutter(lines: list[Line]) -> tuple[float, float, float] | None:
     import numpy as np
 
     lines = sorted(lines, key=lambda line: line.base)
-    left, right, base, size, weight = np.array(
-        [(x.left, x.right, x.base, x.size, len(x.text)) for x in lines], dtype=np.float64
-    ).T
+    table = _Lines(lines)
+    left, right, base, size, weight = (
+        table.left,
+        table.right,
+        table.base,
+        table.size,
+        table.weight,
+    )
     best, most = None, 0.0
     for edge in _edges(lines):
         after = left >= edge - 0.3 * size
@@ -67,8 +76,7 @@ def _best_gutter(lines: list[Line]) -> tuple[float, float, float] | None:
         lighter = np.minimum(*sums)
         for number in np.flatnonzero(lighter > most)[np.argsort(-lighter[lighter > most])][:3]:
             chosen = free & (band == number)
-            sides = [[lines[k] for k in np.flatnonzero(chosen & s)] for s in (~after, after)]
-            if _are_columns(*sides):
+            if table.are_columns(*(np.flatnonzero(chosen & side) for side in (~after, after))):
                 top = crossing[number - 1] if number else -np.inf
                 bottom = crossing[number] - 1e-6 if number < len(crossing) else np.inf
                 # The crossing line above goes to the part above, the one below to the part below.
@@ -90,48 +98,63 @@ def _edges(lines: list[Line]) -> list[float]:
     return edges[1:]
 
 
-def _are_columns(left: list[Line], right: list[Line]) -> bool:
-    few = min(len(left), len(right))
-    if few < MIN_LINES or not (_is_words(left) and _is_words(right)):
-        return False
-    top = max(min(x.base for x in left), min(x.base for x in right))
-    bottom = min(max(x.base for x in left), max(x.base for x in right))
-    height = min(_height(left), _height(right))
-    if bottom - top < 0.5 * height:
-        return False
-    sides = sorted([(x.order, 0) for x in left] + [(x.order, 1) for x in right])
-    turns = sum(a[1] != b[1] for a, b in pairwise(sides))
-    if not (_is_prose(left) and _is_prose(right)):
-        # An index has short lines too, but a table is written across.
-        entries = all(
-            sum(sum(map(str.isalpha, x.text)) >= 4 for x in side) >= 0.75 * len(side)
-            for side in (left, right)
+class _Lines:
+    """Measurements of lines as arrays, for the question whether some of them are columns."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        import numpy as np
+
+        self.left, self.right, self.base, self.size, self.weight, self.order, self.letters = (
+            np.array(
+                [
+                    (x.left, x.right, x.base, x.size, len(x.text), x.order, _letters(x.text))
+                    for x in lines
+                ],
+                dtype=np.float64,
+            ).T
         )
-        rows = min(len({round(x.base) for x in side}) for side in (left, right))
-        return entries and rows >= TALL and turns <= rows // 3
-    if turns <= max(2, few // 5):
-        return True
-    # Written line by line across both columns, as text recognition does: a table of prose is
-    # written cell by cell and turns less often than there are lines.
-    wide = min(median(len(x.text) for x in left), median(len(x.text) for x in right)) >= 30
-    return wide and turns >= 1.6 * few - 2
+        self._wide = self.weight * (self.right - self.left >= 8 * self.size)
+
+    def are_columns(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> bool:
+        """Whether the lines of these numbers are two columns of running text."""
+        import numpy as np
+
+        few, sides = min(len(left), len(right)), (left, right)
+        if few < MIN_LINES or not all(map(self._is_words, sides)):
+            return False
+        tops, bottoms = ([float(f(self.base[s])) for s in sides] for f in (np.min, np.max))
+        height = min(low - high for high, low in zip(tops, bottoms, strict=True))
+        if min(bottoms) - max(tops) < 0.5 * height:
+            return False
+        by_order = np.argsort(self.order[np.concatenate(sides)])
+        turns = int(np.count_nonzero(np.diff(by_order < len(left))))
+        if not all(map(self._is_prose, sides)):
+            # An index has short lines too, but a table is written across.
+            entries = all((self.letters[s] >= 4).sum() >= 0.75 * len(s) for s in sides)
+            rows = min(len(np.unique(np.rint(self.base[s]))) for s in sides)
+            return entries and rows >= TALL and turns <= rows // 3
+        if turns <= max(2, few // 5):
+            return True
+        # Written line by line across both columns, as text recognition does: a table of prose is
+        # written cell by cell and turns less often than there are lines.
+        wide = min(float(np.median(self.weight[s])) for s in sides) >= 30
+        return wide and turns >= 1.6 * few - 2
+
+    def _is_prose(self, side: NDArray[np.int64]) -> bool:
+        """Whether most characters are in lines as wide as running text."""
+        return bool(self._wide[side].sum() >= 0.6 * self.weight[side].sum())
+
+    def _is_words(self, side: NDArray[np.int64]) -> bool:
+        return bool(self.letters[side].sum() >= 0.45 * self.weight[side].sum())
 
 
-def _height(lines: list[Line]) -> float:
-    return max(x.base for x in lines) - min(x.base for x in lines)
-
-
-def _is_prose(lines: list[Line]) -> bool:
-    """Whether most characters are in lines as wide as running text."""
-    wide = sum(len(line.text) for line in lines if line.width >= 8 * line.size)
-    return wide >= 0.6 * sum(len(line.text) for line in lines)
-
-
-def _is_words(lines: list[Line]) -> bool:
-    letters = sum(c.isalpha() for line in lines for c in line.text)
-    return letters >= 0.45 * sum(len(line.text) for line in lines)
+@lru_cache(maxsize=4096)  # each part of a page is looked at again
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
 
 
 def _is_right_to_left(lines: list[Line]) -> bool:
     text = "".join(line.text for line in lines)
+    if text.isascii():
+        return False
     return 2 * sum("\u0590" <= c < "\u0900" for c in text) > len(text)

@@ -53,7 +53,7 @@ def seen(
 
     window = _Window(glyphs, chosen)
     whole = window.draw(pdfium, page, turn).astype(np.int16)
-    objects = [ctypes.cast(item, pdfium.FPDF_PAGEOBJECT) for item in items if item]
+    objects = [ctypes.cast(item, pdfium.FPDF_PAGEOBJECT) for item in items if item > 0]
     for each in objects:
         pdfium.FPDFPageObj_SetIsActive(each, False)
     try:

@@ -15,6 +15,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from milepost.text.readers.pdf.margins import drop_line_numbers
 from milepost.text.readers.pdf.page import Page, body_size
@@ -154,6 +155,7 @@ def _slots(line: Line) -> tuple[int, int]:
     return 2 * int(line.base // SLOT), 2 * int((line.base + SLOT / 2) // SLOT) + 1
 
 
+@lru_cache(maxsize=4096)
 def _shape(text: str) -> tuple[str, int | None]:
     """Replace the numbers of a text by #; also return the first of them."""
     folded = text.casefold()
@@ -188,8 +190,8 @@ def _repeats(seats: _Seats, line: Line, page: Page, need: int) -> bool:
 def _drop_rows(page: Page) -> None:
     """Drop lines in one row with furniture if the row is separate from the text."""
     for line in [x for x in page.frame.lines if id(x) in page.dropped]:
-        row = [x for x in page.frame.lines if _in_row(x, line)]
         if _outermost(page, line):
+            row = [x for x in page.frame.lines if _in_row(x, line)]
             page.dropped |= {id(x) for x in row if x.size < 1.3 * line.size}
 
 
@@ -219,11 +221,12 @@ def _in_row(line: Line, other: Line) -> bool:
 
 def _outermost(page: Page, line: Line) -> bool:
     """Whether a line is separate from the text, with all of it on one side."""
-    at_top = line.base < page.frame.height / 2
-    rest = [
-        x
+    sign = 1 if line.base < page.frame.height / 2 else -1
+    least = 1.4 * line.size
+    return not any(
+        sign * (x.base - line.base) <= least
+        and x.angle == line.angle
+        and id(x) not in page.dropped
+        and not _in_row(x, line)
         for x in page.frame.lines
-        if x.angle == line.angle and id(x) not in page.dropped and not _in_row(x, line)
-    ]
-    gaps = [(x.base - line.base if at_top else line.base - x.base) for x in rest]
-    return all(gap > 1.4 * line.size for gap in gaps)
+    )

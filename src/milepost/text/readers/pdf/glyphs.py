@@ -11,13 +11,15 @@ from __future__ import annotations
 import ctypes
 import math
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from milepost.text.readers.pdf.annotations import draw_in
 from milepost.text.readers.pdf.hidden import hidden_kinds
-from milepost.text.readers.pdf.native import HANDLE, INT, address, plain
+from milepost.text.readers.pdf.native import HANDLE, INT, address, fill, plain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 
 PDFIUM = threading.RLock()
 """Lock to hold around every use of pdfium in the process: pdfium is not thread-safe."""
+
+
+HYPHEN = 2
+"""What pdfium has for a hyphen at the end of a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,7 @@ class Glyphs:
         hidden: why it cannot be seen, a code of ``hidden.KINDS``; 0 if it can.
         angle: direction of the writing in whole degrees, 0 = upright as displayed, clockwise.
         bold: True if the name of the font says so.
+        owner: address of the object that draws each letter while the page is open, else 0 or less.
         width: width of the displayed page in points.
         height: height of the displayed page in points.
         pictures: share of the page that pictures cover, 0–1.
@@ -56,6 +63,7 @@ class Glyphs:
     hidden: NDArray[np.int8]
     angle: NDArray[np.int64]
     bold: NDArray[np.bool_]
+    owner: NDArray[np.int64]
     width: float
     height: float
     pictures: float = 0.0
@@ -104,7 +112,7 @@ def _read_page(pdfium: Any, page: Any, ink: bool) -> Glyphs:
         text = pdfium.FPDFText_LoadPage(page)
     try:
         glyphs = _characters(pdfium, text, _Display(bounds, turn), ink)
-        kinds, pictures = hidden_kinds(pdfium, page, text, glyphs, turn)
+        kinds, pictures = hidden_kinds(pdfium, page, glyphs, turn)
         return replace(glyphs, hidden=kinds, pictures=pictures)
     finally:
         pdfium.FPDFText_ClosePage(text)
@@ -112,73 +120,162 @@ def _read_page(pdfium: Any, page: Any, ink: bool) -> Glyphs:
 
 def _main_turn(pdfium: Any, text: Any) -> int:
     """Quarter turns clockwise that make most of the page's writing upright."""
-    votes = [0, 0, 0, 0]
+    import numpy as np
+
     count = pdfium.FPDFText_CountChars(text)
-    matrix = pdfium.FS_MATRIX()
-    for index in range(0, count, max(1, count // 200)):
-        if pdfium.FPDFText_GetMatrix(text, index, matrix):
-            size = pdfium.FPDFText_GetFontSize(text, index)
-            x, y = matrix.a, matrix.b
-            if size < 0 or x * matrix.d < y * matrix.c:
-                x, y = (-matrix.d, matrix.c) if size < 0 else (matrix.d, -matrix.c)
-            votes[round(math.atan2(y, x) / (math.pi / 2)) % 4] += 1
-    return votes.index(max(votes))
+    chosen = range(0, count, max(1, count // 200))
+    size, matrix = _of_objects(pdfium, address(text), chosen)
+    y, x = _direction(size, matrix)
+    quarters = np.rint(np.arctan2(y, x) / (math.pi / 2)).astype(np.int64) % 4
+    return int(np.bincount(quarters, minlength=4).argmax())
 
 
 def _characters(pdfium: Any, text: Any, display: _Display, ink: bool) -> Glyphs:
+    """Ask pdfium as little as possible: boxes for each letter, all else for each object."""
     import numpy as np
 
-    count = max(pdfium.FPDFText_CountChars(text), 0)
-    cells = (pdfium.FS_RECTF * count)()
-    matrices = (pdfium.FS_MATRIX * count)()
-    x, y = ctypes.c_double(), ctypes.c_double()
-    to_x, to_y = ctypes.addressof(x), ctypes.addressof(y)
-    to_cell, to_matrix, at = ctypes.addressof(cells), ctypes.addressof(matrices), address(text)
-    rows: list[tuple[float, float, float]] = []
-    code, generated, bold = [0] * count, [False] * count, [False] * count
-    name = ctypes.create_string_buffer(128)
-    heavy, fresh = False, True
-    unicode_of = plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint, HANDLE, INT)
-    size_of = plain(pdfium.FPDFText_GetFontSize, ctypes.c_double, HANDLE, INT)
-    box_of = plain(pdfium.FPDFText_GetLooseCharBox, INT, HANDLE, INT, HANDLE)
-    matrix_of = plain(pdfium.FPDFText_GetMatrix, INT, HANDLE, INT, HANDLE)
-    origin_of = plain(pdfium.FPDFText_GetCharOrigin, INT, HANDLE, INT, HANDLE, HANDLE)
-    for k in range(count):
-        code[k] = char = unicode_of(at, k)
-        box_of(at, k, to_cell + 16 * k)
-        origin_of(at, k, to_x, to_y)
-        matrix_of(at, k, to_matrix + 24 * k)
-        rows.append((x.value, y.value, size_of(at, k)))
-        if char <= 32:
-            generated[k] = pdfium.FPDFText_IsGenerated(text, k) == 1
-            fresh = True
-        elif fresh:  # ask for the font's name once per word: it rarely changes inside one
-            heavy = _is_bold(pdfium, text, k, name)
-            fresh = False
-        bold[k] = heavy
-    # Broken fonts return NaN and infinity.
-    table, loose, matrix = (
-        np.nan_to_num(np.asarray(numbers, np.float64).reshape(count, width), posinf=0.0, neginf=0.0)
-        for numbers, width in (
-            (rows, 3),
-            (np.frombuffer(cells, np.float32), 4),
-            (np.frombuffer(matrices, np.float32), 6),
-        )
-    )
-    slope = np.degrees(np.arctan2(*_direction(table[:, 2], matrix)))
+    at, count = address(text), max(pdfium.FPDFText_CountChars(text), 0)
+    code = _codes(pdfium, text, count)
+    is_generated = plain(pdfium.FPDFText_IsGenerated, INT, HANDLE, INT)
+    blank = np.flatnonzero(code <= 32)
+    generated = np.zeros(count, np.bool_)
+    generated[blank] = [each == 1 for each in map(is_generated, repeat(at), blank.tolist())]
+    owner, word = _owners(pdfium, at, code)
+
+    # Blanks are not printed: their places say nothing.
+    letters = np.flatnonzero((code > 32) | (code == HYPHEN))
+    own = owner[letters]
+    first = np.flatnonzero(np.diff(own, prepend=0))  # letters at which the object changes
+    lengths = np.diff(first, append=len(letters))
+    run_size, matrix = _of_objects(pdfium, at, letters[first].tolist())
+    slope = np.degrees(np.arctan2(*_direction(run_size, matrix)))
+    angle, size = np.zeros(count, np.int64), np.zeros(count)
+    turned = np.rint(90.0 * display.turn - slope).astype(np.int64) % 360
+    angle[letters] = np.repeat(turned, lengths)
+    size[letters] = np.repeat(np.abs(run_size) * np.hypot(matrix[:, 2], matrix[:, 3]), lengths)
+
+    # A word is bold if its first letter is.
+    begins = letters[(word[letters] == letters) & (code[letters] > 32)]
+    bold = np.zeros(count, np.bool_)
+    bold[begins] = _are_bold(pdfium, text, begins, owner[begins])
+    bold = bold[word] if count else bold
+
+    cell, base = np.zeros((count, 4)), np.zeros((count, 2))
+    loose, origin = _places(pdfium, at, letters.tolist())
+    cell[letters] = display.boxes(*loose.T)
+    base[letters] = np.stack(display.points(*origin.T), axis=1)
     return Glyphs(
-        code=np.array(code, dtype=np.int64),
-        generated=np.array(generated, dtype=np.bool_),
-        cell=display.boxes(*loose.T),
-        base=np.stack(display.points(table[:, 0], table[:, 1]), axis=1),
-        size=np.abs(table[:, 2]) * np.hypot(matrix[:, 2], matrix[:, 3]),
+        code=code,
+        generated=generated,
+        cell=cell,
+        base=base,
+        size=size,
         hidden=np.zeros(count, np.int8),
-        angle=np.rint(90.0 * display.turn - slope).astype(np.int64) % 360,
-        bold=np.array(bold, dtype=np.bool_),
+        angle=angle,
+        bold=bold,
+        owner=owner,
         width=display.width,
         height=display.height,
-        ink=_ink(pdfium, text, count, display) if ink else None,
+        ink=_ink(pdfium, at, count, display) if ink else None,
     )
+
+
+def _places(
+    pdfium: Any, at: int, numbers: list[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the boxes ``(n, 4)`` and origins ``(n, 2)`` of characters, on the page."""
+    import numpy as np
+
+    count = len(numbers)
+    loose, origin = np.zeros((count, 4), np.float32), np.zeros((count, 2))
+    to_box, to_x = loose.ctypes.data, origin.ctypes.data
+    to_y, end = to_x + 8, to_x + 16 * count
+    box_of = plain(pdfium.FPDFText_GetLooseCharBox, INT, HANDLE, INT, HANDLE)
+    fill(box_of, at, numbers, range(to_box, to_box + 16 * count, 16))
+    origin_of = plain(pdfium.FPDFText_GetCharOrigin, INT, HANDLE, INT, HANDLE, HANDLE)
+    fill(origin_of, at, numbers, range(to_x, end, 16), range(to_y, end + 8, 16))
+    return _finite(loose), _finite(origin)
+
+
+def _finite(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Put 0 in place of NaN and infinity, which broken fonts return."""
+    import numpy as np
+
+    wide: NDArray[np.float64] = numbers.astype(np.float64)
+    return wide if np.isfinite(wide).all() else np.nan_to_num(wide, posinf=0.0, neginf=0.0)
+
+
+def _codes(pdfium: Any, text: Any, count: int) -> NDArray[np.int64]:
+    """Code points of all characters."""
+    import numpy as np
+
+    unicode_of = plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint, HANDLE, INT)
+    buffer = (ctypes.c_ushort * (2 * count + 1))()
+    length = pdfium.FPDFText_GetText(text, 0, count, buffer) - 1
+    units = np.frombuffer(memoryview(buffer), np.uint16)[: max(length, 0)]
+    if length == count and not ((units >= 0xD800) & (units < 0xE000)).any():
+        code: NDArray[np.int64] = units.astype(np.int64)
+        for k in np.flatnonzero(code == 0xFFFE).tolist():  # what the text has for hyphens
+            code[k] = unicode_of(address(text), k)
+        return code
+    # The text leaves out characters without a code, and others take two units.
+    return np.array([*map(unicode_of, repeat(address(text)), range(count))], np.int64)
+
+
+def _owners(
+    pdfium: Any, at: int, code: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return for each letter the address of the object that draws it, and where its word begins.
+
+    Blanks have 0. Letters that belong to no object, as far as pdfium knows, have negative numbers.
+    """
+    import numpy as np
+
+    owner_of = plain(pdfium.FPDFText_GetTextObject, HANDLE, HANDLE, INT)
+    owner, word = np.zeros((2, len(code)), np.int64)
+    solid = code > 32
+    begins = np.flatnonzero(solid[1:] & ~solid[:-1]) + 1
+    word[begins] = begins
+    word = np.maximum.accumulate(word)
+
+    def ask(numbers: NDArray[np.int64]) -> None:
+        found = map(owner_of, repeat(at), numbers.tolist())
+        owner[numbers] = [each or -1 - k for each, k in zip(found, numbers.tolist(), strict=True)]
+
+    ask(np.flatnonzero(code == HYPHEN))
+    letters = np.flatnonzero(solid)
+    if (right_to_left(code) | (code > 0xFFFF)).any():  # both directions mix their objects
+        ask(letters)
+        return owner, word
+    ends = np.flatnonzero(solid & ~np.append(solid[1:], False))
+    begins = word[ends]
+    ask(np.union1d(begins, ends))
+    one = np.zeros(len(code), np.bool_)
+    one[begins] = owner[begins] == owner[ends]
+    same = one[word[letters]]
+    owner[letters[same]] = owner[word[letters[same]]]
+    ask(letters[~same])
+    return owner, word
+
+
+def right_to_left(code: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Say which code points are of Hebrew, Arabic and the scripts between them."""
+    return ((code >= 0x590) & (code < 0x900)) | ((code >= 0xFB1D) & (code < 0xFF00))
+
+
+def _of_objects(
+    pdfium: Any, at: int, numbers: Sequence[int]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return font size ``(n,)`` and matrix ``(n, 6)`` of the objects that draw characters."""
+    import numpy as np
+
+    size_of = plain(pdfium.FPDFText_GetFontSize, ctypes.c_double, HANDLE, INT)
+    matrix_of = plain(pdfium.FPDFText_GetMatrix, INT, HANDLE, INT, HANDLE)
+    matrix = np.zeros((len(numbers), 6), np.float32)
+    start = matrix.ctypes.data
+    fill(matrix_of, at, numbers, range(start, start + 24 * len(numbers), 24))
+    size = np.array([*map(size_of, repeat(at), numbers)], np.float64)
+    return _finite(size), _finite(matrix)
 
 
 def _direction(
@@ -197,16 +294,31 @@ def _direction(
     return np.where(mirrored, -sign * up_x, y), np.where(mirrored, sign * up_y, x)
 
 
-def _ink(pdfium: Any, text: Any, count: int, display: _Display) -> NDArray[np.float64]:
+def _ink(pdfium: Any, at: int, count: int, display: _Display) -> NDArray[np.float64]:
     import numpy as np
 
-    left, right, bottom, top = slots = [ctypes.c_double() for _ in range(4)]
-    places = [ctypes.byref(slot) for slot in slots]
-    rows = []
-    for k in range(count):
-        pdfium.FPDFText_GetCharBox(text, k, *places)
-        rows.append((left.value, top.value, right.value, bottom.value))
-    return display.boxes(*np.array(rows, dtype=np.float64).reshape(count, 4).T)
+    boxes = np.zeros((count, 4))
+    start, end = boxes.ctypes.data, boxes.ctypes.data + 32 * count
+    box_of = plain(pdfium.FPDFText_GetCharBox, INT, HANDLE, INT, *[HANDLE] * 4)
+    fill(box_of, at, range(count), *(range(start + 8 * k, end + 8 * k, 32) for k in range(4)))
+    left, right, bottom, top = boxes.T
+    return display.boxes(left, top, right, bottom)
+
+
+def _are_bold(
+    pdfium: Any, text: Any, numbers: NDArray[np.int64], owner: NDArray[np.int64]
+) -> list[bool]:
+    """Whether the fonts of characters are bold; each font is asked for its name once."""
+    font_of = plain(pdfium.FPDFTextObj_GetFont, HANDLE, HANDLE)
+    name = ctypes.create_string_buffer(128)
+    known: dict[int, bool] = {}
+    found = []
+    for number, item in zip(numbers.tolist(), owner.tolist(), strict=True):
+        font = font_of(item) if item > 0 else item
+        if font not in known:
+            known[font] = _is_bold(pdfium, text, number, name)
+        found.append(known[font])
+    return found
 
 
 def _is_bold(pdfium: Any, text: Any, index: int, name: Any) -> bool:

@@ -105,7 +105,7 @@ def _match(
 
 
 def _letters(text: str) -> str:
-    return "".join(c for c in text.casefold() if c.isalnum())
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 def _is_number(text: str) -> bool:

@@ -113,14 +113,13 @@ def hidden_marks(printed: Sequence[Printed], pages: Mapping[int, Page]) -> Itera
 
 
 def hidden_kinds(
-    pdfium: Any, page: Any, text: Any, glyphs: Glyphs, turn: int
+    pdfium: Any, page: Any, glyphs: Glyphs, turn: int
 ) -> tuple[NDArray[np.int8], float]:
     """Say of each character whether it can be seen; the lock must be held.
 
     Args:
         pdfium: the library.
         page: the page.
-        text: its text.
         glyphs: its characters.
         turn: quarter turns of the page as a viewer shows it.
 
@@ -138,7 +137,7 @@ def hidden_kinds(
     objects = _objects(pdfium, page)
     share = min(1.0, objects.pictures / max(glyphs.width * glyphs.height, 1.0))
     if objects.invisible or objects.pale:
-        owner = _owners(pdfium, text, len(kinds))
+        owner = glyphs.owner
         clear = np.isin(owner, list(objects.invisible))
         layer = (clear & printed).sum() >= _LAYER * printed.sum()
         if not (layer and share >= MOSTLY):
@@ -154,14 +153,6 @@ def hidden_kinds(
             kinds[chosen[seen(pdfium, page, glyphs, turn, chosen, items)]] = 0
     kinds[~printed] = 0
     return kinds, share
-
-
-def _owners(pdfium: Any, text: Any, count: int) -> NDArray[np.int64]:
-    """Address of the object of each character; 0 for those that pdfium added."""
-    import numpy as np
-
-    owner, at = plain(pdfium.FPDFText_GetTextObject, HANDLE, HANDLE, INT), address(text)
-    return np.array([owner(at, k) or 0 for k in range(count)], np.int64)
 
 
 def _objects(pdfium: Any, page: Any) -> _Objects:

@@ -41,14 +41,15 @@ class LineJoiner:
         for text in lines:
             end = len(text.rstrip(HYPHENS))
             whole = end == len(text)
-            self._words.update(
-                _plain(word[0])
-                for word in _WORD.finditer(text)
-                if word.start() >= start and (word.end() < end or whole)
-            )
+            words = _WORD.findall(text)
             rest = _WORD.match(text) if start else None
             if rest:
                 self._rests.add(_plain(rest[0]))
+                del words[0]
+            if not whole and words and _WORD.match(text, end - 1):
+                del words[-1]
+            if words:
+                self._words.update(_plain(" ".join(words)).split(" "))
             start = 0 if whole else 1
 
     def join(self, before: str, after: str) -> tuple[int, str]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from statistics import median
 from typing import TYPE_CHECKING
 
-from milepost.text.readers.pdf.glyphs import Glyphs
+from milepost.text.readers.pdf.glyphs import Glyphs, right_to_left
 from milepost.text.readers.pdf.records import Frame, Line
 from milepost.text.readers.pdf.repair import WORD_GAP, repaired, with_scripts
 from milepost.text.readers.pdf.tracking import unspaced as _unspace
@@ -40,9 +40,9 @@ def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
     """
     import numpy as np
 
-    letters = [_letters(int(code)) for code in glyphs.code]
+    letters = [*map(_letters, glyphs.code.tolist())]
     _order_ligatures(glyphs, letters)
-    solid = np.array([bool(text) for text in letters], dtype=np.bool_)
+    solid = np.fromiter(map(bool, letters), np.bool_, len(letters))
     solid &= ~glyphs.generated & (glyphs.size > 0.05)
     if not keep_hidden:
         solid &= glyphs.hidden == 0
@@ -109,6 +109,8 @@ def _turned(
     """Rotate displayed ``(n, 2)`` points into the frame where ``angle`` is upright."""
     import numpy as np
 
+    if angle == 0:
+        return points.copy()
     radians = np.radians(angle)
     along = np.array([np.cos(radians), -np.sin(radians)])
     across = np.array([np.sin(radians), np.cos(radians)])
@@ -139,7 +141,7 @@ def _lines_of(
 
     larger = np.maximum(size[1:], size[:-1])
     gap = left[1:] - right[:-1]
-    if _right_to_left(code).any():
+    if right_to_left(code).any():
         gap = np.maximum(gap, left[:-1] - right[1:])
     cut = (np.abs(np.diff(base)) > SAME_BASE * larger) | (gap > WIDE_GAP * larger)
     cut |= gap < -0.75 * larger
@@ -153,48 +155,83 @@ def _lines_of(
     numbers, spaced, bolds = chosen.tolist(), space.tolist(), glyphs.bold[chosen].tolist()
     lefts, rights, bases, sizes = (each.tolist() for each in (left, right, base, size))
     _unspace(letters, numbers, lefts, rights, sizes, spaced, real_between.tolist(), starts)
-    uneven = _uneven(base, size, starts)
+    spaced.append(False)
+    pieces = [letters[number] for number in numbers]
+    printed = [each + " " if blank else each for each, blank in zip(pieces, spaced, strict=True)]
+    source, edges, places = _laid_out(chosen, [*map(len, pieces)], spaced, left, right)
+    at = starts[:-1]
+    low, high = np.minimum.reduceat(left, at).tolist(), np.maximum.reduceat(right, at).tolist()
+    largest = np.maximum.reduceat(size, at)
+    biggest, uneven = largest.tolist(), _uneven(base, size, at, largest)
+    level, usual = _medians(base, starts), _medians(size, starts)
     lines = []
-    for first, last, mixed in zip(starts, starts[1:], uneven, strict=False):
-        text: list[str] = []
-        source: list[int] = []
-        edges: list[float] = []
-        signs = _script_signs(bases, sizes, first, last) if mixed else None
-        for k in range(first, last):
-            number = numbers[k]
-            if k > first and spaced[k - 1]:
-                text.append(" ")
-                source.append(-1)
-                edges.append(rights[k - 1])
-            if signs and k in signs and signs[k][0]:
-                text.append(signs[k][0])
-                source.append(-1)
-                edges.append(lefts[k])
-            text.append(letters[number])
-            source += [number] * len(letters[number])
-            edges += [lefts[k]] * len(letters[number])
-            if signs and k in signs and signs[k][1]:
-                text.append(END)
-                source.append(-1)
-                edges.append(rights[k])
-        middle = (first + last) // 2
-        lines.append(
-            Line(
-                "".join(text),
-                source,
-                min(lefts[first:last]),
-                max(rights[first:last]),
-                median(bases[first:last]),
-                median(sizes[first:last]),
-                max(sizes[first:last]),
-                angle,
-                bolds[first] and bolds[middle] and bolds[last - 1],
-                numbers[first],
-                edges,
-                glyphs.typed is not None and numbers[first] >= glyphs.typed,
-            )
+    for k, (first, last, mixed) in enumerate(zip(at, starts[1:], uneven, strict=True)):
+        begin, end = places[first], places[last] - spaced[last - 1]
+        own, own_edges = source[begin:end], edges[begin:end]
+        text = "".join(printed[first:last])[: end - begin]
+        line = Line(
+            text,
+            own,
+            low[k],
+            high[k],
+            level[k],
+            usual[k],
+            biggest[k],
+            angle,
+            bolds[first] and bolds[(first + last) // 2] and bolds[last - 1],
+            numbers[first],
+            own_edges,
+            glyphs.typed is not None and numbers[first] >= glyphs.typed,
         )
+        if mixed:
+            for number, (sign, ends) in reversed(_script_signs(bases, sizes, first, last).items()):
+                if ends:
+                    _insert(line, places[number] - begin + len(pieces[number]), END, rights[number])
+                if sign:
+                    _insert(line, places[number] - begin, sign, lefts[number])
+        lines.append(line)
     return lines
+
+
+def _laid_out(
+    chosen: NDArray[np.int64],
+    lengths: list[int],
+    spaced: list[bool],
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+) -> tuple[list[int], list[float], list[int]]:
+    """Lay the text of glyphs out, with the spaces after them.
+
+    Returns:
+        Glyph (-1 for a space) and left edge of each character; where each glyph begins, and the
+        end.
+    """
+    import numpy as np
+
+    blank = np.array(spaced, np.bool_)
+    counts = np.array(lengths, np.int64) + blank
+    ends = np.cumsum(counts)
+    source, edges = np.repeat(chosen, counts), np.repeat(left, counts)
+    source[ends[blank] - 1], edges[ends[blank] - 1] = -1, right[blank]
+    return source.tolist(), edges.tolist(), [0, *ends.tolist()]
+
+
+def _medians(values: NDArray[np.float64], starts: list[int]) -> list[float]:
+    """Median of each line; in most of them, all values are the same."""
+    import numpy as np
+
+    at = starts[:-1]
+    same = np.minimum.reduceat(values, at) == np.maximum.reduceat(values, at)
+    found: list[float] = values[at].tolist()
+    for k in np.flatnonzero(~same).tolist():
+        found[k] = median(values[starts[k] : starts[k + 1]].tolist())
+    return found
+
+
+def _insert(line: Line, place: int, sign: str, edge: float) -> None:
+    line.text = line.text[:place] + sign + line.text[place:]
+    line.source.insert(place, -1)
+    line.starts.insert(place, edge)
 
 
 SMALLER = 0.85  # of the size of the line: superscripts and subscripts
@@ -202,12 +239,15 @@ SHIFTED = 0.1  # of the size of the line: how far they are off its baseline
 RAISED_FAR = 0.25  # the same of those that are as large as the line
 
 
-def _uneven(base: NDArray[np.float64], size: NDArray[np.float64], starts: list[int]) -> list[bool]:
+def _uneven(
+    base: NDArray[np.float64],
+    size: NDArray[np.float64],
+    at: list[int],
+    largest: NDArray[np.float64],
+) -> list[bool]:
     """Say of each line whether it has letters of several sizes or heights."""
     import numpy as np
 
-    at = starts[:-1]
-    largest = np.maximum.reduceat(size, at)
     smaller = np.minimum.reduceat(size, at) < SMALLER * largest
     spread = np.maximum.reduceat(base, at) - np.minimum.reduceat(base, at)
     mixed: list[bool] = (smaller | (spread >= RAISED_FAR * largest)).tolist()
@@ -249,8 +289,10 @@ def _spaces(glyphs: Glyphs, *, real: bool) -> NDArray[np.int64]:
 
     if not real:
         return np.cumsum((glyphs.code == 0x20) & glyphs.generated)
-    blank = np.isin(glyphs.code, (0x20, 0xA0, 0x09, 0x3000)) & ~glyphs.generated
-    blank |= (glyphs.code >= 0x2000) & (glyphs.code <= 0x200A)
+    code = glyphs.code
+    blank = (code == 0x20) | (code == 0xA0) | (code == 0x09) | (code == 0x3000)
+    blank &= ~glyphs.generated
+    blank |= (code >= 0x2000) & (code <= 0x200A)
     return np.cumsum(blank)
 
 
@@ -278,7 +320,3 @@ def _fill_holes(
             if 0.1 * size[before] < hole < 1.3 * size[before]:
                 left[first:after], right[first:after] = right[before], left[after]
                 base[first:after] = base[before]
-
-
-def _right_to_left(code: NDArray[np.int64]) -> NDArray[np.bool_]:
-    return ((code >= 0x590) & (code < 0x900)) | ((code >= 0xFB1D) & (code < 0xFF00))

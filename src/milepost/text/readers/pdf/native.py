@@ -1,8 +1,15 @@
-"""Call pdfium with handles as whole numbers: pointer objects take twice the time."""
+"""Call pdfium with handles as whole numbers: pointer objects take twice the time.
+
+The lock of the interpreter is not released, which would take as long as most calls do.
+"""
 
 from __future__ import annotations
 
 import ctypes
+from collections import deque
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import repeat
 from typing import Any
 
 HANDLE, INT = ctypes.c_void_p, ctypes.c_int
@@ -10,9 +17,19 @@ HANDLE, INT = ctypes.c_void_p, ctypes.c_int
 
 def plain(function: Any, result: Any, *arguments: Any) -> Any:
     """Return the same function for handles that are whole numbers."""
-    return ctypes.CFUNCTYPE(result, *arguments)(address(function))
+    return _at(address(function), result, arguments)
+
+
+@lru_cache(maxsize=64)  # a new type of function takes as long as a hundred calls
+def _at(function: int, result: Any, arguments: tuple[Any, ...]) -> Any:
+    return ctypes.PYFUNCTYPE(result, *arguments)(function)
 
 
 def address(item: Any) -> int:
     """Return the address of a handle or a function."""
     return ctypes.cast(item, ctypes.c_void_p).value or 0
+
+
+def fill(function: Any, handle: int, numbers: Iterable[int], *places: Iterable[int]) -> None:
+    """Call a function for each number, with the addresses at which it puts its results."""
+    deque(map(function, repeat(handle), numbers, *places), maxlen=0)

@@ -1,0 +1,125 @@
+"""What the best of some sentences says about a claim: supported, contradicted or related."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from milepost.claims.comparison import Comparison, compare
+from milepost.claims.reading import Reading, read
+from milepost.language import ENGLISH_WORDS
+from milepost.types import Passage
+from milepost.verdicts import Difference
+
+MIN_COVERAGE = 0.8
+"""Share of a claim's words that a sentence and its neighbours have to have to support it."""
+
+MIN_SHARED = 0.5
+"""Share of its words that the sentence itself has to have to support it."""
+
+MIN_CONFLICT = 0.65
+"""Share of its other words that a sentence has to have to contradict it: what is about something
+else differs in many points."""
+
+MIN_COHESION = 0.5
+"""Share of its neighbouring words that have to be neighbours there."""
+
+_EXACT = ("number", "unit", "date")
+"""Kinds of difference that are compared in every language."""
+
+_ORDERS = frozenset(["please", "let", "tell", "show", "give", "find", "make"])
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a document says about a claim.
+
+    Attributes:
+        verdict: as in ``CheckResult``.
+        passage: that holds the sentence; None where nothing decides.
+        start, end: of the sentence, in its document.
+        differences: what the claim has in place of what the sentence says.
+        coverage: 0-1, the share of the claim's words there.
+    """
+
+    verdict: Literal["supported", "contradicted", "related"]
+    passage: Passage | None = None
+    start: int = 0
+    end: int = 0
+    differences: tuple[Difference, ...] = ()
+    coverage: float = 0.0
+
+
+def why_not(claim: str) -> str | None:
+    """Why a sentence claims nothing that could be judged; None where it does."""
+    text = claim.strip()
+    first = text.split(maxsplit=1)[0].lower().strip(",") if text else ""
+    if text.endswith("?"):
+        return "a question cannot be supported or contradicted"
+    if first in _ORDERS:
+        return "an order cannot be supported or contradicted"
+    return None
+
+
+def judge(claim: str, passages: Sequence[Passage]) -> Judgement:
+    """Judge one sentence by the sentences of some passages.
+
+    A sentence that contradicts decides over one that supports only if it says more of the claim:
+    "Sales rose in 2019" stands beside "Sales fell in 2018" in many a report.
+    """
+    if why_not(claim) is not None:
+        return Judgement("related")
+    own = read(claim)
+    is_english = _is_english(own)
+    supporting: list[tuple[float, Judgement]] = []
+    contradicting: list[tuple[float, Judgement]] = []
+    for passage in passages:
+        readings = [read(hit.text) for hit in passage.hits]
+        heading = [read(passage.heading)] if passage.heading else []
+        for number, (hit, sentence) in enumerate(zip(passage.hits, readings, strict=True)):
+            around = [each for at, each in enumerate(readings) if at != number] + heading
+            found = compare(own, sentence, around)
+            kinds = [each for each in found.conflicts if is_english or each.kind in _EXACT]
+            differences = tuple(
+                Difference(
+                    given=own.text[slice(*each.given)],
+                    text=sentence.text[slice(*each.found)],
+                    given_start=each.given[0],
+                    given_end=each.given[1],
+                    start=hit.start + each.found[0],
+                    end=hit.start + each.found[1],
+                    kind=each.kind,
+                )
+                for each in kinds
+            )
+            place = (passage, hit.start, hit.end, differences, found.coverage)
+            if kinds and found.shared >= MIN_CONFLICT:
+                contradicting.append((found.shared, Judgement("contradicted", *place)))
+            elif not kinds and is_english and _supports(found):
+                supporting.append((found.shared, Judgement("supported", *place)))
+    best = max(supporting, key=lambda each: each[0], default=None)
+    worst = max(contradicting, key=lambda each: each[0], default=None)
+    if worst is not None and (best is None or worst[0] > best[0]):
+        return worst[1]
+    return Judgement("related") if best is None else best[1]
+
+
+def _supports(found: Comparison) -> bool:
+    return (
+        found.coverage >= MIN_COVERAGE
+        and found.is_whole
+        and found.shared >= MIN_SHARED
+        and found.cohesion >= MIN_COHESION
+    )
+
+
+def _is_english(claim: Reading) -> bool:
+    """Whether a claim is English; a short one without any function word counts as English."""
+    if any(not word.text.isascii() and not word.is_name for word in claim.words):
+        return False
+    known = sum(word.text.lower() in ENGLISH_WORDS for word in claim.words)
+    return known > 0 or len(claim.words) < _SHORT
+
+
+_SHORT = 5

@@ -1,0 +1,122 @@
+"""Fit results into a screen: shorten their texts first, then leave out the last ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+INDENT = "   "
+
+Block = list["Text"]
+"""The lines of one result."""
+
+
+class Limits(NamedTuple):
+    """Maximum lines of a result's answer and of its context; None for all. Empty lines between."""
+
+    answer: int | None = None
+    context: int | None = None
+    gap: int = 1
+
+
+_FIRST = Limits(answer=4, context=1)
+"""What the first result keeps however little room there is."""
+
+_STEPS = (
+    Limits(10, 2),
+    Limits(6, 2),
+    Limits(4, 1),
+    Limits(3, 1),
+    Limits(3, 0),
+    Limits(2, 0),
+    Limits(1, 0, gap=0),
+)
+
+
+def fit(
+    results: int, build: Callable[[int, Limits], Block], room: int | None
+) -> tuple[list[Block], int]:
+    """Build as much of each result as a screen has room for, best first.
+
+    Args:
+        results: their number.
+        build: the lines of a result, by its number from 0, within limits.
+        room: lines of the screen; None for no limit.
+
+    Returns:
+        The results that fit, at least one, and the empty lines between them.
+    """
+    if room is None:
+        return [build(number, Limits()) for number in range(results)], 1
+    blocks: list[Block] = []
+    gap = 0
+    for limits in _STEPS:
+        blocks = [build(number, _at_least(limits, number)) for number in range(results)]
+        gap = limits.gap
+        if _height(blocks, gap) <= room:
+            return blocks, gap
+    while len(blocks) > 1 and _height(blocks, gap) > room - 1:  # one line counts those left out
+        blocks.pop()
+    return blocks, gap
+
+
+def _at_least(limits: Limits, number: int) -> Limits:
+    if number:
+        return limits
+    answer, context, gap = limits
+    return Limits(max(answer or 0, _FIRST.answer or 0), max(context or 0, _FIRST.context or 0), gap)
+
+
+def _height(blocks: list[Block], gap: int) -> int:
+    return sum(map(len, blocks)) + gap * (len(blocks) - 1)
+
+
+def wrapped(text: Text, out: Console, columns: int | None, most: int | None = None) -> Block:
+    """Wrap a text into indented lines, long words too; more than one empty line becomes one.
+
+    Args:
+        text: what is printed.
+        out: where.
+        columns: of the screen; None keeps the lines as they are.
+        most: maximum number of lines; the last one then ends in ``…``.
+    """
+    from rich.text import Text
+
+    if columns is None:
+        rows = list(text.split("\n", allow_blank=True))
+    else:
+        rows = list(text.wrap(out, columns - len(INDENT), tab_size=4))
+    lines: Block = []
+    for row in rows:
+        row.rstrip()
+        if row.plain:
+            lines.append(Text.assemble(INDENT, row))
+        elif lines and lines[-1].plain:
+            lines.append(row)
+    while lines and not lines[-1].plain:
+        lines.pop()
+    if most is None or len(lines) <= most:
+        return lines
+    lines = lines[:most]
+    if lines and columns is not None:
+        lines[-1].truncate(columns - 2)
+        lines[-1].rstrip()
+        lines[-1].append(" …")
+    return lines
+
+
+def shortened(text: str, cells: int) -> str:
+    """Cut a text to a number of cells of the terminal; what is cut ends in ``…``.
+
+    >>> shortened("contracts", 5), shortened("fee", 5)
+    ('cont…', 'fee')
+    """
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(text) <= cells:
+        return text
+    return set_cell_size(text, cells - 1).rstrip() + "…" if cells > 1 else ""

@@ -1,0 +1,168 @@
+"""What a screen of 80 x 24 shows: the answer first, never more than a screen, readable colours."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from milepost.console.screen import STYLES
+
+pytest.importorskip("termios", reason="needs the terminals of Unix")
+
+from support.terminal import plain, run_on_terminal, start_on_terminal
+
+FILES = (
+    "docx-template.docx",
+    "html-documentation.html",
+    "html-article-blog.html",
+    "md-tutorial.md",
+    "rst-pep.rst",
+    "txt-utf16-novel.txt",
+    "pdf-word-export.pdf",
+    "pdf-three-column-footnotes.pdf",
+    "pdf-report-single-column.pdf",
+    "pdf-rotated-pages.pdf",
+)
+FIRST_LINES = 6
+ROWS = 24
+
+
+def rows(shown: str) -> list[str]:
+    """The lines of a screen; one that is too long takes several."""
+    lines = plain(shown).replace("\r\n", "\n").rpartition("\n")[0].split("\n")
+    lines = [line.rpartition("\r")[2] for line in lines]
+    return [line[at : at + 80] for line in lines for at in range(0, max(1, len(line)), 80)]
+
+
+def letters(text: str) -> str:
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", text)).lower()
+
+
+@pytest.mark.shared
+def test_ten_questions_on_ten_real_files(shared_data: Path, monkeypatch, tmp_path: Path) -> None:
+    """Nine of ten answers begin within six lines; no screen has more than its lines."""
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path))
+    table = (shared_data / "files" / "README.md").read_text(encoding="utf-8")
+    cells = [
+        line.strip("| ").split(" | ") for line in table.split("One question each")[1].splitlines()
+    ]
+    asked = {row[0]: row[1:3] for row in cells if len(row) > 2}
+    seen = 0
+    for name in FILES:
+        question, sentence = asked[name]
+        code, shown = run_on_terminal("search", question, shared_data / "files" / name, "-q")
+        assert code == 0
+        lines = rows(shown)
+        assert len(lines) < ROWS, name
+        at = 40  # letters of the sentence that tell it from all others
+        seen += letters(sentence)[:at] in letters("".join(lines[:FIRST_LINES]))
+    assert seen >= 9
+
+
+@pytest.fixture
+def bees(tmp_path: Path) -> Path:
+    folder = tmp_path / "bees"
+    folder.mkdir()
+    for number in range(30):
+        text = f"Bees {number} build cells of wax. {'They do it well, and in the dark. ' * 9}"
+        (folder / f"{number}.txt").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("more", [[], ["-k", 20], ["-k", 20, "--min-score", 0.001]])
+def test_a_screen_is_never_longer_than_the_terminal(bees: Path, model, more) -> None:
+    """However many results there are; those left out are counted."""
+    code, shown = run_on_terminal("search", "What do bees build?", bees, *more, *model)
+    lines = rows(shown)
+    assert code == 0
+    assert len(lines) < ROWS
+    assert lines[1].startswith("   Bees")
+    assert "cells of wax." in lines[1]
+    if "-k" in more:
+        assert re.fullmatch(r"\d+ (weaker|more) results?: --all", lines[-1])
+
+
+def test_more_than_a_screen_goes_to_the_pager(bees: Path, model, monkeypatch) -> None:
+    """Where it is asked for; what fits is printed as it is, and so is all in a dumb terminal."""
+    monkeypatch.setenv("PAGER", "sed s/^/paged:/")
+    asked = "search", "What do bees build?", bees, *model
+    code, shown = start_on_terminal(*asked, "-k", 20, "--all", "--full")
+    assert code == 0
+    assert plain(shown).count("paged:") >= ROWS
+    assert "paged:" not in start_on_terminal(*asked, "-k", 1, "--full")[1]
+    monkeypatch.setenv("TERM", "dumb")
+    assert "paged:" not in start_on_terminal(*asked, "-k", 20, "--all", "--full")[1]
+
+
+def test_weak_results_are_counted_and_shown_if_all_are(cli, model, db) -> None:
+    """The best one stands for all, with words that say so; --all and --min-score show the rest."""
+    asked = "search", "Who repairs trams in Lisbon?", "--db", db, *model
+    lines = rows(run_on_terminal(*asked)[1])
+    assert "related, but probably not an answer" in lines[0]
+    assert [line for line in lines if re.fullmatch(r"\d weaker results?: --all", line)]
+    piped = cli(*asked)
+    assert piped.stdout.count("\n") == 1
+    assert re.search(r"milepost: \d weaker results?: --all\n", piped.stderr)
+    assert cli(*asked, "--all").stdout.count("\n") > 1
+    assert cli(*asked, "--min-score", "0.0001").stdout.count("\n") > 1
+
+
+def test_the_answer_is_marked_without_colours(cli, model, db) -> None:
+    """By signs on a terminal without colours and where a pipe gets more than the answer."""
+    asked = "search", "What do bees build?", "--db", db, "-k", 1, *model
+    answer = "»Bees build cells of wax.«"
+    assert answer in run_on_terminal(*asked, NO_COLOR="1")[1]
+    assert answer in cli(*asked, "--full").stdout
+    assert "»" not in run_on_terminal(*asked)[1]
+
+
+def test_context_is_what_is_asked_for(cli, model, db) -> None:
+    """-C gives whole sentences on both sides, in the order of the document."""
+    asked = "search", "Who lays the eggs?", "--db", db, "-k", 1, *model
+    alone, one = (cli(*asked, "-C", n).stdout for n in (0, 1))
+    assert alone.count("\n") == 2
+    text = " ".join(one.split())
+    assert text.index("wax.") < text.index("»The queen lays") < text.index("A swarm leaves")
+
+
+def test_notes_have_the_words_of_the_user(cli, model, db) -> None:
+    """Not their stems, and with their accents."""
+    result = cli("search", "¿Cuánto cost footballs for bees?", "--db", db, "-k", 1, *model)
+    assert "not in the text: Cuánto, cost, footballs" in result.stderr
+
+
+def test_long_words_are_wrapped(tmp_path: Path, model) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text(f"Bees build {'x' * 300}.", encoding="utf-8")
+    shown = run_on_terminal("search", "What do bees build?", path, *model)[1]
+    assert max(len(line.rstrip("\r")) for line in plain(shown).split("\n")) <= 80
+
+
+def test_many_places_of_a_quotation_fit_a_screen(bees: Path, model) -> None:
+    lines = rows(run_on_terminal("check", bees, "cells of wax", *model)[1])
+    assert len(lines) < ROWS
+    assert lines[0] == "verbatim"
+    assert re.fullmatch(r"\d+ more places: --all", lines[-1])
+
+
+def test_every_colour_can_be_read_on_black_and_on_white() -> None:
+    """A contrast of 4.5 at least; colours that a theme may change are not used."""
+    from rich.style import Style
+
+    for name, style in STYLES.items():
+        parsed = Style.parse(style)
+        assert parsed.bgcolor is None, name
+        if parsed.color is None:
+            continue
+        assert (parsed.color.number or 0) >= 16, name
+        light = luminance(*parsed.color.get_truecolor())
+        assert min(1.05 / (light + 0.05), (light + 0.05) / 0.05) >= 4.5, name
+
+
+def luminance(*channels: int) -> float:
+    """Relative luminance as WCAG defines it."""
+    linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(share * each for share, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

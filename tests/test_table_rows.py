@@ -1,0 +1,152 @@
+"""Rows of tables: cells under their columns, in every format, in the index and in passages."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+import pytest
+
+import milepost
+from milepost.console.rows import rows_of
+from milepost.intake import entry
+from milepost.table_rows import Tables, cells_of, table_at
+from milepost.testing import fake_encoder
+from milepost.text import read_bytes
+from milepost.types import Document
+from support.office_writer import opendocument, pptx, slide_table, word, xlsx
+
+ROWS = (("Item", "May", "June"), ("Bolt", "5", "7"), ("Nut M8", "", "9"))
+CAPTION = "Table 2: Sales"
+
+
+def _written(row: str, cell: str, rows: tuple[tuple[str, ...], ...] = ROWS) -> str:
+    return "".join(row.format("".join(cell.format(each) for each in line)) for line in rows)
+
+
+WORD_ROWS = _written("<w:tr>{}</w:tr>", "<w:tc><w:p><w:r><w:t>{}</w:t></w:r></w:p></w:tc>")
+ODF_ROWS = _written(
+    "<table:table-row>{}</table:table-row>",
+    "<table:table-cell><text:p>{}</text:p></table:table-cell>",
+)
+MARKDOWN_ROWS = _written("|{}\n", " {} |", (ROWS[0], ("-",) * 3, *ROWS[1:]))
+CSV_ROWS = _written("{}\n", "{},")
+HTML = (
+    f"<table><caption>{CAPTION}</caption>"
+    f"<thead>{_written('<tr>{}</tr>', '<th>{}</th>', ROWS[:1])}</thead>"
+    f"{_written('<tr>{}</tr>', '<td>{}</td>', ROWS[1:])}</table>"
+)
+FILES = {
+    "a.docx": word(f"<w:p><w:r><w:t>{CAPTION}</w:t></w:r></w:p><w:tbl>{WORD_ROWS}</w:tbl>"),
+    "a.odt": opendocument(
+        "text", f"<text:p>{CAPTION}</text:p><table:table>{ODF_ROWS}</table:table>"
+    ),
+    "a.html": HTML.encode(),
+    "a.md": f"{CAPTION}\n\n{MARKDOWN_ROWS}".encode(),
+    "a.xlsx": xlsx({"One": [[CAPTION], *([cell or None for cell in row] for row in ROWS)]}),
+    "a.csv": f"{CAPTION}\n{CSV_ROWS}".encode(),
+    "a.pptx": pptx([slide_table(ROWS)]),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_format(name: str) -> None:
+    """The last row with its columns and caption, for the index and as cells."""
+    document = read_bytes(FILES[name], name)
+    start = document.text.rindex("Nut M8")
+    start = document.text.rindex("\n", 0, start) + 1
+    span = (start, len(document.text))
+    row = Tables(document.text, document.marks).row(*span)
+    assert row == "Item: Nut M8 | June: 9"
+    table = table_at(document.marks, document.text, 0, [span])
+    assert table is not None
+    assert table.columns == ROWS[0]
+    assert table.caption == (None if name == "a.pptx" else CAPTION)
+    assert [each.cells for each in table.rows] == [ROWS[2]]
+    assert document.text[table.rows[0].start : table.rows[0].end] == document.text[start:].strip()
+
+
+def test_other_text_is_read_as_it_is() -> None:
+    """Headers, captions and text around tables."""
+    document = read_bytes(FILES["a.html"] + b"<p>Nut M8 | 9</p>", "a.html")
+    tables = Tables(document.text, document.marks)
+    for line in (CAPTION, "Item | May | June", "Nut M8 | 9"):
+        start = document.text.rindex(line)
+        assert tables.row(start, start + len(line)) is None
+    assert Tables("Nut | 9", ()).row(0, 7) is None
+
+
+def test_a_later_part_of_a_row_has_its_first_cell() -> None:
+    """A row of several sentences."""
+    html = "<table><tr><th>No<th>Rule<tr><td>7.1<td>Do this. Then do that.<tr><td>7.2<td>Rest."
+    document = read_bytes(html.encode(), "a.html")
+    start = document.text.index("Then")
+    row = Tables(document.text, document.marks).row(start, start + 14)
+    assert row == "7.1 | Rule: Then do that."
+
+
+def test_headers_of_several_rows_and_of_years() -> None:
+    """A name over several columns belongs to each; years beside an empty cell are names."""
+    several = (
+        "<table><thead><tr><th><th colspan=2>2024<tr><th>Item<th>May<th>June</thead>"
+        "<tr><td>Bolt<td>5<td>7<tr><td>Nut<td>6<td>9</table>"
+    )
+    years = "<table><tr><td><td>2024<td>2023<tr><td>Cost<td>5<td>7<tr><td>Sum<td>6<td>9</table>"
+    for html, expected in (
+        (several, "Item: Nut | 2024 May: 6 | 2024 June: 9"),
+        (years, "Sum | 2024: 6 | 2023: 9"),
+    ):
+        document = read_bytes(html.encode(), "a.html")
+        at = document.text.rindex("\n") + 1
+        assert Tables(document.text, document.marks).row(at, len(document.text)) == expected
+
+
+def test_layout_is_no_table() -> None:
+    """One row, or rows of one cell."""
+    for html in ("<table><tr><td>a<td>b</table>", "<table><tr><td>a<tr><td>b</table>"):
+        assert read_bytes(html.encode(), "a.html").marks == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "cells"),
+    [
+        ("Cost | | 55", ["Cost", "", "55"]),
+        ("| 55", ["", "55"]),
+        ("| a \\| b |c|", ["a \\| b", "c"]),
+        ("x|y | z", ["x|y", "z"]),
+    ],
+)
+def test_cells(line: str, cells: list[str]) -> None:
+    """Bars between cells, with white space or in Markdown's way."""
+    assert [line[a:b] for a, b in cells_of(line, 0, len(line))] == cells
+
+
+def test_vectors_and_words_know_the_columns() -> None:
+    """Of a row, not of other text; spans and counts of tokens stay consistent."""
+    document = read_bytes(FILES["a.docx"], "a.docx")
+    plain = Document("plain", document.text, blocks=document.blocks)
+    encoder = fake_encoder()
+    read, bare = encoder.encode(document), encoder.encode(plain)
+    assert read.spans.tolist() == bare.spans.tolist()
+    assert read.tokens_read == read.tokens_given > bare.tokens_given
+    parts = read.spans, read.vectors, read.vocab_coverage
+    assert entry(document, parts, None).terms[-1] == ["item", "nut", "m8", "june", "9"]
+    assert entry(plain, parts, None).terms[-1] == ["nut", "m8", "9"]
+
+
+def test_a_passage_shows_the_rows_that_answer() -> None:
+    """With caption and columns, not the other rows; a passage of other text has no table."""
+    with milepost.open(model=fake_encoder()) as index:
+        index.add([read_bytes(FILES["a.docx"], "a.docx"), Document("b", "Bees build cells.")])
+        passage = index.search("Nut M8 in June", k=1)[0]
+        assert passage.table is not None
+        assert astuple(passage.table)[:2] == (CAPTION, ROWS[0])
+        assert passage.table.names == "Table 2: Sales: Item | May | June"
+        assert ROWS[2] in [row.cells for row in passage.table.rows]
+        for row in passage.table.rows:
+            assert passage.start <= row.start < row.end <= passage.end
+        shown = rows_of(passage)
+        assert shown is not None
+        assert shown.plain.split("\n")[:2] == [CAPTION, "Item | May | June"]
+        other = index.search("bees", k=1)[0]
+        assert other.table is None
+        assert rows_of(other) is None
