@@ -39,8 +39,8 @@ def test_the_bar_of_reading_says_document_share_and_speed():
 
 def test_who_wants_no_colours_gets_a_bar_without_them():
     """NO_COLOR is about colours: the bar is drawn and moves."""
-    assert re.search(COLOUR, shown_by(reading))
-    shown = shown_by(reading, NO_COLOR="1")
+    assert re.search(COLOUR, shown_by(reading, TERM="xterm-256color"))
+    shown = shown_by(reading, TERM="xterm-256color", NO_COLOR="1")
     assert "2/3 bees.txt" in plain(shown)
     assert not re.search(COLOUR, shown)
 

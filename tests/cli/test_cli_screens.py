@@ -12,7 +12,7 @@ from milepost.console.screen import STYLES
 
 pytest.importorskip("termios", reason="needs the terminals of Unix")
 
-from support.terminal import plain, run_on_terminal, start_on_terminal
+from support.terminal import plain, run_on_terminal, settled, start_on_terminal
 
 FILES = (
     "docx-template.docx",
@@ -32,7 +32,7 @@ ROWS = 24
 
 def rows(shown: str) -> list[str]:
     """The lines of a screen; one that is too long takes several."""
-    lines = plain(shown).replace("\r\n", "\n").rpartition("\n")[0].split("\n")
+    lines = plain(settled(shown)).replace("\r\n", "\n").rpartition("\n")[0].split("\n")
     lines = [line.rpartition("\r")[2] for line in lines]
     return [line[at : at + 80] for line in lines for at in range(0, max(1, len(line)), 80)]
 
@@ -138,7 +138,7 @@ def test_long_words_are_wrapped(tmp_path: Path, model) -> None:
     path = tmp_path / "long.txt"
     path.write_text(f"Bees build {'x' * 300}.", encoding="utf-8")
     shown = run_on_terminal("search", "What do bees build?", path, *model)[1]
-    assert max(len(line.rstrip("\r")) for line in plain(shown).split("\n")) <= 80
+    assert max(len(line.rstrip("\r")) for line in plain(settled(shown)).split("\n")) <= 80
 
 
 def test_many_places_of_a_quotation_fit_a_screen(bees: Path, model) -> None:

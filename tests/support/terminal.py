@@ -85,7 +85,11 @@ def start_on_terminal(*args: object, columns: int = 80) -> tuple[int, str]:
     return process.wait(), b"".join(shown).decode()
 
 
+def settled(shown: str) -> str:
+    """What is shown in the end: without the lines of progress that were erased."""
+    return re.sub(r"[^\n]*\r?\n(?:\x1b\[\?25h)?\r?(?=\x1b\[1A\x1b\[2K)", "", shown)
+
+
 def plain(shown: str) -> str:
-    """What is shown, without links, colours, movements of the cursor and lines that were erased."""
-    shown = re.sub(r"[^\n]*\r?\n(?:\x1b\[\?25h)?\r?(?=\x1b\[1A\x1b\[2K)", "", shown)
+    """What is shown, without links, colours and movements of the cursor."""
     return re.sub(r"\x1b\]8;[^\x1b]*\x1b\\|\x1b\[[0-9;?]*[A-Za-z]", "", shown)

@@ -34,7 +34,7 @@ def test_sets_hold_known_names_once() -> None:
 
 
 def test_tuned_rows_are_what_did_best_on_development_questions() -> None:
-    tuned = json.loads((ROOT / "bench" / "results" / "tuned.json").read_text(encoding="utf-8"))
+    tuned = json.loads((ROOT / "studies" / "results" / "tuned.json").read_text(encoding="utf-8"))
     catalogue = read_catalogue()
     for family, grid in tuned["grids"].items():
         assert grid[tuned["choices"][family]] == max(grid.values())

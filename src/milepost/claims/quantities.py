@@ -201,7 +201,7 @@ _AROUND = late(
 def quantities(text: str) -> list[Quantity]:
     """The numbers and dates of a text, in order.
 
-    >>> [(each.low, each.unit) for each in quantities("It cost $1.2bn, or 12 % of 1,234 farms.")]
+    >>> [(each.value, each.unit) for each in quantities("It cost $1.2bn, or 12 % of 1,234 farms.")]
     [(1200000000.0, 'dollar'), (12.0, 'percent'), (1234.0, 'farm')]
     """
     text = _western(text)

@@ -192,22 +192,3 @@ def test_settings_with_spaces_reach_the_server() -> None:
             shown = state._session.ask(("SHOW geqo", {}), ("SHOW work_mem", {}))
         assert shown[0] == [("off",)]
         store.close()
-
-
-def test_version_1_gets_its_facts(store: PostgresStore, address: str) -> None:
-    """An index without the table of facts has it once it is opened, names of any kind included."""
-    names = ["/a/Report.PDF", "caf\udce9.txt", "a\0b"]
-    for number, name in enumerate(names):
-        held = {"title": f"Straße {number}", "year": 2000 + number}
-        store.put(entry(name, ["a "], source=name, properties=held))
-    facts = "SELECT key, text, number, flag, dated FROM facts ORDER BY document, key, text"
-    before = asked(address, facts)
-    assert len(before) > 12
-    asked(address, "DROP TABLE facts")
-    asked(address, "UPDATE meta SET value = '1' WHERE key = 'version'")
-    newer = opened(address)
-    assert asked(address, facts) == before
-    with newer.snapshot() as state:
-        left = state.select(DocumentSelection(None, parse('title = "STRASSE 1" and year >= 2001')))
-        assert [info.name for info in left or []] == [names[1]]
-    newer.close()

@@ -171,7 +171,9 @@ def _recursive(
             first = max(start, found[-1][1] - overlap) if found and in_characters else start
             at = text.find(chunk, first)
             if at < 0:  # characters without a token are no overlap to LangChain
-                at = text.index(chunk, start)
+                at = text.find(chunk, start)
+            if at < 0:  # the last one again, of which white space at its start was stripped
+                at = text.rindex(chunk)
             found.append((at, at + len(chunk)))
             start = at + 1
         return found
