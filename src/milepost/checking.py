@@ -20,7 +20,7 @@ from milepost.search.query import check_text
 from milepost.search.quoted import places, read, regions
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot
 from milepost.text.sentences import split
-from milepost.types import Document, Mark, mark_at, page_of, place_in_words, places_at
+from milepost.types import Document, Mark, Passage, mark_at, page_of, place_in_words, places_at
 from milepost.verdicts import CheckResult, Difference, Match, Verdict
 
 MAX_PLACES = 50
@@ -168,34 +168,32 @@ def _judged(
 ) -> CheckResult:
     """What the documents say about a claim, sentence by sentence."""
     result = search(given.text)
-    claims = [given.text[start:end].strip() for start, end in split(given.text)]
+    spans = split(given.text)
+    claims = [given.text[start:end].strip() for start, end in spans]
     judged = [
-        (claim, judge(claim, (result if len(claims) == 1 else search(claim)).passages))
+        judge(claim, (result if len(claims) == 1 else search(claim)).passages)
         for claim in claims[:MAX_CLAIMS]
     ]
     notes = (*_notes(given), *result.notes)
     notes += tuple(dict.fromkeys(why for claim in claims if (why := why_not(claim))))
     if len(claims) > MAX_CLAIMS:
         notes += (f"the first {MAX_CLAIMS} sentences are judged",)
-    verdicts = {each.verdict for _, each in judged}
+    verdicts = {each.verdict for each in judged}
     verdict: Verdict = "related" if result.passages else "not found"
     if "contradicted" in verdicts:
         verdict = "contradicted"
     elif verdicts == {"supported"} and len(claims) <= MAX_CLAIMS:
         verdict = "supported"
     decisive = [
-        _sentence(given, claim, each)
-        for claim, each in judged
+        _sentence(each.passage, each, start)
+        for (start, _), each in zip(spans, judged, strict=False)
         if each.verdict == verdict and each.passage is not None
     ]
     return CheckResult(given.text, verdict, tuple(decisive), result.passages, result.best, notes)
 
 
-def _sentence(given: Folded, claim: str, judged: Judgement) -> Match:
-    """The sentence that decides about a part of the text; differences count in all of it."""
-    passage = judged.passage
-    assert passage is not None
-    offset = given.text.index(claim)
+def _sentence(passage: Passage, judged: Judgement, offset: int) -> Match:
+    """The sentence that decides about the part of a text that begins at ``offset``."""
     low, high = judged.start - passage.start, judged.end - passage.start
     return Match(
         document=passage.document,

@@ -64,12 +64,12 @@ def _judged(
     citation: Citation, passage: Passage, passages: Sequence[Passage], found: CheckResult
 ) -> Citation:
     places = [each for each in found.places if _shared(passage, each.document, each)]
-    if places and found.verdict in ("verbatim", "near", "supported", "contradicted"):
-        spans = tuple((each.start, each.end) for each in places)
-        held = _best(found.passages, lambda document, hit: _shared(places[0], document, hit))
-        support = None if found.verdict in ("verbatim", "near") or held is None else held
-        if support is not None:
-            support = replace(support, number=citation.number)
+    spans = tuple((each.start, each.end) for each in places)
+    if places and found.verdict in ("verbatim", "near"):
+        return replace(citation, verdict=found.verdict, places=spans)
+    if places and found.verdict in ("supported", "contradicted"):
+        support = _best(found.passages, lambda document, hit: _shared(places[0], document, hit))
+        support = support and replace(support, number=citation.number)
         return replace(citation, verdict=found.verdict, places=spans, support=support)
     support = _best(found.passages, lambda document, hit: _shared(passage, document, hit))
     if support is not None:

@@ -28,6 +28,9 @@ MIN_COHESION = 0.5
 _EXACT = ("number", "unit", "date")
 """Kinds of difference that are compared in every language."""
 
+_SHORT = 5
+"""Fewest words of which an English sentence has a function word."""
+
 _ORDERS = frozenset(["please", "let", "tell", "show", "give", "find", "make"])
 
 
@@ -120,6 +123,3 @@ def _is_english(claim: Reading) -> bool:
         return False
     known = sum(word.text.lower() in ENGLISH_WORDS for word in claim.words)
     return known > 0 or len(claim.words) < _SHORT
-
-
-_SHORT = 5
