@@ -98,8 +98,9 @@ def test_two_processes_train_as_one(home: Path) -> None:
     """The losses and weights are the same but for rounding; one of them writes and reports."""
     for count in (1, 2):
         code, written, said = launched(home / "run.toml", home / f"of-{count}", count)
-        assert code == 1, said  # for the wrong line
-        assert "SIGTERM" not in said  # no other process took that for a failure
+        assert code == (1 if count == 1 else 0), said  # for the wrong line; a launcher gets 0
+        assert "pairs.jsonl" in said
+        assert "SIGTERM" not in said
         assert written.count("milepost export") == 1
         assert said.count("step 0: evidence found") == 1
     one, two = lines(home / "of-1"), lines(home / "of-2")
@@ -126,7 +127,7 @@ def test_killed_they_resume_together(home: Path, tmp_path: Path) -> None:
     long.write_text(text.replace("steps = 6", "steps = 30").replace("every = 20", "every = 100"))
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     code, _, said = launched(long, whole, 2)
-    assert code == 1, said
+    assert code == 0, said
     with started(long, killed, 2) as process:
         deadline = time.monotonic() + 200
         while not (killed / "state.pt").exists() and time.monotonic() < deadline:

@@ -28,10 +28,11 @@ from milepost_train.batches import Batch
 
 def number_of() -> int:
     """Which process of the run this is, from 0; set by torchrun or accelerate launch."""
-    return int(os.environ.get("RANK", 0)) if _several() else 0
+    return int(os.environ.get("RANK", 0)) if several() else 0
 
 
-def _several() -> bool:
+def several() -> bool:
+    """Whether a launcher started more than one process."""
     return int(os.environ.get("WORLD_SIZE", 1)) > 1
 
 
@@ -46,7 +47,7 @@ def joined(device: torch.device) -> Iterator[Processes]:
         InputError: there are several processes, and not a GPU for each.
         MissingExtra: accelerate is not installed.
     """
-    if not _several():
+    if not several():
         yield Processes(device)
         return
     accelerate = require("accelerate", extra="train")

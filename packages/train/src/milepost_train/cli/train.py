@@ -94,7 +94,7 @@ def train(
             say(str(MilepostError(fault.problem, fault.hint)))
         raise MilepostError(last.problem, last.hint) from error
     require("torch", extra="train")
-    from milepost_train.processes import number_of
+    from milepost_train.processes import number_of, several
     from milepost_train.run import train as trained
     from milepost_train.run_folder import STATE
     from milepost_train.whole_files import RunInterrupted
@@ -121,7 +121,8 @@ def train(
             raise MilepostError(error.problem, f"{error.hint}; then: {again}") from error
     if not settings.quiet:
         _print(done, read.check.budget, best=read.check.keep == "best")
-    return 1 if first and done.bad else 0  # a launcher ends the others if one of them gives 1
+    # A launcher takes every other code for a failed run, and ends the processes that still close.
+    return 1 if done.bad and not several() else 0
 
 
 def _print(done: Trained, budget: int, *, best: bool) -> None:
