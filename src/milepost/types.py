@@ -252,8 +252,9 @@ class Reader(Protocol):
 class Hit:
     """A sentence of a passage; ``text == document_text[start:end]``.
 
-    ``score`` is the calibrated probability, 0–1, that the sentence is evidence. ``logit`` is its
-    log-odds, by which hits are sorted; ``parts`` are the contributions that sum to it.
+    ``score``, 0–1, is how likely the sentence is to be evidence: the probability of its passage,
+    times ``e`` to the power of how far its ``logit`` lies below that of the best sentence. Hits are
+    sorted by ``logit``; ``parts`` are the contributions that sum to it.
     """
 
     start: int
@@ -262,6 +263,11 @@ class Hit:
     logit: float
     parts: dict[str, float]
     text: str
+
+
+def nearly_best(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits at least half as likely as the best one, best first."""
+    return [hit for hit in hits if hit.score >= 0.5 * hits[0].score]
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ def ranking_case(
         np.arange(sentences),
         columns,
         score,
+        np.zeros(sentences, np.float32),
         gains,
         np.full(sentences, length, np.int64),
         np.array([0, sentences]),

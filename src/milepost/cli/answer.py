@@ -26,6 +26,7 @@ from milepost.console.screen import (
 )
 from milepost.likelihood import in_words, is_weak
 from milepost.objects import is_address
+from milepost.types import nearly_best
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,10 +40,6 @@ if TYPE_CHECKING:
     from milepost.search import SearchResult
     from milepost.types import Passage
     from milepost.verdicts import Match
-
-STRONG = 1.0
-"""Log-odds below its passage's best hit up to which a hit is marked: in a passage that grew from
-ten hits the eye still finds the sentence that answers."""
 
 _SIDES = 3  # sentences read on each side of an answer; two lines of them are printed
 _LONG_LINE = 50  # characters from which a line that ends was broken to fit a page
@@ -290,7 +287,7 @@ def _whole(
     passage = excerpt.passage
     text = visible(excerpt.text)
     marked = Text(reflowed(text) if columns is not None else text)
-    hits = [hit for hit in passage.hits if hit.logit >= passage.best.logit - STRONG]
+    hits = nearly_best(passage.hits)
     spans = []
     for hit in hits if detail.full else hits[:1]:
         start = max(0, hit.start - excerpt.start)

@@ -14,14 +14,11 @@ from milepost.marking.highlights import Highlight, count_highlights, highlighted
 from milepost.marking.update import minimal_update
 from milepost.objects import is_address
 from milepost.text import SUFFIXES, stored_bytes
-from milepost.types import Document, Passage, Span
+from milepost.types import Document, Passage, Span, nearly_best
 from milepost.writing import write_bytes
 
 PROBABLE = 0.2
 """Probability from which a passage is worth marking; the page of ``milepost serve`` has it too."""
-
-STRONG = 1.0
-"""Log-odds below its passage's best sentence up to which a sentence is highlighted."""
 
 COLOURS = ((255, 221, 64), (140, 224, 128), (128, 200, 255), (255, 168, 200), (255, 184, 112))
 """Yellow, green, blue, pink, orange: one for each question, in turn."""
@@ -158,11 +155,8 @@ def _highlights(
 
 def _strong(passage: Passage) -> list[Span]:
     """The spans of the sentences that score nearly as well as the best one, neighbours joined."""
-    best = passage.best.logit
     spans: list[Span] = []
-    for hit in sorted(passage.hits, key=lambda hit: hit.start):
-        if hit.logit < best - STRONG:
-            continue
+    for hit in sorted(nearly_best(passage.hits), key=lambda hit: hit.start):
         if spans and spans[-1][1] == hit.start:
             spans[-1] = (spans[-1][0], hit.end)
         else:

@@ -17,8 +17,8 @@ page 3).
 The numbers come from ``milepost fit`` or are the defaults here: ``gate`` and ``scale_shift`` are
 learned on training questions of documents that the encoder has not seen; ``calibration``,
 ``length_penalty``, ``growth_threshold`` and those of ``rerank`` on development questions.
-``base_score_weight``, the tables ``landmark`` and ``words``, and ``WORDS_UNIT`` were set by hand on
-development questions. ``odds`` is for models without trees.
+``base_score_weight``, ``landmark_weight``, ``mark``, the tables ``landmark`` and ``words``, and
+``WORDS_UNIT`` were set by hand on development questions. ``odds`` is for models without trees.
 """
 
 from __future__ import annotations
@@ -92,6 +92,11 @@ class Fusion:
         base_score_weight: weights of the fused score and of the best one in the paragraph, which
             are added to the learned ranking. They keep trees learned from few documents close to
             the fused order. Set by hand.
+        landmark_weight: weight of the landmark score that is added to a sentence's log-odds. Trees
+            follow the tasks that they were learned from; this keeps the order close to the
+            landmarks on questions of other kinds. Set by hand.
+        mark: weights of the sentence's landmark score and of its score in the order of sentences
+            within a passage, see ``ranking.py``. Set by hand.
         calibration: the four numbers of a passage's probability, see ``ranking.py``.
         length_penalty: with a budget, sentences are compared by their log-odds minus this times
             the logarithm of their characters.
@@ -108,6 +113,8 @@ class Fusion:
     words: tuple[tuple[float, float], ...] = ((0.0, -1.0), (0.0, 0.0), (0.0, 1.0))
     odds: tuple[float, float] = (-5.0, 0.6)
     base_score_weight: tuple[float, float] = (0.6, 0.24)
+    landmark_weight: float = 0.0
+    mark: tuple[float, float] = (0.0, 1.0)
     calibration: tuple[float, ...] = (0.0, 1.0, 0.0, 0.0)
     length_penalty: float = 0.0
     growth_threshold: float = 0.5
@@ -135,7 +142,7 @@ class Fusion:
         for name in ("landmark", "words"):
             if name in known:
                 known[name] = tuple(tuple(pair) for pair in known[name])
-        for name in ("odds", "base_score_weight"):
+        for name in ("odds", "base_score_weight", "mark"):
             if name in known:
                 known[name] = tuple(known[name])
         if "calibration" in known:

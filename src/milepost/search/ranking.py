@@ -14,6 +14,15 @@ where ``s`` is the ``neighbour_share``, ``mean`` is over the sentence and up to 
 each side that were in a window, and ``known`` is the vocabulary coverage of question and documents,
 0–1.
 
+To that score the sentence's own landmark score is added, times ``landmark_weight``, and passages
+are made of the sentences in that order. Which sentence of a passage answers is another question
+than which passage does: the fused scores carry the words of the neighbours, which found the
+passage. So the sentences of a passage are ordered by
+
+    logit = mark[0] · landmark + mark[1] · score
+
+and ``e^{logit - best}`` is how likely each is to be evidence, compared with the best one.
+
 The probability that a *passage* holds evidence follows from its sentences (Platt scaling with more
 than one input):
 
@@ -113,8 +122,9 @@ class Ranked:
 
     Attributes:
         score: ``(n,)`` float32: log-odds that a sentence is evidence. Sentences without a learned
-            score lie below all others, unless reranking added to theirs.
-        base_score: ``(n,)`` float32: the same before reranking.
+            score lie below all others, unless their landmarks or reranking added to theirs.
+        base_score: ``(n,)`` float32: the same before landmarks and reranking were added.
+        logit: ``(n,)`` float32: the order of the sentences within a passage.
         added: ``(n,)`` float32: what reranking added; None without reranking.
         fused: the scores that chose the sentences, with the question's signals and weights.
         numbers: the learned numbers that apply to these scores.
@@ -124,6 +134,7 @@ class Ranked:
 
     score: NDArray[np.float32]
     base_score: NDArray[np.float32]
+    logit: NDArray[np.float32]
     added: NDArray[np.float32] | None
     fused: Fused
     numbers: Fusion
@@ -131,7 +142,7 @@ class Ranked:
     documents: int
 
     def parts(self, number: int) -> dict[str, float]:
-        """Split the log-odds of a sentence into parts by kind."""
+        """Split the ``logit`` of a sentence into parts by kind."""
         columns = self.learned.parts(number) if self.learned else None
         if columns is None:
             slope = self.numbers.odds[1]
@@ -145,7 +156,11 @@ class Ranked:
                 parts[FEATURES[name]] = parts.get(FEATURES[name], 0.0) + value
         if self.added is not None:
             parts["reranker"] = float(self.added[number])
-        return parts
+        landmark, score = self.numbers.mark
+        parts = {kind: score * value for kind, value in parts.items()}
+        own = float(self.fused.landmarks[0][number])
+        extra = (landmark + score * self.numbers.landmark_weight) * own
+        return {**parts, "landmark": parts.get("landmark", 0.0) + extra}
 
     def probability(self, numbers: Sequence[int]) -> float:
         """Compute the probability, 0–1, that a passage of these sentences holds evidence."""
@@ -196,15 +211,17 @@ def rank(
         below = 1.0 + fused.score.max() - fused.score
         base = (scores.min() - 1e-3 * below).astype(np.float32)
         base[rows] = scores
+    numbers, added = ranking.fusion, None
+    landmarks = fused.landmarks[0]
+    score = (base + numbers.landmark_weight * landmarks).astype(np.float32)
     bound = reranker.for_query(query.question) if reranker and query.rerank else None
-    if bound is None:
-        return Ranked(base, base, None, fused, ranking.fusion, learned, documents)
-    order = _best(base, among)
-    known = 1.0 - fused.signals["out of vocabulary"]
-    cosines = rerank(snapshot, scope, order, bound)
-    added = reranked(cosines, scope.document_offsets, ranking.fusion.rerank, known)
-    reranked_by = ranking.fusion.reranked
-    return Ranked(base + added, base, added, fused, reranked_by, learned, documents)
+    if bound is not None:
+        cosines = rerank(snapshot, scope, _best(base, among), bound)
+        known = 1.0 - fused.signals["out of vocabulary"]
+        added = reranked(cosines, scope.document_offsets, numbers.rerank, known)
+        score, numbers = score + added, numbers.reranked
+    logit = (numbers.mark[0] * landmarks + numbers.mark[1] * score).astype(np.float32)
+    return Ranked(score, base, logit, added, fused, numbers, learned, documents)
 
 
 def others(documents: int) -> float:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from milepost.search.required import (
 from milepost.search.scope import Scope, gather
 from milepost.table_rows import table_at
 from milepost.terms import words_of
-from milepost.types import Hit, Passage, Span, mark_at, page_of, place_in_words, places_at
+from milepost.types import Hit, Passage, mark_at, nearly_best, page_of, place_in_words, places_at
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from milepost.search.query import Query
     from milepost.search.reranking import Reranker
     from milepost.store.base import Snapshot
-
-_STRONG = 1.0
-"""Log-odds below the best hit of a passage up to which the row of a hit is shown."""
 
 Measure = Callable[[str], int]
 """Measures a text in the unit of the budget."""
@@ -243,7 +241,10 @@ def _passages(
             start, text = _cut(scope, run, start, text, left, measure)
         if not text:
             continue
-        numbers, hits = zip(*_hits(scope, ranked, run, start, text), strict=True)
+        shown = _clipped(scope, ranked, run, start, text)
+        score = ranked.probability([number for number, *_ in shown])
+        hits = _hits(ranked, score, shown, start, text)
+        strong = [(hit.start, hit.end) for hit in nearly_best(hits)]
         places = places_at(known, hits[0].start, (start, start + len(text)))
         passages.append(
             Passage(
@@ -252,12 +253,12 @@ def _passages(
                 source=info.source,
                 start=start,
                 end=start + len(text),
-                score=ranked.probability(numbers),
+                score=score,
                 hits=hits,
                 heading=mark_at(known, "heading", hits[0].start),
                 page=page_of(places),
                 place=place_in_words(places),
-                table=table_at(known, text, start, _strong(hits)),
+                table=table_at(known, text, start, strong),
             )
         )
         if left is not None:
@@ -265,12 +266,6 @@ def _passages(
             if left <= 0:
                 break
     return passages
-
-
-def _strong(hits: Sequence[Hit]) -> list[Span]:
-    """Return where the hits are that score nearly as well as the best."""
-    least = hits[0].logit - _STRONG
-    return [(hit.start, hit.end) for hit in hits if hit.logit >= least]
 
 
 def _cut(
@@ -312,25 +307,35 @@ def _cut_core(core: Core, low: int, part: str, left: int, measure: Measure) -> t
     return low, ""
 
 
-def _hits(
+def _clipped(
     scope: Scope, ranked: Ranked, run: Run, start: int, text: str
-) -> Iterator[tuple[int, Hit]]:
-    """Yield number and hit of the sentences in ``text``, best first, clipped to it."""
+) -> list[tuple[int, int, int]]:
+    """Return number, start and end of the sentences in ``text``, best first, clipped to it."""
     end = start + len(text)
-    for number in sorted(run.hits, key=lambda number: (-ranked.score[number], number)):
+    found = []
+    for number in sorted(run.hits, key=lambda number: (-ranked.logit[number], number)):
         low, high = max(start, int(scope.spans[number, 0])), min(end, int(scope.spans[number, 1]))
         if low < high:
-            yield (
-                number,
-                Hit(
-                    start=low,
-                    end=high,
-                    score=ranked.probability((number,)),
-                    logit=float(ranked.score[number]),
-                    parts=ranked.parts(number),
-                    text=text[low - start : high - start],
-                ),
-            )
+            found.append((number, low, high))
+    return found
+
+
+def _hits(
+    ranked: Ranked, score: float, shown: Sequence[tuple[int, int, int]], start: int, text: str
+) -> tuple[Hit, ...]:
+    """Make the hits of a passage with this probability, of its sentences, best first."""
+    best = float(ranked.logit[shown[0][0]])
+    return tuple(
+        Hit(
+            start=low,
+            end=high,
+            score=score * math.exp(float(ranked.logit[number]) - best),
+            logit=float(ranked.logit[number]),
+            parts=ranked.parts(number),
+            text=text[low - start : high - start],
+        )
+        for number, low, high in shown
+    )
 
 
 def _relevance(

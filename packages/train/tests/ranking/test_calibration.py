@@ -84,9 +84,9 @@ def test_inputs_of_a_passage_by_hand():
     # What lies far below joins the passage, as its neighbours are shown next, and adds nothing.
     before = np.array([-40.0, 1.0, 0.0, -40.0], np.float32)
     after = before + np.array([0.0, 2.0, 3.0, 0.0], np.float32)
-    first = shown([case], [after], 1.0, [before])
+    first = shown([case], [after], 1.0, [before], [after - before])
     row = first.inputs[np.argmax(first.held)]
     assert row.tolist() == pytest.approx([1.0, 1.0, np.log1p(0.5), 3.0, 0.25, 0.0])
-    plain = shown([case], [before], 1.0)
+    plain = shown([case], [before], 1.0, [before])
     row = plain.inputs[np.argmax(plain.held)]
     assert row.tolist() == pytest.approx([1.0, 1.0, np.log1p(0.5), 0.0])

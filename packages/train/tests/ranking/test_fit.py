@@ -12,13 +12,14 @@ import milepost
 from milepost.engine.folder import find_model
 from milepost.search.ranking import Ranking
 from milepost_eval.tasks import load
-from milepost_train.ranking.calibration import log_loss, probabilities, shown
+from milepost_train.ranking.calibration import log_loss, probabilities
 from milepost_train.ranking.cases import absent_asks, asks, case, cosines
+from milepost_train.ranking.choosing import Bench
 from milepost_train.ranking.fit import fit
 from milepost_train.ranking.folder import write_folder
 from milepost_train.ranking.questions import ENOUGH, Minimum, Sizes, roles, sample
 from milepost_train.ranking.report import lines
-from milepost_train.ranking.scores import base_scores, reranked_scores
+from milepost_train.ranking.scores import base_scores
 from support.ranking_cases import add_absent, book_task
 
 
@@ -198,7 +199,7 @@ def test_absent_questions_are_less_probable_once_calibrated(encoder, with_absent
     asked = absent_asks(with_absent.absent, encoder, None, lambda *step: None)
     cases = [case(ask, ranking.fusion) for ask in asked]
     scores = [base_scores(each, ranking.fusion, made.trees) for each in cases]
-    passages = shown(cases, scores, ranking.fusion.growth_threshold)
+    passages = Bench(cases, scores).shown(None, ranking.fusion.growth_threshold)
     assert not passages.held.any()
     before, after = (
         probabilities(passages, each.fusion["calibration"]) for each in (made, calibrated)
@@ -245,12 +246,12 @@ def test_probabilities_are_those_of_the_search(name, tmp_path):
             indexes[names].add(wanted)
         index = indexes[names]
         each = case(ask, ranking.fusion)
-        score = before = base_scores(each, ranking.fusion, ranking.trees)
-        numbers, first = ranking.fusion, None
+        before = base_scores(each, ranking.fusion, ranking.trees)
+        rerank, numbers, found_by = None, ranking.fusion, None
         if reranker is not None:
-            numbers, first = ranking.fusion.rerank, [before]
-            score = reranked_scores(each, before, cosines(ask, before, reranker), numbers)
-        passages = shown([each], [score], numbers.growth_threshold, first)
+            rerank = numbers = ranking.fusion.rerank
+            found_by = [cosines(ask, before, reranker)]
+        passages = Bench([each], [before], found_by).shown(rerank, numbers.growth_threshold)
         said = sorted(probabilities(passages, numbers.calibration), reverse=True)
         found = [passage.score for passage in index.search(ask.question.text, k=5)]
         assert found == pytest.approx(said, abs=2e-5)

@@ -18,14 +18,9 @@ export function percent(score) {
   return `${Math.min(99, Math.max(1, Math.round(100 * score)))}\u202f%`;
 }
 
-/** Log-odds of a probability. */
-const logit = (score) => Math.log(score / (1 - score));
-
-const STRONG = 1; // log-odds below the best up to which a sentence is evidence beside it
-
-/** The sentences of a passage worth marking: its best one, first, and those nearly as good. */
+/** The sentences of a passage worth marking: those at least half as likely as the best, best first. */
 export function evidence({ sentences }) {
-  return sentences.filter(({ score }) => logit(score) >= logit(sentences[0].score) - STRONG);
+  return sentences.filter(({ score }) => score >= 0.5 * sentences[0].score);
 }
 
 const numbers = new Intl.NumberFormat("en");

@@ -157,13 +157,15 @@ class Engine {
     for (const row of hits) {
       const low = Math.max(start, spans[2 * (row + shift)]);
       const high = Math.min(end, spans[2 * (row + shift) + 1]);
-      if (low < high) shown.push({ row, start: low, end: high, score: this.probability([score[row]], many) });
+      if (low < high) shown.push({ row, start: low, end: high });
     }
+    const likely = this.probability(shown.map(({ row }) => score[row]), many);
+    for (const hit of shown) hit.score = likely * Math.exp(score[hit.row] - score[shown[0].row]);
     return {
       document,
       start,
       end,
-      score: this.probability(shown.map(({ row }) => score[row]), many),
+      score: likely,
       hits: shown,
       heading: markAt(document.marks, "heading", shown[0].start),
       place: placeAt(document.marks, shown[0].start),

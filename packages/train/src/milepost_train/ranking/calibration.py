@@ -59,29 +59,29 @@ def shown(
     cases: Sequence[Case],
     scores: Sequence[Floats],
     growth_threshold: float,
-    before: Sequence[Floats] | None = None,
+    before: Sequence[Floats],
+    added: Sequence[Floats] | None = None,
 ) -> Shown:
     """The five best passages of every case.
 
     Args:
         cases: the questions.
-        scores: of all sentences of each, with reranking where there is any.
+        scores: of all sentences of each, in whose order passages are made.
         growth_threshold: how far passages grow.
-        before: the scores without reranking; None where there is none.
+        before: the scores before landmarks and reranking were added.
+        added: what reranking added; None without a reranker.
     """
     names: dict[tuple[str, str], int] = {}
     groups = [names.setdefault((case.task, case.setting), len(names)) for case in cases]
     inputs: list[list[float]] = []
     held: list[float] = []
     owner: list[int] = []
-    for number, (case, score, first) in enumerate(
-        zip(cases, scores, before or scores, strict=True)
-    ):
+    for number, (case, score, first) in enumerate(zip(cases, scores, before, strict=True)):
         for part in passages(case, score, growth_threshold):
             best = np.sort(first[part])[::-1]
             row = [1.0, float(best[0]), float(np.log1p(logistic(best[1:]).sum()))]
-            if before is not None:
-                row += [float((score - first)[part].max()), 1.0 - case.vocab_coverage]
+            if added is not None:
+                row += [float(added[number][part].max()), 1.0 - case.vocab_coverage]
             row.append(others(len(case.document_offsets) - 1))
             inputs.append(row)
             held.append(float(case.gains[part].sum() > 0))

@@ -106,6 +106,7 @@ class Case:
         rows: ``(m,)`` int64 candidate sentences, ascending: the best by fused score.
         columns: ``(m, features)`` float32, see ``features.FEATURES``.
         fused: ``(n,)`` float32 fused scores of all sentences searched.
+        extra: ``(n,)`` float32, what ``landmark_weight`` adds to the log-odds of each.
         gains: ``(n,)`` float32, share of the question's evidence in each sentence.
         lengths: ``(n,)`` int64 characters.
         document_offsets: ``(documents + 1,)`` int64, first sentence of each document, and ``n``.
@@ -118,6 +119,7 @@ class Case:
     rows: NDArray[np.int64]
     columns: Floats
     fused: Floats
+    extra: Floats
     gains: Floats
     lengths: NDArray[np.int64]
     document_offsets: NDArray[np.int64]
@@ -202,6 +204,7 @@ def case(ask: Ask, fusion: Fusion) -> Case:
         rows,
         features(scope, fused, rows),
         fused.score,
+        np.float32(fusion.landmark_weight) * fused.landmarks[0],
         _gains(ask, scope),
         scope.spans[:, 1] - scope.spans[:, 0],
         scope.document_offsets,

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.search.fusion import Reranking
+from milepost.search.ranking import reranked
 from milepost_train.ranking.calibration import Doubles, Shown, calibrate, shown
 from milepost_train.ranking.cases import Case, Floats
-from milepost_train.ranking.scores import evidence, overlap, reranked_scores
+from milepost_train.ranking.scores import evidence, overlap
 
 LENGTH_PENALTIES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
 GROWTH_THRESHOLDS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
@@ -56,7 +57,7 @@ class Bench:
 
     Args:
         cases: at least one.
-        before: scores of all sentences of each, without reranking.
+        before: scores of all sentences of each, before landmarks and reranking are added.
         cosines: what the reranker found in each; None without one.
     """
 
@@ -71,11 +72,17 @@ class Bench:
 
     def scores(self, rerank: Reranking | None) -> Sequence[Floats]:
         """Scores of all sentences of each case."""
+        own = [score + case.extra for case, score in zip(self.cases, self.before, strict=True)]
+        added = self._added(rerank)
+        return own if added is None else [a + b for a, b in zip(own, added, strict=True)]
+
+    def _added(self, rerank: Reranking | None) -> Sequence[Floats] | None:
+        """What reranking adds to the scores of each case."""
         if rerank is None or self.cosines is None:
-            return self.before
+            return None
         return [
-            reranked_scores(case, score, found, rerank)
-            for case, score, found in zip(self.cases, self.before, self.cosines, strict=True)
+            reranked(found, case.document_offsets, rerank, case.vocab_coverage)
+            for case, found in zip(self.cases, self.cosines, strict=True)
         ]
 
     def evidence(self, rerank: Reranking | None, penalties: Sequence[float]) -> Doubles:
@@ -98,10 +105,11 @@ class Bench:
 
     def shown(self, rerank: Reranking | None, growth_threshold: float) -> Shown:
         """The passages of a search."""
-        before = None if rerank is None else self.before
         return self._once(
             ("shown", _key(rerank), growth_threshold),
-            lambda: shown(self.cases, self.scores(rerank), growth_threshold, before),
+            lambda: shown(
+                self.cases, self.scores(rerank), growth_threshold, self.before, self._added(rerank)
+            ),
         )
 
     def mean(self, values: Doubles, of: Mask, settings: Sequence[str]) -> float:

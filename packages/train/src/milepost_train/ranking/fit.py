@@ -22,6 +22,7 @@ from milepost.search.trees import Trees
 from milepost_eval.metrics import BUDGETS
 from milepost_eval.provenance import machine, today
 from milepost_train.ranking import cases as asking
+from milepost_train.ranking import scores
 from milepost_train.ranking.boosting import ROUNDS, case_weights, learn_trees
 from milepost_train.ranking.calibration import calibrate
 from milepost_train.ranking.cases import Ask, Case, Floats, Progress
@@ -49,7 +50,7 @@ from milepost_train.ranking.weights import found, grid, learn_weights
 from milepost_train.record import versions
 
 SEED = 1
-_BY_HAND = ("landmark", "words", "base_score_weight")
+_BY_HAND = ("landmark", "words", "base_score_weight", "landmark_weight", "mark")
 _PACKAGES = ("numpy", "openvino", "tokenizers", "lightgbm")
 
 
@@ -137,7 +138,7 @@ def fit(
     crossed = crossfit(bench, parts)
     every = np.ones(len(cases), bool)
     chosen = choose(bench, every)
-    fused = Bench(cases, [case.fused for case in cases]).evidence(None, (0.0,))[0]
+    fused = np.array([scores.evidence(case, case.fused, 0.0) for case in cases])
     evidence: dict[str, Any] = {
         "fused order": by_task(cases, fused),
         "learned ranking": by_task(cases, crossed.found),
@@ -302,6 +303,8 @@ def _fields(learned: _Learned, chosen: Chosen, reranked: Chosen | None) -> dict[
         "landmark": [list(pair) for pair in fusion.landmark],
         "words": [list(pair) for pair in fusion.words],
         "base_score_weight": list(fusion.base_score_weight),
+        "landmark_weight": fusion.landmark_weight,
+        "mark": list(fusion.mark),
         **({"odds": list(fusion.odds)} if learned.trees is None else {}),
         **chosen.fields(),
         **({"rerank": reranked.fields()} if reranked is not None else {}),

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.search.fusion import Fusion, Reranking
+from milepost.search.fusion import Fusion
 from milepost.search.passages import expand_hits, length_adjusted_score
-from milepost.search.ranking import learned_score, reranked
+from milepost.search.ranking import learned_score
 from milepost.search.trees import Trees
 from milepost_eval.metrics import BUDGETS
 from milepost_train.ranking.cases import Case, Floats
@@ -35,11 +35,6 @@ def base_scores(case: Case, fusion: Fusion, trees: Trees | None) -> Floats:
     score: Floats = (close.min() - 1e-3 * below).astype(np.float32)
     score[case.rows] = close
     return score
-
-
-def reranked_scores(case: Case, score: Floats, cosines: Floats, numbers: Reranking) -> Floats:
-    """``score`` and what reranking adds to it, ``(n,)`` float32."""
-    return score + reranked(cosines, case.document_offsets, numbers, case.vocab_coverage)
 
 
 def evidence(case: Case, score: Floats, length_penalty: float) -> NDArray[np.float64]:
