@@ -22,7 +22,7 @@ from milepost_train.ranking.cases import Case, Floats
 from milepost_train.ranking.scores import evidence, overlap
 
 LENGTH_PENALTIES = (0.0, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0)
-GROWTH_THRESHOLDS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+GROWTH_THRESHOLDS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 WEIGHTS = (0.0, 8.0, 12.0, 16.0, 20.0, 25.0, 32.0, 40.0)
 MIN_COSINES = (0.0, 0.2, 0.4)
 NEIGHBOUR_SHARES = (0.0, 0.2, 0.4, 0.6)
