@@ -18,7 +18,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _EXAMPLES = {"k": "k=3", "min_score": "min_score=0.2", "question": "a question in words"}
-_SEVERAL = (Iterable, Sequence)
+_SEVERAL = (Iterable, Sequence, tuple)
 _NAMES: dict[Any, str] = {
     float: "a number",
     os.PathLike: "path",
@@ -96,7 +96,7 @@ def _fits(value: object, kind: Any) -> bool:
     if base is float:
         return isinstance(value, SupportsFloat) and not isinstance(value, bool)
     if base in _SEVERAL:
-        return isinstance(value, base) and not isinstance(value, str | bytes)
+        return isinstance(value, Iterable) and not isinstance(value, str | bytes)  # NumPy's, too
     return not isinstance(base, type) or _is_protocol(base) or isinstance(value, base)
 
 
