@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from milepost.errors import MilepostError
     from milepost.index import Index, RemovalReport, open
     from milepost.marking import AnnotatedPdf, annotate
-    from milepost.search import Query, SearchResult
+    from milepost.search import Query
     from milepost.text import read
     from milepost.types import (
         Box,
@@ -48,7 +48,6 @@ _HOMES = {
     "Passage": "milepost.types",
     "Query": "milepost.search",
     "RemovalReport": "milepost.index",
-    "SearchResult": "milepost.search",
     "annotate": "milepost.marking",
     "chunks": "milepost.chunking",
     "copy": "milepost.copying",
@@ -75,7 +74,6 @@ __all__ = [
     "Passage",
     "Query",
     "RemovalReport",
-    "SearchResult",
     "annotate",
     "chunks",
     "copy",
