@@ -143,8 +143,8 @@ def test_a_function_that_gives_something_else_is_refused(rows) -> None:
         cut(LONG, 120, pooling=rows)
 
 
-@pytest.mark.parametrize("size", ["", "0c", "0", "-5", "12x", "c", "1.5c", None])
-def test_a_size_that_is_no_length_is_refused(size: str | None) -> None:
+@pytest.mark.parametrize("size", ["", "0c", "0", "-5", "12x", "c", "1.5c"])
+def test_a_size_that_is_no_length_is_refused(size: str) -> None:
     """Before any file is read."""
     with pytest.raises(InputError, match="is not a length"):
         milepost.chunks("missing.txt", size=size, model=ENCODER)

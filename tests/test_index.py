@@ -218,8 +218,9 @@ def test_a_file_has_one_name(index: Index, notes: Path, monkeypatch: pytest.Monk
         assert index.document(written).name == str(notes / "bees.txt")
         found = index.search("melts", documents=written)
         assert {passage.document for passage in found} == {str(notes / "bees.txt")}
-    assert index.remove("../notes/bees.txt") == (str(notes / "bees.txt"),)
-    assert index.remove([Path("gold.txt"), "gold.txt", "unknown"]) == (str(notes / "gold.txt"),)
+    assert index.remove("../notes/bees.txt").removed == (str(notes / "bees.txt"),)
+    report = index.remove([Path("gold.txt"), "gold.txt", "unknown"])
+    assert report.removed == (str(notes / "gold.txt"),)
     assert len(index.documents()) == 1
 
 

@@ -177,7 +177,7 @@ def test_the_model_loads_when_it_is_needed(tmp_path: Path, monkeypatch: pytest.M
         manifest = MODEL.manifest
         path = tmp_path / "model"
 
-    monkeypatch.setattr("milepost.index.load", load)
+    monkeypatch.setattr("milepost.index.opening.load", load)
     monkeypatch.setattr("milepost.engine.find_model", lambda _: Folder())
     with milepost.open(tmp_path / "db", model="any") as index:
         assert [info.name for info in index.documents()] == ["a"]

@@ -16,7 +16,8 @@ from typing import Any
 import milepost
 from milepost import errors
 from milepost.encoder import Encoder
-from milepost.index import Index, Step
+from milepost.index import Index
+from milepost.intake import Step
 from milepost.search import SearchResult
 from milepost.store import DocumentInfo
 

@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from milepost.copying import copy
     from milepost.encoder import Encoder, load
     from milepost.errors import MilepostError
-    from milepost.index import Index, open
+    from milepost.index import Index, RemovalReport, open
     from milepost.marking import AnnotatedPdf, annotate
+    from milepost.search import Query
     from milepost.text import read
     from milepost.types import (
         Box,
@@ -45,6 +46,8 @@ _HOMES = {
     "Match": "milepost.verdicts",
     "MilepostError": "milepost.errors",
     "Passage": "milepost.types",
+    "Query": "milepost.search",
+    "RemovalReport": "milepost.index",
     "annotate": "milepost.marking",
     "chunks": "milepost.chunking",
     "copy": "milepost.copying",
@@ -69,6 +72,8 @@ __all__ = [
     "Match",
     "MilepostError",
     "Passage",
+    "Query",
+    "RemovalReport",
     "annotate",
     "chunks",
     "copy",

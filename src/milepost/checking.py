@@ -16,7 +16,6 @@ from milepost.claims import Judgement, judge, why_not
 from milepost.errors import BadQuestion
 from milepost.quotes import MAX_WORDS, Folded, fold, near, occurrences, stripped
 from milepost.search import SearchResult
-from milepost.search.query import check_text
 from milepost.search.quoted import places, read, regions
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot
 from milepost.text.sentences import split
@@ -68,9 +67,7 @@ def prepared(text: str) -> Folded:
 
     Raises:
         BadQuestion: it is empty or has neither letter nor digit.
-        WrongType: it is not a string.
     """
-    check_text(text, "the text")
     given = stripped(text)
     if not any(map(str.isalnum, given.letters)):
         said = text.strip()

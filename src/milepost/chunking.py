@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
+from milepost._typed import typed
 from milepost.encoder import Encoder, load
 from milepost.errors import InputError
 from milepost.search.query import Budget, parse_length
@@ -56,6 +57,7 @@ class Cut:
         return [(self.sentences[a][0], self.sentences[b - 1][1]) for a, b in self.chunks]
 
 
+@typed
 def chunks(
     document: Document | str | os.PathLike[str],
     *,

@@ -9,6 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from milepost._typed import typed
 from milepost.intake import entry
 from milepost.opening import opened_store
 from milepost.store import Entry, open_store
@@ -21,6 +22,7 @@ Progress = Callable[[str, int, int], None]
 """Called with the name of a document, its number from 1 and the number of documents."""
 
 
+@typed
 def copy(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],

@@ -1,45 +1,64 @@
-"""Find documents of an index by name or by the path of their file."""
+"""Find documents of an index by name, by the path of their file, or by the end of that path."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from pathlib import PurePath
 
 from milepost.errors import InputError, nearest
 from milepost.intake import absolute
 from milepost.store import Snapshot
 
 Name = str | os.PathLike[str]
-"""A document's name in the index, or the path of its file."""
+"""A document's name in the index, the path of its file, or the last parts of either."""
+
+_SHOWN = 5
 
 
 def resolve_names(names: Name | Iterable[Name], state: Snapshot) -> frozenset[str]:
     """Resolve names and paths to the names of indexed documents.
 
     Raises:
-        InputError: a document is not in the index; the nearest name is suggested.
+        InputError: a document is not in the index (the nearest name is suggested), or the end of a
+            path is that of several documents.
     """
-    given = [names] if isinstance(names, str | os.PathLike) else list(names)
-    spelled = [name for each in given for name in (os.fspath(each), str(absolute(each)))]
-    stored = {info.name for info in state.infos(spelled)}
-    found = set()
-    for each in given:
-        written = os.fspath(each)
-        name = written if written in stored else str(absolute(each))
-        if name not in stored:
-            raise InputError(*not_found(written, state))
-        found.add(name)
-    return frozenset(found)
+    given = several(names)
+    found = stored_names(given, state)
+    for written, name in zip(given, found, strict=True):
+        if name is None:
+            raise InputError(*not_found(os.fspath(written), state))
+    return frozenset(filter(None, found))
 
 
-def stored_name(name: Name, state: Snapshot) -> str:
-    """Resolve a name, or the path of an indexed file, to the document's name."""
-    written = os.fspath(name)
-    if state.info(written) is None:
-        path = str(absolute(name))
-        if state.info(path) is not None:
-            return path
-    return written
+def several(names: Name | Iterable[Name]) -> list[Name]:
+    """List the names given, one or several."""
+    return [names] if isinstance(names, str | os.PathLike) else list(names)
+
+
+def stored_names(names: Iterable[Name], state: Snapshot) -> list[str | None]:
+    """Resolve each name, the path of its file, or the end of either; None for no document.
+
+    Raises:
+        InputError: several documents end in a name.
+    """
+    spelled = [(os.fspath(name), str(absolute(name))) for name in names]
+    stored = {info.name for info in state.infos([each for pair in spelled for each in pair])}
+    every: list[str] | None = None
+    found: list[str | None] = []
+    for pair in spelled:
+        fits = [name for name in pair if name in stored][:1]
+        if not fits:
+            every = [info.name for info in state.documents()] if every is None else every
+            end = PurePath(pair[0]).as_posix()
+            fits = [name for name in every if PurePath(name).as_posix().endswith(f"/{end}")]
+        if len(fits) > 1:
+            more = f" and {len(fits) - _SHOWN} more" if len(fits) > _SHOWN else ""
+            raise InputError(
+                f"{pair[0]} can be {', '.join(fits[:_SHOWN])}{more}", "more of the path"
+            )
+        found.append(fits[0] if fits else None)
+    return found
 
 
 def not_found(name: str, state: Snapshot) -> tuple[str, str]:

@@ -18,6 +18,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milepost._typed import typed
 from milepost.encoder import Encoder
 from milepost.engine.fake import FakeEngine
 from milepost.engine.folder import ModelFolder
@@ -60,6 +61,7 @@ def fake_encoder(**settings: int) -> Encoder:
     )
 
 
+@typed
 def fake_index(texts: Mapping[str, str] | None = None, **settings: int) -> Index:
     """Make an index in memory of ``texts`` (name → text) with ``fake_encoder``.
 

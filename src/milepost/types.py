@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from milepost.errors import InputError
+from milepost._display import passage_html, passage_line
+from milepost.errors import InputError, WrongType
 from milepost.properties import EMPTY, checked
 from milepost.properties import Value as Value
 from milepost.reading_options import READ_DEFAULTS as READ_DEFAULTS
@@ -179,6 +180,9 @@ class Document:
     locator: Callable[[int, int], list[Box]] | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        for name in ("name", "text"):
+            if not isinstance(value := getattr(self, name), str):
+                raise WrongType(f"{name} must be str, not {type(value).__name__}")
         object.__setattr__(self, "properties", checked(self.properties))
 
     def boxes(self, start: int, end: int) -> list[Box]:
@@ -328,6 +332,13 @@ class Passage:
     def best(self) -> Hit:
         """The sentence that answers: the first of the hits."""
         return self.hits[0]
+
+    def __repr__(self) -> str:
+        return passage_line(self)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return passage_html(self)
 
 
 @dataclass(frozen=True, slots=True)

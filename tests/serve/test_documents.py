@@ -44,10 +44,29 @@ def test_an_upload_is_indexed_listed_and_removed(writable) -> None:
     listed = client.get("/documents", params={"limit": 1000}).json()["documents"]
     assert accepted["id"] in [each["id"] for each in listed]
     assert client.get(f"/documents/{accepted['id']}").json()["sentences"] == 1
-    assert client.delete(f"/documents/{accepted['id']}").status_code == 204
+    assert client.delete(f"/documents/{accepted['id']}").json()["sentences"] == 1
     left = client.get("/documents", params={"limit": 1000}).json()["documents"]
     assert accepted["id"] not in [each["id"] for each in left]
     assert client.get(f"/documents/{accepted['id']}").status_code == 404
+
+
+def test_a_removal_says_what_was_removed(writable) -> None:
+    """The upload, the printed lines and the index; with ``now`` no byte of the text is left."""
+    running, client = writable
+    identity = upload(client, "bees.pdf", PDF).json()["documents"][0]["id"]
+    running.indexed(client)
+    before = client.get(f"/documents/{identity}").json()
+    done = client.delete(f"/documents/{identity}", params={"now": True})
+    assert done.status_code == 200
+    removed = done.json()
+    assert (removed["characters"], removed["sentences"]) == (
+        before["characters"],
+        before["sentences"],
+    )
+    assert removed["words"] > 0
+    assert removed["files"] == 2  # the upload and the lines of its pages
+    assert removed["remains"] == ""
+    assert client.delete(f"/documents/{identity}", params={"now": True}).status_code == 404
 
 
 def test_a_pdf_has_pages_and_boxes(writable) -> None:

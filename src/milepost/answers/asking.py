@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 
+from milepost._typed import typed
 from milepost.answers.citations import Citation, check_citations, cited_sentences
 from milepost.answers.prompt import messages
 from milepost.answers.support import Checker, with_support
@@ -52,6 +53,7 @@ class Answer:
 Event = Thinking | Piece | Citation | Answer
 
 
+@typed
 def answer(
     question: str,
     passages: Sequence[Passage],

@@ -107,11 +107,12 @@ def index(
     line: what would happen to it, its size, its number of pages if known (~ is an estimate), and
     why.
     """
+    from milepost import model_choice
     from milepost.cli.sources import chosen_for, expand, read_names
     from milepost.console.progress import Bar
     from milepost.engine import find_model
+    from milepost.engine.folder import DEFAULT
     from milepost.index import open as open_index
-    from milepost.library import languages
 
     place = chosen_db(db) or DB
     if dry_run:
@@ -129,7 +130,7 @@ def index(
     options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
     sources = expand(paths, options)
     if model is None and isinstance(place, Path) and (rebuild or not place.exists()):
-        model = chosen_for(settings, languages.sample(paths).files, sources)
+        model = chosen_for(settings, model_choice.sample(paths).files, sources) or DEFAULT
     find_model(model)  # before anything is erased
     if not _any_there(paths):
         _refuse(place, paths, rebuild)

@@ -157,6 +157,7 @@ COMMANDS = {
         "Write documents as one HTML file with a search of its own.",
     ),
     "index": ("milepost.cli.index:index", "Read files and folders into an index."),
+    "remove": ("milepost.cli.remove:remove", "Remove documents from an index."),
     "serve": ("milepost.cli.serve:serve", "Serve a page and an API over HTTP."),
     "mcp": ("milepost.cli.mcp:mcp", "Give agents tools to search documents (MCP)."),
     "copy": ("milepost.cli.copy:copy", "Copy an index to a folder or a server."),
@@ -179,7 +180,7 @@ COMMANDS = {
 
 GROUPS = {
     "Search": ("search", "check", "annotate", "ask", "table", "view"),
-    "Index and serve": ("index", "serve", "mcp", "copy", "encode"),
+    "Index and serve": ("index", "remove", "serve", "mcp", "copy", "encode"),
     "This installation": ("models", "info", "doctor", "completion"),
 }
 """The sections of the help, and their commands."""

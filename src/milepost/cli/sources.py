@@ -92,9 +92,9 @@ def model_for(
 
     if model is not None or packaged(MULTILINGUAL) is None:
         return model
-    from milepost.library import languages
+    from milepost import model_choice
 
-    drawn = languages.sample(paths)
+    drawn = model_choice.sample(paths)
     kept = cache_place(paths, "model", options).with_suffix(".model")
     with suppress(OSError, ValueError):  # missing, or of an earlier version
         digest, chosen = kept.read_text(encoding="utf-8").split("\n")
@@ -117,10 +117,10 @@ def chosen_for(
         files: those that are looked at.
         sources: what ``expand`` made of the paths.
     """
-    from milepost.library import languages
+    from milepost import model_choice
 
     piped = [source.text for source in sources if not isinstance(source, str)]
-    choice = languages.choice_for(files, piped)
+    choice = model_choice.choice_for(files, piped)
     if choice.message and not settings.quiet:
         say(choice.message)
     return choice.model

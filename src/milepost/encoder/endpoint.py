@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
+from milepost._typed import typed
 from milepost.chat import NoResponse
 from milepost.encoder.landmarks import Encoder, Progress
 from milepost.engine.endpoint import Remote
@@ -51,6 +52,7 @@ class EndpointEncoder(Encoder):
         """One line that describes the endpoint to users."""
         return f"{self._remote.model} at {self._remote.url}"
 
+    @typed
     def encode(
         self,
         text: str | Document,
@@ -81,15 +83,18 @@ class EndpointEncoder(Encoder):
         read.vocab_coverage[:] = [1.0] * len(sentences)
         return self._landmarks(read, vectors, sum(map(len, read.ids)))
 
+    @typed
     def encode_texts(self, texts: Sequence[str | Document]) -> list[Landmarks]:
         """See ``Encoder.encode_texts``; the texts are sent one after another."""
         return [self.encode(text) for text in texts]
 
+    @typed
     def encode_query(self, question: str) -> NDArray[np.float32]:
         """See ``Encoder.encode_query``; the question is sent whole."""
         vector: NDArray[np.float32] = self.encode_queries([question])[0]
         return vector
 
+    @typed
     def encode_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
         """See ``Encoder.encode_queries``."""
         self._question_tokens(questions)  # raises for an empty question

@@ -8,6 +8,7 @@ from dataclasses import astuple
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from milepost._typed import typed
 from milepost.encoder.sentences import Read, read_sentences, vocab_coverage
 from milepost.engine.folder import POOLING_GRAPH, ModelFolder
 from milepost.engine.inputs import inputs_of
@@ -81,6 +82,12 @@ class Encoder:
             longest=(self.manifest.every or self.manifest.longest) + 1,
         )
 
+    def __repr__(self) -> str:
+        return (
+            f"<Encoder {self.manifest.name}, {self.dimensions} dimensions, {self.engine}, "
+            f"fingerprint {self.fingerprint}>"
+        )
+
     @property
     def dimensions(self) -> int:
         """Width ``d`` of the vectors."""
@@ -96,6 +103,7 @@ class Encoder:
         """One line that describes the engine to users."""
         return self._engine.description
 
+    @typed
     def encode(
         self,
         text: str | Document,
@@ -124,11 +132,13 @@ class Encoder:
             progress = _in_sentences(progress, len(read.ids), len(units))
         return self._landmarks(read, vectors, self._run(units, vectors, progress))
 
+    @typed
     def encode_documents(self, texts: Iterable[str | Document]) -> Iterator[Landmarks]:
         """Encode many texts one at a time, so that memory use stays flat."""
         for text in texts:
             yield self.encode(text)
 
+    @typed
     def encode_texts(self, texts: Sequence[str | Document]) -> list[Landmarks]:
         """Encode many short texts whose windows share batches, nearly twice as fast.
 
@@ -153,6 +163,7 @@ class Encoder:
             found.append(self._landmarks(read, vectors[first:last], int(tokens[first:last].sum())))
         return found
 
+    @typed
     def token_states(self, text: str) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         """Yield the contextual state of every token, for callers that need more than landmarks.
 
@@ -177,6 +188,7 @@ class Encoder:
                 own = starts[window.own_first : window.own_last]
                 yield np.concatenate([np.array(part, np.int64) for part in own]), states
 
+    @typed
     def encode_query(self, question: str) -> NDArray[np.float32]:
         """Encode a question as a vector, ``(d,)`` float32, unit length.
 
@@ -198,6 +210,7 @@ class Encoder:
         self._run(units, vectors, None)
         return _mean(vectors)
 
+    @typed
     def encode_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
         """Encode many questions in shared batches, ``(n, d)``; see ``encode_query``.
 
@@ -250,11 +263,13 @@ class Encoder:
                 vectors[window.first : window.last] = states
         return np.split(vectors, ends[1:-1])
 
+    @typed
     def vocab_coverage(self, question: str) -> float:
         """Compute the question's vocabulary coverage, 0–1; see ``Landmarks.vocab_coverage``."""
         _, tokens, letters = self.tokenizer.count([question])[0]
         return vocab_coverage(tokens, letters)
 
+    @typed
     def count_tokens(self, text: str) -> int:
         """Count the tokens of a text with this model's tokenizer, special tokens not counted."""
         return len(self.tokenizer.count([text])[0][0])

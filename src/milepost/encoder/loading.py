@@ -6,6 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
+from milepost._typed import typed
 from milepost.encoder.landmarks import Encoder
 from milepost.engine.folder import find_model
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from milepost.engine.precision import Arithmetic
 
 
+@typed
 def load(
     name: str | os.PathLike[str] | None = None,
     *,

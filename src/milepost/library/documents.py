@@ -9,12 +9,13 @@ import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path, PurePath
 
 from milepost._names import CONTROLS, one_line
 from milepost.errors import InputError, UnknownDocument
-from milepost.index import Index
+from milepost.index import Index, RemovalReport
 from milepost.objects import is_address
 from milepost.places import absolute
 from milepost.store import DocumentInfo, Statistics
@@ -222,11 +223,21 @@ class Library:
             with suppress(OSError):
                 path.unlink()
 
-    def remove(self, info: DocumentInfo) -> None:
-        """Remove a document, and its file where it was uploaded; other files stay."""
-        if self.is_upload(info) and info.source is not None:
-            Path(info.source).unlink(missing_ok=True)
-        self.index.remove(info.name)
+    def remove(self, infos: Sequence[DocumentInfo], *, now: bool = False) -> RemovalReport:
+        """Remove documents, their printed lines, and files that were uploaded; other files stay.
+
+        Args:
+            infos: the documents.
+            now: as in ``Index.remove``.
+        """
+        copies = [Path(info.source) for info in infos if info.source and self.is_upload(info)]
+        for info in infos:
+            copies += self.lines.glob(f"{info.hash}*.npz")
+        gone = [path for path in copies if path.exists()]
+        for path in gone:
+            path.unlink(missing_ok=True)
+        report = self.index.remove([info.name for info in infos], now=now)
+        return replace(report, files=tuple(map(str, gone)))
 
     def discard(self, identity: str) -> str:
         """Remove an uploaded file that could not be read, so that it is not tried again.

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from milepost._typed import typed
 from milepost.errors import InputError
 from milepost.index import Index
 from milepost.marking.highlights import Highlight, count_highlights, highlighted, is_signed
@@ -48,6 +49,7 @@ class AnnotatedPdf:
     notes: tuple[str, ...] = ()
 
 
+@typed
 def annotate(
     index: Index,
     document: str | os.PathLike[str],

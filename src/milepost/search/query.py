@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsFloat, SupportsIndex
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from milepost.errors import BadQuestion, InputError, WrongType
+from milepost._typed import typed
+from milepost.errors import BadQuestion, InputError
 from milepost.filters import Filter, as_filter
 from milepost.search.operators import Operators, read_operators
 from milepost.store.base import DocumentSelection
@@ -27,6 +28,9 @@ class QueryEncoder(Protocol):
 
     def encode_query(self, question: str) -> NDArray[np.float32]:
         """Encode a question: ``(d,)`` float32, unit length; it needs a letter or a digit."""
+
+    def encode_queries(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """Encode questions in shared batches: ``(n, d)``."""
 
     def vocab_coverage(self, question: str) -> float:
         """Compute the share of the question that the tokenizer knows as whole words, 0–1."""
@@ -55,6 +59,7 @@ class Limits:
     min_score: float = 0.0
 
     @staticmethod
+    @typed
     def parse(
         k: int | None = None, budget: str | int | None = None, min_score: float = 0.0
     ) -> Limits:
@@ -68,14 +73,9 @@ class Limits:
         >>> Limits.parse(budget="400t")
         Limits(k=None, budget=Budget(size=400, unit='t'), min_score=0.0)
         """
-        if k is not None:
-            k = _whole(k)
+        k = None if k is None else index(k)  # NumPy's integers, too
         if k is not None and k < 1:
             raise InputError(f"k = {k} passages cannot be returned", "k=1 or more")
-        if isinstance(min_score, bool) or not isinstance(min_score, SupportsFloat):
-            raise WrongType(
-                f"min_score must be a number, not {type(min_score).__name__}", "min_score=0.2"
-            )
         if not 0.0 <= min_score <= 1.0:
             raise InputError(
                 f"min_score = {min_score} is not a probability", "0 to 1, such as 0.2 for 20%"
@@ -130,6 +130,7 @@ class Query:
         return bool(self.phrases or self.excluded)
 
     @staticmethod
+    @typed
     def parse(
         text: str,
         encoder: QueryEncoder,
@@ -162,8 +163,41 @@ class Query:
             WrongType: the question is not a string, or ``k`` not an integer.
             InputError: see ``Limits.parse``, or the filter is invalid.
         """
-        check_text(text, "the question")
-        limits, filter_ = Limits.parse(k, budget, min_score), as_filter(where)
+        made = Query._read(
+            text, encoder, Limits.parse(k, budget, min_score), rerank, operators, as_filter(where)
+        )
+        among = None if documents is None else frozenset(documents)
+        return replace(made, vector=encoder.encode_query(made.question), documents=among)
+
+    @staticmethod
+    @typed
+    def parse_many(
+        texts: Iterable[str],
+        encoder: QueryEncoder,
+        *,
+        k: int | None = None,
+        budget: str | int | None = None,
+        min_score: float = 0.0,
+        rerank: bool = True,
+    ) -> list[Query]:
+        """Check questions and encode them together; see ``parse``."""
+        limits = Limits.parse(k, budget, min_score)
+        made = [Query._read(text, encoder, limits, rerank, True, None) for text in texts]
+        vectors = encoder.encode_queries([query.question for query in made])
+        return [replace(query, vector=vector) for query, vector in zip(made, vectors, strict=True)]
+
+    @staticmethod
+    def _read(
+        text: str,
+        encoder: QueryEncoder,
+        limits: Limits,
+        rerank: bool,
+        operators: bool,
+        where: Filter | None,
+    ) -> Query:
+        """Check a question and read its operators; its vector is empty."""
+        import numpy as np
+
         found = read_operators(text) if operators else Operators(text)
         question = found.question
         if found.excluded and not any(map(str.isalnum, question)):
@@ -173,42 +207,19 @@ class Query:
             )
         return Query(
             text,
-            encoder.encode_query(question),
+            np.empty(0, np.float32),
             tuple(question_terms(question)),
             encoder.vocab_coverage(question),
             limits,
-            None if documents is None else frozenset(documents),
-            rerank,
-            found.phrases,
-            found.excluded,
-            filter_,
+            rerank=rerank,
+            phrases=found.phrases,
+            excluded=found.excluded,
+            where=where,
         )
 
 
 _DIGITS = 12
 """Digits of a length at most: Python refuses to read numbers of thousands."""
-
-
-def check_text(text: object, name: str) -> str:
-    """Refuse what is not a string: ``str([])`` would be looked for as the text ``[]``.
-
-    Raises:
-        WrongType: another type.
-    """
-    if not isinstance(text, str):
-        raise WrongType(f"{name} must be str, not {type(text).__name__}", "a question in words")
-    return text
-
-
-def _whole(k: Any) -> int:
-    """``k`` as an integer; NumPy's count.
-
-    Raises:
-        WrongType: another type.
-    """
-    if isinstance(k, bool) or not isinstance(k, SupportsIndex):
-        raise WrongType(f"k must be int, not {type(k).__name__}", "k=3")
-    return index(k)
 
 
 def parse_budget(budget: str | int | None) -> Budget | None:

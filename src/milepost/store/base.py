@@ -312,12 +312,23 @@ class Store(Protocol):
     def delete(self, name: str) -> bool:
         """Remove a document; return False if there was none of that name."""
 
-    def vacuum(self) -> None:
+    def vacuum(self, *, now: bool = False) -> None:
         """Reclaim the space of deleted documents; rows keep their numbers.
 
+        Args:
+            now: leave no byte of them in the files of the index, even if searches that have begun
+                fail for it.
+
         Raises:
-            IndexBusy: another process is writing.
+            IndexBusy: another process is writing; or ``now``, and another process is reading.
             StorageFull: there is no space for the copy; nothing is lost.
+        """
+
+    def remains(self, *, now: bool) -> str:
+        """Say what still holds bytes of deleted documents, and until when; empty if nothing does.
+
+        Args:
+            now: whether ``vacuum(now=True)`` has just run.
         """
 
     def optimize(self) -> None:

@@ -128,7 +128,7 @@ class MemoryStore:
                 self._dead += stored.info.sentences
             return stored is not None
 
-    def vacuum(self) -> None:
+    def vacuum(self, *, now: bool = False) -> None:
         with self._lock:
             self._open()
             rows: dict[str, dict[int, int]] = {}
@@ -137,6 +137,9 @@ class MemoryStore:
                     for term, times in Counter(terms).items():
                         rows.setdefault(term, {})[row] = times
             self._rows, self._dead, self._state = rows, 0, None
+
+    def remains(self, *, now: bool) -> str:
+        return ""
 
     def optimize(self) -> None:
         """Nothing: every search is exact."""

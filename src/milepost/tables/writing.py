@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from milepost._typed import typed
 from milepost.errors import InputError
-from milepost.naming import resolve_names
+from milepost.naming import Name, resolve_names
 from milepost.tables.formats import writer_of
 from milepost.tables.journal import Journal
 from milepost.tables.rows import Per, Row, ask, plan_rows
@@ -37,13 +38,14 @@ def check_table(path: Path, *, overwrite: bool) -> None:
         raise InputError(f"{path} exists", "another name, or --overwrite")
 
 
+@typed
 def write_table(
     index: Index,
     questions: Iterable[str],
     path: str | os.PathLike[str],
     *,
     per: Per = "document",
-    documents: Iterable[str | os.PathLike[str]] | None = None,
+    documents: Name | Iterable[Name] | None = None,
     min_score: float = PROBABLE,
     rerank: bool = True,
     overwrite: bool = False,
@@ -79,7 +81,7 @@ def write_table(
     chosen = None
     if documents is not None:
         with index.snapshot() as state:
-            chosen = resolve_names(list(documents), state)
+            chosen = resolve_names(documents, state)
     infos = index.documents(chosen)
     planned = plan_rows(index, questions, infos, per=per, min_score=min_score, rerank=rerank)
     with Journal(target) as journal:

@@ -6,9 +6,10 @@ import base64
 import binascii
 import os
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, File, Query, Request, Response, UploadFile
+from fastapi import APIRouter, File, Query, Request, UploadFile
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
@@ -16,6 +17,7 @@ from milepost._names import one_line
 from milepost.errors import StorageFull, UnknownDocument
 from milepost.filters import as_filter
 from milepost.filters.tokens import MAX_LENGTH
+from milepost.index import RemovalReport
 from milepost.library.documents import document_id, safe_name
 from milepost.serve.failures import FULL, Refused
 from milepost.serve.routes.pages import Offset, is_pdf
@@ -111,6 +113,16 @@ class Uploads(BaseModel):
     documents: list[Accepted]
 
 
+class Removal(BaseModel):
+    """What was removed of a document."""
+
+    characters: int
+    sentences: int = Field(description="Each had a vector.")
+    words: int = Field(description="Words in the index of words.")
+    files: int = Field(description="Copies beside the index: the upload, printed lines.")
+    remains: str = Field(description="What still holds bytes of it, and until when.")
+
+
 @router.get("")
 async def documents(
     request: Request,
@@ -172,8 +184,12 @@ async def document(request: Request, identity: str) -> Details:
     return Details(**_summary(state, info, marks).model_dump(), marks=places)
 
 
-@router.delete("/{identity}", status_code=204)
-async def remove(request: Request, identity: str) -> Response:
+@router.delete("/{identity}")
+async def remove(
+    request: Request,
+    identity: str,
+    now: Annotated[bool, Query(description="Leave no byte of it in the index.")] = False,
+) -> Removal:
     """Remove a document, and its file where it was uploaded; other files stay.
 
     An upload that could not be read is removed by its id as well.
@@ -184,11 +200,18 @@ async def remove(request: Request, identity: str) -> Response:
         info = state.library.info(identity)
     except UnknownDocument:
         name = await run_in_threadpool(state.library.discard, identity)
+        report = RemovalReport(files=(name,))
     else:
         name = info.name
-        await run_in_threadpool(state.library.remove, info)
+        report = await run_in_threadpool(partial(state.library.remove, [info], now=now))
     state.indexer.forget(name)
-    return Response(status_code=204)
+    return Removal(
+        characters=report.characters,
+        sentences=report.sentences,
+        words=report.words,
+        files=len(report.files),
+        remains=report.remains,
+    )
 
 
 @router.get("/{identity}/text")

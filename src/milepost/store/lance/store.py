@@ -126,17 +126,25 @@ class LanceStore:
 
         return self._write(delete)
 
-    def vacuum(self) -> None:
+    def vacuum(self, *, now: bool = False) -> None:
         """Take out the rows of deleted documents; rows keep their numbers.
 
-        The files of older states stay for an hour, for the snapshots that read them.
+        The files of older states stay for an hour, for the snapshots that read them, if not
+        ``now``.
         """
 
         async def vacuum(writer: Writer) -> None:
             await upkeep.vacuum(writer.tables)
+            if now:
+                state = await self._current()
+                await upkeep.rewrite(writer.tables, state.records.statistics.sentences)
             self._state = None
 
         self._write(vacuum)
+
+    def remains(self, *, now: bool) -> str:
+        old = "old versions of its tables, for an hour after removed sentences outnumber the rest"
+        return "" if now else old
 
     def optimize(self) -> None:
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 from datetime import timedelta
@@ -16,6 +17,7 @@ from milepost.store.lance.loop import together
 from milepost.store.lance.state import GRACE_S
 
 _KEPT = timedelta(seconds=GRACE_S)
+_INSTANT = timedelta(milliseconds=1)
 
 _AT_ONCE = 5_000  # numbers in one condition
 
@@ -32,6 +34,20 @@ async def vacuum(tables: dict[str, Any]) -> None:
     # The log forgets them last: a vacuum that is killed is done again.
     await _delete(log, "event", records.idle)
     await together(*(_joined(table, 1) for table in tables.values()))
+
+
+async def rewrite(tables: dict[str, Any], sentences: int) -> None:
+    """Write all rows into new files, and remove all older files and indexes."""
+    ours = [tables[name] for name in (schema.LOG, *schema.HELD)]
+    for table in ours:
+        for index in await table.list_indices():
+            await table.drop_index(index.name)
+        first = (await table.schema()).names[0]
+        await table.update(updates_sql={first: first})
+    await optimize(tables, sentences)
+    await asyncio.sleep(10 * _INSTANT.total_seconds())  # all of these versions are older then
+    for table in ours:
+        await table.optimize(cleanup_older_than=_INSTANT)
 
 
 async def _sweep(table: Any, alive: Any, gone: Sequence[int]) -> None:

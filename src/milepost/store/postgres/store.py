@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 import psycopg
@@ -148,9 +149,14 @@ class PostgresStore:
 
         return self._write(delete)
 
-    def vacuum(self) -> None:
+    def vacuum(self, *, now: bool = False) -> None:
         """Give back the space of deleted documents; rows keep their numbers."""
-        self._write(upkeep.vacuum)
+        self._write(partial(upkeep.vacuum, now=now))
+
+    def remains(self, *, now: bool) -> str:
+        """See ``Store``; what belongs to the whole server is not Milepost's to rewrite."""
+        server = "the server's write-ahead log and backups, as long as it keeps them"
+        return server if now else f"pages of its tables, until other rows take them; {server}"
 
     def optimize(self) -> None:
         """Bring the statistics up to date; make the approximate index once it is worth it."""

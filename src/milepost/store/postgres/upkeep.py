@@ -8,6 +8,7 @@ from typing import Any
 
 import psycopg
 
+from milepost.errors import StoreError
 from milepost.store.postgres import schema
 from milepost.store.postgres.connecting import Connection
 
@@ -21,13 +22,27 @@ _PATIENCE = "10min"
 """How long the index waits for transactions that began before it."""
 
 
-def vacuum(connection: Connection) -> None:
-    """Give back the space of deleted rows; behind a pooler that is left to autovacuum."""
+def vacuum(connection: Connection, *, now: bool = False) -> None:
+    """Give back the space of deleted rows; behind a pooler that is left to autovacuum.
+
+    Args:
+        connection: outside of a transaction.
+        now: write the tables anew, since a page keeps the bytes of rows until others take their
+            place. Searches wait meanwhile.
+
+    Raises:
+        StoreError: ``now``, and a pooler is between.
+    """
+    if now and connection.pooled:
+        raise StoreError(
+            "a pooler is between, through which tables cannot be written anew",
+            "--now with the address of the server itself",
+        )
     join_totals(connection, dead=0)
     if connection.pooled:
         return
     for table in _TABLES:
-        connection.execute(f"VACUUM (ANALYZE) {table}".encode())
+        connection.execute(f"VACUUM (ANALYZE{', FULL' if now else ''}) {table}".encode())
     _note(connection, _sentences(connection))
 
 

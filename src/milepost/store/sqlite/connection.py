@@ -172,6 +172,12 @@ class Writing:
         with self._lock, translated(self._folder):
             self._current().execute("VACUUM")
 
+    def fold(self) -> bool:
+        """Fold SQLite's log into its file and empty it; False while another process reads it."""
+        with self._lock, translated(self._folder):
+            busy, *_ = self._current().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            return not busy
+
     def close(self) -> None:
         """Close the connection; the next transaction would open it again."""
         with self._lock:

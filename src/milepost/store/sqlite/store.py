@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from milepost.errors import StoreError
+from milepost.errors import IndexBusy, StoreError
 from milepost.store.base import Entry, Snapshot
 from milepost.store.check import check_entry
 from milepost.store.sqlite import schema, write
 from milepost.store.sqlite.connection import Reader, Reading, Writing
 from milepost.store.sqlite.faults import translated
-from milepost.store.sqlite.folder import prepare
+from milepost.store.sqlite.folder import database, log_size, prepare
 from milepost.store.sqlite.snapshot import SqliteSnapshot
 from milepost.store.sqlite.vectors import Segments, View
 from milepost.types import Value
@@ -100,12 +100,24 @@ class SqliteStore:
         with self._writing.transaction() as (connection, meta):
             return write.delete(connection, meta, write.escape(name)) is not None
 
-    def vacuum(self) -> None:
+    def vacuum(self, *, now: bool = False) -> None:
         self._may_write()
         with self._writing.transaction() as (connection, meta):
             generation = write.vacuum(connection, meta, self._folder)
         write.sweep(self._folder, generation)
         self._writing.compact()
+        if not self._writing.fold() and now:
+            raise IndexBusy(
+                f"the index {self._folder} is being read, and its log still holds removed text",
+                "close what reads it, then milepost remove --now --db FOLDER",
+            )
+
+    def remains(self, *, now: bool) -> str:
+        with self.snapshot() as state:
+            dead = state.statistics().dead
+        if not dead and not log_size(database(self._folder)):
+            return ""
+        return "its files, until others take the space or removed sentences outnumber the rest"
 
     def optimize(self) -> None:
         """Nothing: every search is exact."""

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path, PurePath
 from typing import cast
 
+from milepost._typed import typed
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.objects import is_address
 from milepost.properties import merged
@@ -164,6 +165,7 @@ _XML = re.compile(
 _MBOX = re.compile(rb"From \S+ [^\r\n]*\d\d:\d\d[^\r\n]*\d\r?\n[\w-]+:")
 
 
+@typed
 def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop", ocr: Ocr = "never") -> Document:
     """Read one file.
 

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import milepost
 from milepost.cli.program import program
 from milepost.cli.sources import model_for
 from milepost.console.options import Settings
 from milepost.engine.folder import MULTILINGUAL, PACKAGES, find_model, packaged, shipped_models
 from milepost.errors import ModelError
-from milepost.library.languages import Choice, choice_for, sample
+from milepost.model_choice import Choice, choice_for, sample
 
 TEXTS = {
     "en": "The queen lays all the eggs of the colony, and the workers build their cells of wax. ",
@@ -193,3 +194,49 @@ def test_a_package_of_another_version_is_named(package: Path) -> None:
 
 def test_what_matches_is_not_reported(package: Path) -> None:
     assert json.loads(CliRunner().invoke(program, ["models", "--json"]).stdout)["unusable"] == []
+
+
+@pytest.mark.parametrize("kind", ["folder", "memory"])
+def test_python_takes_it_for_what_is_added_first(package: Path, tmp_path: Path, kind: str) -> None:
+    """As the command line does; an index that has documents or a model keeps its model."""
+    place = tmp_path / "db" if kind == "folder" else None
+    german, english = (
+        milepost.Document(name, TEXTS[name] * 9, properties={"n": 1}) for name in ("de", "en")
+    )
+    with milepost.open(place) as index:
+        index.add([])
+        assert index.add([german]).added == ("de",)
+        assert index.model.manifest.name == MULTILINGUAL
+        assert MULTILINGUAL in repr(index)
+        index.add([english])
+        assert len(index.documents()) == 2
+        assert index.search("Wer legt die Eier?", k=1)
+    with (
+        milepost.open(place, model="landmark-light")
+        if place is None
+        else milepost.open(place) as again
+    ):
+        again.add([german])
+        assert again.model.manifest.name == ("landmark-light" if place is None else MULTILINGUAL)
+    with milepost.open() as index:
+        index.add([english])
+        assert index.model.manifest.name == "landmark-minilm"
+
+
+def test_python_warns_of_a_minority(package: Path, tmp_path: Path) -> None:
+    """It names the model that would read it."""
+    paths = written(tmp_path / "a", "en", "en", "de")
+    with (
+        milepost.open() as index,
+        pytest.warns(UserWarning, match=f"model={MULTILINGUAL}") as caught,
+    ):
+        index.add(paths)
+    assert caught[0].filename == __file__
+
+
+def test_python_leaves_a_model_that_was_used(package: Path) -> None:
+    """A vector of it may be in the hands of the caller."""
+    with milepost.open() as index:
+        name = index.model.manifest.name
+        index.add(milepost.Document("de", TEXTS["de"] * 9))
+        assert index.model.manifest.name == name

@@ -1,41 +1,33 @@
-"""The facade: documents in, passages out.
-
-``open`` returns an ``Index``; ``add`` reads, encodes and stores; ``search`` answers questions.
-"""
+"""``Index``: what can be asked of an index."""
 
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
 
-from milepost import intake
+from milepost import _display
+from milepost._typed import typed
 from milepost.checking import PASSAGES, READ, check_store, prepared
-from milepost.encoder import Encoder, load
+from milepost.encoder import Encoder
 from milepost.engine.languages import supported_languages
-from milepost.engine.precision import Arithmetic, checked
-from milepost.errors import IndexBusy, StorageFull, StoreError, WrongType
+from milepost.errors import StoreError, WrongType
 from milepost.filters import Filter, as_filter
-from milepost.intake import Step, Steps, Tally
-from milepost.naming import Name, not_found, resolve_names, stored_name
-from milepost.objects import Downloads
-from milepost.opening import opened_store
-from milepost.places import File, source_place
-from milepost.reading_ahead import ReadingAhead
+from milepost.index.adding import add_sources
+from milepost.index.removing import RemovalReport, remove_documents
+from milepost.intake import Step
+from milepost.naming import Name, not_found, resolve_names, stored_names
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.filter_note import filter_matches_none, no_match
-from milepost.search.query import check_text
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store
-from milepost.text import locator, recognition
+from milepost.text import locator
 from milepost.types import (
-    READ_DEFAULTS,
     Box,
     Document,
     Hidden,
@@ -48,6 +40,11 @@ from milepost.verdicts import CheckResult
 
 Source = Name | Document
 
+Opened = tuple[Store, Encoder | Callable[[], Encoder], str]
+"""A store, its model, and a line about both for people."""
+
+_SHOWN = 10  # documents in a notebook
+
 
 class Index:
     """An index of documents that can be searched; ``milepost.open`` returns one.
@@ -56,9 +53,15 @@ class Index:
     processes may read it while another one writes.
     """
 
-    def __init__(self, store: Store, model: Encoder | Callable[[], Encoder]) -> None:
-        self._store = store
-        self._given = model
+    def __init__(
+        self,
+        store: Store,
+        model: Encoder | Callable[[], Encoder],
+        about: str,
+        suited: Callable[[Store, list[Source]], Opened | None] | None = None,
+    ) -> None:
+        self._store, self._given, self._about = store, model, about
+        self._suited = suited  # chooses the model of a new index by what is added first
 
     @cached_property
     def model(self) -> Encoder:
@@ -69,6 +72,7 @@ class Index:
     def _ranking(self) -> Ranking:
         return Ranking.read(self.model.manifest.fusion, self.model.folder)
 
+    @typed
     def add(
         self,
         sources: Source | Iterable[Source],
@@ -111,76 +115,47 @@ class Index:
             StoreError: the index cannot be written (full disk, no permission, second writer);
                 everything stored before is kept.
         """
-        begun = time.monotonic()
-        # Refuse unknown options and missing extras before anything is read.
-        if READ_DEFAULTS.changed(hidden=hidden, ocr=ocr).ocr != "never":
-            recognition.check_installed()
         given = [sources] if isinstance(sources, str | os.PathLike | Document) else list(sources)
-        tally = Tally()
-        work: list[File | Document] = [source for source in given if isinstance(source, Document)]
-        places = [source_place(source) for source in given if not isinstance(source, Document)]
-        stored = {info.name: info for info in self.documents()}
-        pictures = intake.wanted_pictures(stored, ocr)
-        inside, folders = intake.find_places(places, tally.failed, pictures, stored)
-        work.extend(inside)
-        present = {item.name if isinstance(item, Document) else str(item) for item in work}
-        done: set[str] = set()
-        with (
-            Downloads(intake.to_download(work, stored, hidden, ocr)) as downloads,
-            ReadingAhead(intake.to_read(work, stored, hidden, ocr)) as ahead,
-        ):
-            for number, item in enumerate(work, 1):
-                name = item.name if isinstance(item, Document) else str(item)
-                steps = Steps(progress, name, number, len(work))
-                if name in done:  # a duplicate source: compare it with what was just stored
-                    stored = {info.name: info for info in self.documents()}
-                done.add(name)
-                intake.add_one(
-                    item,
-                    stored.get(name),
-                    tally,
-                    steps,
-                    store=self._store,
-                    model=lambda: self.model,
-                    hidden=hidden,
-                    ocr=ocr,
-                    reader=reader,
-                    downloads=downloads,
-                    ahead=ahead,
-                )
-        removed = intake.vanished(self.documents(), folders, present, tally.failed) if prune else []
-        for name in removed:
-            self._store.delete(name)
-        if tally.changed or removed:
-            self._vacuum()
-        if tally.added or tally.changed:
-            with suppress(IndexBusy, StorageFull):  # best effort, as the vacuum
-                self._store.optimize()
-        return tally.report(removed, time.monotonic() - begun)
+        if self._suited is not None and given:
+            suited, self._suited = self._suited, None
+            empty = "model" not in vars(self) and not self.documents()
+            if empty and (better := suited(self._store, given)):
+                self._store, self._given, self._about = better
+        return add_sources(
+            self._store,
+            lambda: self.model,
+            given,
+            prune=prune,
+            progress=progress,
+            hidden=hidden,
+            ocr=ocr,
+            reader=reader,
+        )
 
-    def _vacuum(self) -> None:
-        """Reclaim the space of removed sentences once they outnumber the rest."""
-        with self._store.snapshot() as state:
-            statistics = state.statistics()
-        if statistics.dead > statistics.sentences:
-            # Best effort: the documents are stored, and the next add tries again.
-            with suppress(IndexBusy, StorageFull):
-                self._store.vacuum()
+    @typed
+    def remove(self, names: Name | Iterable[Name], *, now: bool = False) -> RemovalReport:
+        """Remove documents by name or path; names that no document has are skipped.
 
-    def remove(self, names: Name | Iterable[Name]) -> tuple[str, ...]:
-        """Remove documents by name or path; returns the names that were there."""
-        given = [names] if isinstance(names, str | os.PathLike) else list(names)
-        with self._store.snapshot() as state:
-            found = [stored_name(name, state) for name in given]
-        gone = tuple(name for name in found if self._store.delete(name))
-        if gone:
-            self._vacuum()
-        return gone
+        Args:
+            names: as ``documents`` in ``search``.
+            now: rewrite the index, so that nothing of them and of documents removed earlier is left
+                in it. Searches may wait for it, and those that have begun may fail.
+
+        Returns:
+            What was removed, and what still holds bytes of it.
+
+        Raises:
+            InputError: several documents end in a name.
+            IndexBusy: another process is writing; or ``now``, and another process is reading: the
+                documents are removed, and ``remove((), now=True)`` erases them later.
+        """
+        return remove_documents(self._store, names, now=now)
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """Hold one committed state of the store for the duration of a ``with`` block."""
         return self._store.snapshot()
 
+    @typed
     def documents(
         self, names: Iterable[str] | None = None, *, where: str | Filter | None = None
     ) -> list[DocumentInfo]:
@@ -197,14 +172,17 @@ class Index:
         with self._store.snapshot() as state:
             return state.select(among) or []
 
+    @typed
     def document(self, name: Name) -> Document:
         """Load one document with its text and marks; for PDFs and images ``boxes`` works too.
 
         Raises:
             StoreError: no document of that name or path is indexed; the nearest name is suggested.
+            InputError: several documents end in the name.
         """
         with self._store.snapshot() as state:
-            info = state.info(stored_name(name, state))
+            found = stored_names([name], state)[0]
+            info = None if found is None else state.info(found)
             if info is None:
                 raise StoreError(*not_found(os.fspath(name), state))
             stored = Document(
@@ -218,10 +196,12 @@ class Index:
             )
         return replace(stored, locator=locator(stored, ReadOptions.parse(info.options)))
 
+    @typed
     def boxes(self, passage: Passage) -> list[Box]:
         """Locate a passage on the pages of its PDF; see ``Document.boxes``."""
         return self.document(passage.document).boxes(passage.start, passage.end)
 
+    @typed
     def search(
         self,
         question: str | Query,
@@ -265,6 +245,7 @@ class Index:
         )
         return list(result.passages)
 
+    @typed
     def search_detailed(
         self,
         question: str | Query,
@@ -277,19 +258,55 @@ class Index:
         where: str | Filter | None = None,
     ) -> SearchResult:
         """Search and explain the result: signals, weights and the parts of every score."""
-        filter_ = as_filter(where)
-        given = question if isinstance(question, Query) else None
-        text = "" if given else check_text(question, "the question")  # before a model is loaded
-        model = self._search_model(given.rerank if given else rerank)
-        query = given or Query.parse(
-            text, self.model, k=k, budget=budget, min_score=min_score, rerank=rerank
+        filter_ = as_filter(where)  # before a model is loaded
+        query = (
+            question
+            if isinstance(question, Query)
+            else Query.parse(
+                question, self.model, k=k, budget=budget, min_score=min_score, rerank=rerank
+            )
         )
+        return self._found([query], documents, filter_)[0]
+
+    @typed
+    def search_many(
+        self,
+        questions: Iterable[str],
+        k: int | None = None,
+        budget: str | int | None = None,
+        documents: Name | Iterable[Name] | None = None,
+        *,
+        rerank: bool = True,
+        min_score: float = 0.0,
+        where: str | Filter | None = None,
+    ) -> list[list[Passage]]:
+        """Answer many questions in one state of the index; they are encoded in shared batches.
+
+        Returns:
+            For each question what ``search`` finds.
+
+        Raises:
+            BadQuestion, WrongType, InputError: as in ``search``.
+        """
+        filter_ = as_filter(where)
+        queries = Query.parse_many(
+            list(questions), self.model, k=k, budget=budget, min_score=min_score, rerank=rerank
+        )
+        return [list(each.passages) for each in self._found(queries, documents, filter_)]
+
+    def _found(
+        self, queries: list[Query], documents: Name | Iterable[Name] | None, where: Filter | None
+    ) -> list[SearchResult]:
+        if not queries:
+            return []
+        model = self._search_model(any(query.rerank for query in queries))
         with self._store.snapshot() as state:
             if documents is not None:
-                query = replace(query, documents=resolve_names(documents, state))
-            if filter_ is not None:
-                query = replace(query, where=filter_)
-            return search(state, query, model)
+                names = resolve_names(documents, state)
+                queries = [replace(query, documents=names) for query in queries]
+            if where is not None:
+                queries = [replace(query, where=where) for query in queries]
+            return [search(state, query, model) for query in queries]
 
     def _search_model(self, rerank: bool) -> SearchModel:
         """Collect what search needs of the model; the reranker loads in the background."""
@@ -297,6 +314,7 @@ class Index:
         reads = supported_languages(self.model.manifest.name)
         return SearchModel(self._ranking, reranker, self.model.count_tokens, reads)
 
+    @typed
     def check(
         self,
         text: str,
@@ -355,43 +373,26 @@ class Index:
         """Refuse to be copied or pickled: its files and connections belong to this process."""
         raise WrongType("an open index cannot be copied or pickled", "the folder instead")
 
+    def __repr__(self) -> str:
+        try:
+            with self._store.snapshot() as state:
+                counts = state.statistics()
+        except StoreError:
+            return f"<Index {self._about}: closed>"
+        return (
+            f"<Index {self._about}: {counts.documents:,} documents, {counts.sentences:,} sentences>"
+        )
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        with suppress(StoreError):
+            infos = self.documents()
+            shown = [(info.name, info.sentences) for info in infos[:_SHOWN]]
+            return _display.index_html(repr(self), shown, len(infos) - len(shown))
+        return _display.index_html(repr(self), [], 0)
+
     def __enter__(self) -> Index:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def open(
-    place: str | os.PathLike[str] | None = None,
-    *,
-    model: Encoder | str | os.PathLike[str] | None = None,
-    create: bool = True,
-    read_only: bool = False,
-    precision: Arithmetic | None = None,
-) -> Index:
-    """Open an index in a folder, on a server or in a bucket, or an empty one in memory.
-
-    Args:
-        place: folder of the index, or its address (``postgresql://HOST/NAME``, ``lance:///FOLDER``,
-            ``lance+s3://BUCKET/PATH``); None for one in memory.
-        model: an encoder, a shipped model's name or a model folder; None for the installed model
-            that made the index, and the default for a new one.
-        create: make the index where there is none.
-        read_only: never write.
-        precision: as in ``milepost.load``; an encoder that is given has its own.
-
-    Raises:
-        InputError: ``precision`` is another word.
-        NotAnIndex: the folder holds something else.
-        WrongModel: the index was made by another model.
-        NewerSchema: the index was made by a newer Milepost.
-        OldSchema: the index was made by an older Milepost.
-        StoreError: the folder cannot be read, or the server not be reached.
-        MissingExtra: the driver of the server is not installed.
-    """
-    checked(precision)
-    store, chosen = opened_store(place, model, create=create, read_only=read_only)
-    if isinstance(chosen, Encoder):
-        return Index(store, chosen)
-    return Index(store, partial(load, chosen.path, precision=precision))

@@ -1,0 +1,110 @@
+"""Check the arguments of public functions against their annotations."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Literal, ParamSpec, SupportsFloat, SupportsIndex, TypeVar, Union
+from typing import get_args as arguments
+from typing import get_origin as origin
+
+from milepost.errors import WrongType
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_EXAMPLES = {"k": "k=3", "min_score": "min_score=0.2", "question": "a question in words"}
+_SEVERAL = (Iterable, Sequence, tuple)
+_NAMES: dict[Any, str] = {
+    float: "a number",
+    os.PathLike: "path",
+    **dict.fromkeys(_SEVERAL, "several of them"),
+}
+
+
+def typed(function: Callable[P, R]) -> Callable[P, R]:
+    """Refuse arguments of another type than annotated, before the function runs.
+
+    NumPy's numbers count as numbers, a boolean does not. A string or bytes is no iterable. Types
+    that exist for type checkers only, protocols and the signatures of functions are not checked.
+
+    Raises:
+        WrongType: in the decorated function, with the argument and the types it may have.
+    """
+    parameters = inspect.signature(function).parameters
+    names = [name for name in parameters if name not in ("self", "cls")]
+    shift = len(parameters) - len(names)
+
+    @functools.cache  # at the first call: then the module is complete
+    def kinds(name: str) -> tuple[Any, ...]:
+        scope = vars(sys.modules[function.__module__])
+        try:
+            return tuple(_members(eval(parameters[name].annotation, scope)))
+        except NameError:  # imported for type checkers only
+            return ()
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name, value in (*zip(names, args[shift:], strict=False), *kwargs.items()):
+            if name in parameters:
+                _check(name, value, kinds(name))
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _check(name: str, value: object, kinds: tuple[Any, ...]) -> None:
+    if not kinds or any(_fits(value, kind) for kind in kinds):
+        if isinstance(value, list | tuple | set | frozenset):
+            _check_items(name, value, kinds)
+        return
+    raise WrongType(
+        f"{name} must be {_named(kinds)}, not {type(value).__name__}", _EXAMPLES.get(name, "")
+    )
+
+
+def _check_items(name: str, values: Iterable[object], kinds: tuple[Any, ...]) -> None:
+    for kind in kinds:
+        if origin(kind) in _SEVERAL:
+            items = tuple(_members(arguments(kind)[0]))
+            for value in values:
+                if items and not any(_fits(value, each) for each in items):
+                    raise WrongType(f"{name} must hold {_named(items)}, not {type(value).__name__}")
+
+
+def _members(annotation: Any) -> Iterator[Any]:
+    """Yield the types of a union or of literals."""
+    if origin(annotation) in (Union, types.UnionType):
+        for each in arguments(annotation):
+            yield from _members(each)
+    elif origin(annotation) is Literal:
+        yield from {type(each) for each in arguments(annotation)}
+    else:
+        yield annotation
+
+
+def _fits(value: object, kind: Any) -> bool:
+    base = origin(kind) or kind
+    if base is bool:
+        return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
+    if base is int:
+        return isinstance(value, SupportsIndex) and not isinstance(value, bool)
+    if base is float:
+        return isinstance(value, SupportsFloat) and not isinstance(value, bool)
+    if base in _SEVERAL:
+        return isinstance(value, Iterable) and not isinstance(value, str | bytes)  # NumPy's, too
+    return not isinstance(base, type) or _is_protocol(base) or isinstance(value, base)
+
+
+def _is_protocol(base: type) -> bool:
+    return bool(getattr(base, "_is_protocol", False))
+
+
+def _named(kinds: Iterable[Any]) -> str:
+    bases = [origin(kind) or kind for kind in kinds]
+    names = [_NAMES.get(base, base.__name__) for base in bases if base is not type(None)]
+    return " or ".join(dict.fromkeys(names))

@@ -1,0 +1,133 @@
+"""``milepost remove``: take documents out of an index, and show what was taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from contextlib import closing
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from milepost.console.options import (
+    DB,
+    Settings,
+    chosen_db,
+    common,
+    db_option,
+    json_option,
+    model_option,
+)
+from milepost.errors import IndexBusy, StoreError
+
+if TYPE_CHECKING:
+    from milepost.index import RemovalReport
+    from milepost.store.address import IndexPlace
+
+
+@click.command(
+    short_help="Remove documents from an index.",
+    epilog="""\b
+Examples:
+  milepost remove report.pdf --db reports.milepost
+  milepost remove report.pdf --now --db reports.milepost
+  milepost remove --now --db reports.milepost""",
+)
+@click.argument("names", metavar="NAME...", nargs=-1)
+@db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
+@click.option(
+    "--now",
+    is_flag=True,
+    help="Erase what the index and the cache still hold of these and earlier removed documents.",
+)
+@json_option
+@model_option
+@common
+@click.pass_obj
+def remove(
+    settings: Settings,
+    names: tuple[str, ...],
+    db: IndexPlace | None,
+    now: bool,
+    as_json: bool,
+    model: str | None,
+) -> None:
+    """Remove documents by NAME: a name in the index, a path, or the end of one.
+
+    Copies that were uploaded to a server of this index are deleted; all other files stay, and a
+    file in a folder that is indexed again comes back.
+
+    Removed text is not found any more, but its bytes stay in the files of the index until others
+    take their place; what holds them is printed. With --now the index is written anew, which takes
+    as long as a copy of it, and indexes in the cache that hold the documents are deleted.
+    """
+    from milepost.index import open as open_index
+    from milepost.library import Library
+    from milepost.naming import resolve_names
+    from milepost.store.address import label, local_folder
+
+    if not names and not now:
+        raise click.UsageError("name a document, or give --now")
+    place = chosen_db(db) or DB
+    with open_index(place, model=model, create=False) as index:
+        with index.snapshot() as state:
+            infos = state.infos(list(resolve_names(names, state)))
+        report = Library(index, local_folder(place) / "uploads").remove(infos, now=now)
+    report = _with_cache(report, now=now)
+    if as_json:
+        from milepost.console.records import print_json
+
+        print_json({"db": label(place), **asdict(report)})
+    elif not settings.quiet:
+        _show(report, now=now)
+
+
+def _with_cache(report: RemovalReport, *, now: bool) -> RemovalReport:
+    """Delete the indexes of the cache that hold the documents; without ``now``, name them."""
+    from milepost.store import erase_store
+
+    holding = _cached(report.removed)
+    if holding and not now:
+        cached = f"{', '.join(map(str, holding))} in the cache, until they are deleted"
+        return replace(report, remains="; ".join(filter(None, (report.remains, cached))))
+    for folder in holding:
+        erase_store(folder)
+    return replace(report, files=(*report.files, *map(str, holding)))
+
+
+def _cached(names: Collection[str]) -> list[Path]:
+    """Folders of indexes in the cache that hold one of the documents, or that cannot be read."""
+    from milepost.engine.folder import cache_folder
+    from milepost.opening import opened_store
+
+    found = []
+    for file in sorted((cache_folder() / "indexes").glob("*/milepost.sqlite")) if names else ():
+        try:
+            store, _ = opened_store(file.parent, None, create=False, read_only=True)
+            with closing(store), store.snapshot() as state:
+                holds = bool(state.infos(list(names)))
+        except IndexBusy:
+            raise
+        except StoreError:
+            holds = True
+        if holds:
+            found.append(file.parent)
+    return found
+
+
+def _show(report: RemovalReport, *, now: bool) -> None:
+    from milepost.console.screen import visible_name
+
+    if report.removed:
+        copies = f", {len(report.files):,} copies" if report.files else ""
+        click.echo(
+            f"removed {report.characters:,} characters, {report.sentences:,} sentences with their "
+            f"vectors, {report.words:,} words{copies}:"
+        )
+    for name in (*report.removed, *report.files):
+        click.echo(f"  {visible_name(name)}")
+    if report.remains:
+        click.echo(f"still holding bytes of it: {report.remains}{'' if now else '; --now erases'}")
+    elif now:
+        click.echo("nothing of it is left in the index")

@@ -1,0 +1,85 @@
+"""Read, encode and store what has changed of some sources; remove what is gone from folders."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from milepost import intake
+from milepost.encoder import Encoder
+from milepost.errors import IndexBusy, StorageFull
+from milepost.index.removing import reclaim
+from milepost.intake import Step, Steps, Tally
+from milepost.naming import Name
+from milepost.objects import Downloads
+from milepost.places import File, source_place
+from milepost.reading_ahead import ReadingAhead
+from milepost.store import DocumentInfo, Store
+from milepost.text import recognition
+from milepost.types import READ_DEFAULTS, Document, Hidden, IndexReport, Ocr, ReadOptions
+
+
+def add_sources(
+    store: Store,
+    model: Callable[[], Encoder],
+    sources: Sequence[Name | Document],
+    *,
+    prune: bool,
+    progress: Callable[[Step], None] | None,
+    hidden: Hidden | None,
+    ocr: Ocr | None,
+    reader: Callable[[Path, ReadOptions], Document] | None,
+) -> IndexReport:
+    """See ``Index.add``; ``model`` is called only if there is something to encode."""
+    begun = time.monotonic()
+    # Refuse unknown options and missing extras before anything is read.
+    if READ_DEFAULTS.changed(hidden=hidden, ocr=ocr).ocr != "never":
+        recognition.check_installed()
+    tally = Tally()
+    work: list[File | Document] = [source for source in sources if isinstance(source, Document)]
+    places = [source_place(source) for source in sources if not isinstance(source, Document)]
+    stored = {info.name: info for info in _documents(store)}
+    pictures = intake.wanted_pictures(stored, ocr)
+    inside, folders = intake.find_places(places, tally.failed, pictures, stored)
+    work.extend(inside)
+    present = {item.name if isinstance(item, Document) else str(item) for item in work}
+    done: set[str] = set()
+    with (
+        Downloads(intake.to_download(work, stored, hidden, ocr)) as downloads,
+        ReadingAhead(intake.to_read(work, stored, hidden, ocr)) as ahead,
+    ):
+        for number, item in enumerate(work, 1):
+            name = item.name if isinstance(item, Document) else str(item)
+            steps = Steps(progress, name, number, len(work))
+            if name in done:  # a duplicate source: compare it with what was just stored
+                stored = {info.name: info for info in _documents(store)}
+            done.add(name)
+            intake.add_one(
+                item,
+                stored.get(name),
+                tally,
+                steps,
+                store=store,
+                model=model,
+                hidden=hidden,
+                ocr=ocr,
+                reader=reader,
+                downloads=downloads,
+                ahead=ahead,
+            )
+    removed = intake.vanished(_documents(store), folders, present, tally.failed) if prune else []
+    for name in removed:
+        store.delete(name)
+    if tally.changed or removed:
+        reclaim(store)
+    if tally.added or tally.changed:
+        with suppress(IndexBusy, StorageFull):  # best effort, as the vacuum
+            store.optimize()
+    return tally.report(removed, time.monotonic() - begun)
+
+
+def _documents(store: Store) -> list[DocumentInfo]:
+    with store.snapshot() as state:
+        return state.documents()
