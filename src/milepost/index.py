@@ -54,11 +54,16 @@ class Index:
 
     Use it as a context manager, or call ``close``. Several threads may read one index, and several
     processes may read it while another one writes.
+
+    Attributes:
+        known: finds files whose content another index holds; ``add`` does not read them if it has
+            no ``reader``. None to read every file.
     """
 
     def __init__(self, store: Store, model: Encoder | Callable[[], Encoder]) -> None:
         self._store = store
         self._given = model
+        self.known: intake.Known | None = None
 
     @cached_property
     def model(self) -> Encoder:
@@ -125,9 +130,10 @@ class Index:
         work.extend(inside)
         present = {item.name if isinstance(item, Document) else str(item) for item in work}
         done: set[str] = set()
+        known = self.known if reader is None else None
         with (
             Downloads(intake.to_download(work, stored, hidden, ocr)) as downloads,
-            ReadingAhead(intake.to_read(work, stored, hidden, ocr)) as ahead,
+            ReadingAhead(intake.to_read(work, stored, hidden, ocr, known)) as ahead,
         ):
             for number, item in enumerate(work, 1):
                 name = item.name if isinstance(item, Document) else str(item)
@@ -147,6 +153,7 @@ class Index:
                     reader=reader,
                     downloads=downloads,
                     ahead=ahead,
+                    known=known,
                 )
         removed = intake.vanished(self.documents(), folders, present, tally.failed) if prune else []
         for name in removed:
