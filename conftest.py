@@ -53,7 +53,7 @@ MISSING = _missing()
 SLOW = (
     "packages/eval/tests/cli",
     "packages/eval/tests/test_files_questions.py",
-    "packages/eval/tests/test_mteb_adapter.py",
+    "packages/eval/tests/test_mteb.py",
     "packages/eval/tests/test_report.py",
     "packages/eval/tests/test_statistics.py",
     "packages/lab",

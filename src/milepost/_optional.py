@@ -9,6 +9,10 @@ from types import ModuleType
 
 from milepost.errors import MissingExtra
 
+UPGRADE = "git pull && pip install . in a clone of Milepost"
+REINSTALL = "pip install --force-reinstall --no-deps . in a clone of Milepost"
+"""Hints that work while nothing is published."""
+
 _PACKAGES = {
     "eval": "./packages/eval",
     "rivals": "'./packages/eval[rivals]'",

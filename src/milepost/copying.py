@@ -79,7 +79,7 @@ def _copied(source: Store, target: Store, progress: Progress | None) -> IndexRep
             now = state.info(info.name)
             if now is None:  # removed meanwhile
                 continue
-            target.put(_entry(state, now))
+            target.put(stored_entry(state, now))
         (changed if info.name in held else added).append(info.name)
         sentences += info.sentences
     return IndexReport(
@@ -96,7 +96,8 @@ def _version(info: DocumentInfo) -> DocumentInfo:
     return replace(info, id=-1, first=0)
 
 
-def _entry(state: Snapshot, info: DocumentInfo) -> Entry:
+def stored_entry(state: Snapshot, info: DocumentInfo) -> Entry:
+    """A document as another store can keep it; its vectors are those that are stored."""
     document = Document(
         name=info.name,
         text=state.texts([(info, 0, info.characters)])[0],

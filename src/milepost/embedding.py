@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from milepost.encoder import Encoder
+    from milepost.types import Landmarks
 
 # The most that is read at once: it fills the engine's batches and keeps memory use flat.
 _BLOCK_TEXTS, _BLOCK_CHARACTERS = 512, 1_000_000
@@ -31,11 +32,23 @@ def embed_documents(encoder: Encoder, texts: Sequence[str]) -> NDArray[np.float3
     import numpy as np
 
     vectors = np.zeros((len(texts), encoder.dimensions), np.float32)
-    for block in _blocks(texts):
-        read = encoder.encode_texts([texts[number] for number in block])
-        for number, landmarks in zip(block, read, strict=True):
-            vectors[number] = landmarks.document
+    for number, landmarks in _read(encoder, texts):
+        vectors[number] = landmarks.document
     return vectors
+
+
+def embed_sentences(encoder: Encoder, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+    """Compute the landmarks of each text.
+
+    Returns:
+        Of each text ``(sentences, d)`` float32, unit length; none for a text of white space.
+    """
+    import numpy as np
+
+    found = [np.zeros((0, encoder.dimensions), np.float32) for _ in texts]
+    for number, landmarks in _read(encoder, texts):
+        found[number] = landmarks.vectors
+    return found
 
 
 def embed_query(encoder: Encoder, question: str) -> NDArray[np.float32]:
@@ -48,6 +61,12 @@ def embed_query(encoder: Encoder, question: str) -> NDArray[np.float32]:
         return encoder.encode_query(question)
     except BadQuestion:
         return encoder.encode(question.strip()).document
+
+
+def _read(encoder: Encoder, texts: Sequence[str]) -> Iterator[tuple[int, Landmarks]]:
+    """Yield the landmarks of each text that is not blank, with its number."""
+    for block in _blocks(texts):
+        yield from zip(block, encoder.encode_texts([texts[n] for n in block]), strict=True)
 
 
 def _blocks(texts: Sequence[str]) -> Iterator[list[int]]:

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     Parts = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]
     """Spans, vectors and vocabulary coverage of a document's landmarks."""
 
+Known = Callable[[Path, ReadOptions], Callable[[], Entry | None] | None]
+"""Finds what another index holds of a file's content; None if none does, or no longer."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -282,13 +285,16 @@ def to_read(
     stored: Mapping[str, DocumentInfo],
     hidden: Hidden | None,
     ocr: Ocr | None,
+    known: Known | None = None,
 ) -> Iterator[ToRead]:
     """Yield the files on disk that ``add_one`` will read."""
     for number, item in enumerate(work, 1):
         if isinstance(item, Path):
             info, signature = stored.get(str(item)), file_signature(item)
             options = _options(info, hidden, ocr)
-            if info is None or not _as_stored(info, signature, str(options)):
+            if info is not None and _as_stored(info, signature, str(options)):
+                continue
+            if known is None or known(item, options) is None:
                 yield number, item, options, signature
 
 
@@ -316,6 +322,7 @@ def add_one(
     reader: Callable[[Path, ReadOptions], Document] | None = None,
     downloads: Downloads | None = None,
     ahead: ReadingAhead | None = None,
+    known: Known | None = None,
 ) -> None:
     """Read, encode and store one document if it has changed.
 
@@ -333,6 +340,7 @@ def add_one(
         reader: reads a file; None for ``milepost.text.read_file``.
         downloads: provides the bytes of objects; None to download one at a time.
         ahead: reads files where there is no ``reader``; None to read one at a time.
+        known: finds files whose content another index holds, which are not read.
 
     Raises:
         StoreError: the index cannot be written.
@@ -341,7 +349,7 @@ def add_one(
     options = _options(stored, hidden, ocr)
     reading = downloads or Downloads()
     try:
-        _add_one(item, stored, options, tally, steps, store, model, reader, reading, ahead)
+        _add_one(item, stored, options, tally, steps, store, model, reader, reading, ahead, known)
     except StoreError:
         raise
     except MilepostError as error:
@@ -361,9 +369,10 @@ def _add_one(
     reader: Callable[[Path, ReadOptions], Document] | None,
     downloads: Downloads,
     ahead: ReadingAhead | None,
+    known: Known | None,
 ) -> None:
     name = item.name if isinstance(item, Document) else str(item)
-    signature = None
+    signature, held = None, None
     if isinstance(item, Document):
         document, written = hashed(item), ""
     else:
@@ -371,7 +380,10 @@ def _add_one(
         if stored and _as_stored(stored, signature, written):
             tally.unchanged.append(name)
             return
-        if isinstance(item, ObjectFile):
+        found = known(item, options) if known and isinstance(item, Path) else None
+        if found and (held := found()):
+            document = held.document
+        elif isinstance(item, ObjectFile):
             document = read_object(item, *downloads.read(item), options, steps.page)
         elif reader:
             document = reader(item, options)
@@ -386,12 +398,14 @@ def _add_one(
             store.touch(name, signature, written, document.properties)
         (tally.changed if described else tally.unchanged).append(name)
         return
-    steps.sentence(0, 0)
-    landmarks = model().encode(document, progress=steps.sentence)
-    parts = landmarks.spans, landmarks.vectors, landmarks.vocab_coverage
-    store.put(entry(document, parts, signature, written))
+    if held is None:
+        steps.sentence(0, 0)
+        landmarks = model().encode(document, progress=steps.sentence)
+        parts = landmarks.spans, landmarks.vectors, landmarks.vocab_coverage
+        held = entry(document, parts, signature, written)
+        tally.tokens += landmarks.tokens_given
+    store.put(replace(held, signature=signature))
     (tally.added if stored is None else tally.changed).append(name)
     if document.notes:
         tally.notes[name] = document.notes
-    tally.sentences += len(landmarks.spans)
-    tally.tokens += landmarks.tokens_given
+    tally.sentences += len(held.spans)

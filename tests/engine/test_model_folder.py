@@ -69,7 +69,7 @@ def test_a_manifest_that_cannot_be_used(
     [
         (1, "milepost export CHECKPOINT --out FOLDER"),
         (1, "milepost fit FOLDER --tasks FILES"),
-        (SCHEMA + 1, "pip install -U milepost"),
+        (SCHEMA + 1, "pip install . in a clone"),
     ],
 )
 def test_another_schema_is_refused(tmp_path: Path, schema: int, hint: str) -> None:

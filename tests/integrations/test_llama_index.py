@@ -73,6 +73,9 @@ def test_embeddings_are_those_of_the_encoder() -> None:
     assert np.array_equal(one, encoder.encode_query("One? Two."))
     assert one == asyncio.run(embedding.aget_query_embedding("One? Two."))
     assert embedding.model_name == encoder.manifest.name
+    assert MilepostEmbedding(encoder, num_workers=2).num_workers == 2
+    with pytest.raises(TypeError, match="'batch_size' is no field"):
+        MilepostEmbedding(encoder, batch_size=2)
 
 
 def test_aretrieve_leaves_the_loop_free(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:

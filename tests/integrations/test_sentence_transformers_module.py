@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("sentence_transformers", reason="needs the integrations extra")
 
-from sentence_transformers import SentenceTransformer
+from sentence_transformers import MultiVectorEncoder, SentenceTransformer
 
 import milepost
 from milepost.encoder import Encoder
@@ -67,6 +67,22 @@ def test_the_librarys_own_options_work() -> None:
         MilepostModule(encoder).preprocess([{"text": "a"}])
 
 
+def test_a_vector_a_sentence(light: Encoder, tmp_path: Path) -> None:
+    """As a multi-vector model, saved, loaded and pickled: landmarks of texts, one of a question."""
+    model = MultiVectorEncoder(modules=[MilepostModule(light, per_sentence=True)])
+    found = model.encode_document(TEXTS, batch_size=2)
+    assert [len(each) for each in found] == [2, 0, 200, 1, 1]
+    np.testing.assert_allclose(found[0], light.encode(TEXTS[0]).vectors, atol=1e-2)
+    question = model.encode_query("Who sails?")
+    np.testing.assert_allclose(question, light.encode_query("Who sails?")[None], atol=1e-6)
+    best = float(model.similarity([question], [found[2]])[0, 0])
+    assert best == pytest.approx(float((found[2] @ question[0]).max()), abs=1e-5)
+    model.save(str(tmp_path / "saved"))
+    again = MultiVectorEncoder(str(tmp_path / "saved"), trust_remote_code=True, device="cpu")
+    for each in (again, pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(each.encode_query("Who sails?"), question)
+
+
 def test_a_saved_model_gives_the_same_vectors(light: Encoder, tmp_path: Path) -> None:
     """Saved, loaded by the library, and pickled for another process; the folder is a model's."""
     model = sentence_transformer(light)
@@ -80,7 +96,7 @@ def test_a_saved_model_gives_the_same_vectors(light: Encoder, tmp_path: Path) ->
     inside = next((tmp_path / "saved").glob("0_*"))
     assert milepost.load(inside).fingerprint == light.fingerprint
     copy = pickle.loads(pickle.dumps(model[0]))
-    assert copy.get_config_dict() == {"model": "landmark-light"}
+    assert copy.get_config_dict() == {"model": "landmark-light", "per_sentence": False}
 
 
 def test_what_has_no_folder_cannot_be_saved(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_newer_schema(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(
         NewerSchema,
-        match=rf"schema {VERSION + 1}.*pip install -U",
+        match=rf"schema {VERSION + 1}.*pip install . in a clone",
     ):
         opened(tmp_path)
     erase_store(tmp_path)

@@ -14,7 +14,7 @@ from milepost.encoder import Encoder, load
 from milepost_eval.metrics import of_documents
 
 mteb = pytest.importorskip("mteb", reason="needs the mteb extra")
-from sentence_transformers import SentenceTransformer  # noqa: E402
+from sentence_transformers import MultiVectorEncoder, SentenceTransformer  # noqa: E402
 
 from milepost.integrations.sentence_transformers import MilepostModule  # noqa: E402
 
@@ -90,22 +90,39 @@ def task() -> Any:
     return Tiny()
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")  # within mteb
-def test_mteb_scores_as_milepost_does(encoder: Encoder, task: Any, tmp_path: Path) -> None:
-    """Through ``mteb.evaluate``, documents come in our order and nDCG@10 is our own."""
-    model = SentenceTransformer(modules=[MilepostModule(encoder)])
+def evaluated(model: Any, task: Any, place: Path) -> tuple[dict[str, Any], Any]:
+    """What mteb makes of a model: its figures, and of each query the scores of documents."""
     run = mteb.evaluate(
         model,
         task,
-        cache=mteb.ResultCache(tmp_path / "cache"),
+        cache=mteb.ResultCache(place / "cache"),
         co2_tracker=False,
-        prediction_folder=tmp_path / "predictions",
+        prediction_folder=place / "predictions",
         show_progress_bar=False,
     )
     (result,) = run.task_results
     (scores,) = result.scores["test"]
-    saved = json.loads(next((tmp_path / "predictions").rglob("*.json")).read_text("utf-8"))
-    theirs = saved["default"]["test"]
+    saved = json.loads(next((place / "predictions").rglob("*.json")).read_text("utf-8"))
+    return scores, saved["default"]["test"]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")  # within mteb
+def test_mteb_takes_the_best_sentence(encoder: Encoder, task: Any, tmp_path: Path) -> None:
+    """As a multi-vector model: a document scores as its most similar landmark."""
+    model = MultiVectorEncoder(modules=[MilepostModule(encoder, per_sentence=True)])
+    _, theirs = evaluated(model, task, tmp_path)
+    for query in ("price", "lungs", "yeast", "hard"):
+        asked = encoder.encode_query(QUERIES[query])
+        for name in ("whales", "ferry", "bread", "bridge"):
+            best = float((encoder.encode(read_as_mteb(name)).vectors @ asked).max())
+            assert theirs[query][name] == pytest.approx(best, abs=0.02)  # int8, in other batches
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")  # within mteb
+def test_mteb_scores_as_milepost_does(encoder: Encoder, task: Any, tmp_path: Path) -> None:
+    """Through ``mteb.evaluate``, documents come in our order and nDCG@10 is our own."""
+    model = SentenceTransformer(modules=[MilepostModule(encoder)])
+    scores, theirs = evaluated(model, task, tmp_path)
     texts = [read_as_mteb(name) for name in CORPUS]
     vectors = np.array(model.encode_document(texts))
     # Not nearer: the int8 graph rounds by what else is in the batch.

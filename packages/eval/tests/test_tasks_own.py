@@ -76,6 +76,15 @@ def test_splits_and_types(tmp_path: Path) -> None:
     assert [d.name for d in read_own(path, "test").documents] == ["other"]
 
 
+def test_the_place_of_an_answer_is_found(tmp_path: Path) -> None:
+    """One or several, as the document has the words but for case, white space and typography."""
+    answer = "“signed by  the Head of Office…”"
+    rows = [changed(spans=..., answer=answer), changed(spans=..., answer=["noon", "Leave"])]
+    one, two = read_own(write(tmp_path / "t.jsonl", DOCUMENT, *rows), "dev").questions
+    assert [TEXT[slice(*span)] for span in one.spans] == ["signed by the head of office"]
+    assert [TEXT[slice(*span)] for span in two.spans] == ["Leave", "noon"]
+
+
 def test_spans_are_sorted(tmp_path: Path) -> None:
     """Spans may be given in any order."""
     path = write(tmp_path / "t.jsonl", DOCUMENT, changed(spans=[[39, 44], [0, 5]]))
@@ -92,6 +101,11 @@ def test_spans_are_sorted(tmp_path: Path) -> None:
         (changed(spans=[[0, 9], [5, 12]]), "spans 0–9 and 5–12 overlap"),
         (changed(spans=[]), "'spans' is [], not a list of spans"),
         (changed(spans=...), "'spans' is null"),
+        (changed(answer="noon"), "both 'answer' and 'spans'"),
+        (changed(spans=..., answer=12), "'answer' is not a text"),
+        (changed(spans=..., answer="midnight"), "has the answer 'midnight' in 0 places"),
+        (changed(spans=..., answer="is"), "has the answer 'is' in 2 places"),
+        (changed(spans=..., answer=""), "has the answer '' in 0 places"),
         (changed(spans=[3, 9]), "3 is not a span"),
         (changed(spans=[[0, True]]), "[0, true] is not a span"),
         (changed(spans=[[0.0, 4.0]]), "[0.0, 4.0] is not a span"),

@@ -215,7 +215,7 @@ def test_a_run_of_another_schema_is_refused(tmp_path: Path) -> None:
             rf"schema 1, .* schema {SCHEMA}.*milepost train CONFIG --out",
         ),
         ('{"schema": 2}', rf"schema 2, .* schema {SCHEMA}.*milepost train CONFIG --out"),
-        (f'{{"schema": {SCHEMA + 1}}}', rf"schema {SCHEMA + 1}, .*pip install -U milepost"),
+        (f'{{"schema": {SCHEMA + 1}}}', rf"schema {SCHEMA + 1}, .*pip install . in a clone"),
         ("[]", "run.json is damaged"),
     ):
         (tmp_path / "run.json").write_text(text)

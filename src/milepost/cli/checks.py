@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from milepost import __version__
+from milepost._optional import REINSTALL
 from milepost.cli.info import tree_bytes
 from milepost.cli.models import megabytes
 from milepost.errors import MilepostError
@@ -166,7 +167,7 @@ def _model(folder: ModelFolder) -> Finding:
     manifest = folder.manifest
     every = f", a landmark every {manifest.every} tokens" if manifest.every else ""
     detail = f"{manifest.name}, fingerprint {manifest.fingerprint}{every}, in {folder.path}"
-    hint = "pip install --force-reinstall milepost"
+    hint = REINSTALL
     try:
         sums = (folder.path / SUMS).read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -126,7 +126,7 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
     about = f"{model['dimensions']} dimensions, {model['fingerprint']}{grid}"
     yield f"model     {model['name']} ({about})"
     yield f"engine    {record['engine']}"
-    yield f"cache     {cache['path']}, {megabytes(cache['size_bytes'])}; it may be deleted"
+    yield f"cache     {cache['path']}, {megabytes(cache['size_bytes'])}; see: milepost cache"
     if index is None:
         yield "index     none here; try: milepost index PATH"
         return

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milepost._optional import REINSTALL
 from milepost.console.options import Settings, common, json_option
 from milepost.errors import ModelError
 
@@ -30,7 +31,7 @@ def models(_: Settings, as_json: bool) -> int:
 
     shipped = shipped_models()
     if not shipped:
-        raise ModelError("no model is installed", "pip install --force-reinstall milepost")
+        raise ModelError("no model is installed", REINSTALL)
     if as_json:
         from milepost.console.records import print_json
 

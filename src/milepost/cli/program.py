@@ -170,6 +170,7 @@ COMMANDS = {
         "milepost.cli.info:info",
         "Show version, model, cache and the contents of an index.",
     ),
+    "cache": ("milepost.cli.cache:cache", "List what is in the cache, or remove it."),
     "doctor": ("milepost.cli.doctor:doctor", "Check the installation and time the model."),
     "completion": (
         "milepost.cli.completion:completion",
@@ -181,7 +182,7 @@ COMMANDS = {
 GROUPS = {
     "Search": ("search", "check", "annotate", "ask", "table", "view"),
     "Index and serve": ("index", "remove", "serve", "mcp", "copy", "encode"),
-    "This installation": ("models", "info", "doctor", "completion"),
+    "This installation": ("models", "info", "cache", "doctor", "completion"),
 }
 """The sections of the help, and their commands."""
 
@@ -212,6 +213,7 @@ Exit codes:
 Environment:
   MILEPOST_DB      the index to use if neither PATH nor --db is given
   MILEPOST_CACHE   the folder for compiled models and the indexes of `search PATH`
+  MILEPOST_CACHE_LIMIT   the size that these indexes are kept within; 10GB if it is not set
   MILEPOST_PRECISION   auto, int8 or float, if --precision is not given
   NO_COLOR, FORCE_COLOR   turn colours off, or on even in pipes""",
 )

@@ -78,7 +78,7 @@ def model_for(
 ) -> str | None:
     """The model that is named, else the one that reads the language of the paths' files.
 
-    The choice is kept in the cache, beside the indexes: files are looked at again where the list of
+    The choice is kept in the cache: files are looked at again where the list of
     them has changed. What users should know of it is said when it is made.
 
     Args:
@@ -88,14 +88,14 @@ def model_for(
         options: how they are read.
         sources: what ``expand`` made of the paths; of it the text that came through a pipe.
     """
-    from milepost.engine.folder import MULTILINGUAL, packaged
+    from milepost.engine.folder import MULTILINGUAL, cache_folder, packaged
 
     if model is not None or packaged(MULTILINGUAL) is None:
         return model
     from milepost import model_choice
 
     drawn = model_choice.sample(paths)
-    kept = cache_place(paths, "model", options).with_suffix(".model")
+    kept = cache_folder() / "languages" / cache_place(paths, "", options).name
     with suppress(OSError, ValueError):  # missing, or of an earlier version
         digest, chosen = kept.read_text(encoding="utf-8").split("\n")
         if digest == drawn.digest and "-" not in paths:
@@ -141,15 +141,17 @@ def model_folder(
 
 def cache_place(paths: Sequence[str], fingerprint: str, options: ReadOptions) -> Path:
     """Folder in the cache for the index of these paths, read like this, made by this model."""
+    from milepost.cached import INDEXES
     from milepost.engine.folder import cache_folder
     from milepost.text.readers.formats import TEXT_VERSION
 
     # Not resolved: a document keeps the path that the user gave.
     absolute = sorted({_written(path) for path in paths})
     read = [str(options)] if str(options) else []
-    key = "\0".join([fingerprint, f"text {TEXT_VERSION}", *read, *absolute])
+    key = "\0".join([*read, *absolute])
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
-    return cache_folder() / "indexes" / digest[:24]
+    # Indexes whose names begin alike can copy documents from one another: see ``KnownFiles``.
+    return cache_folder() / INDEXES / f"{fingerprint[:16]}-{TEXT_VERSION}-{digest[:24]}"
 
 
 def _written(path: str) -> str:
@@ -177,7 +179,10 @@ def indexed(
     ``expand`` has made of the paths, where it was called before: a pipe is read once.
 
     The cache is best effort: a damaged one is built again, one that cannot be written is not used.
+    A file is copied from an index in the cache that holds one of the same content.
     """
+    from milepost.cached import keep_within, limit_bytes, mark_used
+    from milepost.cli.known import KnownFiles
     from milepost.engine.folder import ModelFolder
     from milepost.index import open as open_index
 
@@ -186,9 +191,14 @@ def indexed(
     opened = partial(open_index, model=chosen, precision=settings.precision)
     if cache:
         folder = cache_place(paths, model.manifest.fingerprint, options)
+        limit = limit_bytes()
         for attempt in range(2):
             try:
-                return _filled(opened(folder), sources, progress, options)
+                index = opened(folder)
+                mark_used(folder)
+                beside = folder.parent.glob(f"{folder.name.rpartition('-')[0]}-*")
+                index.known = KnownFiles(list(beside), model.manifest)
+                filled = _filled(index, sources, progress, options)
             except IndexBusy:
                 raise
             except (IndexDamaged, NewerSchema, OldSchema) as error:
@@ -198,6 +208,10 @@ def indexed(
             except StoreError as error:
                 _note(settings, error)
                 break
+            else:
+                if filled[1].added or filled[1].changed:
+                    keep_within(limit)
+                return filled
     return _filled(opened(None), sources, progress, options)
 
 
@@ -208,6 +222,7 @@ def cached_index(
     options: ReadOptions = READ_DEFAULTS,
 ) -> tuple[Index, Path]:
     """The index of these paths in the cache, as it is, and its folder; a damaged one is erased."""
+    from milepost.cached import mark_used
     from milepost.engine.folder import ModelFolder
     from milepost.index import open as open_index
 
@@ -215,12 +230,14 @@ def cached_index(
     chosen = model.path if isinstance(model, ModelFolder) else model
     opened = partial(open_index, folder, model=chosen, precision=settings.precision)
     try:
-        return opened(), folder
+        index = opened()
     except (IndexDamaged, NewerSchema, OldSchema) as error:
         _note(settings, error)
         if not _erased(folder):
             raise
-    return opened(), folder
+        index = opened()
+    mark_used(folder)
+    return index, folder
 
 
 def _filled(

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from milepost.engine.schema import UPGRADE, check_schema
+from milepost._optional import UPGRADE
+from milepost.engine.schema import check_schema
 from milepost.errors import ModelError
 
 SCHEMA = 2

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from milepost._optional import UPGRADE
 from milepost.errors import MilepostError, ModelError
-
-UPGRADE = "pip install -U milepost"
 
 
 def check_schema(

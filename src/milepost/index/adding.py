@@ -31,8 +31,12 @@ def add_sources(
     hidden: Hidden | None,
     ocr: Ocr | None,
     reader: Callable[[Path, ReadOptions], Document] | None,
+    known: intake.Known | None,
 ) -> IndexReport:
-    """See ``Index.add``; ``model`` is called only if there is something to encode."""
+    """See ``Index.add``; ``model`` is called only if there is something to encode.
+
+    ``known`` are entries of files that another index holds.
+    """
     begun = time.monotonic()
     # Refuse unknown options and missing extras before anything is read.
     if READ_DEFAULTS.changed(hidden=hidden, ocr=ocr).ocr != "never":
@@ -48,7 +52,7 @@ def add_sources(
     done: set[str] = set()
     with (
         Downloads(intake.to_download(work, stored, hidden, ocr)) as downloads,
-        ReadingAhead(intake.to_read(work, stored, hidden, ocr)) as ahead,
+        ReadingAhead(intake.to_read(work, stored, hidden, ocr, known)) as ahead,
     ):
         for number, item in enumerate(work, 1):
             name = item.name if isinstance(item, Document) else str(item)
@@ -68,6 +72,7 @@ def add_sources(
                 reader=reader,
                 downloads=downloads,
                 ahead=ahead,
+                known=known,
             )
     removed = intake.vanished(_documents(store), folders, present, tally.failed) if prune else []
     for name in removed:

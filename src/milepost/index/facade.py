@@ -19,7 +19,7 @@ from milepost.errors import StoreError, WrongType
 from milepost.filters import Filter, as_filter
 from milepost.index.adding import add_sources
 from milepost.index.removing import RemovalReport, remove_documents
-from milepost.intake import Step
+from milepost.intake import Known, Step
 from milepost.naming import Name, not_found, resolve_names, stored_names
 from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
@@ -51,6 +51,10 @@ class Index:
 
     Use it as a context manager, or call ``close``. Several threads may read one index, and several
     processes may read it while another one writes.
+
+    Attributes:
+        known: finds files whose content another index holds; ``add`` does not read them if it has
+            no ``reader``. None to read every file.
     """
 
     def __init__(
@@ -62,6 +66,7 @@ class Index:
     ) -> None:
         self._store, self._given, self._about = store, model, about
         self._suited = suited  # chooses the model of a new index by what is added first
+        self.known: Known | None = None
 
     @cached_property
     def model(self) -> Encoder:
@@ -130,6 +135,7 @@ class Index:
             hidden=hidden,
             ocr=ocr,
             reader=reader,
+            known=self.known if reader is None else None,
         )
 
     @typed

@@ -4,7 +4,7 @@
     chunker = MilepostChunker(chunk_size=200)
     chunks = chunker("The contract was drafted in May. It was signed by Ada Lovelace.")
 
-Needs ``chonkie``: ``pip install 'milepost[chonkie]'``. In a pipeline of chonkie the chunker is
+Needs ``chonkie``: ``pip install '.[chonkie]'`` in a clone. In a pipeline of chonkie the chunker is
 ``chunk_with("milepost", chunk_size=200)``, once this file is imported.
 """
 

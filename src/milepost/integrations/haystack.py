@@ -4,7 +4,7 @@
     retriever = MilepostRetriever("reports.milepost", top_k=3)
     documents = retriever.run("Who signed the contract?")["documents"]
 
-Needs ``haystack-ai``: ``pip install 'milepost[haystack]'``. A saved pipeline is loaded with
+Needs ``haystack-ai``: ``pip install '.[haystack]'`` in a clone. A saved pipeline is loaded with
 ``Pipeline.load(file, allowed_modules=["milepost.*"])``, as Haystack loads only its own modules
 unless others are named. Haystack reports its use to its makers unless
 ``HAYSTACK_TELEMETRY_ENABLED=False`` is set; Milepost reports nothing.

@@ -4,7 +4,7 @@
     retriever = MilepostRetriever(index="reports.milepost", k=3)
     documents = retriever.invoke("Who signed the contract?")
 
-Needs ``langchain-core``: ``pip install 'milepost[langchain]'``.
+Needs ``langchain-core``: ``pip install '.[langchain]'`` in a clone.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     retriever = MilepostRetriever("reports.milepost", k=3)
     nodes = retriever.retrieve("Who signed the contract?")
 
-Needs ``llama-index-core``: ``pip install 'milepost[llama-index]'``.
+Needs ``llama-index-core``: ``pip install '.[llama-index]'`` in a clone.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType, TextN
 
 from milepost.embedding import embed_documents, embed_query
 from milepost.encoder import Encoder, load
+from milepost.errors import WrongType
 from milepost.filters import Filter
 from milepost.integrations.retrieval import (
     DETAILS,
@@ -131,6 +132,7 @@ class MilepostEmbedding(BaseEmbedding):
         **settings: other fields of ``BaseEmbedding``.
 
     Raises:
+        TypeError: it has no such field.
         ModelError: the model is missing or damaged.
     """
 
@@ -143,6 +145,8 @@ class MilepostEmbedding(BaseEmbedding):
         embed_batch_size: int = 256,
         **settings: Any,
     ) -> None:
+        for name in settings.keys() - type(self).model_fields.keys():
+            raise WrongType(f"{name!r} is no field of an embedding model", "leave it out")
         encoder = model if isinstance(model, Encoder) else load(model)
         named = {"model_name": encoder.manifest.name, **settings}
         super().__init__(embed_batch_size=embed_batch_size, **named)

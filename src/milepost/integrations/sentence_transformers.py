@@ -1,12 +1,12 @@
-"""Milepost as a module of a SentenceTransformer.
+"""Milepost as a module of a SentenceTransformer or of a MultiVectorEncoder.
 
     from sentence_transformers import SentenceTransformer
     from milepost.integrations.sentence_transformers import MilepostModule
     model = SentenceTransformer(modules=[MilepostModule()])
 
-Needs ``sentence-transformers``: ``pip install 'milepost[sentence-transformers]'``. Milepost's own
-engine computes the vectors, on the CPU; the module has no weights to train. ``milepost train`` and
-``milepost_train.model.interop`` are for that.
+Needs ``sentence-transformers``: ``pip install '.[sentence-transformers]'`` in a clone. Milepost's
+own engine computes the vectors, on the CPU; the module has no weights to train. ``milepost train``
+and ``milepost_train.model.interop`` are for that.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ import math
 import os
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from sentence_transformers.base.modules import InputModule
+from torch.nn.utils.rnn import pad_sequence
 
-from milepost.embedding import embed_documents, embed_query
+from milepost.embedding import embed_documents, embed_query, embed_sentences
 from milepost.encoder import Encoder, load
 from milepost.errors import InputError
 
 
 class MilepostModule(InputModule):
-    """Texts to unit vectors, the only module of a SentenceTransformer.
+    """Texts to unit vectors, the only module of its model.
 
     ``encode_query`` reads a question with the model's instruction for questions.
     ``encode_document`` and ``encode`` read a text of any length whole; its vector is the mean of
@@ -39,6 +41,8 @@ class MilepostModule(InputModule):
 
     Args:
         model: an encoder, a shipped model's name or a model folder; None for the default.
+        per_sentence: give one vector a sentence and one a question, for a ``MultiVectorEncoder``:
+            a document is as similar to a question as its most similar sentence.
 
     Raises:
         ModelError: the model is missing or damaged.
@@ -47,8 +51,11 @@ class MilepostModule(InputModule):
     save_in_root = False
     forward_kwargs = {"task"}  # noqa: RUF012 - declared so by the base class
 
-    def __init__(self, model: Encoder | str | os.PathLike[str] | None = None) -> None:
+    def __init__(
+        self, model: Encoder | str | os.PathLike[str] | None = None, *, per_sentence: bool = False
+    ) -> None:
         super().__init__()
+        self.per_sentence = per_sentence
         self._encoder = model if isinstance(model, Encoder) else load(model)
 
     def preprocess(
@@ -67,13 +74,26 @@ class MilepostModule(InputModule):
     def forward(
         self, features: dict[str, Any], task: str | None = None, **_: Any
     ) -> dict[str, Any]:
-        """Add ``sentence_embedding``, ``(texts, d)`` float32."""
+        """Add ``sentence_embedding``, ``(texts, d)`` float32.
+
+        If each sentence has a vector: ``token_embeddings``, ``(texts, most sentences, d)``, and
+        ``attention_mask``, which is 1 where there is a sentence.
+        """
         texts = features["texts"]
         if task == "query":
             vectors = np.array([embed_query(self._encoder, text) for text in texts], np.float32)
+            sentences = [vector[None] for vector in vectors]
+        elif self.per_sentence:
+            sentences = embed_sentences(self._encoder, texts)
         else:
             vectors = embed_documents(self._encoder, texts)
-        features["sentence_embedding"] = torch.from_numpy(vectors)
+        if not self.per_sentence:
+            features["sentence_embedding"] = torch.from_numpy(vectors)
+            return features
+        rows = [torch.from_numpy(each) for each in sentences]
+        mask = [torch.ones(len(each), dtype=torch.int64) for each in rows]
+        features["token_embeddings"] = pad_sequence(rows, batch_first=True)
+        features["attention_mask"] = pad_sequence(mask, batch_first=True)
         return features
 
     @property
@@ -86,8 +106,8 @@ class MilepostModule(InputModule):
         return self._encoder.dimensions
 
     def get_config_dict(self) -> dict[str, Any]:
-        """What is shown of the module."""
-        return {"model": self._encoder.manifest.name}
+        """What is shown of the module, and saved beside its model."""
+        return {"model": self._encoder.manifest.name, "per_sentence": self.per_sentence}
 
     def save(self, output_path: str, *_: Any, **__: Any) -> None:
         """Copy the model folder.
@@ -98,6 +118,7 @@ class MilepostModule(InputModule):
         if not self._encoder.folder.is_dir():
             raise InputError("the encoder has no folder to save", "a model folder or name")
         shutil.copytree(self._encoder.folder, output_path, dirs_exist_ok=True)
+        self.save_config(output_path)
 
     @classmethod
     def load(
@@ -112,12 +133,12 @@ class MilepostModule(InputModule):
         **kwargs: Any,
     ) -> MilepostModule:
         """Read what ``save`` wrote, from a folder or from the hub."""
-        return cls(
-            cls.load_dir_path(
-                model_name_or_path, subfolder, token, cache_folder, revision, local_files_only
-            )
+        folder = cls.load_dir_path(
+            model_name_or_path, subfolder, token, cache_folder, revision, local_files_only
         )
+        return cls(folder, per_sentence=cls.load_config(folder or "").get("per_sentence", False))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The engine stays in its process: another one opens the folder again.
-        return type(self), (str(self._encoder.folder),)
+        make = partial(type(self), per_sentence=self.per_sentence)
+        return make, (str(self._encoder.folder),)

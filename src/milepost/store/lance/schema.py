@@ -14,6 +14,7 @@ from typing import Any
 import lancedb
 import pyarrow as pa
 
+from milepost._optional import UPGRADE
 from milepost.errors import NewerSchema, NotAnIndex, OldSchema, WrongModel
 from milepost.store.lance.address import Address
 from milepost.store.lance.loop import together
@@ -169,9 +170,7 @@ def check(found: Any, address: Address, fingerprint: str, dimensions: int) -> st
     version = int(held["milepost"])
     told = f"(schema {version}, this one reads {VERSION})"
     if version > VERSION:
-        raise NewerSchema(
-            f"{address.label} was written by a newer Milepost {told}", "pip install -U milepost"
-        )
+        raise NewerSchema(f"{address.label} was written by a newer Milepost {told}", UPGRADE)
     if version < VERSION:
         raise OldSchema(
             f"{address.label} was written by an older Milepost {told}",

@@ -11,6 +11,7 @@ import psycopg
 from psycopg import errors as pg
 from psycopg import sql
 
+from milepost._optional import UPGRADE
 from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
 from milepost.store.conditions import HEAD
 from milepost.store.postgres.address import Address
@@ -229,9 +230,7 @@ def check(
         raise NotAnIndex(f"{address.label} holds no index", "milepost index PATH --db ADDRESS")
     told = f"(schema {version}, this one reads {VERSION})"
     if version > VERSION:
-        raise NewerSchema(
-            f"{address.label} was written by a newer Milepost {told}", "pip install -U milepost"
-        )
+        raise NewerSchema(f"{address.label} was written by a newer Milepost {told}", UPGRADE)
     if version < VERSION:
         raise OldSchema(
             f"{address.label} was written by an older Milepost {told}",

@@ -7,8 +7,8 @@ It knows nothing of scoring beyond FTS5's own BM25.
 
 Read in this order: ``schema`` (the tables), ``segment`` (the rows of numbers), ``tokens`` (terms
 in FTS5), ``write``, ``records`` (which documents there are, filters), ``read``, ``vectors``
-(similarity, nearest), ``faults``, ``folder`` (made, opened, erased), ``connection`` (readers,
-transactions), ``snapshot`` and ``store`` (the contract).
+(similarity, nearest), ``faults``, ``folder`` (made, opened, erased), ``holding`` (in use),
+``connection`` (readers, transactions), ``snapshot`` and ``store`` (the contract).
 """
 
 from milepost.store.sqlite.folder import erase

@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from milepost._optional import UPGRADE
 from milepost.errors import IndexDamaged, NewerSchema, NotAnIndex, OldSchema, WrongModel
 from milepost.store.sqlite import segment
 
@@ -136,7 +137,7 @@ def identify(connection: sqlite3.Connection, folder: Path) -> None:
         raise NewerSchema(
             f"{folder} was written by a newer Milepost "
             f"(schema {version}, this one reads {VERSION})",
-            "pip install -U milepost",
+            UPGRADE,
         )
     if version < VERSION:
         raise OldSchema(

@@ -13,6 +13,7 @@ from milepost.store.sqlite import schema, write
 from milepost.store.sqlite.connection import Reader, Reading, Writing
 from milepost.store.sqlite.faults import translated
 from milepost.store.sqlite.folder import database, log_size, prepare
+from milepost.store.sqlite.holding import Hold
 from milepost.store.sqlite.snapshot import SqliteSnapshot
 from milepost.store.sqlite.vectors import Segments, View
 from milepost.types import Value
@@ -37,6 +38,7 @@ class SqliteStore:
     ) -> None:
         if create:
             prepare(folder, fingerprint, dimensions, patience_s)
+        self._hold = Hold(folder)
         self._folder = folder
         self.fingerprint = fingerprint
         self.dimensions = dimensions
@@ -128,6 +130,7 @@ class SqliteStore:
         # The writer last: the last one to close folds SQLite's log into the file.
         self._reading.close()
         self._writing.close()
+        self._hold.close()
 
     def _open(self) -> None:
         if self._closed:

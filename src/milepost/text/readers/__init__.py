@@ -14,6 +14,6 @@ slides, OpenDocument and sheets; ``ole.py`` detects the format in old Office con
 ``mail.py``.
 """
 
-from milepost.text.readers.formats import SUFFIXES, read, read_bytes, read_file
+from milepost.text.readers.formats import SUFFIXES, described, read, read_bytes, read_file
 
-__all__ = ["SUFFIXES", "read", "read_bytes", "read_file"]
+__all__ = ["SUFFIXES", "described", "read", "read_bytes", "read_file"]

@@ -225,10 +225,18 @@ def read_file(
         raise UnreadableFile(
             f"{path} cannot be read: {error.strerror}", "check the disk"
         ) from error
-    document = read_bytes(data, absolute, absolute, options, on_page)
-    if known := zotero.described(absolute):
+    return described(read_bytes(data, absolute, absolute, options, on_page), absolute)
+
+
+def described(document: Document, path: str) -> Document:
+    """Add the properties that Zotero and the sidecar have for a file.
+
+    Raises:
+        UnreadableFile: the sidecar cannot be read.
+    """
+    if known := zotero.described(path):
         document = dataclasses.replace(document, properties=merged(document.properties, known))
-    return with_sidecar(document, absolute)
+    return with_sidecar(document, path)
 
 
 def read_bytes(

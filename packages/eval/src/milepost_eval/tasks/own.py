@@ -3,12 +3,17 @@ r"""A task of your own: one file of JSON lines, gzipped or not, or a table (``is
 There are two kinds of line, those with and those without a ``question``:
 
     {"id": "handbook", "text": "The whole text …"}
-    {"document": "handbook", "question": "Who signs leave?", "spans": [[120, 164]]}
+    {"document": "handbook", "question": "Who signs leave?", "answer": "The head of office"}
 
 A line with ``id`` and ``text`` and no question is a document; it may come before or after the
-questions about it. A line with ``question`` needs ``spans``: a list of ``[start, end]``,
-code points of the document's text (Python string offsets), end exclusive, not empty, apart; and
-one of
+questions about it. A line with ``question`` needs one of
+
+    "answer": "The head of office"     words of the document, which it has in one place (case, white
+                                       space and typography are ignored); or a list of such,
+    "spans": [[120, 164]]              a list of ``[start, end]``, code points of the document's
+                                       text (Python string offsets), end exclusive, not empty, apart
+
+and one of
 
     "document": "handbook"             the ``id`` of a document line,
     "document": "papers/leave.pdf"     else a file beside this one, read as ``milepost index``
@@ -31,7 +36,7 @@ its facts; other keys of a question line are an error, since a misspelt ``splt``
 ``dev``. So a file is written:
 
     file.write(json.dumps({"id": name, "text": text}) + "\n")
-    file.write(json.dumps({"document": name, "question": asked, "spans": [[a, b]]}) + "\n")
+    file.write(json.dumps({"document": name, "question": asked, "answer": words}) + "\n")
 """
 
 from __future__ import annotations
@@ -39,10 +44,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from milepost.errors import nearest
+from milepost.quotes import Folded, fold, occurrences, stripped
 from milepost.text import read
 from milepost.types import Document
 from milepost_eval.tasks.reading import (
@@ -57,7 +64,18 @@ from milepost_eval.tasks.reading import (
 )
 from milepost_eval.types import Question, Split, Task
 
-_KEYS = ("question", "document", "text", "spans", "id", "split", "type", "twins", "distance")
+_KEYS = (
+    "question",
+    "document",
+    "text",
+    "answer",
+    "spans",
+    "id",
+    "split",
+    "type",
+    "twins",
+    "distance",
+)
 
 
 def read_own(path: Path, split: Split, *, absent: bool = False) -> Task:
@@ -100,6 +118,8 @@ def read_own(path: Path, split: Split, *, absent: bool = False) -> Task:
         document = shelf.document(line, fetch=wanted)
         if document is None:  # a file of another split
             continue
+        if "answer" in line.fields:
+            line = _with_spans(line, document)
         question = question_of(line, name, document, absent=absent)
         if wanted:
             questions.append(question)
@@ -150,6 +170,33 @@ class _Shelf:
             return None
         self.known[name] = replace(read(file), name=name)
         return self.known[name]
+
+
+def _with_spans(line: Line, document: Document) -> Line:
+    """A question line whose answer is replaced by the spans where its document has it."""
+    if "spans" in line.fields:
+        raise line.wrong("both 'answer' and 'spans'", "one of them")
+    given = line.fields["answer"]
+    answers = [given] if isinstance(given, str) else given
+    if not isinstance(answers, list) or not all(isinstance(each, str) for each in answers):
+        raise line.wrong("'answer' is not a text", "words of the document")
+    spans = []
+    for answer in answers:
+        found = list(occurrences(stripped(answer), _folded(document.text)))
+        if len(found) != 1:
+            raise line.wrong(
+                f"document {document.name!r} has the answer {answer!r:.60} in {len(found)} places",
+                "more words of the sentence that answers, or 'spans'"
+                if found
+                else "words as the document has them",
+            )
+        spans.append([found[0].start, found[0].end])
+    return replace(line, fields={**line.fields, "spans": spans})
+
+
+@lru_cache(maxsize=8)
+def _folded(text: str) -> Folded:
+    return fold(text)
 
 
 def _text(line: Line) -> str:

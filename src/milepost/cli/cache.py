@@ -1,0 +1,171 @@
+"""``milepost cache``: what lies in the cache, and how to remove it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from milepost.cli.models import megabytes
+from milepost.console.group import CommandGroup
+from milepost.console.options import Settings, common, json_option, say
+from milepost.errors import MilepostError
+
+if TYPE_CHECKING:
+    from milepost.cached import CachedItem
+
+
+class CacheGroup(CommandGroup):
+    """``milepost cache`` is ``milepost cache list``."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put ``list`` in front of options and of nothing."""
+        if not args or (args[0].startswith("-") and args[0] not in ctx.help_option_names):
+            args = ["list", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    cls=CacheGroup,
+    short_help="List what is in the cache, or remove it.",
+    epilog="""\b
+Examples:
+  milepost cache
+  milepost cache prune --older 30d
+  milepost cache prune --to 2GB""",
+)
+def cache() -> None:
+    """List or prune the cache: indexes of `milepost search PATH`, compiled models and so on.
+
+    All of it can be made again. Indexes are kept within MILEPOST_CACHE_LIMIT (10GB if it is not
+    set): after a search that read files, those that were not used for the longest time go.
+    """
+
+
+@cache.command("list", short_help="List what is in the cache: size, last use.")
+@json_option
+@common
+def list_items(as_json: bool) -> int:
+    """List what is in the cache, the longest unused first, and the sizes."""
+    from milepost.cached import LIMIT_VARIABLE, cached_items, limit_bytes
+    from milepost.engine.folder import cache_folder
+
+    folder, limit, items = cache_folder(), limit_bytes(), cached_items()
+    total = sum(item.size_bytes for item in items)
+    if as_json:
+        from milepost.console.records import print_json
+
+        print_json(
+            {
+                "path": str(folder),
+                "size_bytes": total,
+                "limit_bytes": limit,
+                "items": [_record(item) for item in items],
+            }
+        )
+        return 0
+    for line in _lines(items):
+        click.echo(line)
+    click.echo(
+        f"{megabytes(total):>12}  in {folder}; indexes are kept within {megabytes(limit)} "
+        f"({LIMIT_VARIABLE})"
+    )
+    return 0
+
+
+@cache.command("prune", short_help="Remove from the cache what is old, or too much.")
+@click.option("--older", metavar="AGE", help="Remove what was not used for so long: 12h, 30d, 4w.")
+@click.option(
+    "--to",
+    "size",
+    metavar="SIZE",
+    help="Remove the longest unused until SIZE is left: 500MB, 2GB, 0. "
+    "[default: without --older, what indexes are kept within]",
+)
+@json_option
+@common
+@click.pass_obj
+def prune(settings: Settings, older: str | None, size: str | None, as_json: bool) -> int:
+    """Remove what was not used for some time, or the longest unused down to a size.
+
+    What another process has open stays, and is counted.
+    """
+    from milepost.cached import cached_items, limit_bytes, parse_age, parse_size
+    from milepost.cached import prune as pruned
+
+    older_s = None if older is None else parse_age(older, "--older")
+    size_bytes = None if size is None else parse_size(size, "--to")
+    if older is None and size is None:
+        size_bytes = limit_bytes()
+    done = pruned(cached_items(), older_s=older_s, size_bytes=size_bytes)
+    freed = sum(item.size_bytes for item in done.removed)
+    if as_json:
+        from milepost.console.records import print_json
+
+        print_json(
+            {
+                "removed": [str(item.path) for item in done.removed],
+                "freed_bytes": freed,
+                "in_use": [str(item.path) for item in done.in_use],
+                "refused": {str(path): why for path, why in done.refused.items()},
+            }
+        )
+    elif not settings.quiet:
+        used = f", {len(done.in_use)} in use" if done.in_use else ""
+        click.echo(f"{len(done.removed)} removed, {megabytes(freed)} freed{used}")
+    if done.refused:
+        path, why = next(iter(done.refused.items()))
+        say(f"{path} cannot be removed: {why}; try: check the permissions of {path.parent}")
+        return 2
+    return 0
+
+
+def _lines(items: Sequence[CachedItem]) -> Iterator[str]:
+    """One line an index, and one for all things of each other kind."""
+    for kind in dict.fromkeys(item.kind for item in items if item.kind != "index"):
+        same = [item for item in items if item.kind == kind]
+        yield _line(sum(item.size_bytes for item in same), same[-1], f"{kind} ({len(same)})")
+    for item in items:
+        if item.kind == "index":
+            yield _line(item.size_bytes, item, f"index of {_about(item.path)}")
+
+
+def _line(size_bytes: int, last: CachedItem, text: str) -> str:
+    from milepost.console.screen import visible_name
+
+    used = datetime.fromtimestamp(last.used_s)
+    return f"{megabytes(size_bytes):>12}  {used:%Y-%m-%d %H:%M}  {visible_name(text)}"
+
+
+def _about(folder: Path) -> str:
+    """The documents of an index in a few words."""
+    from contextlib import closing
+
+    from milepost.opening import opened_store
+
+    try:
+        store, _ = opened_store(folder, None, create=False, read_only=True)
+        with closing(store), store.snapshot() as state:
+            names = [info.name for info in state.documents()]
+    except MilepostError as error:
+        return f"unknown documents ({error.problem})"
+    if len(names) < 2:
+        return names[0] if names else "no documents"
+    try:
+        above = f" in {os.path.commonpath([Path(name).parent for name in names])}"
+    except ValueError:  # a pipe or an object beside files, or other drives
+        above = ""
+    return f"{len(names):,} documents{above}"
+
+
+def _record(item: CachedItem) -> dict[str, Any]:
+    return {
+        "path": str(item.path),
+        "kind": item.kind,
+        "size_bytes": item.size_bytes,
+        "used": datetime.fromtimestamp(item.used_s).astimezone().isoformat(timespec="seconds"),
+    }

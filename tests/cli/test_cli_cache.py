@@ -1,0 +1,133 @@
+"""``milepost cache``: listed, pruned, kept within its limit, and shared by files of one content."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from milepost.engine.folder import cache_folder
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
+    """A cache of its own, with the graphs that are compiled already."""
+    shutil.copytree(cache, tmp_path / "own", ignore=shutil.ignore_patterns("indexes", "languages"))
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
+    return tmp_path / "own"
+
+
+def indexes() -> list[Path]:
+    """The indexes in the cache."""
+    return sorted((cache_folder() / "indexes").iterdir())
+
+
+def test_what_is_listed(cli, model, notes):
+    """Documents and their folder; ``--json`` has the numbers, and ``list`` may be left out."""
+    cli("search", "bees", notes, *model)
+    said = cli("cache").stdout
+    assert f"3 documents in {notes}" in said
+    record = json.loads(cli("cache", "--json").stdout)
+    assert record == json.loads(cli("cache", "list", "--json").stdout)
+    (item,) = [item for item in record["items"] if item["kind"] == "index"]
+    files = [file for file in indexes()[0].iterdir() if file.is_file()]
+    assert item["size_bytes"] == sum(file.stat().st_size for file in files)
+    assert record["size_bytes"] >= item["size_bytes"]
+
+
+def test_a_search_is_a_use(cli, model, notes, tmp_path):
+    """What was searched last goes last, though it was made first."""
+    other = tmp_path / "other.txt"
+    other.write_text("Ants keep fungus gardens.", encoding="utf-8")
+    for path in (notes / "bees.txt", other):
+        cli("search", "bees", path, *model)
+    for folder in indexes():
+        for file in folder.iterdir():
+            os.utime(file, (1, 1))
+    cli("search", "bees", notes / "bees.txt", *model)
+    assert cli("cache", "prune", "--older", "1d").stdout.startswith("1 removed")
+    assert str(notes / "bees.txt") in cli("cache").stdout
+
+
+def test_the_limit_is_kept_by_itself(cli, model, notes, monkeypatch):
+    """After each search that read something, the longest unused go; the one in use never does."""
+    monkeypatch.setenv("MILEPOST_CACHE_LIMIT", "1")
+    for name in ("bees.txt", "gold.txt", "ships.md"):
+        assert cli("search", "bees", notes / name, *model).exit_code in (0, 1)
+        assert len(indexes()) == 1
+        assert name in cli("cache").stdout
+    monkeypatch.setenv("MILEPOST_CACHE_LIMIT", "much")
+    result = cli("search", "bees", notes / "bees.txt", *model)
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+
+
+def without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing be encoded but a question."""
+
+    def encode(*_: object, **__: object) -> None:
+        raise AssertionError("a text was encoded again")
+
+    monkeypatch.setattr("milepost.encoder.Encoder.encode", encode)
+
+
+def asked(cli, model, path) -> tuple[list[dict], dict]:
+    """The passages of a search, and its report."""
+    found = json.loads(cli("search", "What do bees build?", path, "--json", *model).stdout)
+    return found["passages"], found["report"]
+
+
+def test_a_file_is_encoded_once_wherever_it_lies(cli, model, notes, tmp_path, monkeypatch):
+    """In a copy of its folder, under another name, alone; with its own name and properties."""
+    first, _ = asked(cli, model, notes)
+    without_a_model(monkeypatch)
+    shutil.copytree(notes, tmp_path / "copy")
+    (tmp_path / "copy" / "bees.txt").rename(tmp_path / "copy" / "hives.txt")
+    (tmp_path / "copy" / "hives.txt.meta.json").write_text('{"author": "Lee"}', encoding="utf-8")
+    found, report = asked(cli, model, tmp_path / "copy")
+    assert len(report["added"]) == 3
+    best = found[0]
+    assert best["document"] == best["source"] == str(tmp_path / "copy" / "hives.txt")
+    assert best["text"] == first[0]["text"]
+    assert best["score"] == pytest.approx(first[0]["score"], abs=0.02)  # the order is another
+    described = cli(
+        "search", "bees", tmp_path / "copy", "--where", 'author = "Lee"', "--json", *model
+    )
+    assert json.loads(described.stdout)["passages"]
+    assert asked(cli, model, notes / "bees.txt")[0][0]["text"] == best["text"]
+    (notes / "ships.md").rename(notes / "boats.md")
+    _, report = asked(cli, model, notes)
+    assert report["added"] == [str(notes / "boats.md")]
+
+
+def test_other_content_is_read(cli, model, notes, tmp_path):
+    """Of the same size, or read in another way: another suffix, other options."""
+    asked(cli, model, notes / "bees.txt")
+    other = tmp_path / "wasp.txt"
+    text = (notes / "bees.txt").read_text(encoding="utf-8")
+    other.write_text(text.replace("Bees", "Wasp").replace("bees", "wasp"), encoding="utf-8")
+    assert other.stat().st_size == (notes / "bees.txt").stat().st_size
+    found, _ = asked(cli, model, other)
+    assert "bees" not in found[0]["text"].casefold()
+    page = tmp_path / "bees.md"
+    dull = "The meadow is wide and the weather is fine today. " * 40
+    page.write_text(f"# Bees\n\n{dull}\n\nBees build cells of wax.\n", encoding="utf-8")
+    shutil.copy(page, tmp_path / "plain.txt")
+    assert asked(cli, model, page)[0][0]["heading"] == "Bees"
+    assert asked(cli, model, tmp_path / "plain.txt")[0][0]["heading"] is None
+
+
+def test_a_damaged_index_beside_is_done_without(cli, model, notes, tmp_path):
+    """It gives nothing, and does no harm."""
+    asked(cli, model, notes)
+    (folder,) = indexes()
+    (folder / "milepost.sqlite").write_bytes(b"no index")
+    shutil.copytree(notes, tmp_path / "copy")
+    found, report = asked(cli, model, tmp_path / "copy")
+    assert (len(report["added"]), report["failed"]) == (3, {})
+    assert found
+    assert "unknown documents" in cli("cache").stdout
+    assert cli("cache", "prune", "--to", "0", "-q").stdout == ""
+    assert indexes() == []
