@@ -16,9 +16,10 @@ from zipfile import BadZipFile
 
 from milepost.errors import InputError, UnreadableFile
 from milepost.text import read_file
+from milepost.text.readers.pdf import spans
 from milepost.text.readers.pdf.boxes import Locator, from_source
 from milepost.text.sidecar import sidecar
-from milepost.types import Box, Document, ReadOptions
+from milepost.types import Box, Document, ReadOptions, Span
 
 _KEPT = 4
 """Documents whose printed lines stay in memory: people click through one at a time."""
@@ -117,6 +118,12 @@ def sizes(path: Path) -> list[tuple[float, float]]:
 
     with pypdfium2.PdfDocument(path) as pdf:
         return [pdf.get_page_size(index) for index in range(len(pdf))]
+
+
+def lines_of_page(path: Path, page: int, text: str, options: ReadOptions) -> list[tuple[Span, Box]]:
+    """Span and box of each printed line of a page; see ``spans.lines_of_page``."""
+    hidden = options.hidden == "keep"
+    return spans.lines_of_page(path.read_bytes(), path.name, page, text, keep_hidden=hidden)
 
 
 def picture(path: Path, page: int, scale: float) -> bytes:
