@@ -10,7 +10,9 @@ import pytest
 
 import milepost
 from support.browser_page import Tab, Tabs, answered, ask, ready
+from support.locked_pdf import locked
 from support.page_documents import harbour
+from support.pdf_writer import PdfPage, write_pdf
 from support.server import Server
 
 KEY = "a-key-of-the-tests"
@@ -105,6 +107,32 @@ def test_files_are_added_watched_replaced_and_removed(
         page.wait_for_selector("#documents li", state="detached")
     with own.client() as client:
         assert client.get("/documents").json()["documents"] == []
+
+
+def test_a_locked_file_is_opened_with_its_password(tabs: Tabs, own: Server, tmp_path: Path) -> None:
+    page_of = PdfPage()
+    page_of.text(72, 700, "The vault of the office opens at nine on Mondays.")
+    (tmp_path / "vault.pdf").write_bytes(locked(write_pdf([page_of]), "s3same"))
+    with tabs(own.url, allowed=("422",)) as page:
+        page.goto(own.url)
+        page.wait_for_selector("#results h2")
+        page.set_input_files("#files", tmp_path / "vault.pdf")
+        page.wait_for_selector("#failures", state="visible")
+        page.click("#failures summary")
+        field = page.get_by_label("Password of vault.pdf")
+        field.fill("open")
+        field.press("Enter")
+        page.wait_for_selector("#failure-list [role=alert]:has-text('password')")
+        assert field.input_value() == ""
+        field.fill("s3same")
+        page.locator("#failure-list button[type=submit]").click()
+        page.wait_for_selector("#documents li:has-text('vault.pdf')")
+        page.wait_for_selector("#failures", state="hidden")
+        page.locator("#documents a").click()
+        page.wait_for_selector("#document-body .text:has-text('nine on Mondays')")
+        page.get_by_label("Remove vault.pdf").click()
+        page.click("#confirm-yes")
+        page.wait_for_selector("#documents li", state="detached")
 
 
 def test_files_are_dropped_on_the_page(tabs: Tabs, own: Server) -> None:
