@@ -193,6 +193,31 @@ def test_progress_is_shown_while_files_are_read(tabs: Tabs, own: Server) -> None
         )
 
 
+def test_results_are_shown_and_renewed_while_files_are_read(tabs: Tabs, own: Server) -> None:
+    """What is there answers, with a word on what is missing; what is read then is added."""
+    with own.client() as client, tabs(own.url) as page:
+        client.post("/documents", files={"file": ("larks.txt", LARKS)})
+        own.indexed(client)
+        waits = {"idle": False, "waiting": 1, "current": None}
+        reading = [client.get("/indexing").json() | waits]
+        page.route(
+            "**/indexing",
+            lambda route: route.fulfill(json=reading[0]) if reading else route.continue_(),
+        )
+        page.goto(own.url)
+        page.wait_for_selector("#documents li")
+        ask(page, "Where do herons fish?")
+        page.wait_for_selector("#results .note:visible")
+        assert "Herons" not in page.locator("#results").inner_text()
+        client.post("/documents", files={"file": ("herons.txt", HERONS)})
+        own.indexed(client)
+        reading.clear()
+        page.wait_for_selector("mark.best:has-text('Herons')")
+        page.wait_for_selector("#results .note", state="hidden")
+        for each in client.get("/documents").json()["documents"]:
+            client.delete(f"/documents/{each['id']}")
+
+
 def test_the_list_is_filtered_and_limits_the_search(tab: Tab, server: Server) -> None:
     many = [
         {
