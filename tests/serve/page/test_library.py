@@ -10,28 +10,10 @@ import pytest
 
 import milepost
 from support.browser_page import Tab, Tabs, answered, ask, ready
-from support.locked_pdf import locked
-from support.page_documents import harbour
-from support.pdf_writer import PdfPage, write_pdf
+from support.page_documents import HERONS, LARKS, OWLS, harbour
 from support.server import Server
 
 KEY = "a-key-of-the-tests"
-
-MEADOW = """They nest on the ground in meadows. Farmers mow the grass in July. Foxes hunt there
-for mice. The brook floods the lower field each spring. Cowslips flower along the fence. A gate of
-oak leads to the mill. The miller keeps two horses and a cart.
-"""
-LARKS = f"Larks sing at dawn, before other birds. {MEADOW}"
-OWLS = f"Owls call at midnight in the forest. {MEADOW}"
-HERONS = f"Herons fish in the shallows of the brook. {MEADOW}"
-
-
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server without documents, to which files can be added."""
-    place = tmp_path_factory.mktemp("own")
-    with Server("--db", str(place / "index"), cache=place / "cache") as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -109,32 +91,6 @@ def test_files_are_added_watched_replaced_and_removed(
         assert client.get("/documents").json()["documents"] == []
 
 
-def test_a_locked_file_is_opened_with_its_password(tabs: Tabs, own: Server, tmp_path: Path) -> None:
-    page_of = PdfPage()
-    page_of.text(72, 700, "The vault of the office opens at nine on Mondays.")
-    (tmp_path / "vault.pdf").write_bytes(locked(write_pdf([page_of]), "s3same"))
-    with tabs(own.url, allowed=("422",)) as page:
-        page.goto(own.url)
-        page.wait_for_selector("#results h2")
-        page.set_input_files("#files", tmp_path / "vault.pdf")
-        page.wait_for_selector("#failures", state="visible")
-        page.click("#failures summary")
-        field = page.get_by_label("Password of vault.pdf")
-        field.fill("open")
-        field.press("Enter")
-        page.wait_for_selector("#failure-list [role=alert]:has-text('password')")
-        assert field.input_value() == ""
-        field.fill("s3same")
-        page.locator("#failure-list button[type=submit]").click()
-        page.wait_for_selector("#documents li:has-text('vault.pdf')")
-        page.wait_for_selector("#failures", state="hidden")
-        page.locator("#documents a").click()
-        page.wait_for_selector("#document-body .text:has-text('nine on Mondays')")
-        page.get_by_label("Remove vault.pdf").click()
-        page.click("#confirm-yes")
-        page.wait_for_selector("#documents li", state="detached")
-
-
 def test_files_are_dropped_on_the_page(tabs: Tabs, own: Server) -> None:
     with tabs(own.url) as page:
         page.goto(own.url)
@@ -191,31 +147,6 @@ def test_progress_is_shown_while_files_are_read(tabs: Tabs, own: Server) -> None
         page.wait_for_function(
             "() => document.getElementById('announcer').textContent.includes('Indexing is done')"
         )
-
-
-def test_results_are_shown_and_renewed_while_files_are_read(tabs: Tabs, own: Server) -> None:
-    """What is there answers, with a word on what is missing; what is read then is added."""
-    with own.client() as client, tabs(own.url) as page:
-        client.post("/documents", files={"file": ("larks.txt", LARKS)})
-        own.indexed(client)
-        waits = {"idle": False, "waiting": 1, "current": None}
-        reading = [client.get("/indexing").json() | waits]
-        page.route(
-            "**/indexing",
-            lambda route: route.fulfill(json=reading[0]) if reading else route.continue_(),
-        )
-        page.goto(own.url)
-        page.wait_for_selector("#documents li")
-        ask(page, "Where do herons fish?")
-        page.wait_for_selector("#results .note:visible")
-        assert "Herons" not in page.locator("#results").inner_text()
-        client.post("/documents", files={"file": ("herons.txt", HERONS)})
-        own.indexed(client)
-        reading.clear()
-        page.wait_for_selector("mark.best:has-text('Herons')")
-        page.wait_for_selector("#results .note", state="hidden")
-        for each in client.get("/documents").json()["documents"]:
-            client.delete(f"/documents/{each['id']}")
 
 
 def test_the_list_is_filtered_and_limits_the_search(tab: Tab, server: Server) -> None:
