@@ -27,6 +27,7 @@ traceback.
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 
 # Comparing a name with more names than this takes seconds.
 _MAX_COMPARED = 20_000
@@ -54,7 +55,19 @@ class InputError(MilepostError):
 
 
 class UnreadableFile(InputError):
-    """A file without readable text: missing, empty, binary, encrypted, truncated."""
+    """A file without readable text: missing, empty, binary, encrypted, truncated.
+
+    Args:
+        problem, hint: as in ``MilepostError``.
+        remedy: with what the file could be read: its ``"password"``, or text recognition
+            (``"ocr"``); None if with neither.
+    """
+
+    def __init__(
+        self, problem: str, hint: str = "", remedy: Literal["password", "ocr"] | None = None
+    ) -> None:
+        super().__init__(problem, hint)
+        self.remedy = remedy
 
 
 class UnknownDocument(InputError):

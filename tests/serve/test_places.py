@@ -8,7 +8,7 @@ from itertools import pairwise
 import httpx2
 import pytest
 
-from support.page_documents import NOTES, harbour
+from support.page_documents import ACROSS, NOTES, harbour
 from support.server import Server
 
 
@@ -102,6 +102,22 @@ def test_boxes_come_from_the_lines_that_were_kept(asked) -> None:
         "notes.md": False,
         "harbour.pdf": False,
     }
+
+
+def test_lines_of_a_page_have_their_text_and_place(asked) -> None:
+    client, ids = asked
+    identity = ids["harbour.pdf"]
+    whole = client.get(f"/documents/{identity}/text").json()["text"]
+    got = client.get(f"/documents/{identity}/pages/2/lines").json()
+    assert whole[got["start"] : got["end"]] == got["text"]
+    assert [whole[line["start"] : line["end"]] for line in got["lines"]] == [
+        ACROSS[1],
+        "Coal is unloaded at the southern quay.",
+    ]
+    assert all(71 < line["left"] < 75 for line in got["lines"])
+    assert [round(792 - line["bottom"], -1) for line in got["lines"]] == [720, 690]
+    assert client.get(f"/documents/{identity}/pages/9/lines").json()["lines"] == []
+    assert client.get(f"/documents/{ids['notes.md']}/pages/1/lines").status_code == 422
 
 
 def test_ready_says_what_scores_are_and_what_cannot_be_read(asked) -> None:

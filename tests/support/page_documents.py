@@ -29,6 +29,14 @@ ACROSS = (
 )
 """A sentence that begins on one page and ends on the next."""
 
+MEADOW = """They nest on the ground in meadows. Farmers mow the grass in July. Foxes hunt there
+for mice. The brook floods the lower field each spring. Cowslips flower along the fence. A gate of
+oak leads to the mill. The miller keeps two horses and a cart.
+"""
+LARKS = f"Larks sing at dawn, before other birds. {MEADOW}"
+OWLS = f"Owls call at midnight in the forest. {MEADOW}"
+HERONS = f"Herons fish in the shallows of the brook. {MEADOW}"
+
 
 def book() -> str:
     """The middle of a book, long enough that a page must not hold all of it."""

@@ -20,7 +20,8 @@ from milepost.objects import is_address
 from milepost.places import absolute
 from milepost.store import DocumentInfo, Statistics
 from milepost.text.folders import skipped
-from milepost.types import Box, ReadOptions
+from milepost.text.readers.pdf.line_boxes import lines_between
+from milepost.types import Box, ReadOptions, Span
 
 _LONGEST_NAME = 200
 """Bytes of an uploaded file's name; file systems allow 255, and temporary names are longer."""
@@ -182,6 +183,16 @@ class Library:
         if not any(mark.kind == "line" for mark in document.marks):
             return None
         return tuple(document.boxes(start, end))
+
+    def page(self, info: DocumentInfo, number: int) -> tuple[Span, str, list[tuple[Span, Box]]]:
+        """Span and text of a page, and its lines where the index has their boxes."""
+        with self.index.snapshot() as store:
+            (marks,) = store.marks([info])
+            starts = {int(mark.value): mark.offset for mark in marks if mark.kind == "page"}
+            start = starts.get(number, info.characters)
+            end = min((at for at in starts.values() if at > start), default=info.characters)
+            (text,) = store.texts([(info, start, end)])
+        return (start, end), text, lines_between(marks, start, end)
 
     def is_upload(self, info: DocumentInfo) -> bool:
         """Whether the server keeps the file itself."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from milepost.errors import MilepostError
+from milepost.errors import MilepostError, UnreadableFile
 from milepost.index import Index
 from milepost.intake import Step
 from milepost.types import Document, Ocr, ReadOptions
@@ -34,10 +35,14 @@ class Work:
     Attributes:
         sources: files, folders or documents.
         prune: documents of these folders whose files are gone are removed.
+        ocr: as in ``Index.add``; None for what the indexer was made with.
+        password: what opens these files; it is forgotten when they are read.
     """
 
     sources: tuple[Path | Document, ...]
     prune: bool = False
+    ocr: Ocr | None = None
+    password: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,7 @@ class Progress:
         indexed: documents added or changed since the start.
         failed: path or name, and reason, of the last ones that could not be read.
         notes: path or name, and what a reader left out, of the last ones.
+        remedies: path → with what a file that failed could be read; see ``UnreadableFile``.
     """
 
     step: Step | None
@@ -57,6 +63,7 @@ class Progress:
     indexed: int
     failed: tuple[tuple[str, str], ...]
     notes: tuple[tuple[str, str], ...]
+    remedies: Mapping[str, str]
 
     @property
     def idle(self) -> bool:
@@ -69,7 +76,7 @@ class Indexer:
 
     Args:
         index: where to.
-        read: reads a file.
+        read: reads a file with ``ReadOptions``; it is given the password, if there is one.
         between: called between batches of the encoder; may wait, so that searches go first.
         end: called by ``stop``, so that a file that is being read holds nobody up.
         ocr: as in ``Index.add``.
@@ -78,7 +85,7 @@ class Indexer:
     def __init__(
         self,
         index: Index,
-        read: Callable[[Path, ReadOptions], Document],
+        read: Callable[..., Document],
         between: Callable[..., None] | None = None,
         end: Callable[[], None] | None = None,
         ocr: Ocr | None = None,
@@ -88,6 +95,7 @@ class Indexer:
         self._work: deque[Work] = deque()
         self._failed: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
         self._notes: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
+        self._remedies: dict[str, str] = {}
         self._removed: set[str] = set()
         self._step: Step | None = None
         self._busy = False
@@ -100,10 +108,17 @@ class Indexer:
         """Begin; work given before waits until then."""
         self._thread.start()
 
-    def add(self, sources: Sequence[Path | Document], *, prune: bool = False) -> None:
+    def add(
+        self,
+        sources: Sequence[Path | Document],
+        *,
+        prune: bool = False,
+        ocr: Ocr | None = None,
+        password: str | None = None,
+    ) -> None:
         """Add files, folders or documents behind what waits already."""
         with self._changed:
-            self._work.append(Work(tuple(sources), prune))
+            self._work.append(Work(tuple(sources), prune, ocr, password))
             self._changed.notify_all()
 
     def progress(self) -> Progress:
@@ -111,7 +126,12 @@ class Indexer:
         with self._changed:
             waiting = len(self._work) + (self._busy and self._step is None)
             return Progress(
-                self._step, waiting, self._indexed, tuple(self._failed), tuple(self._notes)
+                self._step,
+                waiting,
+                self._indexed,
+                tuple(self._failed),
+                tuple(self._notes),
+                dict(self._remedies),
             )
 
     def forget(self, name: str) -> None:
@@ -161,8 +181,8 @@ class Indexer:
                 work.sources,
                 prune=work.prune,
                 progress=self._on_step,
-                ocr=self._ocr,
-                reader=self._read_file,
+                ocr=work.ocr or self._ocr,
+                reader=partial(self._read_file, work.password),
             )
         except MilepostError as error:  # the index cannot be written: full disk, second writer
             log.warning("indexing stopped: %s", error)
@@ -196,10 +216,20 @@ class Indexer:
             said.clear()
             said.extend(kept)
 
-    def _read_file(self, path: Path, options: ReadOptions) -> Document:
+    def _read_file(self, password: str | None, path: Path, options: ReadOptions) -> Document:
         if self._stopping:
             raise Stopped
-        return self._read(path, options)
+        remedy = None
+        try:
+            return self._read(path, options, *(() if password is None else (password,)))
+        except UnreadableFile as error:
+            remedy = error.remedy
+            raise
+        finally:
+            with self._changed:
+                self._remedies.pop(str(path), None)
+                if remedy is not None:
+                    self._remedies[str(path)] = remedy
 
     def _on_step(self, step: Step) -> None:
         with self._changed:

@@ -125,7 +125,7 @@ def _serve(pipe: Connection[Any, Any], memory: int) -> None:
         try:
             reply = True, function(*args, **kwargs)
         except MilepostError as error:
-            reply = False, UnreadableFile(error.problem, error.hint)
+            reply = False, UnreadableFile(error.problem, error.hint, getattr(error, "remedy", None))
         except MemoryError:
             reply = False, UnreadableFile("reading needs more memory than a file may take")
         except Exception as error:  # whatever a library raises on a damaged file

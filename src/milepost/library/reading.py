@@ -5,6 +5,7 @@ Its functions are called through ``Isolated``, so that PDFium runs in no thread 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections import OrderedDict
@@ -16,9 +17,12 @@ from zipfile import BadZipFile
 
 from milepost.errors import InputError, UnreadableFile
 from milepost.text import read_file
+from milepost.text.readers import read_bytes
+from milepost.text.readers.pdf import spans
 from milepost.text.readers.pdf.boxes import Locator, from_source
-from milepost.text.sidecar import sidecar
-from milepost.types import Box, Document, ReadOptions
+from milepost.text.readers.pdf.file import open_pdf
+from milepost.text.sidecar import sidecar, with_sidecar
+from milepost.types import Box, Document, ReadOptions, Span
 
 _KEPT = 4
 """Documents whose printed lines stay in memory: people click through one at a time."""
@@ -47,7 +51,9 @@ class Place:
     sizes: dict[int, tuple[float, float]]
 
 
-def read_plain(path: Path, options: ReadOptions, lines: Path | None = None) -> Document:
+def read_plain(
+    path: Path, options: ReadOptions, lines: Path | None = None, password: str | None = None
+) -> Document:
     """``milepost.read`` without what cannot be sent to another process.
 
     Args:
@@ -56,11 +62,43 @@ def read_plain(path: Path, options: ReadOptions, lines: Path | None = None) -> D
         lines: folder in which the printed lines of a PDF are kept: which characters of the text
             are on which line. To learn it again, the whole file must be read, seconds for each
             hundred pages.
+        password: what opens a PDF that does not open without one.
     """
+    if password is not None:
+        return replace(_read_locked(path, options, password), locator=None)
     document = read_file(path, options)
     if lines is not None and isinstance(document.locator, Locator):
         _keep(document.locator, options, lines)
     return replace(document, locator=None)
+
+
+def check_password(path: Path, password: str) -> None:
+    """Refuse a password that does not open a PDF.
+
+    Raises:
+        UnreadableFile: it is wrong, or the file is not a PDF.
+    """
+    import pypdfium2
+
+    try:
+        pypdfium2.PdfDocument(path, password=password).close()
+    except pypdfium2.PdfiumError:
+        problem = f"{path.name} does not open with this password"
+        raise UnreadableFile(problem, "another password", "password") from None
+
+
+def _read_locked(path: Path, options: ReadOptions, password: str) -> Document:
+    """Read a PDF with its password; what it protects is in memory alone."""
+    import pypdfium2
+    from pypdfium2.raw import FPDF_REMOVE_SECURITY
+
+    check_password(path, password)
+    opened = BytesIO()
+    with pypdfium2.PdfDocument(path, password=password) as pdf:
+        pdf.save(opened, flags=FPDF_REMOVE_SECURITY)
+    document = read_bytes(opened.getvalue(), str(path), str(path), options)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return with_sidecar(replace(document, hash=digest), str(path))
 
 
 def read_inside(path: Path, options: ReadOptions, roots: tuple[Path, ...]) -> Document:
@@ -112,11 +150,19 @@ def place(
 
 
 def sizes(path: Path) -> list[tuple[float, float]]:
-    """Width and height in points of every page of a PDF, as a reader shows it."""
-    import pypdfium2
+    """Width and height in points of every page of a PDF, as a reader shows it.
 
-    with pypdfium2.PdfDocument(path) as pdf:
+    Raises:
+        UnreadableFile: the file is damaged or needs a password.
+    """
+    with open_pdf(path.read_bytes(), path.name) as pdf:
         return [pdf.get_page_size(index) for index in range(len(pdf))]
+
+
+def lines_of_page(path: Path, page: int, text: str, options: ReadOptions) -> list[tuple[Span, Box]]:
+    """Span and box of each printed line of a page; see ``spans.lines_of_page``."""
+    hidden = options.hidden == "keep"
+    return spans.lines_of_page(path.read_bytes(), path.name, page, text, keep_hidden=hidden)
 
 
 def picture(path: Path, page: int, scale: float) -> bytes:

@@ -113,9 +113,9 @@ def _state(
     reader = Isolated()
     library = Library(index, uploads, sources, pictures=settings.ocr not in (None, "never"))
 
-    def read(path: Path, options: ReadOptions) -> Document:
+    def read(path: Path, options: ReadOptions, password: str | None = None) -> Document:
         return reader.call_within(
-            reading_seconds(options), read_plain, path, options, library.lines
+            reading_seconds(options), read_plain, path, options, library.lines, password
         )
 
     indexer = Indexer(index, read, bulk, end=reader.close, ocr=settings.ocr)

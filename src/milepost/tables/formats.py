@@ -66,7 +66,8 @@ def as_jsonl(rows: Sequence[Row]) -> str:
 def as_html(rows: Sequence[Row]) -> str:
     """A page that needs nothing else: the rows with links to the files, at their page."""
     body = "\n".join(_html_row(row) for row in rows)
-    return _PAGE.replace("ROWS", body, 1)
+    style = _STYLE.read_text(encoding="utf-8")
+    return _PAGE.replace("STYLE", style, 1).replace("ROWS", body, 1)
 
 
 def _cell(value: str | float | None) -> str | float:
@@ -110,6 +111,9 @@ def _escaped(text: str) -> str:
     return html.escape(_one_line(text))
 
 
+_STYLE = Path(__file__).parent.parent / "serve" / "page" / "base.css"
+"""Colours and type of the server's page; no Python of it is used."""
+
 _PAGE = """\
 <!doctype html>
 <html lang="en">
@@ -120,16 +124,25 @@ _PAGE = """\
 <meta name="color-scheme" content="light dark">
 <title>Questions and passages</title>
 <style>
-body { font: 0.95rem/1.45 system-ui, sans-serif; margin: 1rem; }
-table { border-collapse: collapse; width: 100%; }
-th, td { border-bottom: 1px solid color-mix(in srgb, currentColor 20%, transparent);
-  padding: 0.4rem 0.6rem; text-align: start; vertical-align: top; overflow-wrap: anywhere; }
-th { position: sticky; top: 0; background: Canvas; }
-th:nth-child(1), th:nth-child(2), th:nth-child(5) { width: 15%; }
+STYLE
+body { padding: 1rem; }
+h1 { margin-block-end: 1rem; font-size: 1.125rem; }
+table { inline-size: 100%; background: var(--sheet); }
+th { position: sticky; inset-block-start: 0; background: var(--ground); }
+th:nth-child(1), th:nth-child(2), th:nth-child(5) { inline-size: 15%; }
+td { overflow-wrap: anywhere; }
+td[dir] { font-family: var(--serif); }
 .number { text-align: end; }
+@media (max-width: 45rem) {
+  thead { display: none; }
+  tr { display: block; padding: 0.6rem; border-block-end: 1px solid var(--line); }
+  td { display: block; padding: 0.1rem; border: 0; text-align: start; }
+}
 </style>
 </head>
 <body>
+<main>
+<h1>Questions and passages</h1>
 <table>
 <thead><tr><th>Document</th><th>Question</th><th>Probability</th><th>Passage</th><th>Place</th></tr>
 </thead>
@@ -137,6 +150,7 @@ th:nth-child(1), th:nth-child(2), th:nth-child(5) { width: 15%; }
 ROWS
 </tbody>
 </table>
+</main>
 </body>
 </html>
 """

@@ -44,6 +44,14 @@ def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 
 
 @pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server without documents, to which files can be added."""
+    place = tmp_path_factory.mktemp("own")
+    with Server("--db", str(place / "index"), cache=place / "cache") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium, without a window.
 

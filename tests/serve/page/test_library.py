@@ -10,26 +10,10 @@ import pytest
 
 import milepost
 from support.browser_page import Tab, Tabs, answered, ask, ready
-from support.page_documents import harbour
+from support.page_documents import HERONS, LARKS, OWLS, harbour
 from support.server import Server
 
 KEY = "a-key-of-the-tests"
-
-MEADOW = """They nest on the ground in meadows. Farmers mow the grass in July. Foxes hunt there
-for mice. The brook floods the lower field each spring. Cowslips flower along the fence. A gate of
-oak leads to the mill. The miller keeps two horses and a cart.
-"""
-LARKS = f"Larks sing at dawn, before other birds. {MEADOW}"
-OWLS = f"Owls call at midnight in the forest. {MEADOW}"
-HERONS = f"Herons fish in the shallows of the brook. {MEADOW}"
-
-
-@pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server without documents, to which files can be added."""
-    place = tmp_path_factory.mktemp("own")
-    with Server("--db", str(place / "index"), cache=place / "cache") as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -294,7 +294,7 @@ def test_the_strip_leads_to_the_best_sentence_of_a_part(tab: Tab, server: Server
         assert strip.locator("span").count() == 64
         before = fragment(page)
         heights = strip.locator("span").evaluate_all(
-            "(cells) => cells.map((cell) => Number(cell.className.slice(5)))"
+            "(cells) => cells.map((cell) => parseFloat(cell.style.blockSize))"
         )
         now = int(strip.get_attribute("aria-valuenow") or 0) - 1
         other = max((n for n in range(64) if n != now), key=lambda n: heights[n])

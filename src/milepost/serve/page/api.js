@@ -24,7 +24,8 @@ export async function getJson(path, signal) {
 export async function postJson(path, value, signal) {
   const headers = { "Content-Type": "application/json" };
   const body = JSON.stringify(value);
-  return (await request(path, { method: "POST", headers, body, signal })).json();
+  const response = await request(path, { method: "POST", headers, body, signal });
+  return response.status === 202 ? null : response.json();
 }
 
 /** The events (text/event-stream) that an address gives for this JSON, one by one. */

@@ -32,14 +32,9 @@ const SVG = "http://www.w3.org/2000/svg";
 
 const PATHS = {
   close: "M5 5l10 10M15 5L5 15",
-  previous: "M12.5 4.5L7 10l5.5 5.5",
-  next: "M7.5 4.5L13 10l-5.5 5.5",
   remove: "M4 6h12M8 6V4h4v2M6 6l.7 10h6.6L14 6M8.6 9v4.5M11.4 9v4.5",
-  add: "M10 4v12M4 10h12",
   link: "M8.5 11.5l3-3M9 6.5l1.6-1.6a3.2 3.2 0 014.5 4.5L13.5 11M11 13.5l-1.6 1.6a3.2 3.2 0 01-4.5-4.5L6.5 9",
   quote: "M8 6C5.5 7 4.5 9 4.5 12.5m0 0a1.8 1.8 0 103.6 0 1.8 1.8 0 00-3.6 0zM15.5 6c-2.5 1-3.5 3-3.5 6.5m0 0a1.8 1.8 0 103.6 0 1.8 1.8 0 00-3.6 0z",
-  larger: "M10 5v10M5 10h10",
-  smaller: "M5 10h10",
 };
 
 /** A small drawing that says nothing by itself: the control around it has a label. */

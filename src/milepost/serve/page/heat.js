@@ -4,7 +4,8 @@
 import { byId, el, fill } from "./dom.js";
 
 const CELLS = 64;
-const LEVELS = 8;
+const HEIGHTS = [6, 12, 22, 36, 52, 68, 84, 100]; // percent of the strip, from no match to a strong one
+const LEVELS = HEIGHTS.length;
 const WORDS = ["no match", "no match", "weak match", "weak match", "fair match", "fair match", "strong match", "strong match"];
 const RESTED = 250; // milliseconds after the last key before the document follows
 const KEPT = 1000; // milliseconds in which a part stays chosen, though its sentence began before it
@@ -40,7 +41,10 @@ export class HeatStrip {
   draw(heat, places) {
     this.heat = heat;
     const cells = Array.from({ length: CELLS }, (_, number) => {
-      const cell = el("span", { class: `heat-${heat ? this.level(number) : 0}` });
+      const level = heat ? this.level(number) : 0;
+      const cell = el("span");
+      cell.style.blockSize = `${HEIGHTS[level]}%`;
+      cell.style.opacity = 0.35 + (0.65 * level) / LEVELS;
       cell.style.left = `${(100 * number) / CELLS}%`;
       return cell;
     });

@@ -13,6 +13,7 @@ const SHOWN = 200; // rows of the list; a filter finds the others
 const MANY = 8; // documents from which a filter is of use
 
 let loading = null;
+const unfolded = new Set(); // documents whose notes are shown
 
 /** Load the list, and show it whenever it changes. */
 export function startLibrary() {
@@ -120,7 +121,7 @@ function row(document, chosen) {
     el("div", { class: "about" },
       el("a", { href: placeOf(id), text: name, data: { row: `open-${id}` } }),
       facts.length ? el("p", { class: "aside", text: facts.join(" · ") }) : null,
-      notes.map((text) => el("p", { class: "aside warning", text }))),
+      notes.length ? remarks(id, notes) : null),
     library.value.ready.read_only ? null : el("button", {
       type: "button",
       class: "quiet remove",
@@ -128,6 +129,15 @@ function row(document, chosen) {
       data: { row: `remove-${id}` },
       on: { click: () => discard(document) },
     }, icon("remove"), el("span", { text: "Remove" })));
+}
+
+/** What of a document was left out; it stays unfolded when the list is drawn anew. */
+function remarks(id, notes) {
+  const details = el("details", { on: { toggle: () => unfolded[details.open ? "add" : "delete"](id) } },
+    el("summary", { class: "aside", text: count(notes.length, "note") }),
+    notes.map((text) => el("p", { class: "aside", text })));
+  details.open = unfolded.has(id);
+  return details;
 }
 
 function choose(id, wanted) {

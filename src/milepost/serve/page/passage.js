@@ -17,10 +17,9 @@ export function passageCard(passage, rank, marked) {
   const best = passage.sentences[0];
   const title = titleOf(passage);
   const open = el("a", { href: placeOf(passage.id, best.start, best.end), class: "title", text: title, data: { open: passage.id } });
-  const answer = reflowed(passage.points.slice(best.start, best.end));
   const card = el("article", { class: "passage", data: { start: best.start, id: passage.id } },
     el("header", {}, el("h3", { text: rank }), score(passage)),
-    el("p", { class: "quote", dir: "auto" }, marked ? el("mark", { class: "best", text: answer }) : answer),
+    passage.table?.rows.length ? table(passage.table, best, marked) : quote(passage, best, marked),
     el("p", { class: "where" }, open, whereabouts(passage)),
     el("footer", {}, context(passage, marked), el("div", { class: "tool" }, citeMenu(() => ({
       id: passage.id,
@@ -40,6 +39,22 @@ export function passageCard(passage, rank, marked) {
     go({ open: { id: passage.id, start: best.start, end: best.end } });
   });
   return card;
+}
+
+function quote({ points }, best, marked) {
+  const text = reflowed(points.slice(best.start, best.end));
+  return el("p", { class: "quote", dir: "auto" }, marked ? el("mark", { class: "best", text }) : text);
+}
+
+/** The rows of a table that answer, under the names of its columns. */
+function table({ caption, columns, rows }, best, marked) {
+  const chosen = ({ start, end }) => marked && start < best.end && best.start < end;
+  return el("div", { class: "table", tabindex: 0, role: "region", "aria-label": caption ?? "Table" },
+    el("table", { dir: "auto" },
+      caption ? el("caption", { text: caption }) : null,
+      columns.some(Boolean) ? el("thead", {}, el("tr", {}, columns.map((text) => el("th", { scope: "col", text })))) : null,
+      el("tbody", {}, rows.map((row) =>
+        el("tr", {}, row.cells.map((text) => el("td", {}, chosen(row) ? el("mark", { class: "best", text }) : text)))))));
 }
 
 /** What a document is called: its title, else its file. */

@@ -1,11 +1,15 @@
-// The pages of a PDF as pictures, one below the other, with boxes over the marked sentences.
-// Pictures are loaded while they are near the window and dropped when they are far away.
+// The pages of a PDF as pictures, one below the other, with boxes over the marked sentences, and their
+// text, transparent, which can be selected and found. Pictures are loaded while they are near the window
+// and dropped when they are far away; texts stay.
 
 import { getBlob, getJson, isAborted } from "./api.js";
 import { el } from "./dom.js";
+import { PageText } from "./page-text.js";
+import { reflowed } from "./points.js";
 
 const SETTLED = 120; // milliseconds that a page has to stay near before its picture is asked for
 const GAP = 8; // pixels that stay above a page
+const FOUND = 100; // pages from the first whose text is loaded unseen
 const FINEST = 4; // pixels a point that the server draws at most
 
 /** A scrolling column of pages. */
@@ -29,14 +33,16 @@ export class PdfView {
     for (const { node } of this.pages) this.watcher.observe(node);
     this.scrolled = () => onMove(this.current());
     scroller.addEventListener("scroll", this.scrolled, { passive: true });
+    this.column.addEventListener("copy", (event) => this.copied(event));
   }
 
   frame({ page, width, height }) {
     const picture = el("img", { alt: `Page ${page} of ${this.document.title}`, hidden: true });
     const boxes = el("div", { class: "boxes", "aria-hidden": "true" });
-    const node = el("div", { class: "page", data: { page } }, picture, boxes);
+    const text = new PageText(page, width, height);
+    const node = el("div", { class: "page", data: { page } }, picture, boxes, text.node);
     node.style.aspectRatio = `${width} / ${height}`;
-    return { page, width, height, node, picture, boxes, timer: null, loading: null, scale: 0 };
+    return { page, width, height, node, picture, boxes, text, timer: null, loading: null, scale: 0 };
   }
 
   /** End loading, and let go of the pictures. */
@@ -76,12 +82,24 @@ export class PdfView {
       page.picture.src = URL.createObjectURL(blob);
       page.picture.hidden = false;
       if (old) URL.revokeObjectURL(old);
+      this.readText(page);
+      this.reading ??= this.readTexts();
     } catch (error) {
       if (isAborted(error)) return;
       page.scale = 0; // it is tried again when it comes near again
       page.node.classList.add("failed");
       page.node.dataset.problem = error.message;
     }
+  }
+
+  /** Load the text of a page; without it, the page can be read all the same. */
+  readText({ text }) {
+    return text.load(`documents/${this.document.id}`, this.ending.signal).catch(() => null);
+  }
+
+  /** Load the texts of other pages, one at a time, so that they are found before they are seen. */
+  async readTexts() {
+    for (const page of this.pages.slice(0, FOUND)) if (!this.ending.signal.aborted) await this.readText(page);
   }
 
   drop(page) {
@@ -123,6 +141,27 @@ export class PdfView {
     box.style.width = share(right - left, width);
     box.style.height = share(bottom - top, height);
     boxes.append(box);
+  }
+
+  /** The span that is selected, or null. */
+  selected() {
+    const selection = getSelection();
+    if (selection.isCollapsed || !this.column.contains(selection.anchorNode)) return null;
+    const ranges = this.texts().map((text) => text.selected(selection)).filter(Boolean);
+    return ranges.length ? { start: ranges[0].start, end: ranges.at(-1).end } : null;
+  }
+
+  texts() {
+    return this.pages.map(({ text }) => text).filter(({ points }) => points);
+  }
+
+  /** What is copied is the document's text: its lines are joined, its broken words whole. */
+  copied(event) {
+    const chosen = this.selected();
+    if (!chosen) return;
+    const parts = this.texts().map(({ points }) => points.slice(chosen.start, chosen.end));
+    event.clipboardData.setData("text/plain", reflowed(parts.join("")));
+    event.preventDefault();
   }
 
   /** Bring a page to the top of the window; the promise ends when its picture is there. */

@@ -1,7 +1,8 @@
 // How far indexing is, asked again and again while there is something to do.
 
-import { getJson, remove } from "./api.js";
-import { byId, el, fill, icon } from "./dom.js";
+import { getJson } from "./api.js";
+import { byId, el, fill } from "./dom.js";
+import { showFailures } from "./failures.js";
 import { reload } from "./library.js";
 import { announce } from "./notice.js";
 import { library } from "./state.js";
@@ -15,8 +16,6 @@ let watching = false;
 let more = false; // somebody wants to know since the last question was sent
 let indexed = null; // documents indexed since the server started, as last seen
 let listed = 0;
-let failures = []; // as last seen
-const dismissed = new Set();
 
 window.addEventListener("indexing", () => watch());
 
@@ -55,11 +54,7 @@ function show({ idle, current, waiting, failed }) {
   fill(byId("indexing"), idle ? null : work(current, waiting));
   const missing = idle ? "" : unread(current, waiting);
   if (missing !== library.value.missing) library.set({ missing });
-  const now = failed.filter((one) => !dismissed.has(one.id + one.reason));
-  if (JSON.stringify(now) === JSON.stringify(failures)) return; // a button in use stays
-  if (now.length > failures.length) announce(`${now.at(-1).title} could not be read: ${now.at(-1).reason}`);
-  failures = now;
-  showFailures();
+  showFailures(failed);
 }
 
 /** What is not read yet, for those who ask meanwhile. */
@@ -67,12 +62,6 @@ function unread(current, waiting) {
   const left = (current ? current.documents - current.number + 1 : 0) + waiting;
   const files = left > 1 ? `${count(left, "file")} are` : "A file is";
   return `${files} still being read, so something may be missing. The results are renewed as files are read.`;
-}
-
-function showFailures() {
-  byId("failures").hidden = !failures.length;
-  byId("failures-count").textContent = `${count(failures.length, "file")} could not be read`;
-  fill(byId("failure-list"), failures.map(failure));
 }
 
 function work(current, waiting) {
@@ -89,30 +78,4 @@ function work(current, waiting) {
     bar,
     place || later ? el("p", { class: "aside", text: place + later }) : null,
   ];
-}
-
-function failure(one) {
-  const [reason, hint] = one.reason.replace(`${one.title} `, "").split("; try: ");
-  return el("li", {},
-    el("div", { class: "about" },
-      el("p", { text: one.title }),
-      el("p", { class: "aside", text: !hint ? `${reason}.` : `${reason}. Try: ${hint}` })),
-    el("button", {
-      type: "button",
-      class: "bare",
-      "aria-label": `Dismiss the message about ${one.title}`,
-      on: { click: () => dismiss(one) },
-    }, icon("close")));
-}
-
-/** Show a failure no more; an upload that cannot be read is of no use, so its copy goes as well. */
-async function dismiss(one) {
-  dismissed.add(one.id + one.reason);
-  failures = failures.filter((other) => other !== one);
-  showFailures();
-  byId("documents-heading").focus();
-  const known = library.value.documents.some(({ id }) => id === one.id);
-  if (!known && !library.value.ready?.read_only) {
-    await remove(`documents/${one.id}`).catch(() => null); // a file of a folder, which stays
-  }
 }

@@ -7,10 +7,11 @@ import binascii
 import os
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, File, Query, Request, UploadFile
-from pydantic import BaseModel, Field
+from fastapi import APIRouter, File, Query, Request, Response, UploadFile
+from pydantic import BaseModel, Field, SecretStr
 from starlette.concurrency import run_in_threadpool
 
 from milepost._names import one_line
@@ -18,16 +19,17 @@ from milepost.errors import StorageFull, UnknownDocument
 from milepost.filters import as_filter
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.index import RemovalReport
+from milepost.library import reading
 from milepost.library.documents import document_id, safe_name
 from milepost.serve.failures import FULL, Refused
 from milepost.serve.routes.pages import Offset, is_pdf
 from milepost.serve.routes.references import Reference, reference_of
 from milepost.serve.routes.search import WHERE
 from milepost.serve.state import State, state_of
+from milepost.text import recognition
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from milepost.store import DocumentInfo
     from milepost.types import Mark
@@ -107,6 +109,13 @@ class Accepted(BaseModel):
     bytes: int
 
 
+class Reading(BaseModel):
+    """How a file is read that could not be read."""
+
+    password: SecretStr | None = Field(None, max_length=200, description="What opens a PDF.")
+    ocr: bool = Field(False, description="Recognise the text of scanned pages.")
+
+
 class Uploads(BaseModel):
     """What ``POST /documents`` gives."""
 
@@ -168,6 +177,26 @@ async def upload(
             Accepted(id=document_id(str(path)), title=path.name, bytes=size) for path, size in kept
         ]
     )
+
+
+@router.post("/{identity}/reading", status_code=202)
+async def read_again(request: Request, identity: str, how: Reading) -> Response:
+    """Read a file that could not be read once more, with its password or text recognition.
+
+    The password serves this reading alone: it is not kept, and the file stays as it is.
+    """
+    state = state_of(request)
+    _may_write(state)
+    failed = {document_id(name): name for name, _ in state.indexer.progress().failed}
+    if identity not in failed or not (path := Path(failed[identity])).is_file():
+        raise UnknownDocument(f"no file that could not be read has the id {identity}")
+    if how.ocr:
+        recognition.check_installed()
+    password = how.password.get_secret_value() if how.password else None
+    if password is not None:
+        await run_in_threadpool(state.pages.call, reading.check_password, path, password)
+    state.indexer.add([path], ocr="auto" if how.ocr else None, password=password)
+    return Response(status_code=202)
 
 
 @router.get("/{identity}")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from milepost.library import reading
@@ -57,6 +58,22 @@ class Boxes(BaseModel):
     pages: list[Size]
 
 
+class Line(Rectangle):
+    """A printed line."""
+
+    start: int
+    end: int
+
+
+class PageText(BaseModel):
+    """The text of a page, and its lines in the order of the text."""
+
+    start: int = Field(description="Offset in the document's text, in code points.")
+    end: int
+    text: str
+    lines: list[Line]
+
+
 @router.get("/{identity}/pages")
 async def pages(request: Request, identity: str) -> Pages:
     """The pages of a PDF and their sizes."""
@@ -87,11 +104,29 @@ async def boxes(request: Request, identity: str, start: Offset, end: Offset) -> 
         stored,
     )
     return Boxes(
-        boxes=[
-            Rectangle(page=box.page, left=box.left, top=box.top, right=box.right, bottom=box.bottom)
-            for box in place.boxes
-        ],
+        boxes=[Rectangle(**asdict(box)) for box in place.boxes],
         pages=[Size(page=n, width=size[0], height=size[1]) for n, size in place.sizes.items()],
+    )
+
+
+@router.get("/{identity}/pages/{page}/lines")
+async def lines(request: Request, identity: str, page: int) -> PageText:
+    """The text of a page of a PDF, and where each of its lines is printed."""
+    state = state_of(request)
+    info = state.library.info(identity)
+    path = _pdf(state, info)
+    (start, end), text, printed = await run_in_threadpool(state.library.page, info, page)
+    if not printed and text:
+        options = ReadOptions.parse(info.options)
+        laid = await run_in_threadpool(
+            state.pages.call, reading.lines_of_page, path, page, text, options
+        )
+        printed = [((start + low, start + high), box) for (low, high), box in laid]
+    return PageText(
+        start=start,
+        end=end,
+        text=text,
+        lines=[Line(start=low, end=high, **asdict(box)) for (low, high), box in printed],
     )
 
 

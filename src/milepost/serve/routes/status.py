@@ -6,9 +6,11 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 import milepost
+from milepost.errors import MissingExtra
 from milepost.library.documents import Library, document_id
 from milepost.serve.failures import Refused, shown
 from milepost.serve.state import State, state_of
+from milepost.text.recognition import check_installed
 
 router = APIRouter(tags=["status"])
 
@@ -57,6 +59,14 @@ class Reason(BaseModel):
     reason: str
 
 
+class Failure(Reason):
+    """A file that could not be read."""
+
+    remedy: str | None = Field(
+        description="With what ``POST /documents/ID/reading`` could read it: password or ocr."
+    )
+
+
 class Indexing(BaseModel):
     """How far indexing is."""
 
@@ -64,7 +74,7 @@ class Indexing(BaseModel):
     current: Current | None
     waiting: int = Field(description="Pieces of work that wait.")
     indexed: int = Field(description="Documents added or changed since the start.")
-    failed: list[Reason]
+    failed: list[Failure]
     notes: list[Reason]
 
 
@@ -119,7 +129,9 @@ async def indexing(request: Request) -> Indexing:
         else None,
         waiting=progress.waiting,
         indexed=progress.indexed,
-        failed=[_reason(state.library, name, why) for name, why in progress.failed],
+        failed=[
+            _failure(state, name, why, progress.remedies.get(name)) for name, why in progress.failed
+        ],
         notes=[_reason(state.library, name, why) for name, why in progress.notes],
     )
 
@@ -142,6 +154,17 @@ def _calibrated(state: State) -> bool:
 
     folder = state.encoder.folder
     return folder is not None and (folder / FILE).is_file()
+
+
+def _failure(state: State, name: str, why: str, remedy: str | None) -> Failure:
+    if remedy == "ocr":
+        try:
+            check_installed()
+        except MissingExtra as error:
+            remedy, why = None, f"{why.partition('; try: ')[0]}; try: {error.hint}"
+    if state.settings.read_only:
+        remedy = None
+    return Failure(**_reason(state.library, name, why).model_dump(), remedy=remedy)
 
 
 def _reason(library: Library, name: str, why: str) -> Reason:

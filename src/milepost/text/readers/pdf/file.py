@@ -61,6 +61,7 @@ def _refusal(name: str) -> UnreadableFile:
         return UnreadableFile(
             f"{name} needs a password to open",
             "save a copy without one, e.g. qpdf --password=… --decrypt IN OUT",
+            "password",
         )
     if reason == pdfium.FPDF_ERR_SECURITY:
         return UnreadableFile(

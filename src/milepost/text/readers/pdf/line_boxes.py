@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
-from milepost.types import Box, Mark
+from milepost.types import Box, Mark, Span
 
 
 def line_mark(offset: int, box: Box) -> Mark:
@@ -43,6 +43,16 @@ def locator(text: str, marks: Sequence[Mark]) -> Callable[[int, int], list[Box]]
         return boxes
 
     return locate
+
+
+def lines_between(marks: Sequence[Mark], start: int, end: int) -> list[tuple[Span, Box]]:
+    """Span and box of each marked line of a part of the text."""
+    lines = [mark for mark in marks if mark.kind == "line" and start <= mark.offset < end]
+    ends = [*(mark.offset for mark in lines), end][1:]
+    return [
+        ((line.offset, after), _part(line.value, 0.0, 1.0))
+        for line, after in zip(lines, ends, strict=True)
+    ]
 
 
 def _part(value: str, low: float, high: float) -> Box:

@@ -134,6 +134,7 @@ def _no_text(name: str, loaded: _Loaded, pictures: Sequence[int]) -> UnreadableF
         return UnreadableFile(
             f"{name} has no text: {count} scanned page{'' if count == 1 else 's'}",
             f"--ocr auto (about {recognition.cost(len(loaded.scanned))}), or ocrmypdf IN OUT",
+            "ocr",
         )
     if loaded.hidden.pages:
         return UnreadableFile(f"{name} has only hidden text", "--hidden keep")

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from milepost.errors import InputError
 from milepost.text.readers.pdf.boxes import around
 from milepost.text.readers.pdf.file import open_pdf
 from milepost.text.readers.pdf.glyphs import PDFIUM
@@ -20,6 +21,9 @@ from milepost.text.readers.pdf.page import load_page
 from milepost.types import Box, Mark, Span
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from milepost.text.readers.pdf.records import Line
 
 _CERTAIN = 8
@@ -67,13 +71,51 @@ def boxes_of_span(
     return boxes
 
 
+def lines_of_page(
+    data: bytes, name: str, number: int, text: str, *, keep_hidden: bool = False
+) -> list[tuple[Span, Box]]:
+    """Lay the printed lines of a page along its text: span and box of each, in text order.
+
+    Lines that the text does not have, such as running heads, are left out.
+
+    Args:
+        data: the file.
+        name: of the document, for messages.
+        number: of the page, from 1.
+        text: of the page; spans count from its beginning.
+        keep_hidden: whether hidden text was kept when the text was read.
+
+    Raises:
+        UnreadableFile: the file is damaged or needs a password.
+        InputError: there is no such page.
+    """
+    letters, places = _squeezed(text)
+    with PDFIUM, open_pdf(data, name) as document:
+        if not 1 <= number <= len(document):
+            raise InputError(f"{name} has no page {number}", f"1 to {len(document)}")
+        lines, ink = _lines(document, number, keep_hidden)
+    found = []
+    for first, line, own in _laid(letters, lines):
+        wanted = sorted({glyph for glyph in line.source if glyph >= 0})
+        if wanted:
+            span = places[first], places[first + len(own) - 1] + 1
+            found.append((span, around(ink[wanted], line, number)))
+    return found
+
+
+def _lines(document: Any, number: int, keep_hidden: bool) -> tuple[list[Line], NDArray[np.float64]]:
+    """The lines of a page in reading order, and the boxes of its glyphs."""
+    page, glyphs = load_page(document, number - 1, keep_hidden=keep_hidden, ink=True)
+    page.arrange()
+    assert glyphs.ink is not None
+    return list(page.lines()), glyphs.ink
+
+
 def _on_page(
     document: Any, number: int, text: str, span: Span, keep_hidden: bool
 ) -> list[Box] | None:
     """Boxes of a span of a page's text; None where its lines do not cover it."""
-    page, glyphs = load_page(document, number - 1, keep_hidden=keep_hidden, ink=True)
-    page.arrange()
-    assert glyphs.ink is not None
+    lines, ink = _lines(document, number, keep_hidden)
     letters, places = _squeezed(text)
     inside = [at for at, place in enumerate(places) if span[0] <= place < span[1]]
     if not inside:  # hyphens alone are not found in this way
@@ -81,7 +123,7 @@ def _on_page(
     low, high = inside[0], inside[-1] + 1
     boxes: list[Box] = []
     covered = low
-    for first, line, own in _laid(letters, list(page.lines())):
+    for first, line, own in _laid(letters, lines):
         last = first + len(own)
         if last <= low or first >= high:
             continue
@@ -103,7 +145,7 @@ def _on_page(
             end_at, place = end_at + 1, place + 1
         wanted = sorted({glyph for glyph in line.source[start_at:end_at] if glyph >= 0})
         if wanted:
-            boxes.append(around(glyphs.ink[wanted], line, number))
+            boxes.append(around(ink[wanted], line, number))
     return boxes if covered >= high else None
 
 

@@ -1,0 +1,75 @@
+"""What the page shows of files that are read: those that are missing yet, locked ones, tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.browser_page import Tabs, ask, ready
+from support.locked_pdf import locked
+from support.page_documents import HERONS, LARKS
+from support.pdf_writer import PdfPage, write_pdf
+from support.server import Server
+
+
+def test_a_locked_file_is_opened_with_its_password(tabs: Tabs, own: Server, tmp_path: Path) -> None:
+    page_of = PdfPage()
+    page_of.text(72, 700, "The vault of the office opens at nine on Mondays.")
+    (tmp_path / "vault.pdf").write_bytes(locked(write_pdf([page_of]), "s3same"))
+    with tabs(own.url, allowed=("422",)) as page:
+        page.goto(own.url)
+        page.wait_for_selector("#results h2")
+        page.set_input_files("#files", tmp_path / "vault.pdf")
+        page.wait_for_selector("#failures", state="visible")
+        page.click("#failures summary")
+        field = page.get_by_label("Password of vault.pdf")
+        field.fill("open")
+        field.press("Enter")
+        page.wait_for_selector("#failure-list [role=alert]:has-text('password')")
+        assert field.input_value() == ""
+        field.fill("s3same")
+        page.locator("#failure-list button[type=submit]").click()
+        page.wait_for_selector("#documents li:has-text('vault.pdf')")
+        page.wait_for_selector("#failures", state="hidden")
+        page.locator("#documents a").click()
+        page.wait_for_selector("#document-body .text:has-text('nine on Mondays')")
+        page.get_by_label("Remove vault.pdf").click()
+        page.click("#confirm-yes")
+        page.wait_for_selector("#documents li", state="detached")
+
+
+def test_results_are_shown_and_renewed_while_files_are_read(tabs: Tabs, own: Server) -> None:
+    """What is there answers, with a word on what is missing; what is read then is added."""
+    with own.client() as client, tabs(own.url) as page:
+        client.post("/documents", files={"file": ("larks.txt", LARKS)})
+        own.indexed(client)
+        waits = {"idle": False, "waiting": 1, "current": None}
+        reading = [client.get("/indexing").json() | waits]
+        page.route(
+            "**/indexing",
+            lambda route: route.fulfill(json=reading[0]) if reading else route.continue_(),
+        )
+        page.goto(own.url)
+        page.wait_for_selector("#documents li")
+        ask(page, "Where do herons fish?")
+        page.wait_for_selector("#results .note:visible")
+        assert "Herons" not in page.locator("#results").inner_text()
+        client.post("/documents", files={"file": ("herons.txt", HERONS)})
+        own.indexed(client)
+        reading.clear()
+        page.wait_for_selector("mark.best:has-text('Herons')")
+        page.wait_for_selector("#results .note", state="hidden")
+        for each in client.get("/documents").json()["documents"]:
+            client.delete(f"/documents/{each['id']}")
+
+
+def test_a_row_of_a_table_is_shown_under_its_columns(tabs: Tabs, own: Server) -> None:
+    fees = "vessel,fee in euros,quay\nTimber ship,120,north\nCoal barge,95,south\nFerry,60,east\n"
+    with own.client() as client, tabs(own.url) as page:
+        (added,) = client.post("/documents", files={"file": ("fees.csv", fees)}).json()["documents"]
+        own.indexed(client)
+        ready(page, own.url)
+        ask(page, "What fee does a coal barge pay?")
+        first = page.locator(".passage table").first
+        assert first.locator("th").all_inner_texts() == ["vessel", "fee in euros", "quay"]
+        assert first.locator("mark.best").all_inner_texts() == ["Coal barge", "95", "south"]
+        client.delete(f"/documents/{added['id']}")
