@@ -22,7 +22,6 @@ PROSE = "The whale is a mammal, and it breathes air. Sailors saw it; nobody beli
 
 @pytest.mark.parametrize("question", ["", "   ", "\n", "?", "!?… —", "。", "😀"])
 def test_a_question_without_words_is_refused(question: str) -> None:
-    """Nothing to look for is an error of one line that says what to do."""
     with pytest.raises(BadQuestion, match="ask in words") as raised:
         MODEL.encode_query(question)
     assert "\n" not in str(raised.value)
@@ -30,7 +29,6 @@ def test_a_question_without_words_is_refused(question: str) -> None:
 
 @pytest.mark.parametrize("question", ["why", " 42? ", "東京", "क", "Dr. Who? Mr. X. And more."])
 def test_a_question_is_one_sentence(question: str) -> None:
-    """A question of any script gives a unit vector, whatever full stops and spaces it holds."""
     model, engine = recorded()
     vector = model.encode_query(question)
     assert vector.shape == (32,)
@@ -40,7 +38,6 @@ def test_a_question_is_one_sentence(question: str) -> None:
 
 
 def test_a_question_longer_than_a_sentence() -> None:
-    """A question over the limit is read whole, as a text: it has that text's vector."""
     question = PROSE * 12
     assert MODEL.count_tokens(question) > MODEL.manifest.longest
     vector = MODEL.encode_query(question)
@@ -48,7 +45,6 @@ def test_a_question_longer_than_a_sentence() -> None:
 
 
 def test_vocab_coverage() -> None:
-    """Words known whole are covered, single letters are not, nor are words of unknown script."""
     assert MODEL.vocab_coverage("the sea has seven big red fish") > 0.7
     assert MODEL.vocab_coverage("x y z") == 0.0
     assert MODEL.vocab_coverage("1851, 1,600!") == 1.0  # no letters: nothing speaks against it
@@ -59,7 +55,6 @@ def test_vocab_coverage() -> None:
 
 
 def test_the_shipped_tokenizer_does_not_know_thai(shared_data: Path) -> None:
-    """With a real English vocabulary: English is known, German mostly, other scripts are not."""
     path = shared_data / "init" / "landmark-minilm" / "tokenizer.json"
     folder = ModelFolder(path.parent, Manifest("m", "m", 32))
     model = Encoder(folder, FakeEngine(), Tokenizer(path, "[CLS]", "[SEP]"))

@@ -28,7 +28,6 @@ QUESTIONS = (
 
 @pytest.fixture(scope="module")
 def texts() -> list[milepost.Document]:
-    """Chapters of a book as documents."""
     if not BOOK.is_file():
         pytest.skip("needs the checkout")
     whole = BOOK.read_text(encoding="utf-8")
@@ -70,7 +69,6 @@ def indexes(
 def memory_finds(
     indexes: dict[str, milepost.Index],
 ) -> Callable[[str, list[str] | None], list[milepost.Passage]]:
-    """What the store in memory answers, each question asked once in each way."""
     known: dict[object, list[milepost.Passage]] = {}
 
     def find(question: str, names: list[str] | None) -> list[milepost.Passage]:
@@ -93,7 +91,6 @@ def test_the_passages_are_those_of_memory(
     everything: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """All sentences scored, or only documents that hold candidates; all documents, or some."""
     monkeypatch.setattr(scope, "EVERYTHING", everything)
     for question in QUESTIONS:
         due = memory_finds(question, names)

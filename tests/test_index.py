@@ -23,13 +23,11 @@ from support.store_reads import reads
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
-    """A folder with three small texts."""
     return write_notes(tmp_path / "notes")
 
 
 @pytest.fixture(params=["memory", "folder"])
 def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
-    """An empty index, in memory and in a folder."""
     folder = tmp_path / "db" if request.param == "folder" else None
     with milepost.open(folder, model=MODEL) as opened:
         yield opened
@@ -46,7 +44,6 @@ def assert_slices(index: Index, passages: list[Passage]) -> None:
 
 
 def test_a_folder_is_added_and_found(index: Index, notes: Path) -> None:
-    """Every file is in the report under its absolute path, and its text answers."""
     report = index.add(notes)
     assert names(report.added) == ["bees.txt", "gold.txt", "ships.md"]
     assert report.failed == {}
@@ -60,7 +57,6 @@ def test_a_folder_is_added_and_found(index: Index, notes: Path) -> None:
 
 
 def test_what_has_not_changed_is_passed_over(index: Index, notes: Path) -> None:
-    """A second add reads nothing: no sentence is encoded and every file is unchanged."""
     index.add(notes)
     before = everything(index)
     steps: list[Step] = []
@@ -71,7 +67,6 @@ def test_what_has_not_changed_is_passed_over(index: Index, notes: Path) -> None:
 
 
 def test_a_changed_file_is_read_again(index: Index, notes: Path) -> None:
-    """Its old sentences are gone, its new ones are found."""
     index.add(notes)
     (notes / "gold.txt").write_text("Silver melts at 962 degrees.\n", encoding="utf-8")
     report = index.add(notes)
@@ -94,7 +89,6 @@ def test_size_and_time_decide_whether_a_file_is_opened(index: Index, notes: Path
 
 
 def test_a_touched_file_is_not_encoded_again(index: Index, notes: Path) -> None:
-    """A new time with the same bytes is unchanged; the new signature is kept with what is there."""
     index.add(notes)
     before = everything(index)
     path = notes / "bees.txt"
@@ -114,7 +108,6 @@ def test_a_touched_file_is_not_encoded_again(index: Index, notes: Path) -> None:
 
 
 def test_a_touched_file_is_not_stored_again(notes: Path, tmp_path: Path) -> None:
-    """Row numbers and the file of vectors stay as they are, however often a file is touched."""
     folder = tmp_path / "db"
     with milepost.open(folder, model=MODEL) as index:
         index.add(notes)
@@ -143,7 +136,6 @@ def test_text_that_another_version_reads_differently(index: Index, notes: Path) 
 
 
 def test_deleted_files_leave_the_index(index: Index, notes: Path) -> None:
-    """A file gone from a folder that is added again is removed; ``prune=False`` keeps it."""
     index.add(notes)
     (notes / "gold.txt").unlink()
     assert index.add(notes, prune=False).removed == ()
@@ -154,7 +146,6 @@ def test_deleted_files_leave_the_index(index: Index, notes: Path) -> None:
 
 
 def test_pruning_touches_only_the_folders_given(index: Index, notes: Path, tmp_path: Path) -> None:
-    """Files elsewhere, and documents that are no files, stay."""
     other = tmp_path / "notes-2"
     other.mkdir()
     (other / "x.txt").write_text("Another folder. ", encoding="utf-8")
@@ -168,7 +159,6 @@ def test_pruning_touches_only_the_folders_given(index: Index, notes: Path, tmp_p
 
 
 def test_a_folder_that_cannot_be_listed_is_not_pruned(index: Index, notes: Path) -> None:
-    """Where a folder is gone altogether the add fails by name, and its documents stay."""
     index.add(notes)
     moved = notes.rename(notes.with_name("elsewhere"))
     report = index.add([notes, moved])
@@ -178,7 +168,6 @@ def test_a_folder_that_cannot_be_listed_is_not_pruned(index: Index, notes: Path)
 
 
 def test_one_bad_file_does_not_stop_the_others(index: Index, notes: Path) -> None:
-    """Missing, empty and binary files are named with a reason; the rest is indexed."""
     (notes / "empty.txt").write_bytes(b"")
     (notes / "binary.txt").write_bytes(bytes(range(256)) * 20)
     missing = notes / "missing.txt"
@@ -189,7 +178,6 @@ def test_one_bad_file_does_not_stop_the_others(index: Index, notes: Path) -> Non
 
 
 def test_a_file_that_became_unreadable_keeps_its_old_text(index: Index, notes: Path) -> None:
-    """A failure removes nothing: what was read before still answers."""
     index.add(notes)
     (notes / "bees.txt").write_bytes(b"\x00" * 500)
     report = index.add(notes)
@@ -198,7 +186,6 @@ def test_a_file_that_became_unreadable_keeps_its_old_text(index: Index, notes: P
 
 
 def test_documents_of_the_callers_own(index: Index) -> None:
-    """Records are added by name; their text decides whether they have changed."""
     assert index.add(Document("a", "One thing. ")).added == ("a",)
     assert index.add([Document("a", "One thing. ")]).unchanged == ("a",)
     assert index.add(Document("a", "Other thing. ")).changed == ("a",)
@@ -209,7 +196,6 @@ def test_documents_of_the_callers_own(index: Index) -> None:
 
 
 def test_a_file_has_one_name(index: Index, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However a path is written, it is the same document, added once."""
     monkeypatch.chdir(notes)
     report = index.add(["bees.txt", "./bees.txt", notes / "bees.txt", "../notes/bees.txt", "."])
     assert names(report.added) == ["bees.txt", "gold.txt", "ships.md"]
@@ -224,7 +210,6 @@ def test_a_file_has_one_name(index: Index, notes: Path, monkeypatch: pytest.Monk
 
 
 def test_search_in_some_documents(index: Index) -> None:
-    """Only the documents named are searched; none of them, none."""
     index.add([Document(name, f"The whale of {name}. It sings.") for name in "abc"])
     found = index.search("whale", k=9, documents=["c", "a"])
     assert {passage.document for passage in found} == {"a", "c"}
@@ -232,7 +217,6 @@ def test_search_in_some_documents(index: Index) -> None:
 
 
 def test_an_unknown_document(index: Index, notes: Path) -> None:
-    """Asking for one that is not there gives the nearest that is, and says how to add it."""
     index.add([notes / "bees.txt", Document("whales", "The whale sings.")])
     with pytest.raises(StoreError, match="nobody is not in the index"):
         index.document("nobody")
@@ -245,7 +229,6 @@ def test_an_unknown_document(index: Index, notes: Path) -> None:
 
 
 def test_a_budget_alone_limits_the_result(index: Index) -> None:
-    """With a budget as many passages as it holds, without one five; ``k`` limits both."""
     index.add([Document(f"d{n}", f"The whale number {n} sings. ") for n in range(20)])
     assert len(index.search("whale")) == 5
     assert len(index.search("whale", k=7)) == 7
@@ -259,7 +242,6 @@ def test_a_budget_alone_limits_the_result(index: Index) -> None:
 def test_a_query_is_searched_as_the_question_it_is_made_of(
     index: Index, options: dict[str, object]
 ) -> None:
-    """``Query.parse`` and the arguments of ``search`` say the same; names may be in the query."""
     index.add([Document(name, f"The whale of {name}. It sings.") for name in "abc"])
     question = "Which whale sings?"
     query = Query.parse(question, MODEL, **options)
@@ -274,7 +256,6 @@ def test_a_query_is_searched_as_the_question_it_is_made_of(
 def test_passages_are_slices_within_the_budget(
     notes: Path, k: int | None, budget: str | int | None
 ) -> None:
-    """``text == document_text[start:end]``, stripped, within k and budget in either unit."""
     index = fake_index({"long": (BEES + SHIPS + GOLD) * 5, "weird": "  \t東京都。😀 a\u0301b \n\n"})
     index.add(notes)
     passages = index.search("How do bees build their cells of wax?", k=k, budget=budget)
@@ -287,7 +268,6 @@ def test_passages_are_slices_within_the_budget(
 
 
 def test_nothing_found_can_be_asked_for(notes: Path) -> None:
-    """With a minimum score weaker passages are left out, up to all; the best one is reported."""
     index = fake_index()
     index.add(notes)
     question = "Which tugs pull large ships to the quay?"
@@ -302,7 +282,6 @@ def test_nothing_found_can_be_asked_for(notes: Path) -> None:
 
 
 def test_progress_names_each_document(index: Index, notes: Path) -> None:
-    """Steps count documents from 1, and each document's sentences up to its last."""
     steps: list[Step] = []
     index.add(notes, progress=steps.append)
     assert sorted({(step.number, step.documents) for step in steps}) == [(1, 3), (2, 3), (3, 3)]
@@ -315,7 +294,6 @@ def test_progress_names_each_document(index: Index, notes: Path) -> None:
 
 
 def test_dead_rows_are_given_back(index: Index) -> None:
-    """Once more sentences are dead than alive their space is given back, and search still works."""
     for version in range(6):
         text = f"Version {version} of the whale. " * 20
         index.add(Document("a", text))
@@ -328,7 +306,6 @@ def test_dead_rows_are_given_back(index: Index) -> None:
 
 
 def test_boxes_of_a_passage(shared_data: Path, index: Index) -> None:
-    """A passage of a PDF is marked on its page: boxes on the page it names, inside the sheet."""
     path = shared_data / "files" / "pdf-rotated-pages.pdf"
     report = index.add(path)
     assert report.added == (str(path),)
@@ -344,14 +321,12 @@ def test_boxes_of_a_passage(shared_data: Path, index: Index) -> None:
 
 
 def test_boxes_need_a_pdf(index: Index) -> None:
-    """A passage of a text has no boxes, and the error says so."""
     index.add(Document("a", BEES))
     with pytest.raises(InputError, match="PDF"):
         index.boxes(index.search("queen")[0])
 
 
 def test_a_document_given_twice_is_stored_once() -> None:
-    """The second one of a name is compared with the first: unchanged, or changed."""
     with milepost.open(model=MODEL) as index:
         same = index.add([Document("a", "One sentence."), Document("a", "One sentence.")])
         other = index.add([Document("b", "One sentence."), Document("b", "Another one.")])

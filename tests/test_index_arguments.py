@@ -22,7 +22,6 @@ def test_a_question_of_another_type_is_refused(question: Any) -> None:
 
 
 def test_arguments_of_another_type_name_the_right_one() -> None:
-    """In one line, as a TypeError and as an error of Milepost's; NumPy's integers count."""
     index = fake_index({"bees": "Bees build cells of wax."})
     for k in ("3", 3.0, True):
         with pytest.raises(TypeError, match=f"k must be int, not {type(k).__name__}; try: k=3"):
@@ -52,6 +51,5 @@ def test_a_closed_index_in_memory_refuses() -> None:
 
 
 def test_a_property_too_large_for_a_number_is_refused() -> None:
-    """An integer of 400 digits is no float."""
     with pytest.raises(InputError, match="the property 'a' cannot be int"):
         fake_index({}).add(Document("p", "x y.", properties={"a": 10**400}))

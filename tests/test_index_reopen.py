@@ -21,12 +21,10 @@ from support.small_index import BEES, MODEL, everything, write_notes
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
-    """A folder with three small texts."""
     return write_notes(tmp_path / "notes")
 
 
 def test_reopening_finds_everything(notes: Path, tmp_path: Path) -> None:
-    """What one process has indexed, the next one searches without the files."""
     with milepost.open(tmp_path / "db", model=MODEL) as index:
         index.add(notes)
         held = everything(index)
@@ -39,7 +37,6 @@ def test_reopening_finds_everything(notes: Path, tmp_path: Path) -> None:
 
 
 def test_read_only(notes: Path, tmp_path: Path) -> None:
-    """An index opened for reading answers, and refuses to be changed."""
     with milepost.open(tmp_path / "db", model=MODEL) as index:
         index.add(notes)
     (notes / "new.txt").write_text("Something new.", encoding="utf-8")
@@ -67,7 +64,6 @@ print("done", flush=True)
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 @pytest.mark.parametrize("after", [1, 11])
 def test_indexing_goes_on_after_a_kill(tmp_path: Path, after: int) -> None:
-    """A process killed while it indexes leaves whole documents; the next add makes the rest."""
     folder = tmp_path / "texts"
     folder.mkdir()
     for number in range(16):
@@ -135,7 +131,6 @@ with milepost.open(sys.argv[1], model=fake_encoder()) as index:
 
 
 def test_searches_beside_a_process_that_writes(tmp_path: Path) -> None:
-    """While another process replaces, removes and vacuums, each result is of one state."""
     with milepost.open(tmp_path / "db", model=MODEL) as index:
         index.add([turned(0, name) for name in "abcd"])
         process = subprocess.Popen(
@@ -164,7 +159,6 @@ def test_searches_beside_a_process_that_writes(tmp_path: Path) -> None:
 
 
 def test_the_model_loads_when_it_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Listing and removing documents needs no network; the first question loads it."""
     with milepost.open(tmp_path / "db", model=MODEL) as index:
         index.add(Document("a", BEES))
     asked: list[object] = []

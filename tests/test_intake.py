@@ -31,7 +31,6 @@ with milepost.open(model=fake_encoder()) as index:
 @pytest.mark.skipif(os.name != "posix", reason="permissions of Unix")
 @pytest.mark.parametrize("mode", ["000", "600"])
 def test_a_locked_folder_below_is_named_and_not_pruned(tmp_path: Path, mode: str) -> None:
-    """A folder inside that may not be listed is named; its documents stay, others are read."""
     notes = tmp_path / "notes"
     (notes / "inner").mkdir(parents=True)
     for number in range(3):
@@ -56,7 +55,6 @@ def test_a_locked_folder_below_is_named_and_not_pruned(tmp_path: Path, mode: str
 
 
 def test_a_sidecar_is_part_of_the_signature(tmp_path: Path) -> None:
-    """Another sidecar, or none, makes another signature, and every signature has 64 bits."""
     path, beside = tmp_path / "note.txt", tmp_path / "note.txt.meta.yaml"
     path.write_text("Text.", encoding="utf-8")
     status = path.stat()

@@ -24,7 +24,6 @@ def test_other_languages_are_told(language: str, script: str) -> None:
 
 @pytest.mark.parametrize(("language", "script"), PAGES)
 def test_capitals_are_not_taken_for_english(language: str, script: str) -> None:
-    """Latin abbreviations and names tell nothing, so that of capitals nothing may be known."""
     assert judge(PAGES[language, script].upper()).script in {script, ""}
     assert not judge(PAGES[language, script].upper()).english
 
@@ -61,7 +60,6 @@ def pieces(size: int) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("size", [200, 1200])
 def test_english_texts_are_hardly_ever_taken_for_others(size: int) -> None:
-    """Prose, code and tables of this repository: at most one piece in a thousand."""
     given = pieces(size)
     wrong = [(name, piece) for name, piece in given if judge(piece).script]
     assert len(given) > 1000

@@ -23,7 +23,6 @@ def place(tmp_path: Path) -> Path:
 
 
 def test_an_index_is_opened_with_the_model_that_made_it(place: Path) -> None:
-    """Nobody has to name it again; who names another is told."""
     with milepost.open(place, read_only=True) as index:
         assert index.model.manifest.name == LIGHT
         assert index.search("What are cells made of?")[0].document == "bees"
@@ -37,7 +36,6 @@ def test_an_index_is_opened_with_the_model_that_made_it(place: Path) -> None:
 def test_a_model_that_is_not_installed_is_not_guessed(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error is that of the store, and has the fingerprint."""
     known = find_model(LIGHT).manifest.fingerprint
     monkeypatch.setattr("milepost.engine.folder.shipped_models", list)
     with pytest.raises(WrongModel) as caught:

@@ -14,13 +14,11 @@ from milepost.errors import MissingExtra
 
 
 def test_what_is_installed_is_returned() -> None:
-    """The module itself, also one inside a package."""
     assert require("json", extra="x") is json
     assert require("os.path", extra="x").join("a", "b") == str(Path("a", "b"))
 
 
 def test_what_is_missing_names_its_extra() -> None:
-    """The error says how to install it and keeps the real cause."""
     with pytest.raises(MissingExtra, match=r"pip install 'milepost\[serve\]'") as raised:
         require("no_such_module_here", extra="serve")
     assert "no_such_module_here" in str(raised.value)
@@ -31,14 +29,12 @@ def test_what_is_missing_names_its_extra() -> None:
     ("extra", "package"), [("train", "./packages/train"), ("rivals", "'./packages/eval[rivals]'")]
 )
 def test_what_a_package_of_milepost_brings_is_installed_from_the_clone(extra, package) -> None:
-    """By its folder, with its extra."""
     with pytest.raises(MissingExtra) as raised:
         require("no_such_module_here", extra=extra)
     assert raised.value.hint == f"pip install {package}"
 
 
 def test_what_is_broken_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A module that is there but cannot import something of its own is told apart."""
     (tmp_path / "broken_here.py").write_text("import a_library_it_needs\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(MissingExtra, match="a_library_it_needs"):
@@ -46,7 +42,6 @@ def test_what_is_broken_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_what_is_missing_is_found_without_imports() -> None:
-    """All that are asked for must be there; none is imported."""
     check_installed("json", "antigravity", extra="serve")
     assert "antigravity" not in sys.modules  # it would open a browser
     with pytest.raises(MissingExtra, match=r"pip install 'milepost\[serve\]'"):

@@ -80,7 +80,6 @@ def test_a_missing_package_is_one_line(install, capsys, name, installed, line):
 
 
 def test_an_option_of_a_missing_package_names_it(install):
-    """The option is in the line."""
     install(eval=__version__)
     assert _packages.function("index-drift", asked="doctor --against") == "loaded"
     with pytest.raises(MissingPackage, match="install milepost-lab"):
@@ -89,7 +88,6 @@ def test_an_option_of_a_missing_package_names_it(install):
 
 @pytest.mark.parametrize("odd", ["eval", "train"])
 def test_a_package_of_another_version_is_refused(install, capsys, odd):
-    """It and those below it must be of this version; the error names the one that is not."""
     install(**{"eval": __version__, "train": __version__, odd: "9.9.9"})
     match = rf"milepost-{odd} 9\.9\.9 does not match milepost {__version__}; try: pip install \. "
     with pytest.raises(PackageMismatch, match=match):
@@ -101,7 +99,6 @@ def test_a_package_of_another_version_is_refused(install, capsys, odd):
 
 
 def test_the_help_names_what_is_not_installed(install):
-    """All commands are listed, and those of other packages once they are installed."""
     install(eval=__version__)
     text = CliRunner().invoke(program, ["--help"]).stdout
     assert "Learn a model's ranking and probabilities. [milepost-train is not" in text
@@ -110,7 +107,6 @@ def test_the_help_names_what_is_not_installed(install):
 
 
 def test_a_mistyped_command_is_no_missing_package(install, capsys):
-    """An unknown name is an unknown command, whatever is installed."""
     install()
     with pytest.raises(SystemExit):
         program.main(["serch"])
@@ -118,7 +114,6 @@ def test_a_mistyped_command_is_no_missing_package(install, capsys):
 
 
 def test_a_missing_package_ends_a_process_with_2(tmp_path):
-    """With its own exit code and one line, in a Python that finds no package."""
     import subprocess
 
     code = (

@@ -23,7 +23,6 @@ _ANY = st.recursive(
 
 @given(st.dictionaries(st.text() | st.integers(), _ANY, max_size=90))
 def test_what_files_say_becomes_properties(said: dict[Any, Any]) -> None:
-    """Whatever a file says, what is kept is a valid, bounded property, and survives storing."""
     made = cleaned(said)
     assert len(made) <= 64
     assert checked(dict(made)) == made
@@ -34,7 +33,6 @@ def test_what_files_say_becomes_properties(said: dict[Any, Any]) -> None:
 
 
 def test_values_of_files_are_tidied() -> None:
-    """Keys are made keys, dates dates, lists strings; nothing else is kept."""
     made = cleaned(
         {
             "Project Name": " a\n b\x00",
@@ -76,13 +74,11 @@ def test_values_of_files_are_tidied() -> None:
     ],
 )
 def test_callers_are_refused(given_: dict[Any, Any], problem: str) -> None:
-    """A caller's document with a property that cannot be kept is refused with its key."""
     with pytest.raises(InputError, match=problem):
         Document("d", "text", properties=given_)
 
 
 def test_documents_hold_them_unchangeably() -> None:
-    """A document's properties are a copy, cannot be changed, compare, hash and pickle."""
     mine: dict[str, Any] = {"tags": ["a", "b"], "year": 2020}
     document = Document("d", "text", properties=mine)
     mine["year"] = 3
@@ -96,7 +92,6 @@ def test_documents_hold_them_unchangeably() -> None:
 
 
 def test_merged_lets_the_second_win() -> None:
-    """A sidecar wins over its file, and its keys are the last to go where there are too many."""
     many = {f"k{n}": float(n) for n in range(64)}
     made = merged(many, {"own": "x", "k1": "y"})
     assert (len(made), made["own"], made["k1"]) == (64, "x", "y")
@@ -120,5 +115,4 @@ def test_merged_lets_the_second_win() -> None:
     ],
 )
 def test_dates(written: str, date: str | None) -> None:
-    """Dates of files are read in the forms that standards give them, and never guessed."""
     assert iso_date(written) == date

@@ -18,7 +18,6 @@ LONG = "Who paid for the ship? The town had none to give. " * 6
 
 @pytest.mark.parametrize("question", ["Who builds?", "  who\n", "One. Two! Three?", LONG])
 def test_a_prefix_is_read_as_if_it_were_asked(question):
-    """The engine gets what it gets for prefix and question as one; nothing else changes."""
     with_it, seen = recorded(query_prefix=PREFIX, longest=40, window=80)
     without, wanted = recorded(longest=40, window=80)
     found = with_it.encode_query(question)
@@ -31,14 +30,12 @@ def test_a_prefix_is_read_as_if_it_were_asked(question):
 
 
 def test_documents_have_no_prefix():
-    """Only what is asked is read with it."""
     with_it, _ = recorded(query_prefix=PREFIX)
     without, _ = recorded()
     np.testing.assert_array_equal(with_it.encode(LONG).vectors, without.encode(LONG).vectors)
 
 
 def test_its_tokens_count_among_the_questions():
-    """A question that with the prefix is longer than a sentence may be is a text of several."""
     tokens = MODEL.count_tokens(PREFIX)
     for words, windows in ((20 - tokens, 1), (21 - tokens, 2)):
         encoder, engine = recorded(query_prefix=PREFIX, longest=20, window=40)
@@ -49,14 +46,12 @@ def test_its_tokens_count_among_the_questions():
 
 @pytest.mark.parametrize(("question", "words"), [(" ", "is empty"), ("?!", "'\\?!' has neither")])
 def test_a_prefix_makes_no_question(question, words):
-    """What has no words is refused whatever stands in front of it."""
     encoder, _ = recorded(query_prefix=PREFIX)
     with pytest.raises(BadQuestion, match=words):
         encoder.encode_query(question)
 
 
 def test_the_reranker_asks_by_its_own_prefix():
-    """Its windows begin with prefix and question, which leave that much less room."""
     encoder, engine = recorded(query_prefix=PREFIX, window=40, longest=20)
     asked = LandmarkReranker(encoder).for_query(" Who builds? ")
     question = list(MODEL.tokenizer.count([prefixed("Who builds?", PREFIX)])[0][0])

@@ -30,7 +30,6 @@ def _files(folder: Path, texts: list[str]) -> list[ToRead]:
 
 
 def test_the_next_file_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
-    """What is asked for later was read from the file as it was."""
     one, two = _files(tmp_path, ["Bees dance.", "Owls see."])
     begun = threading.Event()
 
@@ -48,7 +47,6 @@ def test_the_next_file_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_file_that_has_changed_meanwhile_is_read_again(tmp_path: Path) -> None:
-    """The text belongs to the size and time that are stored with it."""
     one, two = _files(tmp_path, ["Bees dance.", "Owls see."])
     with ReadingAhead([one, two]) as ahead:
         ahead.read(one)
@@ -57,7 +55,6 @@ def test_a_file_that_has_changed_meanwhile_is_read_again(tmp_path: Path) -> None
 
 
 def test_errors_come_when_their_file_is_asked_for(tmp_path: Path) -> None:
-    """A file that cannot be read spoils neither the one before nor the one after."""
     one, two, three = _files(tmp_path, ["Bees dance.", "", "Owls see."])
     two[1].write_bytes(b"\x00\x01\x02\xff" * 99)
     with ReadingAhead([one, two, three]) as ahead:
@@ -68,7 +65,6 @@ def test_errors_come_when_their_file_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_an_index_reads_while_it_encodes(tmp_path: Path) -> None:
-    """Each document is stored with its own text; what is unchanged is not read."""
     _files(tmp_path, [f"Document {number} is about bees." for number in range(1, 6)])
     steps: list[Step] = []
     with milepost.open(model=fake_encoder()) as index:

@@ -25,7 +25,6 @@ from milepost.stemming import SCRIPTS, stem, stemmer_class, stemmer_of
     ],
 )
 def test_forms_of_a_word_have_one_stem(words: str, name: str) -> None:
-    """By the stemmer of their script."""
     forms = words.split()
     assert {stemmer_of(form) for form in forms} == {name}
     assert len({stem(form) for form in forms}) == 1
@@ -36,13 +35,11 @@ def test_forms_of_a_word_have_one_stem(words: str, name: str) -> None:
     "word", ["", "gas", "größe", "ספרים", "μmol", "covidом", "группа2", "ღვინო"]
 )
 def test_other_words_stay(word: str) -> None:
-    """Short English ones, those of other scripts, and those of two scripts."""
     assert stemmer_of(word) is None
     assert stem(word) == word
 
 
 def test_scripts_do_not_overlap() -> None:
-    """Each letter has one stemmer at most, and none is ASCII."""
     ranges = sorted(SCRIPTS.values())
     assert ranges[0][0] > "\x7f"
     assert all(last < first for (_, last), (first, _) in pairwise(ranges))

@@ -14,7 +14,6 @@ PAGE = "<html><head><title>Untitled</title></head><body><p>Bees build cells.</p>
 
 
 def test_files_have_the_properties_of_their_item(tmp_path: Path) -> None:
-    """Title, author and date; a change in Zotero is stored without encoding, a sidecar wins."""
     library = ZoteroLibrary(tmp_path / "zotero")
     work = library.item(
         {1: "On the Origin", 6: "1859-11-00 November 1859"}, [(8, DARWIN), (8, SOCIETY)]
@@ -50,6 +49,5 @@ def test_files_have_the_properties_of_their_item(tmp_path: Path) -> None:
 
 
 def test_other_files_have_none(tmp_path: Path) -> None:
-    """Neither a file elsewhere nor one whose database is gone."""
     assert zotero.described(str(tmp_path / "a.pdf")) == {}
     assert zotero.described(str(tmp_path / "storage" / "ABCD1234" / "a.pdf")) == {}

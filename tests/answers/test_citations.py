@@ -15,7 +15,6 @@ GOLD = "Gold melts at 1064 degrees. It is heavier than lead."
 
 
 def passage(name: str, text: str, start: int = 100) -> Passage:
-    """A passage that begins at some offset of its document."""
     return Passage(text, name, f"/files/{name}.txt", start, start + len(text), 0.9, (), None, None)
 
 
@@ -48,13 +47,11 @@ def cited(answer: str) -> list[tuple[str, tuple[int, ...]]]:
 def test_sentences_and_what_they_cite(
     answer: str, expected: list[tuple[str, tuple[int, ...]]]
 ) -> None:
-    """In the ways language models write citations; what is none is left alone."""
     assert cited(answer) == expected
 
 
 @given(st.text(max_size=200))
 def test_any_answer_is_read(answer: str) -> None:
-    """Sentences come in order, each a part of the text, and nothing fails."""
     end = 0
     for (start, stop), words, numbers in cited_sentences(answer):
         assert end <= start < stop <= len(answer)
@@ -83,12 +80,10 @@ def test_any_answer_is_read(answer: str) -> None:
     ],
 )
 def test_verdicts(answer: str, verdicts: list[str]) -> None:
-    """Word for word, paraphrased, misquoted, or of a passage that there is not."""
     assert [citation.verdict for citation in check_citations(answer, PASSAGES)] == verdicts
 
 
 def test_places_are_those_of_the_document() -> None:
-    """Offsets of quotes count from the beginning of the document, not of the passage."""
     text = "A first line.\n\n" + GOLD
     found = fake_index({"gold": text}).search("gold lead degrees", k=1)
     answer = 'Gold is "heavier than  lead" [1]. It melts at "1064 degrees" [1].'
@@ -100,7 +95,6 @@ def test_places_are_those_of_the_document() -> None:
 
 
 def test_a_misquoted_citation_says_what_is_not_there() -> None:
-    """The words that no cited passage has."""
     answer = 'They make "cells of wax" and "cells of gold" [1].'
     (citation,) = check_citations(answer, PASSAGES)
     assert citation.quotes == ("cells of gold",)

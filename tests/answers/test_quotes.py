@@ -32,13 +32,11 @@ PASSAGE = "The fee was low. In 1998 it was raised\n  to £5.50 (from £3), and f
     ],
 )
 def test_quotes_of_a_passage(quote: str, found: str | None) -> None:
-    """White space is folded, edges do not count, words are whole, order is kept."""
     span = find_quote(quote, PASSAGE)
     assert (span and PASSAGE[slice(*span)]) == found
 
 
 def test_scripts_without_spaces_have_no_whole_words() -> None:
-    """A quote may begin and end anywhere in Chinese."""
     assert find_quote("蜂巢是", "蜜蜂的蜂巢是用蜡做的。") == (3, 6)
 
 
@@ -52,7 +50,6 @@ apart = st.text(st.characters(exclude_categories=["Cs", "Lm", "Mc", "Me", "Mn", 
 
 @given(plain, apart, apart)
 def test_any_words_of_a_text_are_found_in_it(quote: str, before: str, after: str) -> None:
-    """Where they stand apart from what is around them."""
     span = find_quote(quote, f"{before} {quote} {after}")
     if any(map(str.isalnum, quote)):
         assert span is not None
@@ -60,7 +57,6 @@ def test_any_words_of_a_text_are_found_in_it(quote: str, before: str, after: str
 
 @given(plain, plain)
 def test_what_is_found_are_the_quotes_words(quote: str, passage: str) -> None:
-    """Nothing but white space, case, typography and marks at the edges may differ."""
     span = find_quote(quote, passage)
     if span is not None:
         assert fold(passage[slice(*span)]).letters == stripped(quote.strip(EDGES)).letters

@@ -32,6 +32,5 @@ def test_ray_that_cannot_start(tmp_path: Path) -> None:
 
 
 def test_a_cluster_that_is_not_there() -> None:
-    """Its address is named."""
     result = finished([sys.executable, "-c", REACH])
     assert "InputError: the cluster ray://127.0.0.1:9 cannot be reached" in result.stderr

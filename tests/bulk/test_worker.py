@@ -15,7 +15,6 @@ LIGHT = "landmark-light"
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
-    """Two texts and a file that cannot be read."""
     folder = tmp_path / "files"
     folder.mkdir()
     (folder / "a.txt").write_text("Bees make wax. They fly.", encoding="utf-8")

@@ -23,7 +23,6 @@ CASES = [
 @pytest.mark.parametrize(("text", "verdict", "code"), CASES)
 @pytest.mark.parametrize("indexed", [True, False])
 def test_verdicts_and_exit_codes(cli, model, notes, db, text, verdict, code, indexed):
-    """Files and an index of them give the same verdict, exit code and places."""
     where = ["--db", db] if indexed else [notes]
     result = cli("check", *where, text, "--json", "--min-score", "0.99", *model)
     record = json.loads(result.stdout)
@@ -43,7 +42,6 @@ def test_verdicts_and_exit_codes(cli, model, notes, db, text, verdict, code, ind
 
 
 def test_people_see_the_verdict_and_what_differs(cli, model, notes):
-    """The verdict, the place and its text; differences as signs, or as colours."""
     asked = "check", notes, "Tugs pull large boats to the quay."
     result = cli(*asked, *model)
     lines = result.stdout.splitlines()
@@ -61,7 +59,6 @@ def test_people_see_the_verdict_and_what_differs(cli, model, notes):
 
 
 def test_a_claim_is_judged_before_people(cli, model, notes):
-    """The sentence that decides, and in words what differs; else the best probability."""
     held = cli("check", notes, "What lays eggs is the queen", *model)
     assert held.stdout.startswith("supported")
     assert "The queen lays the eggs" in held.stdout
@@ -74,7 +71,6 @@ def test_a_claim_is_judged_before_people(cli, model, notes):
 
 
 def test_a_quotation_needs_neither_model_nor_index(cli, model, notes, tmp_path, monkeypatch):
-    """Files are only read where the text is in them; a claim has them indexed and kept."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
     assert cli("check", notes, "the queen lays the eggs", *model).exit_code == 0
     assert not (cache_folder() / "indexes").exists()
@@ -85,7 +81,6 @@ def test_a_quotation_needs_neither_model_nor_index(cli, model, notes, tmp_path, 
 
 
 def test_files_that_cannot_be_read_are_reported(cli, model, notes):
-    """The others are searched; where none can be read the exit code is 2."""
     (notes / "empty.txt").write_bytes(b"")
     for text, code in (("the queen lays the eggs", 0), ("zebras graze here", 1)):
         result = cli("check", notes, text, "--min-score", 1, *model)
@@ -96,7 +91,6 @@ def test_files_that_cannot_be_read_are_reported(cli, model, notes):
 
 
 def test_in_limits_the_documents(cli, model, notes, db):
-    """--in names documents of the files or of the index."""
     for where in ([notes], ["--db", db]):
         asked = "check", *where, "the queen lays the eggs", "--min-score", 1, *model
         assert cli(*asked, "--in", "bees.txt").exit_code == 0
@@ -106,7 +100,6 @@ def test_in_limits_the_documents(cli, model, notes, db):
 
 
 def test_the_text_may_come_from_stdin(cli, model, notes):
-    """A dash as TEXT reads it from stdin; as PATH it is a document."""
     quotation = "The queen lays\nthe eggs, and the workers feed the young."
     assert cli("check", notes, "-", *model, input=quotation).exit_code == 0
     assert cli("check", "-", "queen lays", *model, input=quotation).exit_code == 0
@@ -116,7 +109,6 @@ def test_the_text_may_come_from_stdin(cli, model, notes):
 
 @pytest.mark.parametrize("text", ["", "  ", "?!"])
 def test_nothing_to_check_is_an_error(cli, model, notes, text):
-    """One line, before anything is read."""
     result = cli("check", notes, text, *model)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
@@ -124,14 +116,12 @@ def test_nothing_to_check_is_an_error(cli, model, notes, text):
 
 
 def test_arguments_the_wrong_way_round(cli, model, notes):
-    """As in a search: the error shows the order."""
     result = cli("check", "the queen lays the eggs", notes / "bees.txt", *model)
     assert result.exit_code == 2
     assert 'TEXT comes last; try: milepost check PATH "…"' in result.stderr
 
 
 def test_nothing_to_search_names_the_command(cli, model):
-    """Without PATH and index the hint is of this command."""
     result = cli("check", "the queen", *model)
     assert result.exit_code == 2
     assert 'milepost check PATH "…"' in result.stderr

@@ -10,7 +10,6 @@ LIGHT = "landmark-light"
 
 
 def test_the_command(cli, tmp_path: Path) -> None:
-    """It says what was copied, and refuses to run without its two ends."""
     source, target = tmp_path / "source", tmp_path / "target"
     with milepost.open(source, model=LIGHT) as index:
         index.add([milepost.Document(name, "One. Two.") for name in ("a", "b")])

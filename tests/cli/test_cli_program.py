@@ -31,7 +31,6 @@ HEAVY = ("numpy", "torch", "openvino", "rich", "rich.progress", "pypdfium2", "mi
     ],
 )
 def test_wrong_usage_is_one_line(cli, args):
-    """Wrong usage gives exit code 2, one line on stderr with the next command, no stdout."""
     result = cli(*args)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("milepost: ")
@@ -40,24 +39,20 @@ def test_wrong_usage_is_one_line(cli, args):
 
 
 def test_a_mistyped_command_is_guessed(cli):
-    """The nearest command is named."""
     assert "try: 'search', or milepost --help" in cli("serch", "x").stderr
 
 
 def test_no_command_shows_the_help(cli):
-    """Without a command the help goes to stderr, with exit code 2."""
     result = cli()
     assert (result.exit_code, result.stdout) == (2, "")
     assert "Exit codes" in result.stderr
 
 
 def test_version(cli):
-    """--version prints name and version."""
     assert cli("--version").stdout == f"milepost {milepost.__version__}\n"
 
 
 def test_debug_shows_the_traceback(cli, tmp_path):
-    """Only with --debug the traceback is shown, before the one line."""
     plain = cli("info", "--model", tmp_path / "none")
     debug = cli("info", "--model", tmp_path / "none", "--debug")
     assert "Traceback" not in plain.stderr
@@ -67,8 +62,6 @@ def test_debug_shows_the_traceback(cli, tmp_path):
 
 
 def test_an_unexpected_error_is_one_line(cli, monkeypatch):
-    """A fault of our own is called that, in one line, with the way to report it."""
-
     def broken(*_: object) -> None:
         raise ZeroDivisionError("division by zero")
 
@@ -81,8 +74,6 @@ def test_an_unexpected_error_is_one_line(cli, monkeypatch):
 
 
 def test_an_error_of_several_lines_is_folded(cli, monkeypatch):
-    """Line ends and escape sequences in a message do not reach the terminal."""
-
     def broken(*_: object) -> None:
         raise MilepostError("two\nlines \x1b[31m", "mend")
 
@@ -115,7 +106,6 @@ def loaded(code: str) -> list[str]:
 
 @pytest.mark.parametrize("args", [None, ["--help"], ["search", "--help"], ["--version"]])
 def test_nothing_heavy_is_imported_before_it_is_needed(args):
-    """Neither ``import milepost`` nor the help loads numpy, an engine, rich or a reader."""
     code = "import milepost"
     if args is not None:
         code = (
@@ -126,7 +116,6 @@ def test_nothing_heavy_is_imported_before_it_is_needed(args):
 
 
 def test_a_cached_search_loads_no_reader(model, cli, notes):
-    """The second search of a file loads no reader, no detector of encodings, no progress bar."""
     args = ["search", "bees", str(notes / "bees.txt"), *model]
     cli(*args)
     code = (
@@ -149,7 +138,6 @@ def test_a_cached_search_loads_no_reader(model, cli, notes):
 
 
 def test_the_table_of_commands_says_what_they_say():
-    """A command that is listed without being imported has the name and help of the real one."""
     told = {name: text for name, (_, text) in [*program.table.items(), *COMMANDS.items()]}
     for name in program.list_commands(None):
         command = program.get_command(None, name)
@@ -158,7 +146,6 @@ def test_the_table_of_commands_says_what_they_say():
 
 
 def test_a_search_imports_no_other_command():
-    """Trainer, lab and evaluation stay out of a search's process, and entry points are not read."""
     code = (
         "import sys; from milepost.cli.program import program; "
         "program.get_command(None, 'search'); import milepost.index, milepost.reranker; "

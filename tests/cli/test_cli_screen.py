@@ -19,7 +19,6 @@ from milepost.intake import Step
 @settings(max_examples=200)
 @given(st.lists(st.floats(-20, 20), min_size=1, max_size=8))
 def test_rounded_parts_add_up_and_stay_near(values):
-    """Rounded parts sum to the rounded total, each within a last digit of its true value."""
     parts = {str(number): value for number, value in enumerate(values)}
     shown = summing(parts, sum(values))
     assert (
@@ -33,7 +32,6 @@ def test_rounded_parts_add_up_and_stay_near(values):
 @settings(max_examples=200)
 @given(st.text())
 def test_what_is_printed_keeps_its_length_and_steers_nothing(text):
-    """Control characters are replaced one for one, so offsets stay true."""
     shown = visible(text)
     assert len(shown) == len(text)
     assert not any((ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 for c in shown)
@@ -41,7 +39,6 @@ def test_what_is_printed_keeps_its_length_and_steers_nothing(text):
 
 
 def test_broken_lines_are_joined_and_lists_are_not():
-    """A long line that goes on is joined; a short one, an indented one or a list item is not."""
     long = "This line was broken by a printer who had a narrow page"
     assert reflowed(f"{long}\nand goes on.") == f"{long} and goes on."
     for text in (f"{long}\n- item", f"{long}\n    code", "Short\nlines", f"{long}\n\nNext"):
@@ -49,7 +46,6 @@ def test_broken_lines_are_joined_and_lists_are_not():
 
 
 def test_words_are_found_in_every_script():
-    """Stems match inflected words; pairs of characters match inside a run without spaces."""
     text = "Building 1,600 cells, naïve Zellen 東京都庁"
     words = {"build", "1600", "naiv", "京都"}
     found = [text[start:end] for start, end in matched(text, words)]
@@ -67,7 +63,6 @@ def test_pace_counts_only_what_had_to_be_read():
 
 
 def test_colours_follow_option_then_environment_then_stream(monkeypatch, capsys):
-    """--color decides, then FORCE_COLOR, then NO_COLOR; a pipe has none."""
     import sys
 
     assert not has_colours("auto", sys.stdout)
@@ -79,7 +74,6 @@ def test_colours_follow_option_then_environment_then_stream(monkeypatch, capsys)
 
 
 def test_the_index_is_chosen_in_order(monkeypatch, tmp_path):
-    """--db, then MILEPOST_DB, then ./.milepost if it is there."""
     assert chosen_db(None) is None
     DB.mkdir()
     assert chosen_db(None) == DB
@@ -89,7 +83,6 @@ def test_the_index_is_chosen_in_order(monkeypatch, tmp_path):
 
 
 def test_an_address_that_holds_no_index_is_refused(cli, monkeypatch):
-    """By --db and by MILEPOST_DB; no folder is made, no password is printed."""
     address = "redis://anna:s3cret@localhost/notes"
     given = cli("info", "--db", address)
     monkeypatch.setenv("MILEPOST_DB", address)

@@ -17,12 +17,10 @@ from support.small_index import write_schema
 
 
 def found(result) -> list[dict]:
-    """Read the passages of a JSON result."""
     return json.loads(result.stdout)["passages"]
 
 
 def test_a_file_is_searched_without_set_up(cli, usual_model, notes):
-    """A question and a file are enough: the sentence that answers comes first, with its line."""
     result = cli("search", "What do bees build?", notes / "bees.txt", *usual_model)
     assert result.exit_code == 0
     assert result.stdout.splitlines()[0] == f"{notes / 'bees.txt'}:1: Bees build cells of wax."
@@ -30,7 +28,6 @@ def test_a_file_is_searched_without_set_up(cli, usual_model, notes):
 
 
 def test_json_has_every_field_and_true_offsets(cli, model, db):
-    """The JSON carries the fields of Passage, and text == document_text[start:end]."""
     result = cli("search", "What melts at 1064 degrees?", "--db", db, "--json", *model)
     record = json.loads(result.stdout)
     assert record["version"] == 2
@@ -50,7 +47,6 @@ def test_json_has_every_field_and_true_offsets(cli, model, db):
 
 
 def test_json_of_paths_has_the_report(cli, model, notes):
-    """With PATHs the JSON says what was read, and what could not be."""
     (notes / "empty.txt").write_bytes(b"")
     result = cli("search", "bees", notes, "--json", *model)
     report = json.loads(result.stdout)["report"]
@@ -61,7 +57,6 @@ def test_json_of_paths_has_the_report(cli, model, notes):
 
 
 def test_explain_adds_the_reasons_to_json(cli, model, db):
-    """--json --explain carries signals, weights, terms, notes and heat."""
     result = cli("search", "Where do tugs pull ships?", "--db", db, "--json", "--explain", *model)
     record = json.loads(result.stdout)
     assert record["weights"]
@@ -78,7 +73,6 @@ def test_explain_adds_the_reasons_to_json(cli, model, db):
 
 
 def test_an_index_of_an_older_schema_is_refused(cli, model, own_db):
-    """Searching it names both versions and the command that makes it anew, in one line."""
     write_schema(own_db, 2)
     result = cli("search", "bees", "--db", own_db, *model)
     assert (result.exit_code, result.stdout) == (2, "")
@@ -88,7 +82,6 @@ def test_an_index_of_an_older_schema_is_refused(cli, model, own_db):
 
 
 def test_stdin_is_a_document(cli, model):
-    """A dash reads the document from stdin."""
     text = "Copper is red. Tin is white."
     result = cli("search", "Which metal is red?", "-", "--json", *model, input=text)
     assert result.exit_code == 0
@@ -98,14 +91,12 @@ def test_stdin_is_a_document(cli, model):
 
 
 def test_an_empty_stdin_is_named(cli, model):
-    """Nothing through the pipe is an error of one line."""
     result = cli("search", "red?", "-", *model, input="")
     assert result.exit_code == 2
     assert result.stderr == "milepost: stdin is empty; try: pipe a text into it, or name a file\n"
 
 
 def test_the_index_of_the_folder_is_found(cli, model, notes, monkeypatch, tmp_path):
-    """Without PATH: --db, else MILEPOST_DB, else ./.milepost, else the next command."""
     result = cli("search", "bees", *model)
     assert result.exit_code == 2
     assert "milepost index PATH" in result.stderr
@@ -119,21 +110,18 @@ def test_the_index_of_the_folder_is_found(cli, model, notes, monkeypatch, tmp_pa
 
 
 def test_a_search_makes_no_index(cli, model, tmp_path):
-    """Searching an index that is not there leaves no folder behind."""
     assert cli("search", "bees", "--db", tmp_path / "none", *model).exit_code == 2
     assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize("name", ["gold.txt", "g*.txt", "{notes}/gold.txt"])
 def test_in_limits_the_documents(cli, model, db, same_notes, name):
-    """--in takes a file name, a pattern or a path."""
     name = name.format(notes=same_notes)
     result = cli("search", "bees", "--db", db, "--json", "--in", name, *model)
     assert {Path(passage["document"]).name for passage in found(result)} == {"gold.txt"}
 
 
 def test_in_refuses_a_name_that_means_nothing(cli, model, db):
-    """A document that is not there is an error, not an empty answer."""
     result = cli("search", "bees", "--db", db, "--in", "golf.txt", *model)
     assert result.exit_code == 2
     assert result.stderr == (
@@ -142,14 +130,12 @@ def test_in_refuses_a_name_that_means_nothing(cli, model, db):
 
 
 def test_an_empty_path_is_not_the_current_folder(cli, model):
-    """An unset variable of the shell reads nothing by mistake."""
     Path("note.txt").write_text("Bees build cells.", encoding="utf-8")
     result = cli("search", "bees", "", *model)
     assert result.exit_code == 2
 
 
 def test_k_and_budget_bound_the_answer(cli, model, db):
-    """-k bounds the passages, --budget their characters."""
     assert len(found(cli("search", "ship", "--db", db, "-k", "1", "--json", *model))) == 1
     passages = found(cli("search", "ship", "--db", db, "--budget", "60c", "--json", *model))
     assert passages
@@ -158,7 +144,6 @@ def test_k_and_budget_bound_the_answer(cli, model, db):
 
 @pytest.mark.parametrize("budget", ["0", "12x", "many"])
 def test_a_bad_budget_is_refused_before_reading(cli, model, notes, tmp_path, monkeypatch, budget):
-    """One line that shows how a budget is written; nothing was read."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
     result = cli("search", "bees", notes, "--budget", budget, *model)
     assert (result.exit_code, result.stdout) == (2, "")
@@ -168,7 +153,6 @@ def test_a_bad_budget_is_refused_before_reading(cli, model, notes, tmp_path, mon
 
 
 def test_nothing_likely_enough_is_nothing_found(cli, model, db):
-    """Where no passage reaches --min-score: exit code 1, and one line with the best one's."""
     asked = "search", "Where do tugs pull ships?", "--db", db, *model
     best = found(cli(*asked, "--json"))[0]["score"]
     result = cli(*asked, "--min-score", "1")
@@ -184,7 +168,6 @@ def test_nothing_likely_enough_is_nothing_found(cli, model, db):
 
 @pytest.mark.parametrize("least", ["20", "-0.1", "nan", "some"])
 def test_min_score_takes_a_probability(cli, model, db, least):
-    """A percentage or a word is an error of one line, and says what is taken."""
     result = cli("search", "tugs", "--db", db, "--min-score", least, *model)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
@@ -192,7 +175,6 @@ def test_min_score_takes_a_probability(cli, model, db, least):
 
 
 def test_nothing_to_search_is_nothing_found(cli, model, tmp_path):
-    """A folder without files gives exit code 1 and says so."""
     (tmp_path / "bare").mkdir()
     result = cli("search", "bees", tmp_path / "bare", *model)
     assert (result.exit_code, result.stdout) == (1, "")
@@ -200,14 +182,12 @@ def test_nothing_to_search_is_nothing_found(cli, model, tmp_path):
 
 
 def test_nothing_readable_is_an_error(cli, model, tmp_path):
-    """Where every path fails the exit code is 2 and the reason is said."""
     result = cli("search", "bees", tmp_path / "missing.pdf", *model)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "missing.pdf does not exist" in result.stderr
 
 
 def test_a_question_of_unknown_words_is_answered_with_a_warning(cli, model, db):
-    """Where no word is known and no sentence stands out, a note says so."""
     result = cli("search", "zzyzx quux", "--db", db, *model)
     assert result.exit_code == 0
     assert "low confidence" in result.stderr
@@ -216,7 +196,6 @@ def test_a_question_of_unknown_words_is_answered_with_a_warning(cli, model, db):
 
 @pytest.mark.parametrize("question", ["", "  ", "?!"])
 def test_a_question_without_words_is_refused_before_reading(cli, model, notes, question):
-    """An empty question is an error of one line, before the files are read."""
     result = cli("search", question, notes, *model)
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
@@ -224,7 +203,6 @@ def test_a_question_without_words_is_refused_before_reading(cli, model, notes, q
 
 
 def test_a_page_and_a_heading_are_shown(cli, model, notes):
-    """The heading that a passage stands under is printed beside its file."""
     asked = "search", "What was canvas woven from?", notes / "ships.md", "-k", 1, *model
     lines = cli(*asked, "-C", 0).stdout.splitlines()
     assert re.search(r"ships\.md · Sails · [\w, ]+ \d+%$", lines[0])
@@ -233,7 +211,6 @@ def test_a_page_and_a_heading_are_shown(cli, model, notes):
 
 
 def test_hidden_text_is_found_only_if_it_is_kept(cli, model, tmp_path):
-    """Hidden text is reported and left out; kept, it is searched and cached apart."""
     page = PdfPage()
     page.text(72, 700, "The fee is five euros a month.")
     page.operations.append("BT 3 Tr /F1 10 Tf 1 0 0 1 72 600 Tm (Badgers dig deep setts.) Tj ET")
@@ -251,7 +228,6 @@ def test_hidden_text_is_found_only_if_it_is_kept(cli, model, tmp_path):
 
 
 def test_notes_of_a_file_come_with_every_search(cli, model, tmp_path):
-    """What could not be read is said again when the file comes from the cache."""
     mail = tmp_path / "sealed.eml"
     body = "Content-Type: multipart/encrypted; boundary=b\n\n--b\n\nVersion: 1\n--b--\n"
     mail.write_text(f"From: a@example.org\nSubject: X\nMIME-Version: 1.0\n{body}", encoding="utf-8")
@@ -260,7 +236,6 @@ def test_notes_of_a_file_come_with_every_search(cli, model, tmp_path):
 
 
 def test_phrases_must_occur_and_excluded_words_must_not(cli, model, db):
-    """Passages hold what is in quotation marks; the JSON and a note say so."""
     asked = 'What is pulled to "the quay" by ships -canvas'
     record = json.loads(cli("search", asked, "--db", db, "--json", *model).stdout)
     assert record["question"] == asked

@@ -12,7 +12,6 @@ WAX = "Bees build cells of wax. The queen lays the eggs.\n"
 
 @pytest.fixture
 def described(tmp_path: Path) -> Path:
-    """Two notes and a sidecar."""
     folder = tmp_path / "described"
     folder.mkdir()
     head = "---\nauthor: Ann Lee\ndate: 2020-03\n---\n\n"
@@ -32,7 +31,6 @@ def described(tmp_path: Path) -> Path:
     ],
 )
 def test_search_and_check_and_ask(cli, model, described, tmp_path, where, name):
-    """The documents that match, whether PATHs are searched or an index."""
     result = cli("search", "wax cells", described, "--where", where, "--json", *model)
     assert result.exit_code == 0, result.stderr
     found = {Path(each["document"]).name for each in json.loads(result.stdout)["passages"]}
@@ -47,7 +45,6 @@ def test_search_and_check_and_ask(cli, model, described, tmp_path, where, name):
 
 
 def test_no_document_matches(cli, model, described):
-    """Exit code 1, and the filter that left nothing."""
     asked = "search", "wax", described, "--where", "year>=2030"
     result = cli(*asked, *model)
     assert (result.exit_code, result.stdout) == (1, "")
@@ -67,7 +64,6 @@ def test_no_document_matches(cli, model, described):
 
 @pytest.mark.parametrize("command", ["search", "ask"])
 def test_a_bad_filter_is_refused_before_reading(cli, model, described, command):
-    """One line with the column and what is allowed; exit code 2."""
     result = cli(command, "wax", described / "gone", "--where", "kind = pdf", *model)
     assert result.exit_code == 2
     assert result.stderr.strip() == (
@@ -76,7 +72,6 @@ def test_a_bad_filter_is_refused_before_reading(cli, model, described, command):
 
 
 def test_info_lists_properties(cli, model, described, tmp_path):
-    """The JSON of an index has the properties of each document; a sidecar is not one."""
     db = tmp_path / "described.milepost"
     assert cli("index", described, "--db", db, *model).exit_code == 0
     listed = json.loads(cli("info", "--db", db, "--json", *model).stdout)["index"]["documents"]

@@ -27,13 +27,11 @@ def curve(*points: tuple[float, float]) -> np.ndarray:
     ],
 )
 def test_by_hand(points: list[tuple[float, float]], cells: int, wanted: tuple[float, ...]) -> None:
-    """The greatest of each part, zero where no sentence is, to four digits."""
     assert strip(curve(*points), cells) == wanted
 
 
 @given(st.lists(st.tuples(SHARE, SHARE), max_size=80), st.integers(1, 100) | st.just(CELLS))
 def test_it_equals_a_plain_loop(points: list[tuple[float, float]], cells: int) -> None:
-    """Any sentences in any order, as many parts as are asked for."""
     heights = [0.0] * cells
     for position, score in points:
         part = min(int(position * cells), cells - 1)
@@ -47,7 +45,6 @@ def test_it_equals_a_plain_loop(points: list[tuple[float, float]], cells: int) -
 def test_peaks_are_offsets_of_the_greatest(
     points: list[tuple[float, float]], cells: int, characters: int
 ) -> None:
-    """In each part one of its greatest, else where the part begins."""
     found = peaks(curve(*points), characters, cells)
     for part, offset in enumerate(found):
         inside = [(s, p) for p, s in points if min(int(p * cells), cells - 1) == part]

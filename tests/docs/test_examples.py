@@ -34,7 +34,6 @@ def test_an_example_stores_and_finds(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The best chunk is the one that answers, and its offset is that in the text."""
     if not shipped_models():
         pytest.skip("no model is shipped here")
     needed = {"qdrant": "qdrant_client", "chroma": "chromadb", "pgvector": "pgvector"}
@@ -63,6 +62,5 @@ def test_an_example_stores_and_finds(
 
 
 def test_examples_are_short() -> None:
-    """Each is read at a glance."""
     for script in EXAMPLES:
         assert len(script.read_text(encoding="utf-8").splitlines()) <= 40, script.name

@@ -17,7 +17,6 @@ from milepost.errors import ModelError
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty hub cache, and a hub that nobody answers for."""
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
@@ -27,7 +26,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @contextmanager
 def hub(folder: Path, commit: str) -> Iterator[str]:
-    """Serve a folder as every model of a hub, at one commit."""
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     tree = [
         {"type": "file", "path": name, "size": len(data), "oid": name}
@@ -64,7 +62,6 @@ def hub(folder: Path, commit: str) -> Iterator[str]:
 
 
 def test_a_cached_hub_model_asks_nobody(cache: Path) -> None:
-    """A model in the hub's cache is found there, though the hub cannot be reached."""
     snapshot = cache / "models--somebody--small" / "snapshots" / "0123abc"
     snapshot.mkdir(parents=True)
     (cache / "models--somebody--small" / "refs").mkdir()
@@ -78,7 +75,6 @@ def test_a_cached_hub_model_asks_nobody(cache: Path) -> None:
 def test_files_of_another_program_are_not_the_model(
     cache: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A cache that holds only ``config.json`` does not keep the model from being fetched."""
     from huggingface_hub import constants
 
     commit = "0123abc" + "0" * 33
@@ -97,7 +93,6 @@ def test_files_of_another_program_are_not_the_model(
 
 
 def test_a_hub_that_cannot_be_reached(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a network a hub name is refused in one line with what to do next."""
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
@@ -108,7 +103,6 @@ def test_a_hub_that_cannot_be_reached(cache: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_folder_goes_before_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of that name in the current folder is taken, and the hub is not asked."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "somebody" / "small").mkdir(parents=True)
     Manifest(name="own", fingerprint="00ff", dimensions=8).write(tmp_path / "somebody" / "small")

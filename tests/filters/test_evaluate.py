@@ -50,7 +50,6 @@ PAPER = {
     ],
 )
 def test_what_holds(text: str) -> None:
-    """Text without regard to case, dates as periods, one of several values."""
     assert parse(text).matches(PAPER)
 
 
@@ -74,18 +73,15 @@ def test_what_holds(text: str) -> None:
     ],
 )
 def test_what_does_not_hold(text: str) -> None:
-    """A missing key passes no test but ``missing``; types are never mixed."""
     assert not parse(text).matches(PAPER)
 
 
 @settings(max_examples=400)
 @given(trees, properties)
 def test_evaluation_agrees_with_a_plain_evaluator(tree: Node, held: Mapping[str, object]) -> None:
-    """The evaluator of the package and one written from the page give the same."""
     assert Filter(tree).matches(held) == naive(tree, held)
 
 
 def test_a_pattern_takes_no_exponential_time() -> None:
-    """Many stars in a pattern are matched in a moment."""
     pattern = "*a" * 200 + "b"
     assert not parse(f'title matches "{pattern}"').matches({"title": "a" * 1000})

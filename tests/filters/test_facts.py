@@ -12,7 +12,6 @@ from milepost.types import Document
 
 
 def test_keys_of_a_file() -> None:
-    """A file has a path, a name, a folder and a kind; a date has a year."""
     path = os.path.join(os.sep, "data", "2024", "Plan.V2.PDF")  # noqa: PTH118
     held = facts(Document(path, "", source=path, properties={"date": "2024-05", "kind": "blog"}))
     assert held["kind"] == "pdf"
@@ -33,7 +32,6 @@ def test_keys_of_a_file() -> None:
 
 @pytest.mark.parametrize("name", ["note", "a/b.md", "", ".hidden", "v1."])
 def test_keys_of_a_given_document(name: str) -> None:
-    """A document without a file has a name and its properties, nothing that is guessed."""
     held = facts(Document(name, "", properties={"year": 1999, "date": "2024"}))
     assert "kind" not in held
     assert "folder" not in held
@@ -42,12 +40,10 @@ def test_keys_of_a_given_document(name: str) -> None:
 
 
 def test_a_file_without_suffix_has_no_kind() -> None:
-    """A leading dot is no suffix, and a name without a dot has none."""
     for name in ("/x/Makefile", "/x/.profile", "/x/odd."):
         assert "kind" not in facts(Document(name, "", source=name))
 
 
 def test_known_keys() -> None:
-    """All own keys of the documents."""
     given = [Document("a", "", properties={"x": 1}), Document("b", "", properties={"y": "2"})]
     assert known_keys(given) == {"x", "y"}

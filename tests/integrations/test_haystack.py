@@ -31,7 +31,6 @@ ALLOWED = ["milepost.*"]
 
 
 def test_a_document_is_the_passage_and_its_place(index: Index) -> None:
-    """Content, score and metadata: what ``index.search`` gives."""
     found = MilepostRetriever(index, top_k=2).run(WATER)["documents"]
     passages = index.search(WATER, k=2)
     assert [document.content for document in found] == [passage.text for passage in passages]
@@ -42,7 +41,6 @@ def test_a_document_is_the_passage_and_its_place(index: Index) -> None:
 
 
 def test_a_pipeline_of_retriever_and_prompt(index: Index) -> None:
-    """Connected as any retriever; what a run is given goes before what it was made with."""
     pipeline = Pipeline()
     pipeline.add_component("retriever", MilepostRetriever(index, top_k=3))
     template = "{% for d in documents %}[{{ d.meta.document }}] {{ d.content }}\n{% endfor %}"
@@ -56,7 +54,6 @@ def test_a_pipeline_of_retriever_and_prompt(index: Index) -> None:
 
 
 def test_a_saved_pipeline_is_loaded_again(reports: Path) -> None:
-    """YAML and back, with an index in a folder and the shipped model; the answers are the same."""
     pipeline = Pipeline()
     retriever = MilepostRetriever("reports.milepost", top_k=1, min_score=0.01, documents=None)
     pipeline.add_component("retriever", retriever)
@@ -72,7 +69,6 @@ def test_a_saved_pipeline_is_loaded_again(reports: Path) -> None:
 
 
 def test_embedders_are_saved_and_loaded_again() -> None:
-    """With all that they were made with; a loaded encoder is refused."""
     pipeline = Pipeline()
     pipeline.add_component("text", MilepostTextEmbedder("landmark-light"))
     made = MilepostDocumentEmbedder("landmark-light", ["title"], " / ")
@@ -85,7 +81,6 @@ def test_embedders_are_saved_and_loaded_again() -> None:
 
 
 def test_vectors_are_those_of_the_encoder() -> None:
-    """Questions as questions, documents whole, metadata in front where asked for."""
     encoder = fake_encoder()
     question = MilepostTextEmbedder(encoder).run("One? Two.")["embedding"]
     assert np.array_equal(question, encoder.encode_query("One? Two."))
@@ -102,7 +97,6 @@ def test_vectors_are_those_of_the_encoder() -> None:
 
 
 def test_what_cannot_be_done_is_refused(index: Index, tmp_path: Path) -> None:
-    """Filters, saving an open index, a missing folder."""
     retriever = MilepostRetriever(index)
     with pytest.raises(InputError, match="does not read Haystack's filters"):
         retriever.run(WATER, filters={"field": "meta.page", "operator": "==", "value": 7})
@@ -113,21 +107,18 @@ def test_what_cannot_be_done_is_refused(index: Index, tmp_path: Path) -> None:
 
 
 def test_run_async_gives_what_run_gives(index: Index) -> None:
-    """In a thread."""
     retriever = MilepostRetriever(index, top_k=2)
     found: dict[str, Any] = asyncio.run(retriever.run_async(WATER))
     assert found == retriever.run(WATER)
 
 
 def test_the_lines_of_use_run(reports: Path) -> None:
-    """The three lines of the docstring, with the shipped model, on an index in a folder."""
     names = run_use(adapter)
     assert "signed by Ada Lovelace" in names["documents"][0].content
     assert names["documents"][0].meta["source"] == str(reports / "contract.txt")
 
 
 def test_the_filter_by_constructor_and_by_call(index: Index) -> None:
-    """Both filter, that of the call goes before, and it is saved; Haystack's own are refused."""
     made = MilepostRetriever(index, where='document = "gold"')
 
     def found(**options: Any) -> set[str]:

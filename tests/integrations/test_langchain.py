@@ -54,8 +54,6 @@ class TestRetriever(RetrieversIntegrationTests):
 
 
 class Standard:
-    """What both suites of embeddings are run with."""
-
     @property
     def embeddings_class(self) -> type[MilepostEmbeddings]:
         return MilepostEmbeddings
@@ -75,7 +73,6 @@ class TestEmbeddings(Standard, EmbeddingsIntegrationTests):
 
 
 def test_a_document_is_the_passage_and_its_place(index: Index) -> None:
-    """The text, and where it is: what ``index.search`` gives."""
     found = MilepostRetriever(index=index, k=1).invoke("deep water for a ship")
     passage = index.search("deep water for a ship", k=1)[0]
     assert [document.page_content for document in found] == [passage.text]
@@ -94,7 +91,6 @@ def test_a_document_is_the_passage_and_its_place(index: Index) -> None:
 
 @pytest.mark.parametrize("use_async", [False, True])
 def test_the_options_of_one_question(index: Index, *, use_async: bool) -> None:
-    """Options of the call go before those of the retriever."""
     retriever = MilepostRetriever(index=index, k=3, min_score=0.0)
 
     def asked(**options: Any) -> list[Document]:
@@ -110,7 +106,6 @@ def test_the_options_of_one_question(index: Index, *, use_async: bool) -> None:
 
 
 def test_wrong_values_and_folders_are_refused(index: Index, tmp_path: Path) -> None:
-    """As early as they are known."""
     with pytest.raises(ValueError, match="greater than or equal to 1"):
         MilepostRetriever(index=index, k=0)
     with pytest.raises(NotAnIndex):
@@ -144,7 +139,6 @@ def test_ainvoke_leaves_the_loop_free(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_embeddings_are_those_of_the_encoder() -> None:
-    """Texts are read whole, questions as questions; white space is zeros, not an error."""
     encoder = fake_encoder()
     embeddings = MilepostEmbeddings(encoder)
     texts = ["One whale. Two whales.", "", "Three ships. " * 200]
@@ -156,7 +150,6 @@ def test_embeddings_are_those_of_the_encoder() -> None:
 
 
 def test_the_lines_of_use_run(reports: Path) -> None:
-    """The three lines of the docstring, with the shipped model, on an index in a folder."""
     names = run_use(adapter)
     assert "signed by Ada Lovelace" in names["documents"][0].page_content
     assert names["documents"][0].metadata["source"] == str(reports / "contract.txt")
@@ -174,7 +167,6 @@ def test_arguments_that_are_not_known_are_refused(index: Index) -> None:
 
 
 def test_the_filter_by_constructor_and_by_call(index: Index) -> None:
-    """Both filter; that of the call goes before."""
     made = MilepostRetriever(index=index, where='document = "gold"')
     assert {each.metadata["document"] for each in made.invoke("a ship")} == {"gold"}
     found = made.invoke("a ship", where='document = "ships"')
@@ -182,7 +174,6 @@ def test_the_filter_by_constructor_and_by_call(index: Index) -> None:
 
 
 def test_a_changed_copy_asks_its_own_index(index: Index) -> None:
-    """``model_copy`` with another index opens it."""
     other = fake_index({"only": "Here is one sentence."})
     made = MilepostRetriever(index=index).model_copy(update={"index": other})
     assert {each.metadata["document"] for each in made.invoke("sentence")} == {"only"}

@@ -27,7 +27,6 @@ WATER = "deep water for a ship"
 
 @pytest.mark.parametrize("use_async", [False, True])
 def test_a_node_is_the_passage_and_its_place(index: Index, *, use_async: bool) -> None:
-    """Text, offsets, page, score: what ``index.search`` gives, by both ways."""
     retriever = MilepostRetriever(index, k=2)
     found = asyncio.run(retriever.aretrieve(WATER)) if use_async else retriever.retrieve(WATER)
     passages = index.search(WATER, k=2)
@@ -41,7 +40,6 @@ def test_a_node_is_the_passage_and_its_place(index: Index, *, use_async: bool) -
 
 
 def test_a_language_model_sees_the_place_and_no_numbers(index: Index) -> None:
-    """Document and page go into a prompt; scores and offsets do not."""
     node = MilepostRetriever(index, k=1).retrieve(WATER)[0].node
     said = node.get_content(MetadataMode.LLM)
     assert "document: ships" in said
@@ -51,7 +49,6 @@ def test_a_language_model_sees_the_place_and_no_numbers(index: Index) -> None:
 
 
 def test_a_query_engine_answers_from_the_passages(index: Index) -> None:
-    """LlamaIndex's own engine around the retriever; its echo of a model shows the prompt."""
     engine = RetrieverQueryEngine.from_args(MilepostRetriever(index, k=1), llm=MockLLM())
     answer = engine.query("At what degrees does gold melt?")
     assert "Gold melts at 1064 degrees." in str(answer)
@@ -59,7 +56,6 @@ def test_a_query_engine_answers_from_the_passages(index: Index) -> None:
 
 
 def test_embeddings_are_those_of_the_encoder() -> None:
-    """One text or many, sync or async; questions are read as questions."""
     encoder = fake_encoder()
     embedding = MilepostEmbedding(encoder, embed_batch_size=2)
     texts = ["One whale. Two whales.", "", "Three ships. " * 100, "Gold. Lead."]
@@ -76,7 +72,6 @@ def test_embeddings_are_those_of_the_encoder() -> None:
 
 
 def test_aretrieve_leaves_the_loop_free(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The search waits for something that only the loop does."""
     released = threading.Event()
     run = index.model._engine.run
 
@@ -96,7 +91,6 @@ def test_aretrieve_leaves_the_loop_free(index: Index, monkeypatch: pytest.Monkey
 
 
 def test_the_lines_of_use_run(reports: Path) -> None:
-    """The three lines of the docstring, with the shipped model, on an index in a folder."""
     names = run_use(adapter)
     assert "signed by Ada Lovelace" in names["nodes"][0].node.get_content()
     assert names["nodes"][0].node.metadata["source"] == str(reports / "contract.txt")
@@ -104,7 +98,6 @@ def test_the_lines_of_use_run(reports: Path) -> None:
 
 @pytest.mark.parametrize("use_async", [False, True])
 def test_the_options_of_one_question(index: Index, *, use_async: bool) -> None:
-    """Options of the call go before those of the retriever; unknown ones are refused."""
     retriever = MilepostRetriever(index, k=3, where='document = "gold"')
 
     def asked(**options: Any) -> set[str]:

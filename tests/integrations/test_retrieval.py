@@ -23,7 +23,6 @@ ASKED: dict[str, tuple[str, Callable[[Any], list[Any]]]] = {
 
 @pytest.mark.parametrize("framework", ASKED)
 def test_a_retriever_of_a_folder_is_copied_and_pickled(framework: str, reports: Path) -> None:
-    """Before and after its first question; each copy finds the same."""
     package, ask = ASKED[framework]
     pytest.importorskip(package, reason="needs the integrations extra")
     made = import_module(f"milepost.integrations.{framework}").MilepostRetriever(

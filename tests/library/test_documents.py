@@ -15,7 +15,6 @@ from milepost.library.documents import safe_name
 
 @given(st.text(st.characters(codec="utf-8"), max_size=400))
 def test_an_upload_stays_in_its_folder(name: str) -> None:
-    """Whatever a client sends, the name is one part of a path and short enough for every disk."""
     try:
         safe = safe_name(name)
     except InputError:
@@ -62,7 +61,6 @@ def test_documents_are_found_by_id_and_title(tmp_path: Path) -> None:
 
 
 def test_what_is_said_of_the_index_holds_no_path(tmp_path: Path) -> None:
-    """A client learns the name of the index, not where it is."""
     from milepost.testing import fake_index
 
     db = tmp_path / "papers.milepost"

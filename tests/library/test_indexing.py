@@ -34,7 +34,6 @@ def test_everything_given_is_indexed(index, tmp_path: Path) -> None:
 
 
 def test_an_end_in_the_middle_keeps_what_was_stored(index, tmp_path: Path) -> None:
-    """The document at hand is not stored in part; what came before is whole."""
     first, second = tmp_path / "a.txt", tmp_path / "b.txt"
     first.write_text("One is whole.", encoding="utf-8")
     second.write_text("Two is long. " * 2000, encoding="utf-8")

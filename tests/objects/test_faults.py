@@ -76,7 +76,6 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_each_answer_has_its_line(monkeypatch, status: int, code: str, said: str) -> None:
-    """One line, which holds neither a key nor what the server wrote."""
     body = f"<Error><Code>{code}</Code><Message>secret words</Message></Error>"
     with answering(status, body) as (endpoint, _):
         monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
@@ -118,7 +117,6 @@ def test_an_endpoint_without_tls_is_refused_unless_allowed(monkeypatch) -> None:
 
 
 def test_a_server_that_is_not_there_is_given_up(monkeypatch) -> None:
-    """After three objects the others are not tried; nothing waits for minutes."""
     with answering(200) as (endpoint, _):
         pass  # nobody listens there any more
     monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
@@ -136,7 +134,6 @@ def test_a_server_that_is_not_there_is_given_up(monkeypatch) -> None:
 
 
 def test_a_failed_listing_removes_nothing(monkeypatch) -> None:
-    """A bucket that cannot be listed today is in the report, and an error raises nothing."""
     with answering(503) as (endpoint, _), milepost.open(model=fake_encoder()) as index:
         monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
         name = "s3://reports/2026/bees.txt"
@@ -158,7 +155,6 @@ def test_what_the_environment_lacks_is_named(address: str, said: str) -> None:
 
 
 def test_the_extra_is_named(monkeypatch) -> None:
-    """Before anything is read."""
     monkeypatch.setitem(__import__("sys").modules, "obstore", None)
     with (
         milepost.open(model=fake_encoder()) as index,

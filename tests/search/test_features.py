@@ -31,12 +31,10 @@ def column(table: np.ndarray, name: str) -> list[float]:
 
 
 def test_no_name_stands_for_two_columns() -> None:
-    """Signals of the question and measures of a sentence do not share a name."""
     assert len(FEATURES) == sum(len(names.split(",")) for names in module._GROUPS.values())
 
 
 def test_by_hand() -> None:
-    """Covers, paragraphs, lengths and neighbours of four sentences in two paragraphs."""
     store = empty_store()
     put(store, "d", TEXT)
     scope, table = measured(store, ["wax", "queen", "unheard"])
@@ -69,7 +67,6 @@ def test_by_hand() -> None:
 def test_every_column_is_finite_and_rows_are_apart(
     sizes: list[int], terms: list[str], seed: int
 ) -> None:
-    """Any documents, any words, none of them: as many columns as names, all finite."""
     store = empty_store()
     for number, size in enumerate(sizes):
         put(store, f"d{number}", [f"p{n} wax.{' ' if n % 2 else chr(10) * 2}" for n in range(size)])
@@ -83,7 +80,6 @@ def test_every_column_is_finite_and_rows_are_apart(
 
 
 def test_documents_as_a_whole() -> None:
-    """Two documents by hand: vectors, words, best sentences and lengths of each."""
     store = empty_store()
     put(store, "a", TEXT[:3])
     put(store, "b", TEXT[3:])
@@ -109,7 +105,6 @@ def test_documents_as_a_whole() -> None:
 
 
 def test_neighbours_end_where_their_document_does() -> None:
-    """What stands in the next document is no neighbour and in no paragraph of this one."""
     store = empty_store()
     put(store, "a", TEXT[:2])
     put(store, "b", TEXT[2:])

@@ -25,7 +25,6 @@ SETTINGS = st.builds(
 @settings(max_examples=40, deadline=None)
 @given(SETTINGS, st.floats(0, 1), st.integers(0, 50), st.sampled_from(["p1x3", "nowhere", ""]))
 def test_numbers_add_up(fusion: Fusion, vocab_coverage: float, seed: int, word: str) -> None:
-    """Weights sum to 1 and are never negative, parts sum to the score, nothing is NaN."""
     scope = gathered(filled(2, 6), ["common", word] if word else [], seed)
     fused = fuse(scope, vocab_coverage, fusion)
     assert math.isclose(sum(fused.weights.values()), 1.0, abs_tol=1e-9)
@@ -40,12 +39,10 @@ def test_numbers_add_up(fusion: Fusion, vocab_coverage: float, seed: int, word: 
 
 
 def share(fused: object) -> float:
-    """What the landmarks weigh in all."""
     return sum(w for name, w in fused.weights.items() if name.startswith("landmark"))
 
 
 def test_low_vocabulary_coverage_lowers_the_landmarks() -> None:
-    """What the model does not know, asked or read, moves weight to the words."""
     known, unknown = empty_store(), empty_store()
     for store, vocab_coverage in ((known, 1.0), (unknown, 0.0)):
         put(store, "d", [f"Sentence number {n}. " for n in range(9)], vocab_coverage=vocab_coverage)
@@ -61,7 +58,6 @@ def test_low_vocabulary_coverage_lowers_the_landmarks() -> None:
 
 
 def test_unknown_words_weigh_nothing() -> None:
-    """Where no word of the question stands anywhere, the landmarks have all the weight."""
     scope = gathered(filled(), ["nowhere", "neither"])
     fused = fuse(scope, 0.0, Fusion())
     assert share(fused) == pytest.approx(1.0)
@@ -69,7 +65,6 @@ def test_unknown_words_weigh_nothing() -> None:
 
 
 def test_equal_scores_say_nothing() -> None:
-    """Sentences that are all alike score alike: zero, not NaN and no noise of rounding."""
     store = empty_store()
     same = np.tile(unit(5), (40, 1))
     put(store, "d", ["Again and again. "] * 40, vectors=same)
@@ -81,7 +76,6 @@ def test_equal_scores_say_nothing() -> None:
 
 
 def test_one_sentence() -> None:
-    """A scope of a single sentence is scored: with zero, there is nothing to compare it with."""
     store = empty_store()
     put(store, "d", ["Only this. "])
     fused = fuse(gathered(store, ["only"]), 1.0, Fusion())
@@ -110,7 +104,6 @@ def test_worked_numbers() -> None:
 
 
 def test_settings_from_a_manifest() -> None:
-    """Lists of JSON become tuples; what is missing keeps its default, the unknown is ignored."""
     fields = {"gate": {"always": 1.0}, "landmark": [[0, 1], [2, 3], [4, 5]], "fitted": "today"}
     fusion = Fusion.from_fields(fields)
     assert fusion.landmark == ((0, 1), (2, 3), (4, 5))

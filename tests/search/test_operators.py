@@ -34,7 +34,6 @@ MODEL = fake_encoder()
     ],
 )  # fmt: skip
 def test_operators(text: str, question: str, phrases: str, excluded: str) -> None:
-    """Each kind of quotation mark, minus signs before words and phrases."""
     wanted = Operators(
         question, *(tuple(filter(None, each.split("|"))) for each in (phrases, excluded))
     )
@@ -58,13 +57,11 @@ def test_operators(text: str, question: str, phrases: str, excluded: str) -> Non
     ],
 )
 def test_what_is_not_an_operator(text: str) -> None:
-    """Hyphens in words, dashes, numbers, options, inches and apostrophes are plain text."""
     assert read_operators(text) == Operators(text)
 
 
 @given(st.text(alphabet='ab "“”„«»-5.,\n', max_size=30))
 def test_any_text_is_read(text: str) -> None:
-    """Nothing is lost but marks, minus signs and excluded words; phrases are in the question."""
     found = read_operators(text)
     if not (found.phrases or found.excluded):
         assert found.question == text
@@ -92,7 +89,6 @@ def test_a_query_is_encoded_without_operators() -> None:
 
 
 def test_operators_can_be_turned_off() -> None:
-    """Then marks and signs are part of the question, as in the data sets of an evaluation."""
     text = 'Which "cells" do bees build -queen'
     query = Query.parse(text, MODEL, operators=False)
     assert (query.phrases, query.excluded, query.question) == ((), (), text)
@@ -101,6 +97,5 @@ def test_operators_can_be_turned_off() -> None:
 
 @pytest.mark.parametrize("text", ["-queen", '-"queen bee" -drone', " -queen ?"])
 def test_only_exclusions_ask_nothing(text: str) -> None:
-    """What remains must be a question."""
     with pytest.raises(BadQuestion, match="only says what passages must not hold"):
         Query.parse(text, MODEL)

@@ -35,7 +35,6 @@ MODELS = {
 def query(
     words: str, phrases: tuple[str, ...] = (), excluded: tuple[str, ...] = (), **options: object
 ) -> Query:
-    """A question with operators."""
     text = " ".join(
         [words, *(f'"{each}"' for each in phrases), *(f'-"{each}"' for each in excluded)]
     )
@@ -101,7 +100,6 @@ CASES = {
     "limits", [(5, None), (1, None), (3, "90c"), (None, "200c"), (None, "25t"), (2, "9t")]
 )
 def test_passages_hold_what_is_asked(model, case, limits) -> None:
-    """Whatever the model and the limits: no passage lacks a phrase or holds an excluded word."""
     store, (phrases, excluded) = scattered(1), CASES[case]
     question = query("blue pink", phrases, excluded, k=limits[0], budget=limits[1])
     result = asked(store, question, model)
@@ -118,7 +116,6 @@ def test_passages_hold_what_is_asked(model, case, limits) -> None:
 
 
 def test_k_passages_are_filled() -> None:
-    """Phrases far down in the ranking still fill the result: nothing is filtered afterwards."""
     store = empty_store()
     for d in range(9):
         put(
@@ -135,7 +132,6 @@ def test_k_passages_are_filled() -> None:
 
 
 def test_excluded_sentences_part_passages() -> None:
-    """A passage stops at what it must not hold, on both sides."""
     store = empty_store()
     put(store, "d", ["Bees a. ", "Bees b. ", "Bees and wasps. ", "Bees c. ", "Bees d. "])
     question = query("bees", (), ("wasps",))
@@ -147,7 +143,6 @@ def test_excluded_sentences_part_passages() -> None:
 
 
 def test_words_are_whole_and_their_case_does_not_count() -> None:
-    """Phrases and exclusions match words, not their endings or parts."""
     store = empty_store()
     put(store, "d", ["The Whale sings. ", "\n\nWhales sing. ", "\n\nA narwhale sings. "])
     assert [p.text[:9] for p in asked(store, query("sing", ("whale",))).passages] == ["The Whale"]
@@ -157,7 +152,6 @@ def test_words_are_whole_and_their_case_does_not_count() -> None:
 
 
 def test_a_core_that_no_budget_holds_is_cut_around_the_phrase() -> None:
-    """The phrase stays; where not even that fits, nothing is found and a note says why."""
     store = empty_store()
     put(store, "d", ["One two three four five six seven golden honey eight nine ten eleven. "])
     for budget, wanted in (
@@ -176,7 +170,6 @@ def test_a_core_that_no_budget_holds_is_cut_around_the_phrase() -> None:
 
 
 def test_the_budget_is_filled_beside_the_phrases() -> None:
-    """What is left is spent on sentences around them, never on a passage without one."""
     store = empty_store()
     put(store, "d", [f"Sentence {n} of bees. " for n in range(30)])
     question = query("bees", ("sentence 9",), budget="130c")
@@ -186,7 +179,6 @@ def test_the_budget_is_filled_beside_the_phrases() -> None:
 
 
 def test_min_score_filters_the_same_result() -> None:
-    """As without phrases: passages below it are left out and nothing takes their place."""
     store = scattered(3)
     whole = asked(store, query("blue", ("red green",), k=6))
     least = whole.passages[2].score
@@ -207,7 +199,6 @@ def test_min_score_filters_the_same_result() -> None:
     ],
 )
 def test_notes_say_what_the_operators_did(phrases, excluded, note) -> None:
-    """Why there is nothing, or what holds for all."""
     store = empty_store()
     put(store, "a", ["One and two. ", *(f"Filler {n} of the text. " for n in range(90)), "Three. "])
     put(store, "b", ["Four. "])
@@ -217,7 +208,6 @@ def test_notes_say_what_the_operators_did(phrases, excluded, note) -> None:
 
 
 def test_only_the_documents_asked_for() -> None:
-    """A phrase of another document is not in the text."""
     store = empty_store()
     put(store, "a", ["One zebra. "])
     put(store, "b", ["One bee. "])
@@ -230,7 +220,6 @@ def test_only_the_documents_asked_for() -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_large_collections_find_what_small_ones_do(model: str, monkeypatch) -> None:
-    """Beyond the limit postings choose the documents; passages hold the same phrases."""
     store = empty_store()
     for d in range(30):
         rare = ["The golden zebra sleeps. "] if d % 7 == 3 else []
@@ -248,7 +237,6 @@ def test_large_collections_find_what_small_ones_do(model: str, monkeypatch) -> N
 
 
 def test_scores_are_those_of_the_plain_search() -> None:
-    """A sentence found either way has the same log-odds: the phrase filters, it does not score."""
     store = scattered(5)
     plain = asked(store, asking(["blue"], k=None))
     logits = {(p.document, h.start): h.logit for p in plain.passages for h in p.hits}

@@ -24,14 +24,12 @@ MODEL = fake_encoder()
     ],
 )
 def test_budgets(written: str | int | None, wanted: Budget | None) -> None:
-    """Characters unless tokens are said."""
     assert parse_budget(written) == wanted
     assert Limits.parse(budget=written).budget == wanted
 
 
 @pytest.mark.parametrize("written", ["", "0", 0, -5, "ten", "12x", "1.5c", "c", "400tt", "0t"])
 def test_bad_budgets(written: str | int) -> None:
-    """Anything else is an error that names it and shows how to write it."""
     with pytest.raises(InputError, match=r"is not a length.*1600c or 400t") as caught:
         parse_budget(written)
     assert repr(written) in str(caught.value)
@@ -52,7 +50,6 @@ def test_bad_budgets(written: str | int) -> None:
     ],
 )
 def test_something_limits_every_result(k: int | None, budget: str | None, wanted: int) -> None:
-    """Five passages where nothing is said; with a budget as many as it holds."""
     limits = Limits.parse(k, budget)
     assert limits.k == wanted
     assert limits.k is not None or limits.budget is not None
@@ -62,7 +59,6 @@ def test_something_limits_every_result(k: int | None, budget: str | None, wanted
 
 @pytest.mark.parametrize("k", [0, -1])
 def test_no_passages_cannot_be_asked_for(k: int) -> None:
-    """Less than one passage is an error, not everything."""
     with pytest.raises(InputError, match="1 or more"):
         Limits.parse(k)
     with pytest.raises(InputError, match="1 or more"):
@@ -71,7 +67,6 @@ def test_no_passages_cannot_be_asked_for(k: int) -> None:
 
 @pytest.mark.parametrize("min_score", [-0.01, 1.01, 20, float("nan")])
 def test_what_is_not_a_probability_is_refused(min_score: float) -> None:
-    """A percentage, or not a number, is an error of one line, not an empty result."""
     with pytest.raises(InputError, match="is not a probability"):
         Limits.parse(min_score=min_score)
     with pytest.raises(InputError, match="not a probability"):
@@ -80,13 +75,11 @@ def test_what_is_not_a_probability_is_refused(min_score: float) -> None:
 
 @pytest.mark.parametrize("question", ["", "  \n", "?!"])
 def test_a_question_without_words_is_refused(question: str) -> None:
-    """Neither letter nor digit is no question."""
     with pytest.raises(BadQuestion):
         Query.parse(question, MODEL)
 
 
 def test_a_query_holds_everything_that_is_asked() -> None:
-    """Text, vector, terms, coverage, documents and limits, from the encoder and the caller."""
     text = "What do the bees, the BEES, build?"
     query = Query.parse(
         text, MODEL, k=2, budget="90t", documents=iter("ab"), min_score=0.25, rerank=False

@@ -16,7 +16,6 @@ from support.store_reads import reads
 
 @cache
 def stored(documents: int = 30, sentences: int = 40) -> Store:
-    """A store of numbered documents, with a quotation over two sentences of one of them."""
     store = empty_store()
     for d in range(documents):
         texts = [f"Common word in text t{d} at place p{d}x{s}. " for s in range(sentences)]
@@ -27,7 +26,6 @@ def stored(documents: int = 30, sentences: int = 40) -> Store:
 
 
 def found(store: Store, quotation: str, names: list[str] | None = None) -> list[tuple[str, str]]:
-    """Document and text of each place."""
     with store.snapshot() as state:
         among = DocumentSelection(None if names is None else frozenset(names))
         held = list(places(state, stripped(quotation), among))
@@ -51,14 +49,12 @@ def found(store: Store, quotation: str, names: list[str] | None = None) -> list[
 def test_places_of_quotations(
     monkeypatch: pytest.MonkeyPatch, limit: int, quotation: str, name: str, count: int
 ) -> None:
-    """The same places whether all text is read or what the postings point to."""
     monkeypatch.setattr(quoted, "EVERYTHING", limit)
     got = found(stored(), quotation)
     assert [each for each, _ in got] == [name] * count
 
 
 def test_documents_are_respected(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the documents given are read, whichever way."""
     store = stored(6, 5)
     for limit in (60_000, 0):
         monkeypatch.setattr(quoted, "EVERYTHING", limit)
@@ -68,7 +64,6 @@ def test_documents_are_respected(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_single_characters_of_unspaced_scripts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Postings hold pairs of characters; a single one is still found."""
     monkeypatch.setattr(quoted, "EVERYTHING", 0)
     store = empty_store()
     put(store, "a", ["大東京都。", "何もない。"])
@@ -77,7 +72,6 @@ def test_single_characters_of_unspaced_scripts(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_regions_hold_the_rare_words() -> None:
-    """A quotation with a word changed is in the first stretch; unknown words have none."""
     store = stored()
     with store.snapshot() as state:
         info, start, end = regions(state, "the golden honey: it was full of sour wax")[0]
@@ -91,7 +85,6 @@ def test_regions_hold_the_rare_words() -> None:
 
 
 def test_batches_hold_every_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Texts are read some at a time; none is left out."""
     monkeypatch.setattr(quoted, "BATCH", 100)
     store = stored(5, 4)
     assert len(found(store, "Common word in text")) == 20

@@ -23,7 +23,6 @@ def scored(ranking: Ranking) -> Ranked:
 def test_parts_add_up_and_learned_scores_come_first(
     monkeypatch: pytest.MonkeyPatch, top: int
 ) -> None:
-    """Every sentence's parts sum to its score; those with a learned score lie above all others."""
     monkeypatch.setattr(module, "LEARNED_TOP", top)
     found = scored(Ranking(Fusion(), trees()))
     assert found.learned is not None
@@ -40,7 +39,6 @@ def test_parts_add_up_and_learned_scores_come_first(
 
 
 def test_without_trees_the_fused_order_stays() -> None:
-    """A model that has no learned ranking ranks by the fused score, as log-odds."""
     found = scored(Ranking(Fusion(odds=(-4.0, 0.5))))
     assert found.learned is None
     np.testing.assert_allclose(found.score, -4.0 + 0.5 * found.fused.score, rtol=1e-5)
@@ -48,7 +46,6 @@ def test_without_trees_the_fused_order_stays() -> None:
 
 
 def test_without_a_reranker_there_is_one_score() -> None:
-    """Nothing is added, nothing is said of a reranker, and a result is not changed."""
     found = scored(Ranking(Fusion(), trees()))
     assert found.added is None
     np.testing.assert_array_equal(found.score, found.base_score)
@@ -58,7 +55,6 @@ def test_without_a_reranker_there_is_one_score() -> None:
 
 
 def test_probabilities_by_hand() -> None:
-    """One sentence alone, and with others that may be evidence too."""
     found = replace(scored(Ranking(Fusion(calibration=(0.5, 2.0, 1.0, 4.0)))), documents=1)
     found.base_score[:3] = [0.0, -1.0, 1.0]
     alone = 1 / (1 + np.exp(-(0.5 + 2.0)))
@@ -71,7 +67,6 @@ def test_probabilities_by_hand() -> None:
 
 
 def test_a_model_folder_is_read(tmp_path: Path) -> None:
-    """Numbers of the manifest and trees of the folder; a folder without has none."""
     assert Ranking.read({"growth_threshold": 0.25}, tmp_path) == Ranking(
         Fusion(growth_threshold=0.25)
     )

@@ -13,7 +13,6 @@ from support.random_trees import NAMES, grown
 
 
 def followed(trees: Trees, row: np.ndarray) -> float:
-    """The sum, one step at a time."""
     total = 0.0
     for root in trees.roots:
         place = root
@@ -27,7 +26,6 @@ def followed(trees: Trees, row: np.ndarray) -> float:
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("trees", [1, 63, 64, 130])
 def test_the_sum_is_that_of_the_leaves_and_of_the_parts(seed: int, trees: int) -> None:
-    """All rows at once give what walking each tree gives; what the columns moved adds up to it."""
     made = grown(seed, trees)
     rows = np.random.default_rng(seed).uniform(-1.5, 1.5, (9, 3)).astype(np.float32)
     rows[0, 0] = made.threshold[0]  # "at most" holds at the threshold itself
@@ -41,13 +39,11 @@ def test_the_sum_is_that_of_the_leaves_and_of_the_parts(seed: int, trees: int) -
 
 
 def test_no_rows() -> None:
-    """Nothing asked, nothing told."""
     assert grown(1).predict(np.zeros((0, 3), np.float32)).shape == (0,)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_trees_come_back_from_their_file(tmp_path: Path, seed: int) -> None:
-    """The same arrays, and the same depth found anew."""
     made = grown(seed, depth=seed)
     made.write(tmp_path)
     back = read_trees(tmp_path / FILE, NAMES)
@@ -58,13 +54,11 @@ def test_trees_come_back_from_their_file(tmp_path: Path, seed: int) -> None:
 
 
 def test_a_folder_without_trees(tmp_path: Path) -> None:
-    """No file, no close look."""
     assert read_trees(tmp_path / FILE, NAMES) is None
 
 
 @pytest.mark.parametrize("bad", [b"", b"PK\x03\x04 cut off", b"no archive at all"])
 def test_a_damaged_file_is_named(tmp_path: Path, bad: bytes) -> None:
-    """One line with the file and what to do."""
     (tmp_path / FILE).write_bytes(bad)
     with pytest.raises(ModelError, match="cannot be read"):
         read_trees(tmp_path / FILE, NAMES)

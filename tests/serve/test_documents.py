@@ -129,7 +129,6 @@ def test_a_large_file_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 def test_an_accepted_upload_is_there_after_a_restart(tmp_path: Path, end: signal.Signals) -> None:
-    """What was answered with 202 is kept, whenever the process ends."""
     names = [f"part{number}.txt" for number in range(8)]
     text = "".join(f"Sentence {n} is about bees and wax. " for n in range(100)).encode()
     with ServerProcess(cache=tmp_path / "c") as running, running.client() as client:
@@ -156,7 +155,6 @@ def test_a_reading_server_takes_nothing(texts: Path, tmp_path: Path) -> None:
 def test_a_full_disk_is_named_without_its_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In the answer to a request, and in the list of what was not indexed."""
     from starlette.testclient import TestClient
 
     from milepost.errors import StorageFull

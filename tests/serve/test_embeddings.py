@@ -29,7 +29,6 @@ TEXTS = ["Bees make wax. Ants follow trails.", "A ship.", "Ein Satz über Bienen
 
 @pytest.mark.parametrize("form", ["float", "base64", None])
 def test_documents_are_those_of_the_encoder(client, encoder, form) -> None:
-    """Every text has the vector that the encoder gives it; tokens are counted."""
     more = {} if form is None else {"encoding_format": form}
     got = client.embeddings.create(model="landmark-light", input=TEXTS, **more)
     for number, (text, each) in enumerate(zip(TEXTS, got.data, strict=True)):

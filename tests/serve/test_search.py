@@ -12,7 +12,6 @@ QUESTION = "How do bees make the cells of the comb?"
 
 
 def test_the_answer_is_that_of_the_index(server: Server, texts: Path) -> None:
-    """Offsets point into the text that ``/documents/ID/text`` gives."""
     with server.client() as client:
         got = client.post("/search", json={"question": QUESTION, "k": 1, "heat": True}).json()
         passage = got["passages"][0]

@@ -25,7 +25,6 @@ def upload(client: httpx2.Client, name: str, text: bytes = b"The ibex lives in B
 def test_an_upload_is_removed_for_good_with_a_relative_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its id is that of its document, its file goes, and it is not back after a restart."""
     monkeypatch.chdir(tmp_path)
     with Server("--db", "idx", cache=tmp_path / "c") as running, running.client() as client:
         identity = upload(client, "ibex.txt")
@@ -40,7 +39,6 @@ def test_an_upload_is_removed_for_good_with_a_relative_path(
 
 
 def test_a_removed_upload_is_not_brought_back_by_its_indexing(tmp_path: Path) -> None:
-    """It is removed while it waits or is read."""
     place = "--db", str(tmp_path / "idx")
     with Server(*place, cache=tmp_path / "c") as running, running.client() as client:
         upload(client, "long.txt", b"A sentence of some words, and more. " * 3000)
@@ -53,7 +51,6 @@ def test_a_removed_upload_is_not_brought_back_by_its_indexing(tmp_path: Path) ->
 
 
 def test_names_that_are_no_utf_8_become_signs(tmp_path: Path) -> None:
-    """In the list, in searches, in checks, and where a file cannot be read."""
     folder = tmp_path / "docs"
     folder.mkdir()
     here = os.fsencode(folder)
@@ -90,7 +87,6 @@ def unwritable(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_an_upload_that_cannot_be_kept_is_507(unwritable: Path, tmp_path: Path) -> None:
-    """One line, without a path of the server's disk; the log has no traceback."""
     with Server("--db", str(unwritable), cache=tmp_path / "c2") as running:
         with running.client() as client:
             got = client.post("/documents", files={"file": ("a.txt", b"Bees fly.")})

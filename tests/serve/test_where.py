@@ -12,7 +12,6 @@ def _titles(passages: list[dict[str, str]]) -> set[str]:
 
 
 def test_only_documents_that_match(server: Server) -> None:
-    """A filter limits searches, checks and the list."""
     where = 'kind = "md" and document matches "*/bees*"'
     with server.client() as client:
         got = client.post("/search", json={"question": "ship comb wax", "where": where}).json()
@@ -29,7 +28,6 @@ def test_only_documents_that_match(server: Server) -> None:
 
 @pytest.mark.parametrize("where", ["kind = pdf", "", "unknown = 1", "a" * 2001])
 def test_filters_that_cannot_be_used(server: Server, where: str) -> None:
-    """Status 422 and one line."""
     with server.client() as client:
         for got in (
             client.post("/search", json={"question": "wax", "where": where}),

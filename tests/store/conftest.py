@@ -19,7 +19,6 @@ from support.store_entries import Child, opened
 
 @pytest.fixture(params=["memory", "sqlite", "postgres", "lance"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """Make an empty store of each kind."""
     with ExitStack() as stack:
         place: Path | str | None = None
         if request.param == "sqlite":

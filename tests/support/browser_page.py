@@ -120,7 +120,6 @@ class Tabs:
         return self._kept[url].again(allowed)
 
     def close(self) -> None:
-        """Close those that are kept."""
         for watched in self._kept.values():
             watched.context.close()
 
@@ -131,7 +130,6 @@ class Tabs:
 
 
 def ask(page: Page, question: str) -> None:
-    """Type a question and wait for its answer."""
     page.fill("#question", question)
     page.press("#question", "Enter")
     answered(page)

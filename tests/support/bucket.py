@@ -61,7 +61,6 @@ def free_port() -> int:
 
 
 def fresh_bucket() -> str:
-    """Name of a new, empty bucket."""
     name = f"test-{uuid.uuid4().hex[:12]}"
     request = urllib.request.Request(f"{endpoint()}/{name}", method="PUT")
     with urllib.request.urlopen(request) as answer:
@@ -70,7 +69,6 @@ def fresh_bucket() -> str:
 
 
 def address(bucket: str, path: str = "index", at: str | None = None) -> str:
-    """The address of an index in a bucket."""
     return f"lance+s3://{bucket}/{path}?endpoint={quote(at or endpoint(), '')}&region=us-east-1"
 
 

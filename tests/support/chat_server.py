@@ -38,7 +38,6 @@ DROP, SHORT = object(), object()
 
 
 def completion(text: str | None) -> bytes:
-    """The body of an answer."""
     return json.dumps({"choices": [{"message": {"role": "assistant", "content": text}}]}).encode()
 
 

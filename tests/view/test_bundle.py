@@ -11,7 +11,6 @@ from milepost.view import bundle
 
 @pytest.fixture
 def modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder in the place of both."""
     monkeypatch.setattr(bundle, "OWN", tmp_path)
     monkeypatch.setattr(bundle, "SHARED", tmp_path)
     return tmp_path

@@ -10,7 +10,6 @@ from milepost.view.coding import BITS, LANES, Coded, code
 
 
 def decoded(coded: Coded, groups: np.ndarray) -> np.ndarray:
-    """What page/symbols.js does."""
     states = coded.states.astype(object)
     words = iter(coded.words.tolist())
     starts = np.cumsum(coded.frequencies, axis=1, dtype=np.int64) - coded.frequencies

@@ -14,7 +14,6 @@ from milepost.view.pack import ALPHABET, Pack, as_characters, varints
 
 
 def bytes_of(text: str) -> bytes:
-    """What page/pack.js does."""
     values = [ALPHABET.index(sign) for sign in text if sign in ALPHABET]
     bits = "".join(f"{a * 91 + b:013b}" for a, b in zip(values[::2], values[1::2], strict=True))
     return bytes(int(bits[at : at + 8], 2) for at in range(0, len(bits) - 7, 8))

@@ -12,37 +12,31 @@ from milepost.windows import cut
 
 
 def tokens(text: str) -> tuple[list[int], list[int]]:
-    """Words and marks with their offsets, as a tokenizer gives them."""
     found = [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
     return [start for start, _ in found], [end for _, end in found]
 
 
 def pieces(text: str, longest: int) -> list[str]:
-    """The text of each piece."""
     starts, ends = tokens(text)
     edges = [0, *(starts[n] for n in cut(text, starts, ends, longest)), len(text)]
     return [text[a:b] for a, b in itertools.pairwise(edges)]
 
 
 def test_cuts_after_the_last_clause_mark() -> None:
-    """The last mark in the second half wins, not the first and not one in the first half."""
     assert pieces("a b, c d, e f g h i j", 8) == ["a b, c d, ", "e f g h i j"]
     assert pieces("a, b c d e f g h i", 8) == ["a, b c d e f g ", "h i"]
 
 
 def test_cuts_between_words_not_in_them() -> None:
-    """Where no clause ends, a piece of a word is not parted from the rest of it."""
     # "abc" is three tokens, "de" two: the limit falls inside "de".
     assert cut("x x abc de", [0, 2, 4, 5, 6, 8, 9], [1, 3, 5, 6, 7, 9, 10], 6) == [5]
 
 
 def test_cuts_at_the_limit_where_nothing_else_is() -> None:
-    """A word of many tokens is cut where the limit falls."""
     assert cut("abcdefgh", list(range(8)), list(range(1, 9)), 3) == [3, 6]
 
 
 def test_chinese_clauses() -> None:
-    """Marks of other scripts end clauses too."""
     text = "天气很好，我们去公园散步"
     starts = list(range(len(text)))
     assert cut(text, starts, [n + 1 for n in starts], 8) == [5]
@@ -51,7 +45,6 @@ def test_chinese_clauses() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.text("ab ,;é、字", max_size=120), st.integers(1, 30))
 def test_every_piece_fits(text: str, longest: int) -> None:
-    """Cuts ascend, no piece is empty or over the limit, and no cut is made without need."""
     starts, ends = tokens(text)
     cuts = cut(text, starts, ends, longest)
     edges = [0, *cuts, len(starts)]

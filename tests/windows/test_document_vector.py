@@ -17,7 +17,6 @@ def test_worked_numbers() -> None:
 
 
 def test_no_landmark_and_no_direction_give_zeros() -> None:
-    """An empty text has the zero vector, and so have landmarks that cancel out."""
     assert document_vector(np.zeros((0, 4), np.float32)).tolist() == [0.0] * 4
     assert document_vector(np.array([[1, 0], [-1, 0]], np.float32)).tolist() == [0.0, 0.0]
 
@@ -25,7 +24,6 @@ def test_no_landmark_and_no_direction_give_zeros() -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.integers(1, 40), st.integers(0, 1000))
 def test_has_unit_length_and_knows_no_order(count: int, seed: int) -> None:
-    """Any landmarks give a unit vector (they do not cancel by chance), the same in any order."""
     rows = np.random.default_rng(seed).standard_normal((count, 16)).astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     vector = document_vector(rows)

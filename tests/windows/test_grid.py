@@ -23,7 +23,6 @@ def landmarks_of(count: int, seed: int = 0) -> np.ndarray:
 
 @given(st.integers(0, 500), EVERY)
 def test_a_landmark_closes_every_n_tokens_and_the_rest(tokens: int, every: int) -> None:
-    """All segments but the last have N tokens, the last 1 to N; only no text has an empty one."""
     ends = segment_ends(tokens, every)
     assert len(ends) == max(1, -(-tokens // every))
     sizes = np.diff([0, *ends])
@@ -34,7 +33,6 @@ def test_a_landmark_closes_every_n_tokens_and_the_rest(tokens: int, every: int) 
 
 @given(COUNTS, EVERY)
 def test_segments_hold_the_tokens_of_the_sentences(counts: list[int], every: int) -> None:
-    """None is lost, doubled or moved; the cuts are those of ``segment_ends``."""
     numbers = iter(range(sum(counts)))
     sentences = [[next(numbers) for _ in range(count)] for count in counts]
     cut = segments(sentences, every)
@@ -44,7 +42,6 @@ def test_segments_hold_the_tokens_of_the_sentences(counts: list[int], every: int
 
 @given(COUNTS, EVERY, st.integers(0, 1000))
 def test_a_sentence_is_the_mean_over_its_tokens(counts: list[int], every: int, seed: int) -> None:
-    """Token by token: the mean of the landmark that closes each, of unit length."""
     ends = segment_ends(sum(counts), every)
     landmarks = landmarks_of(len(ends), seed)
     found = sentence_vectors(landmarks, ends, counts)
@@ -67,7 +64,6 @@ def test_a_sentence_is_the_mean_over_its_tokens(counts: list[int], every: int, s
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=12))
 def test_sentences_that_are_segments_keep_their_landmarks(counts: list[int]) -> None:
-    """A landmark after each sentence is the case where ends are those of sentences."""
     landmarks = landmarks_of(len(counts))
     found = sentence_vectors(landmarks, list(accumulate(counts)), counts)
     assert (found == landmarks).all()
@@ -81,14 +77,12 @@ def test_worked_numbers() -> None:
 
 
 def test_landmarks_that_cancel_out_give_zeros() -> None:
-    """No direction is no vector, as in a document's."""
     found = sentence_vectors(np.array([[1, 0], [-1, 0]], np.float32), [2, 4], [4])
     assert found.tolist() == [[0.0, 0.0]]
 
 
 @pytest.mark.parametrize(("counts", "every"), [([0], 32), ([0, 0, 0], 1)])
 def test_no_tokens(counts: list[int], every: int) -> None:
-    """Sentences of white space share the one landmark of their text."""
     landmarks = landmarks_of(1)
     assert segments([[] for _ in counts], every) == segments([[]], every)
     assert (sentence_vectors(landmarks, segment_ends(0, every), counts) == landmarks).all()

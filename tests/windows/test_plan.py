@@ -26,7 +26,6 @@ def shapes(draw: st.DrawFn) -> tuple[WindowSize, list[int]]:
 @settings(max_examples=100, deadline=None)
 @given(shapes())
 def test_each_sentence_has_one_owner_in_order(given_: tuple[WindowSize, list[int]]) -> None:
-    """The owned runs tile the sentences, none is empty, and each lies inside what is read."""
     shape, costs = given_
     owned = 0
     for window in plan(costs, shape):
@@ -40,7 +39,6 @@ def test_each_sentence_has_one_owner_in_order(given_: tuple[WindowSize, list[int
 @settings(max_examples=100, deadline=None)
 @given(shapes())
 def test_no_window_is_too_large(given_: tuple[WindowSize, list[int]]) -> None:
-    """Opening token, halo and owned sentences stay within the size, each halo within its own."""
     shape, costs = given_
     for window in plan(costs, shape):
         assert 1 + sum(costs[window.first : window.last]) <= shape.size
@@ -51,7 +49,6 @@ def test_no_window_is_too_large(given_: tuple[WindowSize, list[int]]) -> None:
 @settings(max_examples=100, deadline=None)
 @given(shapes())
 def test_a_halo_is_as_wide_as_it_may_be(given_: tuple[WindowSize, list[int]]) -> None:
-    """One more sentence on the left would break a limit; on the right as well."""
     shape, costs = given_
     for window in plan(costs, shape):
         first_owned = costs[window.own_first]
@@ -75,13 +72,11 @@ def test_worked_numbers() -> None:
 
 
 def test_one_window_holds_a_short_text() -> None:
-    """A text that fits needs no room for a halo on the right; an empty one needs no window."""
     assert list(plan([10] * 5, WindowSize(51, 20, 30, 11))) == [Window(0, 0, 5, 5)]
     assert list(plan([], WindowSize())) == []
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    """A sentence over the limit, and a limit over the size, are mistakes and not cut silently."""
     with pytest.raises(ValueError, match="sentence 1 has 12 tokens"):
         list(plan([11, 12], WindowSize(51, 20, 0, 11)))
     with pytest.raises(ValueError, match="does not fit"):

@@ -13,7 +13,6 @@ from milepost.windows import batches
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, 300), max_size=80), st.integers(1, 600), st.integers(1, 20))
 def test_every_item_is_in_one_batch(lengths: list[int], budget: int, look_ahead: int) -> None:
-    """Nothing is lost or doubled, no batch is empty, padding counts, a lone item may exceed."""
     items = [(length, number) for number, length in enumerate(lengths)]
     made = list(batches(items, budget=budget, look_ahead=look_ahead))
     assert sorted(number for batch in made for number in batch) == list(range(len(lengths)))
@@ -24,7 +23,6 @@ def test_every_item_is_in_one_batch(lengths: list[int], budget: int, look_ahead:
 
 
 def test_no_more_is_held_than_the_look_ahead() -> None:
-    """The stream is read a group at a time, so memory does not grow with its length."""
     taken = 0
 
     def endless() -> Iterator[tuple[int, int]]:
@@ -40,6 +38,5 @@ def test_no_more_is_held_than_the_look_ahead() -> None:
 
 
 def test_similar_lengths_stand_together() -> None:
-    """Within a group short items are batched with short ones, so that little is padded."""
     items = [(length, length) for length in (90, 5, 80, 6, 7, 85)]
     assert list(batches(items, budget=270)) == [[5, 6, 7], [80, 85, 90]]

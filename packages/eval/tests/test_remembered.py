@@ -15,8 +15,6 @@ TEXT = "Bees build cells of wax. The queen lays the eggs. Drones do not work. " 
 
 
 class _Engine(FakeEngine):
-    """Counts what is asked of it."""
-
     calls = 0
 
     def run(self, ids, sentences, marks):
@@ -34,7 +32,6 @@ def _remembered(path, **settings):
 
 
 def test_it_reads_as_the_encoder_does_and_a_second_time_without_the_network(tmp_path):
-    """Vectors, spans and tokens are the encoder's; the second reading runs no graph."""
     plain, encoder, engine = _remembered(tmp_path / "v.sqlite")
     wanted = plain.encode(Document("d", TEXT))
     first = encoder.encode(Document("d", TEXT))
@@ -51,7 +48,6 @@ def test_it_reads_as_the_encoder_does_and_a_second_time_without_the_network(tmp_
 
 
 def test_questions_are_kept_too(tmp_path):
-    """The question's vector is the encoder's."""
     plain, encoder, engine = _remembered(tmp_path / "v.sqlite")
     question = "Who lays the eggs?"
     vectors = [encoder.encode_query(question) for _ in range(2)]
@@ -61,7 +57,6 @@ def test_questions_are_kept_too(tmp_path):
 
 
 def test_another_window_is_another_reading(tmp_path):
-    """Windows of another size read the sentences in another context."""
     _remembered(tmp_path / "v.sqlite")[1].encode(TEXT)
     _, encoder, engine = _remembered(tmp_path / "v.sqlite", window=200)
     encoder.encode(TEXT)

@@ -67,7 +67,6 @@ def test_the_document_is_given_or_all_are_searched():
 
 
 def test_the_collection_is_opened_once_and_documents_are_ranked():
-    """In the collection setting documents are judged as well."""
     system = Letters()
     record = evaluate(system, _task(DOG, SHIP), "collection", budgets=(10,))
     assert system.opened == 1
@@ -79,7 +78,6 @@ def test_the_collection_is_opened_once_and_documents_are_ranked():
 
 
 def test_whole_documents_are_asked_for_in_the_collection_only():
-    """A task without spans gives document metrics, and no other setting."""
     task = _task(Question("q", "s", "b", (), {"b": 2}), settings=("collection",))
     record = evaluate(Letters(), task, "collection")
     assert set(record.metrics) == {"ndcg@10", "doc-recall@100"}
@@ -107,7 +105,6 @@ def test_a_record_says_whether_vectors_were_there_before(tmp_path):
 
 
 def test_the_strongest_sentence_and_twins():
-    """Evidence must rank above every twin; a question without twins has no such figure."""
     twin = replace(DOG, twins=((31, 44),), distance=1)
     behind = replace(DOG, name="q3", text="e what?", twins=((31, 44),))
     record = evaluate(Letters(), _task(twin, SHIP, behind), "document", budgets=(10,))
@@ -129,7 +126,6 @@ def test_a_unit_that_holds_evidence_and_twin_is_not_above_it():
 
 
 def test_the_search_marks_its_best_sentence():
-    """The first hit of the first passage, whatever the passage's length is."""
     system = Milepost("landmark", fake_encoder())
     (ranking,) = system.open([Document("a", A), Document("b", B)]).search(["Who barks?"])
     found = ranking.strongest()

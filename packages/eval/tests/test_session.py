@@ -27,7 +27,6 @@ LINES = (
 
 
 def own(path: Path, *lines: dict[str, object]) -> str:
-    """A task of one's own; the name for ``tasks``."""
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines or LINES), encoding="utf-8")
     return str(path)
@@ -39,7 +38,6 @@ def mine(tmp_path):
 
 
 def test_a_record_for_every_system_setting_and_task(mine, tmp_path):
-    """In this order; what a task has no setting for is not asked."""
     other = own(tmp_path / "other.jsonl")
     session = Session((mine, other), ("bm25", "bm25:100"), budgets=(60,), cache=tmp_path / "kept")
     heard = []
@@ -56,7 +54,6 @@ def test_a_record_for_every_system_setting_and_task(mine, tmp_path):
 
 
 def test_a_run_continues_where_it_was_left(mine, tmp_path, monkeypatch):
-    """Finished records are read; another row or question under the same name is measured."""
     rows = tmp_path / "rows.toml"
     rows.write_text('[systems]\na = { kind = "bm25" }')
 
@@ -79,7 +76,6 @@ def test_a_run_continues_where_it_was_left(mine, tmp_path, monkeypatch):
 
 
 def test_sets_are_unfolded_and_each_system_is_asked_once(mine):
-    """A system that is in a set and named beside it stands where it came first."""
     session = Session((mine,), ("bm25:400", "short", "bm25"))
     names = session.names()
     assert names[0] == "bm25:400"
@@ -87,7 +83,6 @@ def test_sets_are_unfolded_and_each_system_is_asked_once(mine):
 
 
 def test_fewer_questions_and_documents_are_counted(mine):
-    """What ``questions`` leaves out is told, so that a record says of how many it is."""
     ((task, left_out),) = Session((mine,), questions=2).loaded()
     assert (len(task.questions), left_out, len(task.documents)) == (2, 1, 2)
     ((task, left_out),) = Session((mine,), documents=1).loaded()
@@ -96,7 +91,6 @@ def test_fewer_questions_and_documents_are_counted(mine):
 
 
 def test_all_is_the_usual_tasks_that_have_the_split(monkeypatch):
-    """Tasks of test questions only are part of ``all`` when those are asked."""
     monkeypatch.setattr(room, "load", lambda name, split, data: name)
     monkeypatch.setattr(room, "take", lambda task, questions, documents: task)
     asked = {split: Session(split=split)._task_names(SPAN_TASKS) for split in ("dev", "test")}
@@ -105,7 +99,6 @@ def test_all_is_the_usual_tasks_that_have_the_split(monkeypatch):
 
 
 def test_tasks_together_are_one_collection(mine, tmp_path):
-    """Documents of the same name stay apart; limits are those of each task; types are the tasks."""
     other = own(tmp_path / "other.jsonl")
     ((task, left_out),) = Session((mine, other), questions=2, together=True).loaded()
     assert (task.name, left_out, len(task.questions)) == ("mine+other", 2, 4)
@@ -139,7 +132,6 @@ def test_two_tasks_of_one_name_are_refused(mine, tmp_path):
 def test_nothing_is_measured_before_everything_is_known(
     tasks, systems, message, mine, tmp_path, monkeypatch
 ):
-    """A mistake in the last task or system is told before the first one is asked."""
     (tmp_path / "judged" / "qrels").mkdir(parents=True)
     (tmp_path / "judged" / "corpus.jsonl").write_text('{"_id": "d", "text": "Wax."}\n')
     (tmp_path / "judged" / "queries.jsonl").write_text('{"_id": "q", "text": "What?"}\n')
@@ -152,7 +144,6 @@ def test_nothing_is_measured_before_everything_is_known(
 
 
 def test_the_data_folder_is_the_one_given_else_the_environments(monkeypatch, tmp_path):
-    """``--data`` wins over MILEPOST_DATA; neither is no folder."""
     monkeypatch.delenv("MILEPOST_DATA", raising=False)
     assert data_folder(None) is None
     monkeypatch.setenv("MILEPOST_DATA", str(tmp_path))

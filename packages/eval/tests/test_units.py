@@ -17,7 +17,6 @@ DOCUMENTS = [
 
 
 def test_white_space_belongs_to_no_unit():
-    """Edges of units are words; a document of nothing but white space has no unit."""
     units = Units.of(DOCUMENTS, split)
     assert [units.texts(number) for number in range(3)] == [
         ["One here.", "Two here.", "Three."],
@@ -29,7 +28,6 @@ def test_white_space_belongs_to_no_unit():
 
 
 def test_documents_are_as_good_as_their_best_unit():
-    """A document with one good sentence stands before one with several fair ones."""
     units = Units.of(DOCUMENTS, split)
     assert Scored(units, np.array([0.5, 0.5, 0.5, 0.6], np.float32)).documents(9) == ["b", "a"]
     assert Scored(units, np.array([0.0, 0.7, 0.0, 0.6], np.float32)).documents(1) == ["a"]
@@ -37,7 +35,6 @@ def test_documents_are_as_good_as_their_best_unit():
 
 @given(st.lists(st.floats(-1, 1, width=16), min_size=4, max_size=4), st.integers(1, 80))
 def test_what_is_spent_is_the_beginning_of_the_ranking_and_fills_the_budget(scores, budget):
-    """The budget is full, and without the last unit it would not be."""
     units = Units.of(DOCUMENTS, split)
     scored = Scored(units, np.array(scores, np.float32))
     spent = scored.spend(budget)

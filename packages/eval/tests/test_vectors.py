@@ -12,7 +12,6 @@ from support.vectors import made, open_together
 
 
 def test_vectors_are_made_once_and_come_back_the_same(tmp_path):
-    """A second process finds what the first has made, to the bit."""
     calls = []
     first, tokens = Vectors(tmp_path / "v.sqlite").get("m", ["a", "b"], made(calls))
     later = Vectors(tmp_path / "v.sqlite")
@@ -27,7 +26,6 @@ def test_vectors_are_made_once_and_come_back_the_same(tmp_path):
     ("fingerprint", "texts"), [("other", ["a", "b"]), ("m", ["ab"]), ("m", ["a", "b", ""])]
 )
 def test_another_model_or_text_is_another_key(tmp_path, fingerprint, texts):
-    """Neither another fingerprint nor other document_offsets between texts hit what is kept."""
     vectors, calls = Vectors(tmp_path / "v.sqlite"), []
     vectors.get("m", ["a", "b"], made(calls))
     vectors.get(fingerprint, texts, made(calls))
@@ -35,7 +33,6 @@ def test_another_model_or_text_is_another_key(tmp_path, fingerprint, texts):
 
 
 def test_without_a_file_everything_is_made_anew_and_rounded_alike(tmp_path):
-    """Keeping nothing gives the same figures as keeping."""
     calls = []
     none = Vectors(None)
     loose, _ = none.get("m", ["a"], made(calls))
@@ -46,7 +43,6 @@ def test_without_a_file_everything_is_made_anew_and_rounded_alike(tmp_path):
 
 
 def test_a_file_that_holds_something_else_is_named(tmp_path):
-    """A path that is no such file gives one line with what to do."""
     path = tmp_path / "v.sqlite"
     path.write_bytes(b"this is a shopping list, " * 50)
     with pytest.raises(InputError, match=r"v\.sqlite cannot hold vectors.*--cache"):
@@ -54,7 +50,6 @@ def test_a_file_that_holds_something_else_is_named(tmp_path):
 
 
 def test_a_full_disk_is_told_and_what_was_kept_stays(tmp_path):
-    """A file that cannot grow is an error for people; what it held before is still read."""
     path, calls = tmp_path / "v.sqlite", []
     Vectors(path).get("m", ["a"], made(calls))
     with sqlite3.connect(path) as file:
@@ -83,7 +78,6 @@ def test_a_full_disk_is_told_and_what_was_kept_stays(tmp_path):
     ],
 )
 def test_a_damaged_row_is_named_and_never_read(tmp_path, damage):
-    """Vectors that are not whole are an error for people, with what to do."""
     path = tmp_path / "v.sqlite"
     vectors = Vectors(path)
     vectors.get("m", ["a"], made([]))
@@ -94,7 +88,6 @@ def test_a_damaged_row_is_named_and_never_read(tmp_path, damage):
 
 
 def test_two_processes_may_make_the_file_at_once(tmp_path):
-    """Neither fails because the other makes the same file in the same millisecond."""
     context = multiprocessing.get_context("spawn")
     barrier, found = context.Barrier(2), context.Queue()
     both = [

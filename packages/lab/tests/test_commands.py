@@ -6,7 +6,6 @@ from milepost_lab.command import STUDIES, lab
 
 
 def test_the_table_of_studies_says_what_they_say():
-    """A study that is listed without being imported has the name and help of the real one."""
     for name, (_, text) in lab.table.items():
         command = lab.get_command(None, name)
         assert command.name == name

@@ -66,7 +66,6 @@ def made(returned=None, interrupt=False):
     @study("tried", "A study.", "milepost lab tried", seeds=2)
     @click.option("--steps", default=3)
     def command(run, steps):
-        """Try it."""
         if interrupt:
             raise KeyboardInterrupt
         parts = run.per_seed("part", lambda seed: seed * steps)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The documents."""
     made = tmp_path_factory.mktemp("library")
     (made / "notes.md").write_text(NOTES, encoding="utf-8")
     (made / EVIL_NAME).write_text(EVIL, encoding="utf-8")
@@ -36,7 +35,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def server(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server of these documents, which are indexed."""
     with Server(str(folder), cache=tmp_path_factory.mktemp("cache")) as running:
         with running.client() as client:
             assert running.indexed(client)["failed"] == []
@@ -69,7 +67,6 @@ def tabs(browser: Browser) -> Iterator[Tabs]:
 
 @pytest.fixture
 def tab(tabs: Tabs, server: Server) -> Tab:
-    """Opens the tab of the server of these documents."""
     return partial(tabs, server.url)
 
 

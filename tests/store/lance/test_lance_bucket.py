@@ -36,7 +36,6 @@ def address() -> str:
 
 
 def test_everything_comes_back(address: str) -> None:
-    """The contract in short: put, replaced, touched, deleted, vacuumed, opened again."""
     store = opened(address)
     given = entry(
         "/tmp/名.pdf",
@@ -83,7 +82,6 @@ def search(store: object) -> None:
 
 
 def test_requests_are_few(address: str) -> None:
-    """A question that follows another reads postings and text alone; writes are counted too."""
     made = opened(address)
     for number in range(3):
         made.put(numbered(number))
@@ -124,7 +122,6 @@ for number in range(1, 6):
 
 
 def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
-    """Each commit is an object that is only made where there is none: a lost race is run again."""
     process: subprocess.Popen[str] = child(WRITER, address)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -145,7 +142,6 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
 
 
 def test_many_threads_write_at_one_time(address: str) -> None:
-    """Four stores race for each version of the log; every document is there once."""
     stores = [opened(address) for _ in range(4)]
     faults: list[BaseException] = []
 

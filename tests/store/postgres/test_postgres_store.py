@@ -50,7 +50,6 @@ def store(address: str) -> Iterator[PostgresStore]:
 
 
 def admin(query: str, address: str = "") -> list[tuple[Any, ...]]:
-    """Run a query as an administrator would, beside Milepost."""
     found = parse(address or server())
     options = f"-c search_path={found.schema},public"
     with psycopg.connect(found.conninfo, autocommit=True, options=options) as connection:
@@ -68,14 +67,12 @@ def end_connections(address: str, more: str = "") -> None:
 
 
 def test_candidates_are_those_of_memory(address: str) -> None:
-    """Nearest and matching rows and the documents chosen are the reference's, in its order."""
     plain, remote = filled(None, address)
     same_answers(plain, remote, seeds=20)
     remote.close()
 
 
 def test_an_index_finds_what_the_scan_finds(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the approximate index the best ten of hundreds are those of the exact scan."""
     monkeypatch.setattr(schema, "INDEX_FROM", 100)
     plain, remote = filled(None, address)
     remote.optimize()
@@ -90,7 +87,6 @@ def test_an_index_finds_what_the_scan_finds(address: str, monkeypatch: pytest.Mo
 
 
 def test_a_search_waits_for_the_server_six_times_at_most(address: str) -> None:
-    """Its beginning, choosing among many (two), measuring, and two readings of text."""
     _, remote = filled(None, address)
     with remote.snapshot() as state:
         query = rows(1, 5)[0]
@@ -105,7 +101,6 @@ def test_a_search_waits_for_the_server_six_times_at_most(address: str) -> None:
 
 
 def test_a_snapshot_does_not_see_what_is_written_beside_it(store: PostgresStore) -> None:
-    """It is the state of its beginning; the next one has the new state."""
     store.put(numbered(0))
     with store.snapshot() as state:
         before = state.documents()
@@ -121,7 +116,6 @@ def test_names_that_a_server_cannot_hold_come_back(store: PostgresStore) -> None
 
 
 def test_idle_connections_that_were_lost_are_replaced(store: PostgresStore, address: str) -> None:
-    """A server that was restarted, or a firewall, ends connections that lie idle."""
     store.put(numbered(0))
     assert reads(store).documents()
     end_connections(address)
@@ -174,7 +168,6 @@ def counts(address: str) -> list[int]:
 def test_a_connection_lost_in_mid_transaction_leaves_nothing_half(
     store: PostgresStore, address: str, table: str
 ) -> None:
-    """The server ends the connection at each step of a transaction, and at every retry."""
     store.put(numbered(0))
     held = counts(address)
     with waiting_writers_are_cut(address, table) as ended:
@@ -190,7 +183,6 @@ def test_a_connection_lost_in_mid_transaction_leaves_nothing_half(
 def test_a_killed_writer_leaves_whole_documents(
     store: PostgresStore, address: str, child: Child
 ) -> None:
-    """The server notices the end of the connection and undoes the transaction."""
     for _ in range(3):
         a_killed_writer_leaves_whole_documents(store, address, child)
         totals = reads(store).statistics()
@@ -198,7 +190,6 @@ def test_a_killed_writer_leaves_whole_documents(
 
 
 def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
-    """Two processes write the same three documents; in the end each is one of theirs, whole."""
     code = WRITER.replace("10_000", "40")
     processes = [child(code, address) for _ in range(2)]
     for process in processes:
@@ -211,7 +202,6 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
 
 
 def test_another_model_or_version_is_refused(address: str) -> None:
-    """With the versions or fingerprints in one line."""
     refuses_another_model(address)
     admin("UPDATE meta SET value = '999' WHERE key = 'version'", address)
     with pytest.raises(NewerSchema, match="schema 999, this one reads"):
@@ -224,7 +214,6 @@ def test_another_model_or_version_is_refused(address: str) -> None:
 def test_an_old_schema_is_brought_up_to_date(
     store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the statements of its migration; the documents stay."""
     store.put(numbered(0))
 
     def add_a_column(connection: psycopg.Connection[Any], partitions: int) -> bool:
@@ -243,7 +232,6 @@ def test_an_old_schema_is_brought_up_to_date(
 
 
 def test_what_is_no_index_is_left_alone(address: str) -> None:
-    """Neither opened nor erased."""
     with pytest.raises(NotAnIndex, match="holds no index"):
         opened(address, create=False)
     with pytest.raises(NotAnIndex, match="holds no index"):

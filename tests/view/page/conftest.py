@@ -30,7 +30,6 @@ NOTES = "Ants 🐜🐜 follow trails of scent to find food.\n\nA trail of scent 
 
 @pytest.fixture(scope="session")
 def book_page(book: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of the shipped book."""
     path = tmp_path_factory.mktemp("pages") / "book.html"
     write_page(book, path)
     return path
@@ -38,7 +37,6 @@ def book_page(book: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def small(light: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    """An index of small documents, one of them hostile, one with pages."""
     with milepost.open(tmp_path_factory.mktemp("index") / "small", model=light) as index:
         hostile = "<img src=x onerror=window.hacked=1>.md"
         index.add(Document(hostile, HOSTILE, marks=(Mark(2, "heading", SCRIPT, 1),)))
@@ -54,7 +52,6 @@ def small(light: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="session")
 def small_page(small: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of these."""
     path = tmp_path_factory.mktemp("pages") / "small page.html"
     write_page(small, path)
     return path

@@ -49,7 +49,6 @@ SHOWN = """(question) => {
 
 @pytest.fixture(scope="module")
 def page(book_page: Path, browser: Any) -> Iterator[Page]:
-    """The page of the book, opened."""
     watched = Watched(browser, book_page.as_uri())
     with watched as opened:
         watched.context.set_offline(True)

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def opened(page: Page, file: Path) -> None:
-    """Open the page and wait until it answers."""
     page.goto("about:blank")
     page.goto(file.as_uri())
     page.wait_for_selector("#documents li", state="attached")

@@ -33,7 +33,6 @@ def rounded(note: str) -> str:
 
 @pytest.fixture(scope="module")
 def foreign(light: Encoder) -> Iterator[Index]:
-    """An index of texts in many languages and in none."""
     with milepost.open(model=light) as index:
         index.add([Document(f"{number:03}", text) for number, text in enumerate(TEXTS)])
         yield index
@@ -41,7 +40,6 @@ def foreign(light: Encoder) -> Iterator[Index]:
 
 @pytest.fixture(scope="module")
 def page(foreign: Index, tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Page]:
-    """The page of these, opened."""
     path = tmp_path_factory.mktemp("pages") / "foreign.html"
     write_page(foreign, path)
     watched = Watched(browser, path.as_uri())

@@ -30,7 +30,6 @@ SCRIPTS = (
 
 @pytest.fixture(scope="module")
 def page(light: Encoder, tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Page]:
-    """A page of these scripts, opened."""
     path = tmp_path_factory.mktemp("pages") / "scripts.html"
     with milepost.open(model=light) as index:
         index.add(Document("scripts.txt", SCRIPTS))

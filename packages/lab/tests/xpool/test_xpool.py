@@ -62,7 +62,6 @@ def test_training_and_search_score_alike():
 
 
 def asked_plainly(documents=30):
-    """Questions that are landmarks themselves."""
     data = turned(documents, seed=3)
     rows = [data.document(n)[data.evidence[n][0]] for n in range(documents)]
     return replace(data, queries=np.stack(rows))
