@@ -14,10 +14,8 @@ from milepost.errors import InputError, StoreError
 from milepost.index import Index
 from milepost.intake import Step
 from milepost.search import Query
-from milepost.store.sqlite import segment
-from milepost.testing import fake_index
-from milepost.types import Document, Passage
-from support.small_index import BEES, GOLD, MODEL, SHIPS, everything, write_notes
+from milepost.types import Document
+from support.small_index import BEES, GOLD, MODEL, everything, write_notes
 from support.store_reads import reads
 
 
@@ -35,12 +33,6 @@ def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
 
 def names(paths: tuple[str, ...]) -> list[str]:
     return [Path(path).name for path in paths]
-
-
-def assert_slices(index: Index, passages: list[Passage]) -> None:
-    for passage in passages:
-        text = index.document(passage.document).text
-        assert passage.text == text[passage.start : passage.end] == passage.text.strip() != ""
 
 
 def test_a_folder_is_added_and_found(index: Index, notes: Path) -> None:
@@ -105,24 +97,6 @@ def test_a_touched_file_is_not_encoded_again(index: Index, notes: Path) -> None:
     same = before[str(path)]
     assert after[str(path)] == (*same[:3], info.signature, *same[4:])
     assert index.search("queen lays eggs", k=1)[0].document == str(path)
-
-
-def test_a_touched_file_is_not_stored_again(notes: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "db"
-    with milepost.open(folder, model=MODEL) as index:
-        index.add(notes)
-        vectors = (folder / segment.file_name(0)).read_bytes()
-        rows = [(info.id, info.first) for info in index.documents()]
-        for turn in range(3):
-            for path in notes.iterdir():
-                os.utime(path, ns=(1, 10**18 + turn))
-            assert len(index.add(notes).unchanged) == 3
-        assert [(info.id, info.first) for info in index.documents()] == rows
-        assert (folder / segment.file_name(0)).read_bytes() == vectors
-    with milepost.open(folder, model=MODEL, create=False) as index:
-        assert {info.signature for info in index.documents()} == {
-            (path.stat().st_size, 10**18 + 2) for path in notes.iterdir()
-        }
 
 
 def test_text_that_another_version_reads_differently(index: Index, notes: Path) -> None:
@@ -209,13 +183,6 @@ def test_a_file_has_one_name(index: Index, notes: Path, monkeypatch: pytest.Monk
     assert len(index.documents()) == 1
 
 
-def test_search_in_some_documents(index: Index) -> None:
-    index.add([Document(name, f"The whale of {name}. It sings.") for name in "abc"])
-    found = index.search("whale", k=9, documents=["c", "a"])
-    assert {passage.document for passage in found} == {"a", "c"}
-    assert index.search("whale", documents=[]) == []
-
-
 def test_an_unknown_document(index: Index, notes: Path) -> None:
     index.add([notes / "bees.txt", Document("whales", "The whale sings.")])
     with pytest.raises(StoreError, match="nobody is not in the index"):
@@ -249,36 +216,6 @@ def test_a_query_is_searched_as_the_question_it_is_made_of(
     some = Query.parse(question, MODEL, documents=["a", "c"], **options)
     assert index.search(some) == index.search(question, documents=["c", "a"], **options)
     assert index.search(query, documents="b") == index.search(question, documents="b", **options)
-
-
-@pytest.mark.parametrize("budget", ["1c", "60c", 250, "1t", "12t", "90t", None])
-@pytest.mark.parametrize("k", [1, 3, None])
-def test_passages_are_slices_within_the_budget(
-    notes: Path, k: int | None, budget: str | int | None
-) -> None:
-    index = fake_index({"long": (BEES + SHIPS + GOLD) * 5, "weird": "  \t東京都。😀 a\u0301b \n\n"})
-    index.add(notes)
-    passages = index.search("How do bees build their cells of wax?", k=k, budget=budget)
-    assert passages or budget in ("1c", "1t")
-    assert_slices(index, passages)
-    assert k is None or len(passages) <= k
-    if budget is not None:
-        count = MODEL.count_tokens if str(budget).endswith("t") else len
-        assert sum(count(passage.text) for passage in passages) <= int(str(budget).rstrip("ct"))
-
-
-def test_nothing_found_can_be_asked_for(notes: Path) -> None:
-    index = fake_index()
-    index.add(notes)
-    question = "Which tugs pull large ships to the quay?"
-    whole = index.search(question)
-    least = (whole[0].score + whole[-1].score) / 2
-    assert 0 < len(index.search(question, min_score=least)) < len(whole)
-    assert index.search(question, min_score=least) == [p for p in whole if p.score >= least]
-    assert index.search(question, min_score=1.0) == []
-    assert index.search_detailed(question, min_score=1.0).best == whole[0].score
-    with pytest.raises(InputError, match="min_score = 20 is not a probability"):
-        index.search(question, min_score=20)
 
 
 def test_progress_names_each_document(index: Index, notes: Path) -> None:

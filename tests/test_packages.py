@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import metadata
 from types import SimpleNamespace
 
@@ -12,9 +11,6 @@ from click.testing import CliRunner
 from milepost import __version__, _packages
 from milepost.cli.program import program
 from milepost.errors import MissingPackage, PackageMismatch
-from support.cli_process import environment
-
-PACKAGES = ("milepost-eval", "milepost-train", "milepost-lab")
 
 
 class Installed:
@@ -111,26 +107,3 @@ def test_a_mistyped_command_is_no_missing_package(install, capsys):
     with pytest.raises(SystemExit):
         program.main(["serch"])
     assert "unknown command 'serch'; try: 'search'" in capsys.readouterr().err
-
-
-def test_a_missing_package_ends_a_process_with_2(tmp_path):
-    import subprocess
-
-    code = (
-        "import importlib.metadata as m, sys\n"
-        "m.entry_points = lambda **_: []\n"
-        "def version(name): raise m.PackageNotFoundError(name)\n"
-        "m.version = version\n"
-        "from milepost.cli import main\n"
-        "main()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, "eval", "run"],
-        capture_output=True,
-        encoding="utf-8",
-        env=environment(),
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("milepost eval: install milepost-eval (pip install ./packages/")
-    assert done.stderr.count("\n") == 1

@@ -126,13 +126,6 @@ def test_a_citation_of_no_passage(cli: Any, model: list[str], db: Path) -> None:
     assert "no sentence of the answer rests on a passage" in done.stderr
 
 
-def test_an_answer_without_citations(cli: Any, model: list[str], db: Path) -> None:
-    with serving(lambda body: "The passages do not say.") as there:
-        done = cli("ask", GOLD, "--db", db, *remote(there), *model)
-    assert done.exit_code == 1
-    assert done.stdout.strip() == "The passages do not say."
-
-
 def test_an_endpoint_that_is_down(cli: Any, model: list[str], db: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

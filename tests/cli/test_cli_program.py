@@ -38,10 +38,6 @@ def test_wrong_usage_is_one_line(cli, args):
     assert "; " in result.stderr
 
 
-def test_a_mistyped_command_is_guessed(cli):
-    assert "try: 'search', or milepost --help" in cli("serch", "x").stderr
-
-
 def test_no_command_shows_the_help(cli):
     result = cli()
     assert (result.exit_code, result.stdout) == (2, "")

@@ -12,7 +12,7 @@ from milepost.cli.answer import matched, reflowed
 from milepost.cli.explain import summing
 from milepost.console.options import DB, chosen_db
 from milepost.console.progress import Pace
-from milepost.console.screen import has_colours, visible
+from milepost.console.screen import visible
 from milepost.intake import Step
 
 
@@ -60,17 +60,6 @@ def test_pace_counts_only_what_had_to_be_read():
     share, speed, left = pace.after(Step("d", 4, 4, 10, 10), 104.0)
     assert (share, left) == (1.0, 0.0)
     assert speed == pytest.approx(15 / 4)
-
-
-def test_colours_follow_option_then_environment_then_stream(monkeypatch, capsys):
-    import sys
-
-    assert not has_colours("auto", sys.stdout)
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert has_colours("always", sys.stdout)
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    assert has_colours("auto", sys.stdout)
-    assert not has_colours("never", sys.stdout)
 
 
 def test_the_index_is_chosen_in_order(monkeypatch, tmp_path):

@@ -10,10 +10,8 @@ import pytest
 
 import milepost
 from milepost.console.heat import strip
-from milepost.store.sqlite.schema import VERSION
 from milepost.types import Hit
 from support.pdf_writer import PdfPage, write_pdf
-from support.small_index import write_schema
 
 
 def found(result) -> list[dict]:
@@ -72,15 +70,6 @@ def test_explain_adds_the_reasons_to_json(cli, model, db):
     assert record["heat"] == wanted
 
 
-def test_an_index_of_an_older_schema_is_refused(cli, model, own_db):
-    write_schema(own_db, 2)
-    result = cli("search", "bees", "--db", own_db, *model)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.count("\n") == 1
-    assert f"schema 2, this one reads {VERSION}" in result.stderr
-    assert f"milepost index PATH… --db {own_db} --rebuild" in result.stderr
-
-
 def test_stdin_is_a_document(cli, model):
     text = "Copper is red. Tin is white."
     result = cli("search", "Which metal is red?", "-", "--json", *model, input=text)
@@ -109,24 +98,11 @@ def test_the_index_of_the_folder_is_found(cli, model, notes, monkeypatch, tmp_pa
     assert "nowhere is not a Milepost index" in result.stderr
 
 
-def test_a_search_makes_no_index(cli, model, tmp_path):
-    assert cli("search", "bees", "--db", tmp_path / "none", *model).exit_code == 2
-    assert not (tmp_path / "none").exists()
-
-
 @pytest.mark.parametrize("name", ["gold.txt", "g*.txt", "{notes}/gold.txt"])
 def test_in_limits_the_documents(cli, model, db, same_notes, name):
     name = name.format(notes=same_notes)
     result = cli("search", "bees", "--db", db, "--json", "--in", name, *model)
     assert {Path(passage["document"]).name for passage in found(result)} == {"gold.txt"}
-
-
-def test_in_refuses_a_name_that_means_nothing(cli, model, db):
-    result = cli("search", "bees", "--db", db, "--in", "golf.txt", *model)
-    assert result.exit_code == 2
-    assert result.stderr == (
-        "milepost: no document matches golf.txt; try: 'gold.txt', or milepost info\n"
-    )
 
 
 def test_an_empty_path_is_not_the_current_folder(cli, model):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,20 +13,6 @@ SHARE = st.floats(0, 1, width=32)
 
 def curve(*points: tuple[float, float]) -> np.ndarray:
     return np.array(points, np.float32).reshape(-1, 2)
-
-
-@pytest.mark.parametrize(
-    ("points", "cells", "wanted"),
-    [
-        ([(0.1, 0.5), (0.2, 1.0), (0.9, 0.25)], 2, (1.0, 0.25)),
-        ([(0.0, 0.25), (0.25, 0.5), (0.5, 0.75)], 4, (0.25, 0.5, 0.75, 0.0)),
-        ([(1.0, 0.5)], 3, (0.0, 0.0, 0.5)),  # the very end belongs to the last part
-        ([(0.3, 0.123456)], 1, (0.1235,)),
-        ([], 3, (0.0, 0.0, 0.0)),
-    ],
-)
-def test_by_hand(points: list[tuple[float, float]], cells: int, wanted: tuple[float, ...]) -> None:
-    assert strip(curve(*points), cells) == wanted
 
 
 @given(st.lists(st.tuples(SHARE, SHARE), max_size=80), st.integers(1, 100) | st.just(CELLS))

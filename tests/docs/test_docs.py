@@ -127,15 +127,6 @@ def test_the_changelog_knows_this_version():
     assert newest[1] == milepost.__version__
 
 
-def test_the_index_of_decisions_lists_every_page():
-    folder = ROOT / "docs" / "decisions"
-    listed = re.findall(r"^- \[(.+)\]\((.+)\)$", (folder / "README.md").read_text("utf-8"), re.M)
-    pages = {page.name for page in folder.glob("*.md")} - {"README.md"}
-    assert sorted(name for _, name in listed) == sorted(pages)
-    for title, name in listed:
-        assert (folder / name).read_text("utf-8").startswith(f"# {title}\n")
-
-
 def test_ci_runs_the_commands_of_the_readme():
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     for number, start in (("one", "milepost search"), ("two", "python -m pytest")):

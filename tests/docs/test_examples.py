@@ -59,8 +59,3 @@ def test_an_example_stores_and_finds(
     assert "1064 degrees" in found[0][2]
     for _, start, text in found:
         assert TEXT[int(start) :].lstrip().startswith(text.strip())
-
-
-def test_examples_are_short() -> None:
-    for script in EXAMPLES:
-        assert len(script.read_text(encoding="utf-8").splitlines()) <= 40, script.name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -43,15 +43,6 @@ def test_without_trees_the_fused_order_stays() -> None:
     assert found.learned is None
     np.testing.assert_allclose(found.score, -4.0 + 0.5 * found.fused.score, rtol=1e-5)
     assert sum(found.parts(3).values()) == pytest.approx(float(found.score[3]), abs=1e-5)
-
-
-def test_without_a_reranker_there_is_one_score() -> None:
-    found = scored(Ranking(Fusion(), trees()))
-    assert found.added is None
-    np.testing.assert_array_equal(found.score, found.base_score)
-    assert "reranker" not in found.parts(0)
-    with pytest.raises(FrozenInstanceError):
-        found.score = found.base_score  # type: ignore[misc]
 
 
 def test_probabilities_by_hand() -> None:

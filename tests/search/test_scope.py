@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 
 from milepost.search import scope as room
-from milepost.search.scope import gather
-from milepost.store import Entry, Store
+from milepost.store import Entry
 from milepost.terms import question_terms
 from milepost.types import Document
-from support.search_stores import asking, empty_store, filled, gathered, put, searched, unit
-from support.store_reads import Counted, reads
+from support.search_stores import empty_store, filled, gathered, put, searched, unit
+from support.store_reads import reads
 
 
 def test_everything_small_is_looked_at() -> None:
@@ -116,23 +113,3 @@ def test_candidates_within_names(monkeypatch: pytest.MonkeyPatch) -> None:
     scope = gathered(filled(5, 6), ["common"], 3, names=["d3", "d1"])
     assert {info.name for info in scope.documents} <= {"d1", "d3"}
     assert len(scope.spans) > 0
-
-
-@cache
-def of_size(documents: int) -> Store:
-    """A store that is only read."""
-    return filled(documents, 2)
-
-
-@pytest.mark.parametrize("limit", [1, 60_000])
-@pytest.mark.parametrize("names", [None, ["d0", "d2", "d3"]])
-def test_the_number_of_calls_does_not_grow_with_the_documents(
-    monkeypatch: pytest.MonkeyPatch, limit: int, names: list[str] | None
-) -> None:
-    monkeypatch.setattr(room, "EVERYTHING", limit)
-    for documents, words in ((1, ["common"]), (4, []), (300, ["common", "word", "p7x1", "no"])):
-        with of_size(documents).snapshot() as state:
-            counted = Counted(state)
-            assert len(gather(counted, asking(words, names=names)).spans)
-            assert counted.calls == {"select_candidates": 1, "score_inputs": 1}
-            assert max(counted.calls.values()) == 1

@@ -155,17 +155,6 @@ def test_snapshots_do_not_wait_for_each_other(store: Store) -> None:
     assert state_of(store) != before
 
 
-def test_a_snapshot_inside_another(store: Store) -> None:
-    three(store)
-    with store.snapshot() as old:
-        store.delete("document 0")
-        with store.snapshot() as new:
-            assert len(old.documents()) == 3
-            assert len(new.documents()) == 2
-            assert new.info("document 0") is None
-            assert old.info("document 0") is not None
-
-
 def test_an_error_inside_a_snapshot_ends_it(store: Store) -> None:
     three(store)
 

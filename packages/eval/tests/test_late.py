@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
-from milepost.testing import fake_encoder
 from milepost.text import split
 from milepost.types import Document, Span
-from milepost_eval.embedders import LandmarkEmbedder, SentenceTransformerEmbedder, WordLlama
+from milepost_eval.embedders import SentenceTransformerEmbedder, WordLlama
 from milepost_eval.embedders.base import unit
 from milepost_eval.systems.dense import Dense
 from milepost_eval.systems.late import Late, whole_sentences
@@ -123,13 +122,6 @@ def test_units_of_whole_sentences_are_known(text: str, data: st.DataObject) -> N
             (None, None),
             ([first], [last - 1]),  # the last sentence is a single letter or full stop
         )
-
-
-def test_landmark_weights_can_be_chunked_late() -> None:
-    model = LandmarkEmbedder(fake_encoder())
-    opened = Late("late", model, pairs, Vectors(None)).open(DOCUMENTS)
-    (ranking,) = opened.search(["A whale swam far in the sea and sings."])
-    assert "whale" in DOCUMENTS[0].text[ranking.best(1)[0].start : ranking.best(1)[0].end]
 
 
 def test_static_embeddings_have_no_context() -> None:

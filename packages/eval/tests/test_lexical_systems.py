@@ -58,14 +58,6 @@ def test_three_documents_by_hand() -> None:
     assert found == pytest.approx(wanted, rel=1e-5)
 
 
-def test_k1_and_b_are_the_formulas() -> None:
-    whale = math.log(1 + 1.5 / 2.5)
-    once = Bm25("bm25", whole, k1=0.0).open(DOCUMENTS).scores(["whale"])[0]
-    assert once == pytest.approx([whale, 0.0, whale], rel=1e-5)
-    found = Bm25("bm25", whole, b=0.0).open(DOCUMENTS).scores(["whale"])[0]
-    assert found == pytest.approx([whale * 4.4 / 3.2, 0.0, whale], rel=1e-5)
-
-
 @settings(max_examples=40, deadline=None)
 @given(LINES, st.sampled_from([(1.2, 0.75), (1.5, 0.75), (0.9, 0.4)]))
 def test_scores_are_those_of_bm25s_times_a_constant(
@@ -93,14 +85,6 @@ def test_scales_are_standardised_and_summed() -> None:
     idf = math.log(1 + 3.5 / 2.5)
     assert near[1] == pytest.approx(2 * idf * 2.2 / (1 + 1.2 * (0.25 + 3 / 4.2)), rel=1e-5)
     assert both == pytest.approx(standard(single) + standard(near), abs=1e-6)
-
-
-def test_neighbours_stay_in_their_document() -> None:
-    documents = [Document(name="a", text="mast\nwhale"), Document(name="b", text="sea\nstorm")]
-    scores = Bm25("near", lines, scales=(1,)).open(documents).scores(["whale"])[0]
-    assert scores[0] > 0.0
-    assert scores[1] > 0.0
-    assert scores[2:].tolist() == [0.0, 0.0]
 
 
 def test_statistics_are_those_of_the_documents_opened(system: Callable[..., System]) -> None:

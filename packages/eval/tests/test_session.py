@@ -10,7 +10,6 @@ import pytest
 
 from milepost.errors import InputError
 from milepost_eval import session as room
-from milepost_eval.catalogue import read_catalogue
 from milepost_eval.records import read, to_value
 from milepost_eval.session import Session, data_folder
 from milepost_eval.tasks.shared import SPAN_TASKS, TEST_ONLY
@@ -73,13 +72,6 @@ def test_a_run_continues_where_it_was_left(mine, tmp_path, monkeypatch):
     assert len(read(tmp_path / "run")) == 3
     with pytest.raises(InputError, match=r"made with budgets \[800, 1600, 3200\], not \[60\]"):
         measured(budgets=(60,))
-
-
-def test_sets_are_unfolded_and_each_system_is_asked_once(mine):
-    session = Session((mine,), ("bm25:400", "short", "bm25"))
-    names = session.names()
-    assert names[0] == "bm25:400"
-    assert sorted(names) == sorted(read_catalogue().sets["short"])
 
 
 def test_fewer_questions_and_documents_are_counted(mine):

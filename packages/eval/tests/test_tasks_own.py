@@ -98,6 +98,7 @@ def test_spans_are_sorted(tmp_path: Path) -> None:
         (changed(split="deb"), "unknown split 'deb'"),
         (changed(splt="test"), "unknown key 'splt'"),
         (changed(id="  "), "'id' is empty"),
+        (changed(id="line 2"), "question 'line 2' is already in line 2"),
         ({"id": "handbook", "text": "Again."}, "document 'handbook' is already in line 1"),
         ({"id": "blank", "text": " "}, "'text' is empty"),
         ({"text": "no name"}, "no 'id'"),
@@ -111,12 +112,6 @@ def test_a_wrong_line_is_named(tmp_path: Path, row: dict | str, problem: str) ->
         read_own(path, "dev")
     assert f"{path}, line 3: " in str(caught.value)
     assert problem in str(caught.value)
-
-
-def test_a_question_is_there_once(tmp_path: Path) -> None:
-    path = write(tmp_path / "t.jsonl", DOCUMENT, changed(id="a"), changed(id="a"))
-    with pytest.raises(InputError, match="line 3: question 'a' is already in line 2"):
-        read_own(path, "dev")
 
 
 def test_an_empty_split_is_an_error(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
 import psycopg
 
 from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError
-from milepost.store import Entry, erase_store
+from milepost.store import erase_store
 from milepost.store.postgres import PostgresStore, schema
 from milepost.store.postgres.address import parse
 from support.postgres import fresh_schema, server
@@ -31,7 +31,7 @@ from support.store_checks import (
     threads_read_while_one_writes,
     writes_nothing_when_reading_only,
 )
-from support.store_entries import WIDTH, Child, entry, holds, numbered, opened, rows
+from support.store_entries import Child, holds, numbered, opened, rows
 from support.store_reads import reads
 
 
@@ -84,31 +84,6 @@ def test_an_index_finds_what_the_scan_finds(address: str, monkeypatch: pytest.Mo
         hits += int(np.isclose(due, found, atol=1e-6).sum())
     assert hits >= 297  # of 300
     remote.close()
-
-
-def test_a_search_waits_for_the_server_six_times_at_most(address: str) -> None:
-    _, remote = filled(None, address)
-    with remote.snapshot() as state:
-        query = rows(1, 5)[0]
-        documents, complete = state.select_candidates(query, ["word1"], most=100, candidates=5)
-        assert not complete
-        documents.sort(key=lambda info: info.first)
-        state.score_inputs(query, ["word1"], documents)
-        state.texts([(documents[0], 0, 10)])
-        state.excerpts([(documents[0], 0, 10), (documents[1], 0, 5)])
-    assert state.round_trips == 6
-    remote.close()
-
-
-def test_a_snapshot_does_not_see_what_is_written_beside_it(store: PostgresStore) -> None:
-    store.put(numbered(0))
-    with store.snapshot() as state:
-        before = state.documents()
-        store.put(numbered(1))
-        store.delete("document 0")
-        assert state.documents() == before
-        assert state.texts([(before[0], 0, 6)]) == ["number"]
-    assert [info.name for info in reads(store).documents()] == ["document 1"]
 
 
 def test_names_that_a_server_cannot_hold_come_back(store: PostgresStore) -> None:
@@ -294,9 +269,3 @@ def test_a_database_that_is_not_there_is_named() -> None:
 
 def test_many_threads_read_while_one_writes(store: PostgresStore) -> None:
     threads_read_while_one_writes(store, documents=30)
-
-
-def test_entries_that_do_not_fit_are_refused(store: PostgresStore) -> None:
-    bad: Entry = entry("a", ["One. "], vectors=np.ones((1, WIDTH + 1), np.float32))
-    with pytest.raises(ValueError, match="vectors have the shape"):
-        store.put(bad)

@@ -48,14 +48,6 @@ def test_a_question_leads_to_the_sentence_in_its_text(tab: Tab, small_page: Path
         assert mark.inner_text().startswith("A trail of scent fades within an hour.")
 
 
-def test_nothing_probable_marks_nothing(tab: Tab, small_page: Path) -> None:
-    with tab(small_page) as page:
-        opened(page, small_page)
-        ask(page, "what is the capital of France")
-        assert page.locator("#results h2").inner_text() == "Nothing here is likely to answer this"
-        assert page.locator("mark").count() == 0
-
-
 def test_hostile_texts_are_shown_as_they_are(tab: Tab, small_page: Path) -> None:
     with tab(small_page) as page:
         opened(page, small_page)

@@ -127,18 +127,6 @@ def test_a_wrong_name_is_answered_with_the_nearest(cli, questions, arguments, me
     assert re.search(message, result.stderr)
 
 
-def test_the_cache_spares_the_second_run_the_reading(cli, questions, tmp_path):
-    lines = []
-    for _ in range(2):
-        asked = cli(
-            "eval", "run", "--tasks", questions, "--systems", "landmark", "--json", "-q",
-            "--cache", tmp_path / "kept",
-        )  # fmt: skip
-        lines.append(json.loads(asked.stdout))
-    assert [line["cached"] for line in lines] == [False, True]
-    assert lines[0]["metrics"] == lines[1]["metrics"]
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
