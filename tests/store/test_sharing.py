@@ -133,8 +133,8 @@ def test_reading_keeps_its_locks(tmp_path: Path, child: Child) -> None:
     reader.close()
 
 
-def test_threads_share_a_store(tmp_path: Path) -> None:
-    store = opened(tmp_path)
+def test_threads_share_a_store(place: Path | str) -> None:
+    store = opened(place)
     for number in range(3):
         store.put(numbered(number))
     done = threading.Event()

@@ -180,16 +180,18 @@ def test_many_terms_in_one_question(store: Store) -> None:
 
 
 def test_strings_that_are_no_unicode(store: Store) -> None:
-    name = os.fsdecode(b"/tmp/\xff.txt")
-    given = entry(name, ["lone \ud800 ", "end "], source=name, hash="\udcff")
-    store.put(given)
-    holds(store, given)
-    assert [info.name for info in reads(store).documents()] == [name]
-    assert reads(store).matching(["\ud800"], 5, [name]).tolist() == [0]
-    assert store.touch(name, (1, 2))
-    assert reads(store).documents()[0].signature == (1, 2)
-    assert store.delete(name)
-    assert reads(store).documents() == []
+    """Bytes that are no UTF-8, NUL, and what looks like our own escape."""
+    for name in (os.fsdecode(b"/tmp/\xff.txt"), "a\0b", '\x01"a"', "名", "it's"):
+        given = entry(name, ["lone \ud800 ", "end "], source=name, hash=name)
+        store.put(given)
+        holds(store, given)
+        first = reads(store).documents()[0].first
+        assert reads(store).matching(["\ud800"], 5, [name]).tolist() == [first]
+        assert store.touch(name, (1, 2))
+        (info,) = reads(store).documents()
+        assert (info.name, info.source, info.hash, info.signature) == (name, name, name, (1, 2))
+        assert store.delete(name)
+        assert reads(store).documents() == []
 
 
 def test_rows_keep_their_numbers(store: Store) -> None:

@@ -31,11 +31,7 @@ from support.store_checks import (
     a_killed_writer_leaves_whole_documents,
     are_the_three_documents,
     filled,
-    names_come_back,
-    refuses_another_model,
     same_answers,
-    threads_read_while_one_writes,
-    writes_nothing_when_reading_only,
 )
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
 from support.store_reads import reads
@@ -248,10 +244,6 @@ def test_many_puts_join_their_files(store: LanceStore, monkeypatch: pytest.Monke
     assert len(reads(store).nearest(rows(1, 1)[0], 99)[0]) == 80
 
 
-def test_another_model_is_refused(address: str) -> None:
-    refuses_another_model(address)
-
-
 @pytest.mark.parametrize(
     ("version", "error", "words"),
     [
@@ -368,15 +360,3 @@ def test_a_full_disk_keeps_what_was_there(small_disk: Path) -> None:
     store.put(numbered(3))
     holds(store, numbered(3))
     store.close()
-
-
-def test_reading_only_writes_nothing(address: str) -> None:
-    writes_nothing_when_reading_only(address)
-
-
-def test_names_that_arrow_cannot_hold_come_back(store: LanceStore) -> None:
-    names_come_back(store)
-
-
-def test_many_threads_read_while_one_writes(store: LanceStore) -> None:
-    threads_read_while_one_writes(store, documents=20, vacuum_every=10)
