@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from milepost.errors import InputError
-from milepost_eval.compare import against, compare
+from milepost_eval.compare import compare
 from milepost_eval.pairing import pairs
 from milepost_eval.records import PerQuestion, Record
-from milepost_eval.statistics import corrected, difference, over_tasks, smallest_p, wilcoxon
+from milepost_eval.statistics import corrected, difference, over_tasks, wilcoxon
 
 pytest.importorskip("scipy", reason="needs the eval extra")
 
@@ -146,8 +146,6 @@ def test_an_unknown_metric_gets_the_nearest() -> None:
     a, b = [record("x", "trials", LOW)], [record("y", "trials", LOW)]
     with pytest.raises(InputError, match=r"unknown metric .recal@800.*'recall@800'"):
         compare(a, b, "recal@800")
-    with pytest.raises(InputError, match=r"unknown metric .zzz.*one of recall@800"):
-        against([*a, *b], "x", "zzz")
 
 
 def test_files_of_other_budgets() -> None:
@@ -179,29 +177,6 @@ def test_a_pair_without_the_metric_is_listed() -> None:
     assert found.unmeasured == ("x on meetings (document, dev)",)
 
 
-RUN = [
-    record("ours", "trials", MID),
-    record("ours", "meetings", HIGH),
-    record("bm25", "trials", HIGH),
-    record("bm25", "meetings", LOW),
-    record("chunk:200", "trials", LOW),
-    record("chunk:200", "meetings", MID),
-    record("late", "trials", LOW, setting="collection"),
-    record("other", "policies", LOW),
-]
-
-
-def test_ours_against_every_other() -> None:
-    found = against(RUN, "ours", "recall@800")
-    assert [[row.b for row in one.rows] for one in found] == [["bm25"] * 2, ["chunk:200"] * 2, []]
-    assert found[0].overall[0].difference == over_tasks(
-        {"trials": (MID, HIGH, OWNERS), "meetings": (HIGH, LOW, OWNERS)}
-    )
-    assert found[0].overall[0].wilcoxon >= smallest_p(2)
-    assert found[2].alone_b == ("other on policies (document, dev)",)
-    assert len(found[2].alone_a) == 2
-
-
 def test_kinds_of_questions_are_compared_apart() -> None:
     kinds = ("fact", "why", "fact", "why", "fact", "")
     a, b = record("x", "written", HIGH), record("y", "written", LOW)
@@ -215,11 +190,3 @@ def test_kinds_of_questions_are_compared_apart() -> None:
     }
     assert row.kinds == corrected(wanted)
     assert compare([b], [a], "recall@800").rows[0].kinds == {}
-
-
-def test_an_unknown_or_lonely_system_is_refused() -> None:
-    with pytest.raises(InputError, match=r"no record of system our;.*'ours'"):
-        against(RUN, "our", "recall@800")
-    with pytest.raises(InputError, match="no record of system ours in the setting collection"):
-        against(RUN, "ours", "recall@800", "collection")
-    assert against(RUN[:2], "ours", "recall@800") == []

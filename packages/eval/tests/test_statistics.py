@@ -14,7 +14,6 @@ from milepost_eval.statistics import (
     EXACT,
     Difference,
     corrected,
-    decided,
     difference,
     holm,
     interval,
@@ -200,19 +199,9 @@ def test_wilcoxon_without_differences() -> None:
     assert wilcoxon([0.1 + 0.2 - 0.3]) == 1.0
 
 
-def test_a_verdict_needs_interval_and_p() -> None:
-    assert decided(0.01, 0.03, 0.049) == "better"
-    assert decided(-0.03, -0.01, 0.049) == "worse"
-    assert decided(0.01, 0.03, 0.05) == decided(-0.03, -0.01, 0.05) == "unknown"
-    assert decided(-0.01, 0.03, 0.001) == decided(0.0, 0.03, 0.001) == "unknown"
-
-
-def test_looking_at_more_tasks_takes_a_verdict_back() -> None:
-    """Of six documents all ahead, p is 0.031: enough for one task, and not for two."""
+def test_looking_at_more_tasks_raises_p() -> None:
     ahead = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
     one = difference(ahead, [0.0] * 6, list("abcdef"))
-    assert one.verdict == "better"
     both = corrected({"x": one, "y": one})
     assert both["x"].adjusted == 2 * smallest_p(6)
-    assert both["x"].verdict == "unknown"
     assert both["x"].p == one.p
