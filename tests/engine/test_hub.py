@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from milepost.engine import Manifest, find_model
 from milepost.errors import ModelError
+from support.http_server import Handler, listening
 
 
 @pytest.fixture
@@ -32,33 +31,19 @@ def hub(folder: Path, commit: str) -> Iterator[str]:
         for name, data in files.items()
     ]
 
-    class Handler(BaseHTTPRequestHandler):
+    class Hub(Handler):
         def do_GET(self) -> None:
             _, what, *_, last = self.path.partition("?")[0].split("/")
             if what == "api":
                 files["info"] = json.dumps({"id": "m", "sha": commit}).encode()
                 files["tree"] = json.dumps(tree).encode()
                 last = "tree" if "/tree/" in self.path else "info"
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(files[last])))
-            self.send_header("ETag", f'"{last}"')
-            self.send_header("X-Repo-Commit", commit)
-            self.end_headers()
-            if self.command == "GET":
-                self.wfile.write(files[last])
+            self.answer(200, files[last], {"ETag": f'"{last}"', "X-Repo-Commit": commit})
 
         do_HEAD = do_GET
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with listening(Hub) as url:
+        yield url
 
 
 def test_a_cached_hub_model_asks_nobody(cache: Path) -> None:

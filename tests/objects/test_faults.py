@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -13,6 +11,7 @@ import milepost
 from milepost.errors import InputError, MissingExtra
 from milepost.objects import ObjectAddress, ObjectFile, bucket, downloads, faults
 from milepost.testing import fake_encoder
+from support.http_server import Handler, listening
 from support.s3 import KEYS
 
 pytest.importorskip("obstore", reason="needs the extra objects")
@@ -25,29 +24,15 @@ def answering(status: int, body: str = "") -> Iterator[tuple[str, list[str]]]:
     """A server that gives one answer to all; its address, and the paths it was asked for."""
     asked: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Answering(Handler):
         def do_GET(self) -> None:
             asked.append(self.path)
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command == "GET":
-                self.wfile.write(body.encode())
+            self.answer(status, body.encode())
 
         do_HEAD = do_GET
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(Answering) as url:
+        yield url, asked
 
 
 @pytest.fixture(autouse=True)
