@@ -1,14 +1,10 @@
-"""The study of context (studies/context): a configuration for each arm, and what an arm finds.
+"""What a checkpoint finds in the sets of the study of context (studies/context).
 
-    python tools/context_study.py config abc --out scratch/abc.toml [--steps 300] [--seed 1]
-    milepost train scratch/abc.toml
-    python tools/context_study.py narrow scratch/context/abc/checkpoint 128 --out scratch/narrow
-    python tools/context_study.py measure scratch/narrow --split dev
+    python tools/context_study.py scratch/landmark-minilm-context/checkpoint --split dev
 
-``narrow`` keeps the principal directions of the context vectors of training text. ``measure`` reads
-landmarks alone, in ``--windows``: twins told apart and the best landmark of ``data/swaps`` by
-distance, and ranks on questions in other words and of ``written``; with a context vector also what
-each part of the vector tells apart.
+Landmarks alone are read, in ``--windows``: twins told apart and the best landmark of ``data/swaps``
+by distance, and ranks on questions in other words and of ``written``; with a context vector also
+what each part of the vector tells apart.
 """
 
 from __future__ import annotations
@@ -17,9 +13,7 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from random import Random
 from statistics import fmean
 from typing import Any
 
@@ -37,135 +31,6 @@ from milepost_train.model.landmark_encoder import LandmarkEncoder
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
-TASKS = ("written", "squad_articles", "covid_papers", "trials", "meetings")
-
-
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """What is trained; see studies/context.
-
-    Attributes:
-        near: sentences this close to the evidence are no negatives.
-        context, layers: numbers of the context vector, and its own last layers.
-        frozen: everything but the context vector keeps the shipped weights.
-        swaps: subject swaps are among the questions.
-        others: how a single vector's last layer attends to other sentences.
-        windows: tokens of a window of swaps.
-    """
-
-    near: int = 0
-    context: int = 0
-    layers: int = 1
-    frozen: bool = False
-    swaps: bool = True
-    others: str = ""
-    windows: tuple[int, ...] = (448,)
-
-
-ARMS: Mapping[str, Arm] = {
-    "base": Arm(swaps=False),
-    "a": Arm(near=2, swaps=False),
-    "b": Arm(context=384, swaps=False),
-    "c": Arm(),
-    "ab": Arm(near=2, context=384, swaps=False),
-    "ac": Arm(near=2),
-    "bc": Arm(context=384),
-    "abc": Arm(near=2, context=384),
-    "ac-learned": Arm(near=2, others="learned"),
-    "ac-half": Arm(near=2, others="half"),
-    "frozen-1": Arm(context=384, frozen=True),
-    "frozen-2": Arm(context=384, layers=2, frozen=True),
-    "frozen-3": Arm(context=384, layers=3, frozen=True),
-    "shipped": Arm(near=2, context=384, layers=3, frozen=True, windows=(320, 448, 510)),
-}
-
-SHARES = (
-    "{ written = 6, squad_articles = 2, covid_papers = 2.5, "
-    "trials = 1.5, meetings = 2.5, questions = 8 }"
-)
-
-_CONFIG = """\
-init = "{root}/checkpoint"
-out = "{root}/scratch/context/{arm}"
-seed = {seed}
-average = 0.98
-save_every = 60
-{model}
-[windows]
-size = 510
-left = 112
-right = 16
-
-[data]
-tasks = [{tasks}]
-pairs = ["{shared}/pairs"]
-hold_out = 0.12
-
-[[stage]]
-steps = {steps}
-rate = {rate}
-warm_up = 30
-floor = 0.05
-
-[[stage.part]]
-kind = "marked"
-weight = 4
-windows = [160, 256, 320, 448]
-distil = 0.0
-near = {near}
-context = {context}
-noise = {{ typos = 0.1, keywords = 0.1 }}
-tasks = {shares}
-open_tasks = ["covid_papers", "trials", "meetings"]
-"""
-
-_PAIRS = """
-[[stage.part]]
-kind = "pairs"
-weight = 1
-pairs = 24
-landmarks = "sentences"
-"""
-
-_SWAPS = """
-[[stage.part]]
-kind = "marked"
-weight = 6
-documents = 10
-hard = 0
-windows = {windows}
-distil = 0.0
-context = {context}
-tasks = {{ swaps = 1 }}
-"""
-
-
-def configuration(name: str, steps: int, seed: int) -> str:
-    """The TOML of an arm; the swaps and questions are where their tools were told to write them."""
-    arm = ARMS[name]
-    model = [f"context = {arm.context}", f"context_layers = {arm.layers}"] * bool(arm.context)
-    model += [f'others = "{arm.others}"'] * bool(arm.others)
-    model += ['frozen = ["backbone.*"]'] * arm.frozen
-    folders = [SHARED / "tasks" / task for task in TASKS] + [ROOT / "scratch" / "questions"]
-    folders += [ROOT / "scratch" / "swaps"] * arm.swaps
-    weight = 1.0 if arm.context else 0.0
-    text = _CONFIG.format(
-        root=ROOT,
-        shared=SHARED,
-        arm=name,
-        seed=seed,
-        steps=steps,
-        # New layers on frozen weights take a higher rate, and pairs have no context to learn from.
-        rate="2e-4" if arm.frozen else "5e-5",
-        near=arm.near,
-        context=weight,
-        shares=SHARES,
-        model="\n".join(model),
-        tasks=", ".join(f'"{folder}"' for folder in folders),
-    )
-    text += "" if arm.frozen else _PAIRS
-    swaps = _SWAPS.format(context=weight, windows=list(arm.windows))
-    return text + (swaps if arm.swaps else "")
 
 
 def sets(split: str, longest: int) -> dict[str, list[tuple[dict[str, Any], list[dict[str, Any]]]]]:
@@ -211,47 +76,20 @@ def measure(folder: Path, split: str, longest: int, size: WindowSize) -> dict[st
     result: dict[str, Any] = {}
     for name, documents in sets(split, longest).items():
         figures: dict[str, list[float]] = defaultdict(list)
-        for document, asked in documents:
+        for document, questions in documents:
             text = tokenize(tokenizer, document["id"], name, document["text"])
             vectors = landmarks_of(encode, text, *ids, size)
-            encoded = tokenizer.encode([question["question"] for question in asked])
+            encoded = tokenizer.encode([question["question"] for question in questions])
             rows = [np.array(each.ids[:128], np.int32) for each in encoded]
             queries = encode(queries_of(rows, *ids)).float().numpy()
             for part, columns in parts.items():
                 scores = queries[:, columns] @ vectors[:, columns].T
-                for question, row in zip(asked, scores, strict=True):
+                for question, row in zip(questions, scores, strict=True):
                     for key, value in ranks(question, row, text.spans).items():
                         figures[f"{part} {key}"].append(value)
         result[name] = {key: round(100 * fmean(values), 1) for key, values in figures.items()}
-        result[name]["questions"] = sum(len(asked) for _, asked in documents)
+        result[name]["questions"] = sum(len(questions) for _, questions in documents)
     return result
-
-
-def narrow(folder: Path, dimensions: int, out: Path) -> None:
-    """Project context vectors to their principal directions in swaps and written (train split)."""
-    checkpoint = open_checkpoint(folder)
-    model, reading = checkpoint.model, checkpoint.reading
-    assert model.context is not None
-    width = int(model.backbone.width)
-    tokenizer = Tokenizer(folder / "tokenizer.json", reading.bos_token, reading.landmark)
-    random, rows = Random(1), []
-    for task in (ROOT / "scratch" / "swaps", SHARED / "tasks" / "written"):
-        documents = [each["text"] for each in objects(task / "documents.jsonl.gz")]
-        for text in random.sample(documents, 60):
-            read = tokenize(tokenizer, "", "", text[:6000])
-            ids = tokenizer.bos_id, tokenizer.landmark
-            rows.append(landmarks_of(encoder_of(model), read, *ids, WindowSize(320, 48, 16, 129)))
-    vectors = np.concatenate(rows)[:, width:]
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    _, values, directions = np.linalg.svd(vectors, full_matrices=False)
-    print(f"{(values[:dimensions] ** 2).sum() / (values**2).sum():.3f} of the energy is kept")
-    before = model.context
-    checkpoint.reading = replace(reading, context=dimensions)
-    model.read_as(checkpoint.reading)
-    with torch.no_grad():
-        weight = torch.from_numpy(directions[:dimensions]) @ before.project.weight
-        model.context.load_state_dict({**before.state_dict(), "project.weight": weight})
-    checkpoint.save(out)
 
 
 def encoder_of(model: LandmarkEncoder) -> Callable[[Batch], torch.Tensor]:
@@ -280,37 +118,16 @@ def ranks(
 
 
 def main() -> None:
-    """Write a configuration, or measure a checkpoint."""
+    """Measure a checkpoint."""
     parser = argparse.ArgumentParser(description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    config = commands.add_parser("config")
-    config.add_argument("arm", choices=sorted(ARMS))
-    config.add_argument("--out", type=Path, required=True)
-    config.add_argument("--steps", type=int, default=300)
-    config.add_argument("--seed", type=int, default=1)
-    narrowed = commands.add_parser("narrow")
-    narrowed.add_argument("checkpoint", type=Path)
-    narrowed.add_argument("dimensions", type=int)
-    narrowed.add_argument("--out", type=Path, required=True)
-    measured = commands.add_parser("measure")
-    measured.add_argument("checkpoint", type=Path)
-    measured.add_argument("--split", choices=("dev", "test"), default="dev")
-    measured.add_argument("--longest", type=int, default=40000, help="characters of a document")
-    measured.add_argument("--windows", type=int, nargs=3, default=(320, 48, 16))
-    given = parser.parse_args()
-    if given.command == "config":
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        given.out.write_text(configuration(given.arm, given.steps, given.seed), encoding="utf-8")
-        return
-    if given.command == "narrow":
-        narrow(given.checkpoint, given.dimensions, given.out)
-        return
-    print(
-        json.dumps(
-            measure(given.checkpoint, given.split, given.longest, WindowSize(*given.windows, 129)),
-            indent=1,
-        )
-    )
+    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("--split", choices=("dev", "test"), default="dev")
+    parser.add_argument("--longest", type=int, default=40000, help="characters of a document")
+    parser.add_argument("--windows", type=int, nargs=3, default=(320, 48, 16))
+    options = parser.parse_args()
+    size = WindowSize(*options.windows, 129)
+    found = measure(options.checkpoint, options.split, options.longest, size)
+    print(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":
