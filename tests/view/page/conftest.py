@@ -14,10 +14,12 @@ from milepost.encoder import Encoder
 from milepost.index import Index
 from milepost.types import Document, Mark
 from milepost.view import write_page
-from support.browser_page import CHROMIUM, Tab, Tabs
+from support.browser_page import Tab, Tabs, axe, browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
+__all__ = ["axe", "browser"]
 
 SCRIPT = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>"
 HOSTILE = (
@@ -55,18 +57,6 @@ def small_page(small: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("pages") / "small page.html"
     write_page(small, path)
     return path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium, without a window; for a module, as in tests/serve/page."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    if not CHROMIUM.exists():
-        pytest.skip(f"needs {CHROMIUM} (apt install chromium)")
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from milepost.quotes import fold, occurrences, stripped
 from milepost.search.operators import read_operators
 from milepost.types import Document
 from milepost.view import write_page
-from support.browser_page import Watched
+from support.browser_page import from_disk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -92,9 +92,7 @@ def several(light: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def page(several: Index, browser: Any, tmp_path_factory: Any) -> Iterator[Page]:
     path = tmp_path_factory.mktemp("pages") / "several.html"
     write_page(several, path)
-    with Watched(browser, path.as_uri()) as opened:
-        opened.goto(path.as_uri())
-        opened.wait_for_selector("#documents li")
+    with from_disk(browser, path) as opened:
         yield opened
 
 

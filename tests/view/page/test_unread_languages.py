@@ -13,7 +13,7 @@ from milepost.encoder import Encoder
 from milepost.index import Index
 from milepost.types import Document
 from milepost.view import write_page
-from support.browser_page import Watched
+from support.browser_page import from_disk
 from support.languages import PAGES, QUESTIONS
 
 if TYPE_CHECKING:
@@ -42,11 +42,7 @@ def foreign(light: Encoder) -> Iterator[Index]:
 def page(foreign: Index, tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Page]:
     path = tmp_path_factory.mktemp("pages") / "foreign.html"
     write_page(foreign, path)
-    watched = Watched(browser, path.as_uri())
-    with watched as opened:
-        watched.context.set_offline(True)
-        opened.goto(path.as_uri())
-        opened.wait_for_selector("#documents li")
+    with from_disk(browser, path) as opened:
         yield opened
 
 
