@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 import subprocess
@@ -143,33 +142,3 @@ def test_ctrl_c_keeps_what_was_indexed(model, tmp_path):
     with milepost.open(db, model=named, create=False) as index:
         assert index.document(str(folder / "a.txt")).text == "Bees build cells."
         assert [info.name for info in index.documents()] == [str(folder / "a.txt")]
-
-
-def test_measuring_shows_how_far_it_is(tmp_path):
-    path = tmp_path / "questions.jsonl"
-    text = "Bees build cells of wax. The queen lays the eggs."
-    path.write_text(
-        json.dumps({"text": text, "question": "Who lays the eggs?", "spans": [[25, 49]]})
-    )
-    asked = ("eval", "run", "--tasks", path, "--systems", "bm25,bm25-scales", "--json")
-    code, shown = run_on_terminal(*asked, columns=24)
-    assert code == 0
-    assert "\r\x1b[Kquestions  0/1  bm25" in shown
-    assert shown.count("\r\x1b[K{") == 2
-    assert max(map(len, re.findall(r"\r\x1b\[K(questions[^\r]*)", shown))) < 24
-    assert ESCAPE not in run_on_terminal(*asked, "-q")[1]
-
-
-def test_a_narrow_terminal_gets_a_comparison_in_two_lines_a_row(cli, tmp_path):
-    path, out = tmp_path / "questions.jsonl", tmp_path / "results.jsonl"
-    text = "Bees build cells of wax. The queen lays the eggs."
-    path.write_text(
-        json.dumps({"text": text, "question": "Who lays the eggs?", "spans": [[25, 49]]})
-    )
-    out.write_text(cli("eval", "run", "--tasks", path, "--systems", "bm25", "--json").stdout)
-    code, shown = run_on_terminal("eval", "compare", out, out, columns=90)
-    assert code == 0
-    lines = shown.splitlines()
-    at = lines.index("questions, document, dev")
-    assert re.match(r"  bm25 +100\.0 +100\.0 +\+0\.0 \[", lines[at + 1])
-    assert max(map(len, lines)) <= 90

@@ -227,3 +227,30 @@ def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
         )
     assert ended.returncode == 2
     assert re.fullmatch(rb"milepost: No space left on device; .*\n", ended.stderr)
+
+
+def test_measuring_shows_how_far_it_is(questions):
+    pytest.importorskip("termios", reason="needs the terminals of Unix")
+    from support.terminal import run_on_terminal
+
+    asked = ("eval", "run", "--tasks", questions, "--systems", "bm25,bm25-scales", "--json")
+    code, shown = run_on_terminal(*asked, columns=24)
+    assert code == 0
+    assert "\r\x1b[Kquestions  0/3  bm25" in shown
+    assert shown.count("\r\x1b[K{") == 2
+    assert max(map(len, re.findall(r"\r\x1b\[K(questions[^\r]*)", shown))) < 24
+    assert "\x1b" not in run_on_terminal(*asked, "-q")[1]
+
+
+def test_a_narrow_terminal_gets_a_comparison_in_two_lines_a_row(cli, questions, tmp_path):
+    pytest.importorskip("termios", reason="needs the terminals of Unix")
+    from support.terminal import run_on_terminal
+
+    out = tmp_path / "results.jsonl"
+    out.write_text(cli("eval", "run", "--tasks", questions, "--systems", "bm25", "--json").stdout)
+    code, shown = run_on_terminal("eval", "compare", out, out, columns=90)
+    assert code == 0
+    lines = shown.splitlines()
+    at = lines.index("questions, document, dev")
+    assert re.match(r"  bm25 +[\d.]+ +[\d.]+ +\+0\.0 \[", lines[at + 1])
+    assert max(map(len, lines)) <= 90
