@@ -53,7 +53,6 @@ MISSING = _missing()
 SLOW = (
     "packages/eval/tests/cli",
     "packages/eval/tests/test_files_questions.py",
-    "packages/eval/tests/test_mteb_adapter.py",
     "packages/eval/tests/test_report.py",
     "packages/eval/tests/test_statistics.py",
     "packages/lab",
@@ -115,7 +114,7 @@ def pytest_report_header() -> list[str]:
 
 _RAY = (
     "tests/bulk/test_cluster.py",
-    "tests/bulk/test_connect.py",
+    "tests/bulk/test_worker.py",
     "tests/cli/test_cli_workers.py",
 )
 

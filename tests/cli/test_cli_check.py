@@ -107,23 +107,93 @@ def test_the_text_may_come_from_stdin(cli, model, notes):
     assert (result.exit_code, "stdin cannot be both" in result.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("text", ["", "  ", "?!"])
-def test_nothing_to_check_is_an_error(cli, model, notes, text):
-    result = cli("check", notes, text, *model)
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["{notes}", "  "], "nothing to check"),
+        (["{notes}", "?!"], "nothing to check"),
+        (["the queen lays", "{notes}/bees.txt"], 'TEXT comes last; try: milepost check PATH "…"'),
+        (["the queen"], 'milepost check PATH "…"'),
+        (["x.txt", "the queen", "--db", "y"], "give PATHs or --db"),
+    ],
+)
+def test_what_cannot_be_checked_is_one_line(cli, model, notes, args, said):
+    result = cli("check", *(arg.format(notes=notes) for arg in args), *model)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
-    assert "nothing to check" in result.stderr
+    assert said in result.stderr
 
 
-def test_arguments_the_wrong_way_round(cli, model, notes):
-    result = cli("check", "the queen lays the eggs", notes / "bees.txt", *model)
+WAX = "Bees build cells of wax. The queen lays the eggs.\n"
+
+
+@pytest.fixture
+def described(tmp_path: Path) -> Path:
+    folder = tmp_path / "described"
+    folder.mkdir()
+    head = "---\nauthor: Ann Lee\ndate: 2020-03\n---\n\n"
+    (folder / "old.md").write_text(head + WAX, encoding="utf-8")
+    (folder / "new.txt").write_text(WAX, encoding="utf-8")
+    sidecar = {"author": "Bo Chen", "date": "2024-01-01", "project": "hive"}
+    (folder / "new.txt.meta.json").write_text(json.dumps(sidecar), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [
+        ("date >= 2021", "new.txt"),
+        ('kind = "md" and author contains "lee"', "old.md"),
+        ('project = "HIVE"', "new.txt"),
+    ],
+)
+def test_search_and_check_and_ask(cli, model, described, tmp_path, where, name):
+    result = cli("search", "wax cells", described, "--where", where, "--json", *model)
+    assert result.exit_code == 0, result.stderr
+    found = {Path(each["document"]).name for each in json.loads(result.stdout)["passages"]}
+    assert found == {name}
+    for command in (["check", described, WAX.strip(), "--no-cache"], ["check", described, "x wax"]):
+        result = cli(*command, "--where", where, "--json", "--min-score", 0, *model)
+        record = json.loads(result.stdout)
+        held = {Path(each["document"]).name for each in record["places"] + record["passages"]}
+        assert held == {name}
+    result = cli("ask", "wax cells", described, "--where", where, "--json", *model)
+    assert {Path(each["document"]).name for each in json.loads(result.stdout)["passages"]} == {name}
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["search", "wax", "{files}"], "nothing found: no document matches year >= 2030"),
+        (["check", "{files}", "wax", "--no-cache"], "no document matches year >= 2030"),
+        (["check", "{files}", "wax"], "no document matches year >= 2030"),
+        (["ask", "wax", "{files}"], "nothing found (no document matches year >= 2030)"),
+    ],
+)
+def test_no_document_matches(cli, model, described, command, said):
+    asked = [word.format(files=described) for word in command]
+    result = cli(*asked, "--where", "year>=2030", *model)
+    assert (result.exit_code, said in result.stderr) == (1, True)
+    if command[0] == "search":
+        record = json.loads(cli(*asked, "--where", "year>=2030", "--json", *model).stdout)
+        assert record["notes"] == ["no document matches year >= 2030"]
+
+
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_a_bad_filter_is_refused_before_reading(cli, model, described, command):
+    result = cli(command, "wax", described / "gone", "--where", "kind = pdf", *model)
     assert result.exit_code == 2
-    assert 'TEXT comes last; try: milepost check PATH "…"' in result.stderr
+    assert result.stderr.strip() == (
+        'milepost: filter, column 8: pdf needs quotation marks; try: "pdf"'
+    )
 
 
-def test_nothing_to_search_names_the_command(cli, model):
-    result = cli("check", "the queen", *model)
-    assert result.exit_code == 2
-    assert 'milepost check PATH "…"' in result.stderr
-    result = cli("check", "x.txt", "the queen", "--db", "y", *model)
-    assert "give PATHs or --db" in result.stderr
+def test_info_lists_properties(cli, model, described, tmp_path):
+    db = tmp_path / "described.milepost"
+    assert cli("index", described, "--db", db, *model).exit_code == 0
+    listed = json.loads(cli("info", "--db", db, "--json", *model).stdout)["index"]["documents"]
+    held = {Path(each["name"]).name: each["properties"] for each in listed}
+    assert held == {
+        "new.txt": {"author": "Bo Chen", "date": "2024-01-01", "project": "hive"},
+        "old.md": {"author": "Ann Lee", "date": "2020-03"},
+    }

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 import milepost
 from milepost.store.sqlite.schema import VERSION
@@ -114,8 +117,8 @@ def test_stdin_is_indexed_and_replaced(cli, model, tmp_path):
 
 def test_recognition_that_is_not_installed_is_one_error(cli, model, notes, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "rapidocr", None)
-    for command in (["index", notes, "--db", tmp_path / "db"], ["search", "bees", notes]):
-        result = cli(*command, "--ocr", "auto", *model)
+    for arguments in (["index", notes, "--db", tmp_path / "db"], ["search", "bees", notes]):
+        result = cli(*arguments, "--ocr", "auto", *model)
         assert result.exit_code == 2
         (line,) = result.stderr.splitlines()
         assert "pip install 'milepost[ocr]'" in line
@@ -157,3 +160,20 @@ def test_a_dry_run_of_nothing_is_an_error(cli, model, tmp_path):
     assert "fail" in result.stdout
     both = cli("index", tmp_path, "--dry-run", "--watch", *model)
     assert "give --dry-run or --watch, not both" in both.stderr
+
+
+if find_spec("ray") is None:
+    pytest.skip("needs the extra ray", allow_module_level=True)
+
+LIGHT = "landmark-light"
+
+
+def test_a_copy_by_the_command(cli, tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    with milepost.open(source, model=LIGHT) as index:
+        index.add([milepost.Document(name, "One. Two.") for name in ("a", "b")])
+    result = cli("copy", "--from", source, "--to", target, "--model", LIGHT)
+    assert "2 added, 0 changed, 0 unchanged, 4 sentences copied" in result.stdout
+    result = cli("copy", "--from", source, "--to", target, "--model", LIGHT, "--json")
+    assert '"unchanged": ["a", "b"]' in result.stdout
+    assert cli("copy", "--from", source).exit_code == 2
