@@ -83,7 +83,6 @@ SLOW = (
     "tests/store/postgres",
     "tests/store/test_durability.py",
     "tests/test_encoder.py",
-    "tests/test_every_store.py",
     "tests/test_index_reopen.py",
     "tests/text/test_pdf_files.py",
     "tests/text/test_pdf_spans.py",
@@ -116,7 +115,7 @@ def pytest_report_header() -> list[str]:
 
 _RAY = (
     "tests/bulk/test_cluster.py",
-    "tests/bulk/test_connect.py",
+    "tests/bulk/test_worker.py",
     "tests/cli/test_cli_workers.py",
 )
 

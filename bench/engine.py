@@ -84,8 +84,7 @@ def main() -> None:
     systems["sentence-transformers, torch float32"] = lambda: st(texts)
     for precision in folder.precisions:
         for name, where in (("halo", folder), ("no halo", bare)):
-            engine = OpenVinoEngine(where.graph(precision), cache=None)
-            encoder = milepost.Encoder(where, engine)
+            encoder = by_graph(where, precision)
             systems[f"Milepost, {precision}, {name}"] = lambda e=encoder: e.encode(text)
     encoder = milepost.Encoder(folder, OpenVinoEngine(folder.graph(), cache=None))
     tokens = encoder.encode(text).tokens_given

@@ -62,7 +62,6 @@ Collection = tuple[milepost.Index, int]
 
 
 def opened(documents: Sequence[Document], model: milepost.Encoder) -> Collection:
-    """Some documents, indexed."""
     index = milepost.open(model=model)
     index.add(documents)
     return index, len(documents)
@@ -123,7 +122,6 @@ def setting_of(size: str) -> str:
 
 
 def in_mixed(chosen: Sample, document: str) -> str:
-    """A name that no document of another task has."""
     return f"{chosen.task}: {document}"
 
 
@@ -148,7 +146,6 @@ def absent_from(
 
 
 def shown_of(found: list[Asked]) -> list[tuple[float, bool]]:
-    """All passages of these questions."""
     return [passage for each in found for passage in each.passages]
 
 
@@ -199,12 +196,10 @@ def limits(found: list[Asked]) -> list[dict]:
 
 
 def of_setting(found: list[Asked], setting: str) -> list[Asked]:
-    """The questions in one setting."""
     return [each for each in found if each.setting == setting]
 
 
 def alarms(found: list[Asked], least: float) -> float:
-    """Share of the questions for which anything is shown."""
     shown = [any(chance >= least for chance, _ in each.passages) for each in found]
     return round(sum(shown) / len(shown), 4)
 

@@ -58,7 +58,6 @@ def served(cache: Path, *args: str) -> Iterator[tuple[str, float]]:
 
 
 def indexed(url: str) -> None:
-    """Wait for the index."""
     while not httpx2.get(f"{url}/indexing").json()["idle"]:
         time.sleep(0.2)
 
@@ -95,7 +94,6 @@ async def load(url: str, path: str, bodies: list[dict], clients: int, seconds: f
 
 
 def row(name: str, took: np.ndarray, seconds: float) -> None:
-    """Print one row."""
     p50, p99 = 1000 * np.percentile(took, [50, 99])
     print(
         f"| {name} | {len(took)} | {len(took) / seconds:.1f} | {p50:.0f} | {p99:.0f} |", flush=True
@@ -165,7 +163,6 @@ def indexing(cache: Path, model: str) -> None:
 
 
 def main() -> None:
-    """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--clients", type=int, default=50)

@@ -59,7 +59,6 @@ def main() -> None:
 
 
 def seconds(command: list[str], environment: dict[str, str]) -> float:
-    """The duration of a process."""
     begun = time.perf_counter()
     subprocess.run(command, env=environment, check=True, capture_output=True)
     return time.perf_counter() - begun

@@ -25,7 +25,6 @@ TEXTS = {
 
 @pytest.fixture(params=[60_000, 0], ids=["small", "large"])
 def index(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Index:
-    """Three texts, searched whole and through the postings."""
     monkeypatch.setattr(quoted, "EVERYTHING", request.param)
     return fake_index(TEXTS)
 
@@ -53,7 +52,6 @@ def assert_places(check: CheckResult) -> None:
     ],
 )
 def test_verbatim(index: Index, text: str, document: str, ignored: tuple[str, ...]) -> None:
-    """What is there word for word, over sentences too, with what had to be ignored."""
     check = index.check(text)
     assert check.verdict == "verbatim"
     assert [(place.document, place.ignored) for place in check.places] == [(document, ignored)]
@@ -70,7 +68,6 @@ def test_verbatim(index: Index, text: str, document: str, ignored: tuple[str, ..
     ],
 )
 def test_near(index: Index, text: str, given: str, there: str) -> None:
-    """What is there but for a word names that word."""
     check = index.check(text)
     assert check.verdict == "near"
     (difference,) = check.places[0].differences
@@ -79,7 +76,6 @@ def test_near(index: Index, text: str, given: str, there: str) -> None:
 
 
 def test_related_and_not_found(index: Index) -> None:
-    """Where no sentence decides, passages of a search do, from the probability asked for."""
     claim = "in summer the swarm flies out of its hive"
     related = index.check(claim, min_score=0.0)
     assert related.verdict == "related"
@@ -93,7 +89,6 @@ def test_related_and_not_found(index: Index) -> None:
 
 
 def test_the_sentence_that_judges_a_claim(index: Index) -> None:
-    """Whatever its probability; what differs counts in the text and in the document."""
     denied = index.check("At 1164 degrees gold melts.", min_score=1.0)
     assert denied.verdict == "contradicted"
     (place,) = denied.places
@@ -106,7 +101,6 @@ def test_the_sentence_that_judges_a_claim(index: Index) -> None:
 
 
 def test_pieces_of_several_places(index: Index) -> None:
-    """Each word for word, in the order of the text; a piece that is nowhere makes it none."""
     first, second = "The queen lays the eggs", "Tugs pull large ships to the quay"
     check = index.check(f"{first}; {second}.")
     assert check.verdict == "stitched"
@@ -116,7 +110,6 @@ def test_pieces_of_several_places(index: Index) -> None:
 
 
 def test_only_the_documents_named(index: Index) -> None:
-    """Names limit all three steps; an unknown one is an error."""
     for text in ("Gold melts at 1064 degrees.", "Gold melts at 1164 degrees."):
         assert index.check(text, "gold").verdict in ("verbatim", "near")
         check = index.check(text, ["bees", "ships"], min_score=0.0)
@@ -128,19 +121,16 @@ def test_only_the_documents_named(index: Index) -> None:
 
 @pytest.mark.parametrize("text", ["", " \n", "?!", "“”"])
 def test_nothing_to_check(index: Index, text: str) -> None:
-    """Without a letter or digit there is nothing to look for."""
     with pytest.raises(BadQuestion, match="nothing to check"):
         index.check(text)
 
 
 def test_min_score_is_a_probability(index: Index) -> None:
-    """It is refused before anything is searched."""
     with pytest.raises(InputError, match="not a probability"):
         index.check("The queen lays the eggs", min_score=50)
 
 
 def test_the_model_is_loaded_for_claims_alone(tmp_path: Path, monkeypatch) -> None:
-    """A quotation is found in an index without its model."""
     folder = tmp_path / "db"
     with fake_index() as other, milepost.open(folder, model=other.model) as index:
         index.add([Document(name, text) for name, text in TEXTS.items()])
@@ -152,14 +142,12 @@ def test_the_model_is_loaded_for_claims_alone(tmp_path: Path, monkeypatch) -> No
 
 
 def test_an_empty_index() -> None:
-    """There is nothing to find, and a note says why."""
     check = fake_index().check("the queen")
     assert (check.verdict, check.best) == ("not found", 0.0)
     assert check.notes == ("there is no text to search",)
 
 
 def test_frequent_words_have_a_limit(index: Index) -> None:
-    """A word with thousands of places gives the first ones, and a note."""
     check = fake_index({"many": "Bee. " * 300}).check("bee")
     assert len(check.places) == MAX_PLACES
     assert [place.start for place in check.places] == list(range(0, 5 * MAX_PLACES, 5))
@@ -167,7 +155,6 @@ def test_frequent_words_have_a_limit(index: Index) -> None:
 
 
 def test_pages_and_headings() -> None:
-    """Each place has the page and the heading of its first character."""
     marks = (Mark(0, "page", "1"), Mark(0, "heading", "Bees", 1), Mark(25, "page", "2"))
     with fake_index() as index:
         index.add(Document("marked", TEXTS["bees"], marks=marks))
@@ -177,7 +164,6 @@ def test_pages_and_headings() -> None:
 
 
 def test_a_sentence_over_lines_and_pages_of_a_pdf(tmp_path: Path) -> None:
-    """A quotation broken by hyphens, lines and a page is found as a reader copies it."""
     first, second = PdfPage(), PdfPage()
     first.lines(72, 700, ["The quick brown fox jumps over a lazy dog, and the hedge-"])
     second.lines(72, 700, ["hog looks on; nobody sees it pass."])
@@ -196,7 +182,6 @@ def test_a_sentence_over_lines_and_pages_of_a_pdf(tmp_path: Path) -> None:
 
 
 def test_texts_without_an_index_agree_with_one(index: Index) -> None:
-    """The same places, whether documents are stored or only read; nothing for claims."""
     documents = [Document(name, text) for name, text in TEXTS.items()]
     for text in ("the queen  lays", "Gold melts at 1164 degrees.", "Bees build", "water. Tugs"):
         assert check_documents(prepared(text), documents) == index.check(text)
@@ -205,7 +190,6 @@ def test_texts_without_an_index_agree_with_one(index: Index) -> None:
 
 
 def test_long_texts_are_only_looked_for_word_for_word() -> None:
-    """Beyond the limit a note says so."""
     long = "word other " * 3_000
     index = fake_index({"long": long})
     assert index.check(long).verdict == "verbatim"

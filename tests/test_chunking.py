@@ -45,12 +45,10 @@ sizes = st.one_of(
 
 
 def cut(text: str, size: str | int = "1600c", **settings: object) -> list[Chunk]:
-    """Chunks of a text, by an encoder without a network."""
     return milepost.chunks(Document("d", text), size=size, model=ENCODER, **settings)
 
 
 def tokens(text: str, a: int, b: int) -> int:
-    """Tokens of the sentences between two offsets."""
     spans = [(max(a, s), min(b, e)) for s, e in split(text) if s < b and e > a]
     return sum(len(ids) for ids, _, _ in ENCODER.tokenizer.count([text[s:e] for s, e in spans]))
 
@@ -58,7 +56,6 @@ def tokens(text: str, a: int, b: int) -> int:
 @settings(max_examples=80)
 @given(texts, sizes)
 def test_chunks_tile_the_text_within_the_size(text: str, size: str) -> None:
-    """Each begins where the last one ended, is its part of the text, and keeps the size."""
     found = cut(text, size)
     assert "".join(chunk.text for chunk in found) == text
     edges = [0, *(chunk.end for chunk in found)]
@@ -76,7 +73,6 @@ def test_chunks_tile_the_text_within_the_size(text: str, size: str) -> None:
 @settings(max_examples=80)
 @given(texts, sizes)
 def test_a_sentence_is_in_one_chunk_unless_it_is_too_long_for_any(text: str, size: str) -> None:
-    """A border inside a sentence means that the sentence alone is longer than the size."""
     borders = {chunk.start for chunk in cut(text, size)}
     limit = int(size[:-1])
     for start, end in split(text):
@@ -88,7 +84,6 @@ def test_a_sentence_is_in_one_chunk_unless_it_is_too_long_for_any(text: str, siz
 @settings(max_examples=50)
 @given(texts, sizes)
 def test_no_two_chunks_would_fit_into_one(text: str, size: str) -> None:
-    """Chunks are filled as far as sentences go; without headings, nothing else ends one."""
     found = cut(text, size)
     limit = int(size[:-1])
     for one, two in pairwise(found):
@@ -102,7 +97,6 @@ def test_no_two_chunks_would_fit_into_one(text: str, size: str) -> None:
 @settings(max_examples=50)
 @given(texts, sizes)
 def test_vectors_are_the_means_of_the_landmarks(text: str, size: str) -> None:
-    """Where no sentence was cut, landmarks are those of the whole document, each in one chunk."""
     found = cut(text, size)
     whole = ENCODER.encode(Document("d", text))
     edges = set(whole.spans.reshape(-1).tolist())
@@ -122,8 +116,6 @@ LONG = "Bees build cells of wax. The queen lays the eggs. Honey is kept for the 
 
 
 def test_a_function_pools_the_landmarks() -> None:
-    """It gets all landmarks and how many each chunk has; its vectors are normalised."""
-
     def last(landmarks: np.ndarray, counts: list[int]) -> np.ndarray:
         return 3 * landmarks[np.cumsum(counts) - 1]
 
@@ -138,20 +130,17 @@ def test_a_function_pools_the_landmarks() -> None:
 
 @pytest.mark.parametrize("rows", [lambda _, counts: np.ones(len(counts)), lambda *_: np.eye(2)])
 def test_a_function_that_gives_something_else_is_refused(rows) -> None:
-    """One vector for each chunk, no fewer and no numbers alone."""
     with pytest.raises(InputError, match="the pooling gives an array of shape"):
         cut(LONG, 120, pooling=rows)
 
 
 @pytest.mark.parametrize("size", ["", "0c", "0", "-5", "12x", "c", "1.5c"])
 def test_a_size_that_is_no_length_is_refused(size: str) -> None:
-    """Before any file is read."""
     with pytest.raises(InputError, match="is not a length"):
         milepost.chunks("missing.txt", size=size, model=ENCODER)
 
 
 def test_errors_of_files_and_poolings() -> None:
-    """A missing file, an unknown pooling: each error names what is wrong."""
     with pytest.raises(UnreadableFile, match=r"missing\.txt"):
         milepost.chunks("missing.txt", model=ENCODER)
     with pytest.raises(InputError, match="unknown pooling 'meen'"):
@@ -159,13 +148,11 @@ def test_errors_of_files_and_poolings() -> None:
 
 
 def test_an_empty_document_has_no_chunks() -> None:
-    """Nothing to cut, with a function, too."""
     assert cut("") == []
     assert cut("", pooling=lambda *_: pytest.fail("asked for nothing")) == []
 
 
 def test_a_heading_begins_a_chunk() -> None:
-    """Where it would stand at the end, it goes with the text below it."""
     body = "The hive has six frames of comb."
     text = f"# One\n\n{body}\n\n# Two\n\n{body}\n"
     one, two = text.index("One"), text.index("Two")
@@ -177,7 +164,6 @@ def test_a_heading_begins_a_chunk() -> None:
 
 
 def test_pages_and_headings_are_those_of_the_first_word(tmp_path: Path) -> None:
-    """Read from a file, with Markdown's headings; and pages of marks, white space left out."""
     file = tmp_path / "bees.md"
     file.write_text("# Bees\n\nThey build.\n\n## Wax\n\nIt melts.\n", encoding="utf-8")
     found = milepost.chunks(file, size=18, model=ENCODER)

@@ -48,7 +48,6 @@ def same(one: object, other: object) -> None:
 
 @pytest.mark.parametrize("kind", ["postgres", "lance"])
 def test_there_and_back(source: Path, tmp_path: Path, kind: str) -> None:
-    """To another store and back to a folder: nothing is encoded, and nothing differs."""
     with ExitStack() as stack:
         if kind == "lance":
             pytest.importorskip("lancedb", reason="needs the extra lance")
@@ -66,7 +65,6 @@ def test_there_and_back(source: Path, tmp_path: Path, kind: str) -> None:
 def test_an_interruption_is_continued(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The disk of the target is full after one document; the next call copies the rest."""
     target, put, stored = tmp_path / "target", SqliteStore.put, []
 
     def full(store: SqliteStore, entry: milepost.store.Entry) -> None:
@@ -106,6 +104,5 @@ def test_what_cannot_be_copied_is_refused(source: Path, tmp_path: Path) -> None:
 
 
 def test_the_model_need_not_be_named(source: Path, tmp_path: Path) -> None:
-    """The installed one that made the source is taken."""
     assert len(milepost.copy(source, tmp_path / "target").added) == 3
     same(source, tmp_path / "target")

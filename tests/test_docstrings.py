@@ -12,7 +12,6 @@ import pytest
 
 
 def _source(module: pkgutil.ModuleInfo) -> str:
-    """The text of a module, which is not imported."""
     found = module.module_finder.find_spec(module.name, None)
     assert found is not None
     assert found.origin is not None
@@ -35,7 +34,6 @@ MODULES = [
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_hold(name: str) -> None:
-    """Every example in a docstring gives what is written below it."""
     if name.startswith("milepost.integrations."):
         module = pytest.importorskip(name, reason="needs its framework", exc_type=ImportError)
     else:

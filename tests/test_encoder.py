@@ -44,7 +44,6 @@ def assert_whole(text: str, marks: Landmarks) -> None:
 
 @pytest.mark.parametrize("repeats", [1, 3, 40, 400])
 def test_every_token_is_read(repeats: int) -> None:
-    """Tokens read are tokens given are the tokens of the text as one string, at any length."""
     text = PROSE * repeats
     marks = MODEL.encode(text)
     assert_whole(text, marks)
@@ -53,7 +52,6 @@ def test_every_token_is_read(repeats: int) -> None:
 
 
 def test_a_million_tokens(shared_data: Path) -> None:
-    """A million tokens of a real book are all read, and memory beside the result stays flat."""
     book = shared_data / "book" / "origin-of-species.txt"
     if sys.platform != "linux":
         pytest.skip("the unit of ru_maxrss is another one here")
@@ -86,7 +84,6 @@ print(marks.tokens_read, (peaks[1] - peaks[0]) * 1024)
 
 
 def test_an_empty_text_has_no_landmarks() -> None:
-    """No text, no vectors, the zero vector for the document, and no error."""
     marks = MODEL.encode("")
     assert_whole("", marks)
     assert marks.spans.shape == (0, 2)
@@ -95,7 +92,6 @@ def test_an_empty_text_has_no_landmarks() -> None:
 
 @pytest.mark.parametrize("text", [" ", "\n\n\t ", "\u3000\u00a0"])
 def test_white_space_alone(text: str) -> None:
-    """White space is one sentence without tokens, and harms nothing."""
     marks = MODEL.encode(text)
     assert_whole(text, marks)
     assert marks.spans.tolist() == [[0, len(text)]]
@@ -134,14 +130,12 @@ UNICODE = st.one_of(
 @settings(max_examples=120, deadline=None)
 @given(UNICODE)
 def test_any_text_is_tiled(text: str) -> None:
-    """Whatever the script and however long a word, no character and no token is lost."""
     assert_whole(text, MODEL.encode(text))
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.text("abc, ;\n.😀字", min_size=1, max_size=600), st.integers(1, 9))
 def test_over_long_sentences_are_cut(text: str, longest: int) -> None:
-    """With a small limit no sentence has more tokens, and the pieces are the text again."""
     model = fake_encoder(longest=longest, window=24, left=8, right=4)
     marks = model.encode(text)
     assert_whole(text, marks)
@@ -149,7 +143,6 @@ def test_over_long_sentences_are_cut(text: str, longest: int) -> None:
 
 
 def test_a_long_sentence_is_cut_at_clauses() -> None:
-    """Pieces of a sentence over the limit end after a comma where there is one."""
     text = ", ".join(f"clause number {n} of a sentence that does not end" for n in range(8)) + "."
     model = fake_encoder(longest=40, window=100)
     marks = model.encode(text)
@@ -161,7 +154,6 @@ def test_a_long_sentence_is_cut_at_clauses() -> None:
 
 @pytest.mark.parametrize("word", ["[SEP]", "[CLS]", "[PAD]", "[UNK]", "<s>", "</s>", "[MASK]"])
 def test_special_tokens_in_a_text_stay_text(word: str) -> None:
-    """A literal special token makes no landmark and opens no window."""
     model, engine = recorded()
     text = f"The tag {word} stands here. It is {word} text."
     marks = model.encode(text)
@@ -178,7 +170,6 @@ def test_special_tokens_in_a_text_stay_text(word: str) -> None:
 
 
 def test_windows_are_what_the_graph_expects() -> None:
-    """Ids, sentence numbers and landmark positions agree in every batch, padding is -1."""
     model, engine = recorded(window=64, left=20, right=10, longest=40)
     text = PROSE * 20
     marks = model.encode(text)
@@ -201,7 +192,6 @@ def test_windows_are_what_the_graph_expects() -> None:
 
 
 def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A text has the same vectors whether its windows run alone or together."""
     text = (PROSE + "Short. ") * 60
     together = MODEL.encode(text)
     monkeypatch.setattr("milepost.encoder.landmarks._BATCH_TOKENS", 1)
@@ -213,7 +203,6 @@ def test_batches_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_blocks_of_tokenisation_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How many sentences are tokenised at a time changes nothing."""
     text = PROSE * 30
     wanted = MODEL.encode(text)
     monkeypatch.setattr("milepost.encoder.sentences._BLOCK", 7)
@@ -223,7 +212,6 @@ def test_blocks_of_tokenisation_do_not_matter(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_spans_in_the_place_of_sentences() -> None:
-    """Landmarks stand where the caller says; over-long spans are cut, what is between is left."""
     text = "One two three. Four five. Six seven eight nine ten."
     marks = MODEL.encode(text, spans=[(4, 19), (26, 51)])
     assert marks.spans.tolist() == [[4, 19], [26, 51]]
@@ -241,7 +229,6 @@ def test_spans_in_the_place_of_sentences() -> None:
 
 
 def test_progress_counts_every_sentence() -> None:
-    """Progress grows with every batch, never beyond the number of sentences, and ends there."""
     told: list[tuple[int, int]] = []
     marks = MODEL.encode(PROSE * 200, progress=lambda done, count: told.append((done, count)))
     done = [number for number, _ in told]
@@ -252,7 +239,6 @@ def test_progress_counts_every_sentence() -> None:
 
 
 def test_borders_of_a_document_are_respected() -> None:
-    """A sentence starts where the reader saw a block begin; a plain string knows no blocks."""
     text = "A heading without a full stop and the words after it"
     at = text.index("and")
     marks = MODEL.encode(Document("d", text, blocks=(at,)))
@@ -261,7 +247,6 @@ def test_borders_of_a_document_are_respected() -> None:
 
 
 def test_texts_read_together() -> None:
-    """``encode_texts`` gives each text what ``encode`` gives it, windows of many in one batch."""
     texts = [
         "One. Two.",
         "",
@@ -287,7 +272,6 @@ def test_texts_read_together() -> None:
 
 @pytest.mark.parametrize("repeats", [0, 1, 12])
 def test_the_state_of_every_token(repeats: int) -> None:
-    """``token_states`` gives each token of the text once, with its place and its unit state."""
     text = PROSE * repeats
     model, _ = recorded(window=64, left=20, right=10, longest=40)
     found = list(model.token_states(text))
@@ -301,7 +285,6 @@ def test_the_state_of_every_token(repeats: int) -> None:
 
 
 def test_the_state_of_a_token_is_the_graphs() -> None:
-    """With real weights a token's state is what the graph gives at its place in the window."""
     model = load(threads=1, cache=False)
     text = "The whale is a mammal. It breathes air."
     ((starts, states),) = model.token_states(text)
@@ -315,7 +298,6 @@ def test_the_state_of_a_token_is_the_graphs() -> None:
 
 
 def test_many_documents() -> None:
-    """``encode_documents`` gives each text's own landmarks, as it is asked for them."""
     asked: list[str] = []
 
     def texts() -> object:
@@ -330,6 +312,5 @@ def test_many_documents() -> None:
 
 
 def test_a_model_without_its_landmark_token_is_refused() -> None:
-    """A manifest that names a token the tokenizer lacks is an error that names it."""
     with pytest.raises(ModelError, match=r"no token '\[LMK\]'"):
         Tokenizer(MODEL.tokenizer._backend, "[CLS]", "[LMK]")

@@ -53,7 +53,6 @@ def test_landmarks_lie_on_one_grid_in_all_windows(repeats: int) -> None:
 @settings(max_examples=40)
 @given(LETTERS, st.sampled_from([1, 3, 8, 38]))
 def test_any_text(text: str, every: int) -> None:
-    """Spans tile it, one unit vector a sentence, nothing is left out, whatever the grid."""
     encoder = fake_encoder(granularity=every, window=40, left=10, right=5, longest=30)
     marks = encoder.encode(text)
     plain = fake_encoder(window=40, left=10, right=5, longest=30).encode(text)
@@ -69,7 +68,6 @@ def test_any_text(text: str, every: int) -> None:
 
 
 def test_nothing_and_one_token() -> None:
-    """An empty text has no sentence; one token and white space have one landmark."""
     empty = GRID.encode("")
     assert len(empty.vectors) == 0
     assert not empty.document.any()
@@ -80,7 +78,6 @@ def test_nothing_and_one_token() -> None:
 
 
 def test_a_grid_wider_than_the_text_is_one_landmark() -> None:
-    """All sentences then share it; the same text in one segment has it as the document's vector."""
     marks = fake_encoder(granularity=200).encode(PROSE)
     assert len(marks.vectors) == 3
     assert (marks.vectors == marks.vectors[0]).all()
@@ -88,7 +85,6 @@ def test_a_grid_wider_than_the_text_is_one_landmark() -> None:
 
 
 def test_questions_are_means_of_their_landmarks() -> None:
-    """Short ones have one landmark, longer ones several; one by one as many at a time."""
     questions = ["Who saw it?", PROSE.strip(), PROSE.strip() * 9]
     alone = np.array([GRID.encode_query(each) for each in questions])
     for vector, question in zip(alone, questions, strict=True):
@@ -102,7 +98,6 @@ def test_questions_are_means_of_their_landmarks() -> None:
 
 
 def test_every_token_has_a_state_once() -> None:
-    """Where tokens start does not depend on what closes them."""
     text = PROSE * 20
     found = {}
     for encoder in (GRID, fake_encoder(window=40, left=10, right=5, longest=30)):
@@ -113,7 +108,6 @@ def test_every_token_has_a_state_once() -> None:
 
 
 def test_spans_of_the_caller_and_progress_in_sentences() -> None:
-    """The grid lies over what the spans cover, and the work is told in sentences."""
     text = PROSE * 5
     spans = [(0, 43), (74, 134)]
     marks = GRID.encode(text, spans=spans)
@@ -128,7 +122,6 @@ def test_spans_of_the_caller_and_progress_in_sentences() -> None:
 
 
 def test_an_index_finds_the_place() -> None:
-    """Search goes on as with sentences."""
     texts = {"sea": PROSE, "bees": "Bees build cells of wax. The queen lays the eggs."}
     passages = fake_index(texts, granularity=8).search("wax cells", k=1)
     assert passages[0].document == "bees"
@@ -137,7 +130,6 @@ def test_an_index_finds_the_place() -> None:
 
 @pytest.mark.parametrize("every", [0, -3, 2.5, "words", True, None, [32], 255])
 def test_granularities_that_are_none(tmp_path: Path, every: object) -> None:
-    """Neither tokens nor sentences, or more than a window of 256 holds beside its landmark."""
     Manifest("m", "0" * 16, 4).write(tmp_path)
     fields = json.loads((tmp_path / "milepost.json").read_text())
     assert "granularity" not in fields
@@ -149,7 +141,6 @@ def test_granularities_that_are_none(tmp_path: Path, every: object) -> None:
 
 
 def test_a_manifest_keeps_its_granularity(tmp_path: Path) -> None:
-    """The widest segment that fits a window is read back."""
     made = Manifest("m", "0" * 16, 4, granularity=254)
     made.write(tmp_path)
     assert read_manifest(tmp_path) == made

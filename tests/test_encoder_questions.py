@@ -10,9 +10,10 @@ import pytest
 from milepost.encoder import Encoder
 from milepost.engine.fake import FakeEngine
 from milepost.engine.folder import ModelFolder
-from milepost.engine.manifest import Manifest
+from milepost.engine.manifest import Manifest, prefixed
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import BadQuestion
+from milepost.reranker import LandmarkReranker
 from milepost.testing import fake_encoder
 from support.recorded_encoder import recorded
 
@@ -22,7 +23,6 @@ PROSE = "The whale is a mammal, and it breathes air. Sailors saw it; nobody beli
 
 @pytest.mark.parametrize("question", ["", "   ", "\n", "?", "!?… —", "。", "😀"])
 def test_a_question_without_words_is_refused(question: str) -> None:
-    """Nothing to look for is an error of one line that says what to do."""
     with pytest.raises(BadQuestion, match="ask in words") as raised:
         MODEL.encode_query(question)
     assert "\n" not in str(raised.value)
@@ -30,7 +30,6 @@ def test_a_question_without_words_is_refused(question: str) -> None:
 
 @pytest.mark.parametrize("question", ["why", " 42? ", "東京", "क", "Dr. Who? Mr. X. And more."])
 def test_a_question_is_one_sentence(question: str) -> None:
-    """A question of any script gives a unit vector, whatever full stops and spaces it holds."""
     model, engine = recorded()
     vector = model.encode_query(question)
     assert vector.shape == (32,)
@@ -40,7 +39,6 @@ def test_a_question_is_one_sentence(question: str) -> None:
 
 
 def test_a_question_longer_than_a_sentence() -> None:
-    """A question over the limit is read whole, as a text: it has that text's vector."""
     question = PROSE * 12
     assert MODEL.count_tokens(question) > MODEL.manifest.longest
     vector = MODEL.encode_query(question)
@@ -48,7 +46,6 @@ def test_a_question_longer_than_a_sentence() -> None:
 
 
 def test_vocab_coverage() -> None:
-    """Words known whole are covered, single letters are not, nor are words of unknown script."""
     assert MODEL.vocab_coverage("the sea has seven big red fish") > 0.7
     assert MODEL.vocab_coverage("x y z") == 0.0
     assert MODEL.vocab_coverage("1851, 1,600!") == 1.0  # no letters: nothing speaks against it
@@ -59,7 +56,6 @@ def test_vocab_coverage() -> None:
 
 
 def test_the_shipped_tokenizer_does_not_know_thai(shared_data: Path) -> None:
-    """With a real English vocabulary: English is known, German mostly, other scripts are not."""
     path = shared_data / "init" / "landmark-minilm" / "tokenizer.json"
     folder = ModelFolder(path.parent, Manifest("m", "m", 32))
     model = Encoder(folder, FakeEngine(), Tokenizer(path, "[CLS]", "[SEP]"))
@@ -67,3 +63,53 @@ def test_the_shipped_tokenizer_does_not_know_thai(shared_data: Path) -> None:
     assert model.vocab_coverage("Das Wetter ist schön heute") > 0.5
     for question in ("ภาษาไทยเป็นภาษาที่สวยงาม", "हिन्दी में मेरा नाम", "東京都は首都です", "Привет"):
         assert model.vocab_coverage(question) < 0.2
+
+
+PREFIX = "query: "
+LONG = "Who paid for the ship? The town had none to give. " * 6
+
+
+@pytest.mark.parametrize("question", ["Who builds?", "  who\n", "One. Two! Three?", LONG])
+def test_a_prefix_is_read_as_if_it_were_asked(question):
+    with_it, seen = recorded(query_prefix=PREFIX, longest=40, window=80)
+    without, wanted = recorded(longest=40, window=80)
+    found = with_it.encode_query(question)
+    np.testing.assert_array_equal(found, without.encode_query(PREFIX + question.strip()))
+    for batch, other in zip(seen.batches, wanted.batches, strict=True):
+        for array, like in zip(batch, other, strict=True):
+            np.testing.assert_array_equal(array, like)
+    assert np.abs(found - without.encode_query(question)).max() > 1e-3
+    assert with_it.vocab_coverage(question) == without.vocab_coverage(question)
+
+
+def test_documents_have_no_prefix():
+    with_it, _ = recorded(query_prefix=PREFIX)
+    without, _ = recorded()
+    np.testing.assert_array_equal(with_it.encode(LONG).vectors, without.encode(LONG).vectors)
+
+
+def test_its_tokens_count_among_the_questions():
+    tokens = MODEL.count_tokens(PREFIX)
+    for words, windows in ((20 - tokens, 1), (21 - tokens, 2)):
+        encoder, engine = recorded(query_prefix=PREFIX, longest=20, window=40)
+        encoder.encode_query("who " * words)
+        marks = [mark for _, _, marks in engine.batches for mark in marks.ravel() if mark]
+        assert len(marks) == windows
+
+
+@pytest.mark.parametrize(("question", "words"), [(" ", "is empty"), ("?!", "'\\?!' has neither")])
+def test_a_prefix_makes_no_question(question, words):
+    encoder, _ = recorded(query_prefix=PREFIX)
+    with pytest.raises(BadQuestion, match=words):
+        encoder.encode_query(question)
+
+
+def test_the_reranker_asks_by_its_own_prefix():
+    encoder, engine = recorded(query_prefix=PREFIX, window=40, longest=20)
+    asked = LandmarkReranker(encoder).for_query(" Who builds? ")
+    question = list(MODEL.tokenizer.count([prefixed("Who builds?", PREFIX)])[0][0])
+    assert asked.room == 40 - 2 - len(question)
+    asked.cosines([asked.tokens(["Bees build."])])
+    first = [MODEL.tokenizer.bos_id, *question, MODEL.tokenizer.landmark]
+    assert engine.batches[0][0][0][: len(first)].tolist() == first
+    assert LandmarkReranker(encoder).for_query("who " * (21 - MODEL.count_tokens(PREFIX))) is None

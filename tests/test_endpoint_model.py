@@ -55,7 +55,6 @@ def there(light: Encoder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> It
 
 
 def test_sentences_and_questions_are_sent(there: Chat, light: Encoder) -> None:
-    """One vector of unit length for each sentence, as the endpoint gives it; the key goes along."""
     model = milepost.load(f"{there.url}#tiny")
     found = model.encode(TEXT + " \n")
     sentences = [TEXT[start:end].strip() for start, end in found.spans.tolist()]
@@ -84,7 +83,6 @@ def test_sentences_and_questions_are_sent(there: Chat, light: Encoder) -> None:
 
 
 def test_prefixes_stand_in_front(there: Chat) -> None:
-    """As models want them that were trained so; another prefix is another model."""
     name = f"{there.url}#tiny&query=search_query:%20&document=search_document:%20"
     model = milepost.load(name)
     model.encode("Bees build.")
@@ -97,7 +95,6 @@ def test_prefixes_stand_in_front(there: Chat) -> None:
 
 
 def test_an_index_of_such_vectors(there: Chat, tmp_path: Path) -> None:
-    """It is made, searched and opened again; the width is asked for once, and no key is kept."""
     name, place = f"{there.url}#tiny", tmp_path / "db"
     with milepost.open(place, model=name) as index:
         index.add(milepost.Document("notes", TEXT))
@@ -114,7 +111,6 @@ def test_an_index_of_such_vectors(there: Chat, tmp_path: Path) -> None:
 
 
 def test_at_the_command_line(there: Chat, tmp_path: Path) -> None:
-    """--model takes the address; what is wrong with it is one line without the key."""
     (tmp_path / "notes.txt").write_text(TEXT, encoding="utf-8")
 
     def run(*args: str) -> Any:
@@ -155,7 +151,6 @@ def test_only_the_users_own_cache_names_endpoints(there: Chat, tmp_path: Path) -
 
 
 def test_another_width_than_before_is_an_error(there: Chat) -> None:
-    """The endpoint's model was replaced: its vectors do not fit the index."""
     model = milepost.load(f"{there.url}#tiny")
     manifest = model.folder / "milepost.json"
     changed = manifest.read_text(encoding="utf-8").replace('"dimensions": 256', '"dimensions": 128')

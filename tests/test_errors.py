@@ -19,7 +19,6 @@ CLASSES = [
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_message(kind: type[MilepostError]) -> None:
-    """The text is the problem, then the hint if there is one."""
     error = kind("notes.txt is empty", "write something")
     assert str(error) == "notes.txt is empty; try: write something"
     assert (error.problem, error.hint) == ("notes.txt is empty", "write something")
@@ -28,7 +27,6 @@ def test_message(kind: type[MilepostError]) -> None:
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_survives_another_process(kind: type[MilepostError]) -> None:
-    """An error that comes from a worker process says the same there."""
     error = pickle.loads(pickle.dumps(kind("it broke", "mend it")))
     assert type(error) is kind
     assert (str(error), error.problem, error.hint) == (
@@ -50,5 +48,4 @@ def test_survives_another_process(kind: type[MilepostError]) -> None:
     ],
 )
 def test_the_nearest_name_begins_the_hint(name, known, meant) -> None:
-    """The known spelling, case ignored; empty if none is near or there are too many to compare."""
     assert nearest(name, known) == meant

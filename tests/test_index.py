@@ -14,22 +14,18 @@ from milepost.errors import InputError, StoreError
 from milepost.index import Index
 from milepost.intake import Step
 from milepost.search import Query
-from milepost.store.sqlite import segment
-from milepost.testing import fake_index
-from milepost.types import Document, Passage
-from support.small_index import BEES, GOLD, MODEL, SHIPS, everything, write_notes
+from milepost.types import Document
+from support.small_index import BEES, GOLD, MODEL, everything, write_notes
 from support.store_reads import reads
 
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
-    """A folder with three small texts."""
     return write_notes(tmp_path / "notes")
 
 
 @pytest.fixture(params=["memory", "folder"])
 def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
-    """An empty index, in memory and in a folder."""
     folder = tmp_path / "db" if request.param == "folder" else None
     with milepost.open(folder, model=MODEL) as opened:
         yield opened
@@ -39,14 +35,7 @@ def names(paths: tuple[str, ...]) -> list[str]:
     return [Path(path).name for path in paths]
 
 
-def assert_slices(index: Index, passages: list[Passage]) -> None:
-    for passage in passages:
-        text = index.document(passage.document).text
-        assert passage.text == text[passage.start : passage.end] == passage.text.strip() != ""
-
-
 def test_a_folder_is_added_and_found(index: Index, notes: Path) -> None:
-    """Every file is in the report under its absolute path, and its text answers."""
     report = index.add(notes)
     assert names(report.added) == ["bees.txt", "gold.txt", "ships.md"]
     assert report.failed == {}
@@ -60,7 +49,6 @@ def test_a_folder_is_added_and_found(index: Index, notes: Path) -> None:
 
 
 def test_what_has_not_changed_is_passed_over(index: Index, notes: Path) -> None:
-    """A second add reads nothing: no sentence is encoded and every file is unchanged."""
     index.add(notes)
     before = everything(index)
     steps: list[Step] = []
@@ -71,7 +59,6 @@ def test_what_has_not_changed_is_passed_over(index: Index, notes: Path) -> None:
 
 
 def test_a_changed_file_is_read_again(index: Index, notes: Path) -> None:
-    """Its old sentences are gone, its new ones are found."""
     index.add(notes)
     (notes / "gold.txt").write_text("Silver melts at 962 degrees.\n", encoding="utf-8")
     report = index.add(notes)
@@ -94,7 +81,6 @@ def test_size_and_time_decide_whether_a_file_is_opened(index: Index, notes: Path
 
 
 def test_a_touched_file_is_not_encoded_again(index: Index, notes: Path) -> None:
-    """A new time with the same bytes is unchanged; the new signature is kept with what is there."""
     index.add(notes)
     before = everything(index)
     path = notes / "bees.txt"
@@ -113,25 +99,6 @@ def test_a_touched_file_is_not_encoded_again(index: Index, notes: Path) -> None:
     assert index.search("queen lays eggs", k=1)[0].document == str(path)
 
 
-def test_a_touched_file_is_not_stored_again(notes: Path, tmp_path: Path) -> None:
-    """Row numbers and the file of vectors stay as they are, however often a file is touched."""
-    folder = tmp_path / "db"
-    with milepost.open(folder, model=MODEL) as index:
-        index.add(notes)
-        vectors = (folder / segment.file_name(0)).read_bytes()
-        rows = [(info.id, info.first) for info in index.documents()]
-        for turn in range(3):
-            for path in notes.iterdir():
-                os.utime(path, ns=(1, 10**18 + turn))
-            assert len(index.add(notes).unchanged) == 3
-        assert [(info.id, info.first) for info in index.documents()] == rows
-        assert (folder / segment.file_name(0)).read_bytes() == vectors
-    with milepost.open(folder, model=MODEL, create=False) as index:
-        assert {info.signature for info in index.documents()} == {
-            (path.stat().st_size, 10**18 + 2) for path in notes.iterdir()
-        }
-
-
 def test_text_that_another_version_reads_differently(index: Index, notes: Path) -> None:
     """The same bytes with another text (a newer reader) are encoded again, not mixed up."""
     path = str(notes / "bees.txt")
@@ -143,7 +110,6 @@ def test_text_that_another_version_reads_differently(index: Index, notes: Path) 
 
 
 def test_deleted_files_leave_the_index(index: Index, notes: Path) -> None:
-    """A file gone from a folder that is added again is removed; ``prune=False`` keeps it."""
     index.add(notes)
     (notes / "gold.txt").unlink()
     assert index.add(notes, prune=False).removed == ()
@@ -154,7 +120,6 @@ def test_deleted_files_leave_the_index(index: Index, notes: Path) -> None:
 
 
 def test_pruning_touches_only_the_folders_given(index: Index, notes: Path, tmp_path: Path) -> None:
-    """Files elsewhere, and documents that are no files, stay."""
     other = tmp_path / "notes-2"
     other.mkdir()
     (other / "x.txt").write_text("Another folder. ", encoding="utf-8")
@@ -168,7 +133,6 @@ def test_pruning_touches_only_the_folders_given(index: Index, notes: Path, tmp_p
 
 
 def test_a_folder_that_cannot_be_listed_is_not_pruned(index: Index, notes: Path) -> None:
-    """Where a folder is gone altogether the add fails by name, and its documents stay."""
     index.add(notes)
     moved = notes.rename(notes.with_name("elsewhere"))
     report = index.add([notes, moved])
@@ -178,7 +142,6 @@ def test_a_folder_that_cannot_be_listed_is_not_pruned(index: Index, notes: Path)
 
 
 def test_one_bad_file_does_not_stop_the_others(index: Index, notes: Path) -> None:
-    """Missing, empty and binary files are named with a reason; the rest is indexed."""
     (notes / "empty.txt").write_bytes(b"")
     (notes / "binary.txt").write_bytes(bytes(range(256)) * 20)
     missing = notes / "missing.txt"
@@ -189,7 +152,6 @@ def test_one_bad_file_does_not_stop_the_others(index: Index, notes: Path) -> Non
 
 
 def test_a_file_that_became_unreadable_keeps_its_old_text(index: Index, notes: Path) -> None:
-    """A failure removes nothing: what was read before still answers."""
     index.add(notes)
     (notes / "bees.txt").write_bytes(b"\x00" * 500)
     report = index.add(notes)
@@ -198,7 +160,6 @@ def test_a_file_that_became_unreadable_keeps_its_old_text(index: Index, notes: P
 
 
 def test_documents_of_the_callers_own(index: Index) -> None:
-    """Records are added by name; their text decides whether they have changed."""
     assert index.add(Document("a", "One thing. ")).added == ("a",)
     assert index.add([Document("a", "One thing. ")]).unchanged == ("a",)
     assert index.add(Document("a", "Other thing. ")).changed == ("a",)
@@ -209,7 +170,6 @@ def test_documents_of_the_callers_own(index: Index) -> None:
 
 
 def test_a_file_has_one_name(index: Index, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However a path is written, it is the same document, added once."""
     monkeypatch.chdir(notes)
     report = index.add(["bees.txt", "./bees.txt", notes / "bees.txt", "../notes/bees.txt", "."])
     assert names(report.added) == ["bees.txt", "gold.txt", "ships.md"]
@@ -224,16 +184,7 @@ def test_a_file_has_one_name(index: Index, notes: Path, monkeypatch: pytest.Monk
     assert len(index.documents()) == 1
 
 
-def test_search_in_some_documents(index: Index) -> None:
-    """Only the documents named are searched; none of them, none."""
-    index.add([Document(name, f"The whale of {name}. It sings.") for name in "abc"])
-    found = index.search("whale", k=9, documents=["c", "a"])
-    assert {passage.document for passage in found} == {"a", "c"}
-    assert index.search("whale", documents=[]) == []
-
-
 def test_an_unknown_document(index: Index, notes: Path) -> None:
-    """Asking for one that is not there gives the nearest that is, and says how to add it."""
     index.add([notes / "bees.txt", Document("whales", "The whale sings.")])
     with pytest.raises(StoreError, match="nobody is not in the index"):
         index.document("nobody")
@@ -246,7 +197,6 @@ def test_an_unknown_document(index: Index, notes: Path) -> None:
 
 
 def test_a_budget_alone_limits_the_result(index: Index) -> None:
-    """With a budget as many passages as it holds, without one five; ``k`` limits both."""
     index.add([Document(f"d{n}", f"The whale number {n} sings. ") for n in range(20)])
     assert len(index.search("whale")) == 5
     assert len(index.search("whale", k=7)) == 7
@@ -260,7 +210,6 @@ def test_a_budget_alone_limits_the_result(index: Index) -> None:
 def test_a_query_is_searched_as_the_question_it_is_made_of(
     index: Index, options: dict[str, object]
 ) -> None:
-    """``Query.parse`` and the arguments of ``search`` say the same; names may be in the query."""
     index.add([Document(name, f"The whale of {name}. It sings.") for name in "abc"])
     question = "Which whale sings?"
     query = Query.parse(question, MODEL, **options)
@@ -270,40 +219,7 @@ def test_a_query_is_searched_as_the_question_it_is_made_of(
     assert index.search(query, documents="b") == index.search(question, documents="b", **options)
 
 
-@pytest.mark.parametrize("budget", ["1c", "60c", 250, "1t", "12t", "90t", None])
-@pytest.mark.parametrize("k", [1, 3, None])
-def test_passages_are_slices_within_the_budget(
-    notes: Path, k: int | None, budget: str | int | None
-) -> None:
-    """``text == document_text[start:end]``, stripped, within k and budget in either unit."""
-    index = fake_index({"long": (BEES + SHIPS + GOLD) * 5, "weird": "  \t東京都。😀 a\u0301b \n\n"})
-    index.add(notes)
-    passages = index.search("How do bees build their cells of wax?", k=k, budget=budget)
-    assert passages or budget in ("1c", "1t")
-    assert_slices(index, passages)
-    assert k is None or len(passages) <= k
-    if budget is not None:
-        count = MODEL.count_tokens if str(budget).endswith("t") else len
-        assert sum(count(passage.text) for passage in passages) <= int(str(budget).rstrip("ct"))
-
-
-def test_nothing_found_can_be_asked_for(notes: Path) -> None:
-    """With a minimum score weaker passages are left out, up to all; the best one is reported."""
-    index = fake_index()
-    index.add(notes)
-    question = "Which tugs pull large ships to the quay?"
-    whole = index.search(question)
-    least = (whole[0].score + whole[-1].score) / 2
-    assert 0 < len(index.search(question, min_score=least)) < len(whole)
-    assert index.search(question, min_score=least) == [p for p in whole if p.score >= least]
-    assert index.search(question, min_score=1.0) == []
-    assert index.search_detailed(question, min_score=1.0).best == whole[0].score
-    with pytest.raises(InputError, match="min_score = 20 is not a probability"):
-        index.search(question, min_score=20)
-
-
 def test_progress_names_each_document(index: Index, notes: Path) -> None:
-    """Steps count documents from 1, and each document's sentences up to its last."""
     steps: list[Step] = []
     index.add(notes, progress=steps.append)
     assert sorted({(step.number, step.documents) for step in steps}) == [(1, 3), (2, 3), (3, 3)]
@@ -316,7 +232,6 @@ def test_progress_names_each_document(index: Index, notes: Path) -> None:
 
 
 def test_dead_rows_are_given_back(index: Index) -> None:
-    """Once more sentences are dead than alive their space is given back, and search still works."""
     for version in range(6):
         text = f"Version {version} of the whale. " * 20
         index.add(Document("a", text))
@@ -329,7 +244,6 @@ def test_dead_rows_are_given_back(index: Index) -> None:
 
 
 def test_boxes_of_a_passage(shared_data: Path, index: Index) -> None:
-    """A passage of a PDF is marked on its page: boxes on the page it names, inside the sheet."""
     path = shared_data / "files" / "pdf-rotated-pages.pdf"
     report = index.add(path)
     assert report.added == (str(path),)
@@ -345,14 +259,12 @@ def test_boxes_of_a_passage(shared_data: Path, index: Index) -> None:
 
 
 def test_boxes_need_a_pdf(index: Index) -> None:
-    """A passage of a text has no boxes, and the error says so."""
     index.add(Document("a", BEES))
     with pytest.raises(InputError, match="PDF"):
         index.boxes(index.search("queen")[0])
 
 
 def test_a_document_given_twice_is_stored_once() -> None:
-    """The second one of a name is compared with the first: unchanged, or changed."""
     with milepost.open(model=MODEL) as index:
         same = index.add([Document("a", "One sentence."), Document("a", "One sentence.")])
         other = index.add([Document("b", "One sentence."), Document("b", "Another one.")])

@@ -11,14 +11,14 @@ import pytest
 import milepost
 from milepost.errors import InputError
 from milepost.index import Index
-from milepost.types import ReadOptions
+from milepost.testing import fake_index
+from milepost.types import Document, ReadOptions
 from support.pdf_writer import PdfPage, write_pdf
 from support.small_index import BEES, MODEL
 
 
 @pytest.fixture(params=["memory", "folder"])
 def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
-    """An empty index, in memory and in a folder."""
     folder = tmp_path / "db" if request.param == "folder" else None
     with milepost.open(folder, model=MODEL) as opened:
         yield opened
@@ -42,7 +42,6 @@ def text(index: Index, folder: Path) -> str:
 
 
 def test_another_way_of_reading_is_no_unchanged_file(index: Index, fees: Path) -> None:
-    """Given another option, files are read anew; what comes out the same is not encoded again."""
     first = index.add(fees)
     assert (len(first.added), len(first.notes)) == (2, 1)
     assert "Badgers" not in text(index, fees)
@@ -57,7 +56,6 @@ def test_another_way_of_reading_is_no_unchanged_file(index: Index, fees: Path) -
 
 
 def test_without_an_option_a_file_is_read_as_before(index: Index, fees: Path) -> None:
-    """Unchanged files stay, changed ones are read in their own way, new ones in the usual way."""
     index.add(fees, hidden="keep")
     assert len(index.add(fees).unchanged) == 2
     os.utime(fees / "fees.pdf", ns=(1, 10**18))
@@ -81,17 +79,20 @@ def test_boxes_of_a_stored_document_are_those_of_its_text(index: Index, fees: Pa
 
 
 def test_a_wrong_word_is_refused_before_anything_is_read(index: Index, fees: Path) -> None:
-    """Nothing is added."""
     with pytest.raises(InputError, match="hidden is 'show'"):
         index.add(fees, hidden="show")  # type: ignore[arg-type]
     assert index.documents() == []
 
 
 def test_options_are_written_and_read_back() -> None:
-    """Defaults are not written, and words of a newer version are passed over."""
     assert str(ReadOptions()) == ""
     kept = ReadOptions(hidden="keep")
     assert ReadOptions.parse(str(kept)) == kept
     assert ReadOptions.parse("hidden=keep colour=blue") == kept
     assert kept.changed(hidden=None) == kept
     assert kept.changed(hidden="drop") == ReadOptions()
+
+
+def test_a_property_too_large_for_a_number_is_refused() -> None:
+    with pytest.raises(InputError, match="the property 'a' cannot be int"):
+        fake_index({}).add(Document("p", "x y.", properties={"a": 10**400}))

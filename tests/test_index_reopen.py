@@ -13,7 +13,8 @@ import pytest
 
 import milepost
 from milepost.encoder import Encoder
-from milepost.errors import StoreError
+from milepost.engine.folder import find_model
+from milepost.errors import StoreError, WrongModel
 from milepost.testing import fake_index
 from milepost.types import Document, Passage
 from support.small_index import BEES, MODEL, everything, write_notes
@@ -21,12 +22,10 @@ from support.small_index import BEES, MODEL, everything, write_notes
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
-    """A folder with three small texts."""
     return write_notes(tmp_path / "notes")
 
 
 def test_reopening_finds_everything(notes: Path, tmp_path: Path) -> None:
-    """What one process has indexed, the next one searches without the files."""
     with milepost.open(tmp_path / "db", model=MODEL) as index:
         index.add(notes)
         held = everything(index)
@@ -39,7 +38,6 @@ def test_reopening_finds_everything(notes: Path, tmp_path: Path) -> None:
 
 
 def test_read_only(notes: Path, tmp_path: Path) -> None:
-    """An index opened for reading answers, and refuses to be changed."""
     with milepost.open(tmp_path / "db", model=MODEL) as index:
         index.add(notes)
     (notes / "new.txt").write_text("Something new.", encoding="utf-8")
@@ -67,7 +65,6 @@ print("done", flush=True)
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 @pytest.mark.parametrize("after", [1, 11])
 def test_indexing_goes_on_after_a_kill(tmp_path: Path, after: int) -> None:
-    """A process killed while it indexes leaves whole documents; the next add makes the rest."""
     folder = tmp_path / "texts"
     folder.mkdir()
     for number in range(16):
@@ -135,7 +132,6 @@ with milepost.open(sys.argv[1], model=fake_encoder()) as index:
 
 
 def test_searches_beside_a_process_that_writes(tmp_path: Path) -> None:
-    """While another process replaces, removes and vacuums, each result is of one state."""
     with milepost.open(tmp_path / "db", model=MODEL) as index:
         index.add([turned(0, name) for name in "abcd"])
         process = subprocess.Popen(
@@ -164,7 +160,6 @@ def test_searches_beside_a_process_that_writes(tmp_path: Path) -> None:
 
 
 def test_the_model_loads_when_it_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Listing and removing documents needs no network; the first question loads it."""
     with milepost.open(tmp_path / "db", model=MODEL) as index:
         index.add(Document("a", BEES))
     asked: list[object] = []
@@ -185,3 +180,35 @@ def test_the_model_loads_when_it_is_needed(tmp_path: Path, monkeypatch: pytest.M
         assert not asked
         assert index.search("queen", k=1)
         assert asked == [tmp_path / "model"]
+
+
+LIGHT = "landmark-light"
+QUEEN = Document("bees", "The queen lays all the eggs. Bees build cells of wax.")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    with milepost.open(tmp_path / "db", model=LIGHT) as index:
+        index.add(QUEEN)
+    return tmp_path / "db"
+
+
+def test_an_index_is_opened_with_the_model_that_made_it(place: Path) -> None:
+    with milepost.open(place, read_only=True) as index:
+        assert index.model.manifest.name == LIGHT
+        assert index.search("What are cells made of?")[0].document == "bees"
+    with milepost.open(place) as index:
+        index.add(Document("more", "Wax is made by young bees."))
+        assert len(index.documents()) == 2
+    with pytest.raises(WrongModel):
+        milepost.open(place, model="landmark-minilm")
+
+
+def test_a_model_that_is_not_installed_is_not_guessed(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = find_model(LIGHT).manifest.fingerprint
+    monkeypatch.setattr("milepost.engine.folder.shipped_models", list)
+    with pytest.raises(WrongModel) as caught:
+        milepost.open(place)
+    assert caught.value.fingerprint == known

@@ -35,7 +35,6 @@ def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
 
 
 def names(index: Index, where: str, **more: Any) -> set[str]:
-    """Documents with a passage."""
     return {passage.document for passage in index.search("cells of wax", 9, where=where, **more)}
 
 
@@ -55,7 +54,6 @@ def names(index: Index, where: str, **more: Any) -> set[str]:
     ],
 )
 def test_where_limits_the_documents(index: Index, where: str, left: set[str]) -> None:
-    """Only documents that match have passages; a filter may be given as text or parsed."""
     assert names(index, where) == left
     result = index.search_detailed("cells of wax", 9, where=parse(where))
     assert {passage.document for passage in result.passages} == left
@@ -65,7 +63,6 @@ def test_where_limits_the_documents(index: Index, where: str, left: set[str]) ->
 
 
 def test_where_and_documents_both_count(index: Index) -> None:
-    """Names and a filter each limit what the other leaves."""
     where = 'author = "ann lee"'
     assert names(index, where, documents=["hive.md", "queen.txt"]) == {"hive.md"}
     detailed = index.search_detailed("wax", documents=["queen.txt"], where=where)
@@ -76,7 +73,6 @@ def test_where_and_documents_both_count(index: Index) -> None:
 
 
 def test_no_match_is_said(index: Index) -> None:
-    """Where no document is left, the note says which filter did it, phrases or not."""
     for question in ("wax", '"cells of wax" -honey'):
         result = index.search_detailed(question, where="year>=2030 and missing draft")
         assert result.passages == ()
@@ -86,14 +82,12 @@ def test_no_match_is_said(index: Index) -> None:
 
 
 def test_phrases_look_only_into_what_is_left(index: Index) -> None:
-    """A phrase is looked for in the documents that match."""
     result = index.search_detailed('"cells of wax"', where="exists title")
     assert {passage.document for passage in result.passages} == {"queen.txt"}
     assert result.phrases == {"cells of wax": 1}
 
 
 def test_unknown_keys_are_refused(index: Index) -> None:
-    """A key that no document has is a slip of the pen, whose nearest key is named."""
     for ask in (index.search, index.search_detailed, index.check):
         with pytest.raises(InputError, match="'tag'; try: 'tags'"):
             ask("wax", where='tag = "wax"')
@@ -105,14 +99,12 @@ def test_unknown_keys_are_refused(index: Index) -> None:
 
 
 def test_documents_keep_their_properties(index: Index) -> None:
-    """Lists and documents give the properties back."""
     held = {info.name: info.properties for info in index.documents()}
     assert held["hive.md"] == {"author": ("Ann Lee", "Bo Chen"), "date": "2021", "draft": True}
     assert index.document("queen.txt").properties == PAPERS["queen.txt"]
 
 
 def test_new_properties_are_not_encoded_again(index: Index) -> None:
-    """A document of the same text with other properties is stored without its model."""
     report = index.add(Document("queen.txt", TEXT, properties={"title": "Other"}))
     assert (report.changed, report.sentences) == (("queen.txt",), 0)
     assert names(index, 'title = "other"') == {"queen.txt"}
@@ -122,7 +114,6 @@ def test_new_properties_are_not_encoded_again(index: Index) -> None:
 
 
 def test_a_sidecar_is_followed(tmp_path: Path) -> None:
-    """A sidecar that comes, changes and goes changes the properties alone."""
     folder = tmp_path / "notes"
     folder.mkdir()
     note = folder / "bees.md"

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+import sys
+import threading
 import unicodedata
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from milepost.language import UNKNOWN, SupportedLanguages, Written, judge
+from milepost.stemming import SCRIPTS, stem, stemmer_class, stemmer_of
 from support.languages import PAGES, QUESTIONS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,7 +28,6 @@ def test_other_languages_are_told(language: str, script: str) -> None:
 
 @pytest.mark.parametrize(("language", "script"), PAGES)
 def test_capitals_are_not_taken_for_english(language: str, script: str) -> None:
-    """Latin abbreviations and names tell nothing, so that of capitals nothing may be known."""
     assert judge(PAGES[language, script].upper()).script in {script, ""}
     assert not judge(PAGES[language, script].upper()).english
 
@@ -61,7 +64,6 @@ def pieces(size: int) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("size", [200, 1200])
 def test_english_texts_are_hardly_ever_taken_for_others(size: int) -> None:
-    """Prose, code and tables of this repository: at most one piece in a thousand."""
     given = pieces(size)
     wrong = [(name, piece) for name, piece in given if judge(piece).script]
     assert len(given) > 1000
@@ -117,3 +119,64 @@ def test_what_a_model_reads_decides_the_note() -> None:
         assert not model.note(ENGLISH, "this text")
         assert not model.note(UNKNOWN, "this text")
         assert model.note(other, "this text").startswith("no package of Milepost reads the script")
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("connected connecting connection", "english"),
+        ("книга книги книгами", "russian"),
+        ("мова мови мовою", "russian"),  # Ukrainian: the script decides
+        ("θαλασσα θαλασσας", "greek"),
+        ("المدرسة مدرسة", "arabic"),
+        ("लड़की लड़कियों लड़कियाँ", "hindi"),
+        ("ուսանող ուսանողի ուսանողներ", "armenian"),
+        ("வீடு வீடுகள்", "tamil"),
+    ],
+)
+def test_forms_of_a_word_have_one_stem(words: str, name: str) -> None:
+    forms = words.split()
+    assert {stemmer_of(form) for form in forms} == {name}
+    assert len({stem(form) for form in forms}) == 1
+    assert stem(forms[0]) == stemmer_class(name)().stemWord(forms[0])
+
+
+@pytest.mark.parametrize(
+    "word", ["", "gas", "größe", "ספרים", "μmol", "covidом", "группа2", "ღვინო"]
+)
+def test_other_words_stay(word: str) -> None:
+    assert stemmer_of(word) is None
+    assert stem(word) == word
+
+
+def test_scripts_do_not_overlap() -> None:
+    ranges = sorted(SCRIPTS.values())
+    assert ranges[0][0] > "\x7f"
+    assert all(last < first for (_, last), (first, _) in pairwise(ranges))
+
+
+def test_threads_do_not_share_a_stemmer() -> None:
+    """A stemmer keeps the word that it works on: threads that share one spoil each other's."""
+    words = [f"connect{a}{b}ing" for a in "abcdefghij" for b in "abcdefghij"]
+    wanted = [stem(word) for word in words]
+    wrong: list[str] = []
+
+    def work() -> None:
+        for _ in range(20):
+            try:
+                found = [stem(word) for word in words]
+            except IndexError as error:
+                found = [repr(error)]
+            wrong.extend(set(found) - set(wanted))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert wrong == []

@@ -31,7 +31,6 @@ TEXTS = {
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package with a model of that name: the light one in its place, under its name."""
     if packaged(MULTILINGUAL) is not None:
         monkeypatch.setitem(PACKAGES, MULTILINGUAL, "milepost_languages_of_a_test")
     module = tmp_path / "site" / PACKAGES[MULTILINGUAL]
@@ -47,7 +46,6 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def written(folder: Path, *languages: str) -> list[str]:
-    """A file of each language."""
     folder.mkdir()
     for number, language in enumerate(languages):
         (folder / f"{number}.txt").write_text(TEXTS[language] * 5, encoding="utf-8")
@@ -69,7 +67,6 @@ def test_a_script_that_no_model_reads_decides_nothing(package: Path, tmp_path: P
 
 
 def test_files_are_drawn_from_the_whole_list(package: Path, tmp_path: Path) -> None:
-    """Five English files before fifty Japanese ones do not decide."""
     folder = tmp_path / "many"
     folder.mkdir()
     for number in range(55):
@@ -103,7 +100,6 @@ def test_a_piped_text_is_looked_at(package: Path, tmp_path: Path) -> None:
 def test_a_pipe_is_read_once(
     package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The language of a piped text chooses the model; the text is then searched."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
     arguments = ["search", "Wer legt die Eier?", "-", "--json"]
     result = CliRunner().invoke(program, arguments, input=TEXTS["de"] * 3)
@@ -115,7 +111,6 @@ def test_a_pipe_is_read_once(
 def test_the_choice_is_made_again_when_files_change(
     package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And its message is printed once for each choice."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
     paths = written(tmp_path / "texts", "en", "en", "de")
     told = []
@@ -138,7 +133,6 @@ def test_the_choice_is_made_again_when_files_change(
 def test_a_search_takes_it_and_the_index_keeps_it(
     package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """German files are read by the other model, English ones by the default; an index remembers."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
     paths = written(tmp_path / "texts", "de", "de")
     run = CliRunner().invoke
@@ -169,7 +163,6 @@ def test_the_missing_package_is_named() -> None:
 
 
 def test_a_package_of_another_version_is_named(package: Path) -> None:
-    """By an error where it is asked for, and by a line of ``models`` and ``doctor``."""
     manifest = json.loads((package / "milepost.json").read_text())
     (package / "milepost.json").write_text(json.dumps(manifest | {"schema": 99}))
     problem = "does not match this version of Milepost"

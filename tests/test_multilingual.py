@@ -56,7 +56,6 @@ def test_a_question_finds_the_sentence_in_another_language(
 
 
 def test_vectors_of_translations_are_near(index: milepost.Index) -> None:
-    """Nearer than those of other sentences in their own language."""
     marks = {name: index.model.encode(text) for name, text in PAGES.items()}
     eggs = np.array([each.vectors[1] for each in marks.values()])
     drones = np.array([each.vectors[2] for each in marks.values()])

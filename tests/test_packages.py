@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from importlib import metadata
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from milepost import __version__, _packages
+from milepost._optional import check_installed, require
 from milepost.cli.program import program
-from milepost.errors import MissingPackage, PackageMismatch
-from support.cli_process import environment
-
-PACKAGES = ("milepost-eval", "milepost-train", "milepost-lab")
+from milepost.errors import MissingExtra, MissingPackage, PackageMismatch
 
 
 class Installed:
@@ -80,7 +81,6 @@ def test_a_missing_package_is_one_line(install, capsys, name, installed, line):
 
 
 def test_an_option_of_a_missing_package_names_it(install):
-    """The option is in the line."""
     install(eval=__version__)
     assert _packages.function("index-drift", asked="doctor --against") == "loaded"
     with pytest.raises(MissingPackage, match="install milepost-lab"):
@@ -89,7 +89,6 @@ def test_an_option_of_a_missing_package_names_it(install):
 
 @pytest.mark.parametrize("odd", ["eval", "train"])
 def test_a_package_of_another_version_is_refused(install, capsys, odd):
-    """It and those below it must be of this version; the error names the one that is not."""
     install(**{"eval": __version__, "train": __version__, odd: "9.9.9"})
     match = rf"milepost-{odd} 9\.9\.9 does not match milepost {__version__}; try: pip install \. "
     with pytest.raises(PackageMismatch, match=match):
@@ -101,7 +100,6 @@ def test_a_package_of_another_version_is_refused(install, capsys, odd):
 
 
 def test_the_help_names_what_is_not_installed(install):
-    """All commands are listed, and those of other packages once they are installed."""
     install(eval=__version__)
     text = CliRunner().invoke(program, ["--help"]).stdout
     assert "Learn a model's ranking and probabilities. [milepost-train is not" in text
@@ -110,32 +108,69 @@ def test_the_help_names_what_is_not_installed(install):
 
 
 def test_a_mistyped_command_is_no_missing_package(install, capsys):
-    """An unknown name is an unknown command, whatever is installed."""
     install()
     with pytest.raises(SystemExit):
         program.main(["serch"])
     assert "unknown command 'serch'; try: 'search'" in capsys.readouterr().err
 
 
-def test_a_missing_package_ends_a_process_with_2(tmp_path):
-    """With its own exit code and one line, in a Python that finds no package."""
-    import subprocess
+def test_what_is_installed_is_returned() -> None:
+    assert require("json", extra="x") is json
+    assert require("os.path", extra="x").join("a", "b") == str(Path("a", "b"))
 
-    code = (
-        "import importlib.metadata as m, sys\n"
-        "m.entry_points = lambda **_: []\n"
-        "def version(name): raise m.PackageNotFoundError(name)\n"
-        "m.version = version\n"
-        "from milepost.cli import main\n"
-        "main()"
-    )
+
+def test_what_is_missing_names_its_extra() -> None:
+    with pytest.raises(MissingExtra, match=r"pip install 'milepost\[serve\]'") as raised:
+        require("no_such_module_here", extra="serve")
+    assert "no_such_module_here" in str(raised.value)
+    assert isinstance(raised.value.__cause__, ModuleNotFoundError)
+
+
+@pytest.mark.parametrize(
+    ("extra", "package"), [("train", "./packages/train"), ("rivals", "'./packages/eval[rivals]'")]
+)
+def test_what_a_package_of_milepost_brings_is_installed_from_the_clone(extra, package) -> None:
+    with pytest.raises(MissingExtra) as raised:
+        require("no_such_module_here", extra=extra)
+    assert raised.value.hint == f"pip install {package}"
+
+
+def test_what_is_broken_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken_here.py").write_text("import a_library_it_needs\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(MissingExtra, match="a_library_it_needs"):
+        require("broken_here", extra="train")
+
+
+def test_what_is_missing_is_found_without_imports() -> None:
+    check_installed("json", "antigravity", extra="serve")
+    assert "antigravity" not in sys.modules  # it would open a browser
+    with pytest.raises(MissingExtra, match=r"pip install 'milepost\[serve\]'"):
+        check_installed("json", "no_such_module_here", extra="serve")
+
+
+def hint_without_extra(*options: str) -> str:
+    """The hint that a fresh Python gives where ``find_spec`` finds nothing."""
+    code = """
+from milepost._optional import require
+from milepost.errors import MissingExtra
+try:
+    require("no_such_module_here", extra="serve")
+except MissingExtra as error:
+    print(error.hint)
+"""
     done = subprocess.run(
-        [sys.executable, "-c", code, "eval", "run"],
-        capture_output=True,
-        encoding="utf-8",
-        env=environment(),
-        check=False,
+        [sys.executable, *options, "-c", code], capture_output=True, text=True, check=True
     )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("milepost eval: install milepost-eval (pip install ./packages/")
-    assert done.stderr.count("\n") == 1
+    return done.stdout.strip()
+
+
+def test_sources_that_are_not_installed_are_named_by_their_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With PYTHONPATH alone there is no metadata that pip could read."""
+    clone = Path(__file__).resolve().parents[1]
+    monkeypatch.setenv("PYTHONPATH", str(clone / "src"))
+    if not (clone / "src" / "milepost" / "_optional.py").is_file():
+        pytest.skip("needs the checkout")
+    assert hint_without_extra("-S") == f"pip install '{clone}[serve]'"

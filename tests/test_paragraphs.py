@@ -23,7 +23,6 @@ from milepost.paragraphs import paragraph_starts
     ],
 )
 def test_by_hand(sentences: list[str], starts: list[bool]) -> None:
-    """Empty lines, with white space or not; the end of the text begins nothing."""
     assert found(sentences) == starts
 
 
@@ -35,7 +34,6 @@ def found(sentences: list[str]) -> list[bool]:
 
 @given(st.lists(st.sampled_from(["a. ", "b.\n", "c.\n\n", "\n"]), max_size=12))
 def test_a_start_follows_an_empty_line(sentences: list[str]) -> None:
-    """And every sentence after one that ends in an empty line is a start."""
     starts = found(sentences)
     assert len(starts) == len(sentences)
     assert all(starts[:1])

@@ -12,7 +12,6 @@ from milepost._patterns import late
 
 
 def test_it_does_what_a_pattern_does() -> None:
-    """Every method, the first time and again, with flags."""
     for flags in (0, re.IGNORECASE):
         made, true = late("(b)(c)?", flags), re.compile("(b)(c)?", flags)
         for _ in range(2):
@@ -28,13 +27,11 @@ def test_it_does_what_a_pattern_does() -> None:
 
 
 def test_nothing_else_is_taken_for_a_method() -> None:
-    """A name that no pattern has is an error, not a pattern that never ends."""
     with pytest.raises(AttributeError):
         _ = late("a").nothing  # type: ignore[attr-defined]
 
 
 def test_it_is_compiled_at_its_first_use_and_once() -> None:
-    """A pattern that is wrong says so then; afterwards nothing stands between."""
     wrong = late("(")
     with pytest.raises(re.error):
         wrong.match("a")
@@ -45,7 +42,6 @@ def test_it_is_compiled_at_its_first_use_and_once() -> None:
 
 
 def test_a_search_does_not_compile_what_only_reading_needs() -> None:
-    """Importing the index compiles none of the large classes of characters."""
     code = (
         "import milepost.index\nfrom milepost.text import breaks, lines\n"
         "assert not any('match' in vars(each) for each in (breaks._BEYOND, lines._FULL_WIDTH))"

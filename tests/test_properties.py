@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import datetime
+import json
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import milepost
 from milepost.errors import InputError
 from milepost.properties import EMPTY, Properties, checked, cleaned, iso_date, merged
+from milepost.testing import fake_encoder
+from milepost.text import zotero
 from milepost.types import Document
+from support.zotero_library import DARWIN, SOCIETY, ZoteroLibrary
 
 _ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.dates() | st.binary(),
@@ -23,7 +29,6 @@ _ANY = st.recursive(
 
 @given(st.dictionaries(st.text() | st.integers(), _ANY, max_size=90))
 def test_what_files_say_becomes_properties(said: dict[Any, Any]) -> None:
-    """Whatever a file says, what is kept is a valid, bounded property, and survives storing."""
     made = cleaned(said)
     assert len(made) <= 64
     assert checked(dict(made)) == made
@@ -34,7 +39,6 @@ def test_what_files_say_becomes_properties(said: dict[Any, Any]) -> None:
 
 
 def test_values_of_files_are_tidied() -> None:
-    """Keys are made keys, dates dates, lists strings; nothing else is kept."""
     made = cleaned(
         {
             "Project Name": " a\n b\x00",
@@ -76,13 +80,11 @@ def test_values_of_files_are_tidied() -> None:
     ],
 )
 def test_callers_are_refused(given_: dict[Any, Any], problem: str) -> None:
-    """A caller's document with a property that cannot be kept is refused with its key."""
     with pytest.raises(InputError, match=problem):
         Document("d", "text", properties=given_)
 
 
 def test_documents_hold_them_unchangeably() -> None:
-    """A document's properties are a copy, cannot be changed, compare, hash and pickle."""
     mine: dict[str, Any] = {"tags": ["a", "b"], "year": 2020}
     document = Document("d", "text", properties=mine)
     mine["year"] = 3
@@ -96,7 +98,6 @@ def test_documents_hold_them_unchangeably() -> None:
 
 
 def test_merged_lets_the_second_win() -> None:
-    """A sidecar wins over its file, and its keys are the last to go where there are too many."""
     many = {f"k{n}": float(n) for n in range(64)}
     made = merged(many, {"own": "x", "k1": "y"})
     assert (len(made), made["own"], made["k1"]) == (64, "x", "y")
@@ -120,5 +121,47 @@ def test_merged_lets_the_second_win() -> None:
     ],
 )
 def test_dates(written: str, date: str | None) -> None:
-    """Dates of files are read in the forms that standards give them, and never guessed."""
     assert iso_date(written) == date
+
+
+PAGE = "<html><head><title>Untitled</title></head><body><p>Bees build cells.</p></body></html>"
+
+
+def test_files_have_the_properties_of_their_item(tmp_path: Path) -> None:
+    library = ZoteroLibrary(tmp_path / "zotero")
+    work = library.item(
+        {1: "On the Origin", 6: "1859-11-00 November 1859"}, [(8, DARWIN), (8, SOCIETY)]
+    )
+    library.attach(work, "storage:a.html", "text/html", PAGE.encode())
+    alone = library.attach(None, "storage:b.html", "text/html", PAGE.encode())
+    assert alone
+    with milepost.open(tmp_path / "db", model=fake_encoder()) as index:
+        assert len(index.add(library.folder).added) == 2
+        first, second = index.documents()
+        assert first.properties == {
+            "title": "On the Origin",
+            "author": ("Charles Darwin", "Royal Society"),
+            "date": "1859-11",
+        }
+        assert second.properties == {"title": "Untitled"}
+        where = 'author = "charles darwin" and date < 1860'
+        assert {each.document for each in index.search("cells", where=where)} == {first.name}
+        assert len(index.add(library.folder).unchanged) == 2
+
+        library.run(
+            ("UPDATE itemDataValues SET value = ? WHERE value = ?", "On Bees", "On the Origin"),
+        )
+        report = index.add(library.folder)
+        assert (report.changed, report.sentences) == ((first.name,), 0)
+        assert index.document(first.name).properties["title"] == "On Bees"
+
+        beside = Path(f"{first.name}.meta.json")
+        beside.write_text(json.dumps({"title": "Mine"}), encoding="utf-8")
+        assert index.add(library.folder).changed == (first.name,)
+        held = index.document(first.name).properties
+        assert (held["title"], held["date"]) == ("Mine", "1859-11")
+
+
+def test_other_files_have_none(tmp_path: Path) -> None:
+    assert zotero.described(str(tmp_path / "a.pdf")) == {}
+    assert zotero.described(str(tmp_path / "storage" / "ABCD1234" / "a.pdf")) == {}

@@ -42,7 +42,6 @@ def loaded_by(code: str) -> set[str]:
 
 
 def test_the_list_of_names() -> None:
-    """``__all__`` is sorted, and holds what the documentation promises."""
     assert milepost.__all__ == sorted(milepost.__all__)
     assert set(milepost.__all__) >= {
         "Document",
@@ -56,7 +55,6 @@ def test_the_list_of_names() -> None:
 
 
 def test_no_other_name() -> None:
-    """A name that is not public is an error of the usual kind."""
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = milepost.nothing
     with pytest.raises(ImportError):
@@ -64,7 +62,6 @@ def test_no_other_name() -> None:
 
 
 def test_importing_is_free() -> None:
-    """``import milepost`` loads no dependency and no room; the records need none either."""
     assert not loaded_by("import milepost") & HEAVY
     rooms = {name for name in loaded_by("import milepost") if name.startswith("milepost")}
     assert rooms == {"milepost"}
@@ -73,7 +70,6 @@ def test_importing_is_free() -> None:
 
 
 def test_nothing_of_the_base_imports_torch() -> None:
-    """All a search needs comes without torch, also where torch is installed."""
     code = (
         "from milepost.testing import fake_index; fake_index({'a': 'One whale.'}).search('whale')"
     )

@@ -20,7 +20,6 @@ SENTENCES = ["Bees build cells of wax. ", "The cells are hexagons. ", "Wasps use
 
 
 def test_the_question_opens_every_window():
-    """``[CLS] question [LMK] s1 [LMK] …``, and cosines with the question of the same window."""
     encoder, engine = recorded(window=40, longest=20)
     asked = LandmarkReranker(encoder).for_query(" Who builds? ")
     ids = asked.tokens(SENTENCES)
@@ -46,7 +45,6 @@ def test_the_question_opens_every_window():
 
 
 def test_what_fits_beside_the_question():
-    """A sentence is cut to what a window leaves; a text as a question is not judged by a part."""
     encoder, _ = recorded(window=40, longest=20)
     reranker = LandmarkReranker(encoder)
     for words in (1, 12, 20):
@@ -59,7 +57,6 @@ def test_what_fits_beside_the_question():
 
 
 def test_windows_are_what_the_caller_made():
-    """Each window's vectors, in the order given, whatever was read together."""
     encoder, _ = recorded(window=40, longest=20)
     ids = [list(each[0]) for each in MODEL.tokenizer.count(SENTENCES)]
     rows = [[ids[0], ids[1]], [], [ids[2]], [ids[1]]]
@@ -71,7 +68,6 @@ def test_windows_are_what_the_caller_made():
 
 
 def test_a_model_without_a_reranker():
-    """The light model has none, and searches."""
     assert LandmarkReranker.of(milepost.load("landmark-light")) is None
     with milepost.open(model=milepost.load("landmark-light")) as index:
         index.add(milepost.Document("d", "".join(SENTENCES)))
@@ -91,7 +87,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_model_folder_with_a_reranker(folder: Path) -> None:
-    """It reads the model's tokens, with the model's engine settings, and counts in the search."""
     model = milepost.load(folder, threads=1)
     reranker = LandmarkReranker.of(model)
     assert reranker is not None
@@ -110,7 +105,6 @@ def test_a_model_folder_with_a_reranker(folder: Path) -> None:
 
 
 def test_a_text_as_a_question_is_not_reranked(folder: Path) -> None:
-    """It is searched all the same."""
     with milepost.open(model=milepost.load(folder)) as index:
         index.add(milepost.Document("d", "".join(SENTENCES)))
         passage = index.search("Who builds cells of wax, and why is that so? " * 30, k=1)[0]
@@ -118,7 +112,6 @@ def test_a_text_as_a_question_is_not_reranked(folder: Path) -> None:
 
 
 def test_a_damaged_reranker_says_so(folder: Path, tmp_path: Path) -> None:
-    """A folder that lost its graph is an error with a hint, not a silent search without it."""
     copy = tmp_path / "model"
     shutil.copytree(folder, copy)
     (copy / RERANKER / "openvino_int8.bin").unlink()

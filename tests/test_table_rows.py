@@ -50,7 +50,6 @@ FILES = {
 
 @pytest.mark.parametrize("name", FILES)
 def test_every_format(name: str) -> None:
-    """The last row with its columns and caption, for the index and as cells."""
     document = read_bytes(FILES[name], name)
     start = document.text.rindex("Nut M8")
     start = document.text.rindex("\n", 0, start) + 1
@@ -66,7 +65,6 @@ def test_every_format(name: str) -> None:
 
 
 def test_other_text_is_read_as_it_is() -> None:
-    """Headers, captions and text around tables."""
     document = read_bytes(FILES["a.html"] + b"<p>Nut M8 | 9</p>", "a.html")
     tables = Tables(document.text, document.marks)
     for line in (CAPTION, "Item | May | June", "Nut M8 | 9"):
@@ -76,7 +74,6 @@ def test_other_text_is_read_as_it_is() -> None:
 
 
 def test_a_later_part_of_a_row_has_its_first_cell() -> None:
-    """A row of several sentences."""
     html = "<table><tr><th>No<th>Rule<tr><td>7.1<td>Do this. Then do that.<tr><td>7.2<td>Rest."
     document = read_bytes(html.encode(), "a.html")
     start = document.text.index("Then")
@@ -85,7 +82,6 @@ def test_a_later_part_of_a_row_has_its_first_cell() -> None:
 
 
 def test_headers_of_several_rows_and_of_years() -> None:
-    """A name over several columns belongs to each; years beside an empty cell are names."""
     several = (
         "<table><thead><tr><th><th colspan=2>2024<tr><th>Item<th>May<th>June</thead>"
         "<tr><td>Bolt<td>5<td>7<tr><td>Nut<td>6<td>9</table>"
@@ -101,7 +97,6 @@ def test_headers_of_several_rows_and_of_years() -> None:
 
 
 def test_layout_is_no_table() -> None:
-    """One row, or rows of one cell."""
     for html in ("<table><tr><td>a<td>b</table>", "<table><tr><td>a<tr><td>b</table>"):
         assert read_bytes(html.encode(), "a.html").marks == ()
 
@@ -116,12 +111,10 @@ def test_layout_is_no_table() -> None:
     ],
 )
 def test_cells(line: str, cells: list[str]) -> None:
-    """Bars between cells, with white space or in Markdown's way."""
     assert [line[a:b] for a, b in cells_of(line, 0, len(line))] == cells
 
 
 def test_vectors_and_words_know_the_columns() -> None:
-    """Of a row, not of other text; spans and counts of tokens stay consistent."""
     document = read_bytes(FILES["a.docx"], "a.docx")
     plain = Document("plain", document.text, blocks=document.blocks)
     encoder = fake_encoder()
@@ -134,7 +127,6 @@ def test_vectors_and_words_know_the_columns() -> None:
 
 
 def test_a_passage_shows_the_rows_that_answer() -> None:
-    """With caption and columns, not the other rows; a passage of other text has no table."""
     with milepost.open(model=fake_encoder()) as index:
         index.add([read_bytes(FILES["a.docx"], "a.docx"), Document("b", "Bees build cells.")])
         passage = index.search("Nut M8 in June", k=1)[0]

@@ -10,7 +10,6 @@ from milepost.testing import FakeEngine, MemoryStore, fake_encoder, fake_index
 
 
 def test_vectors_are_the_same_every_time() -> None:
-    """Two encoders give equal bytes, and sentences that share words are more similar."""
     text = "The whale sings at night. The whale sings at noon. Gold melts in fire."
     first, second = fake_encoder().encode(text), fake_encoder().encode(text)
     assert first.vectors.tobytes() == second.vectors.tobytes()
@@ -19,7 +18,6 @@ def test_vectors_are_the_same_every_time() -> None:
 
 
 def test_settings_make_another_model() -> None:
-    """Other settings have another fingerprint, so that indexes are not mixed up."""
     small = fake_encoder(dimensions=8, window=40, longest=20)
     assert small.encode("One. Two.").vectors.shape == (2, 8)
     assert small.fingerprint != fake_encoder().fingerprint
@@ -27,7 +25,6 @@ def test_settings_make_another_model() -> None:
 
 
 def test_an_index_of_texts() -> None:
-    """Texts by name, searchable at once; and an empty one."""
     index = fake_index({"bees": "Bees build cells of wax.", "gold": "Gold melts."})
     assert [info.name for info in index.documents()] == ["bees", "gold"]
     assert index.search("who builds cells?", k=1)[0].document == "bees"
@@ -35,7 +32,6 @@ def test_an_index_of_texts() -> None:
 
 
 def test_doubles_keep_the_protocols() -> None:
-    """The fake engine is an engine, the memory store a store."""
     engine: Engine = FakeEngine(4, 10)
     ids = np.array([[1, 2, 3]], np.int32)
     states = engine.run(ids, np.array([[0, 1, 1]], np.int32), np.array([[2]], np.int32))

@@ -28,7 +28,6 @@ except Exception as error:
 
 
 def test_a_file_and_its_folder_are_made(tmp_path):
-    """In UTF-8, with the ends of lines that were given, and nothing beside it."""
     path = tmp_path / "new" / "more" / "a.svg"
     write_text(path, "é\nb\n")
     assert path.read_bytes() == b"\xc3\xa9\nb\n"
@@ -39,7 +38,6 @@ def test_a_file_and_its_folder_are_made(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="no limit of a file's size there")
 def test_a_full_disk_leaves_the_old_file_whole(tmp_path):
-    """What could not be written to its end is not seen, and its room is given back."""
     path = tmp_path / "a.html"
     path.write_text("old", encoding="utf-8")
     told = subprocess.run(
@@ -55,7 +53,6 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="no such links, devices and permissions there")
 def test_a_link_a_device_and_permissions_stay_what_they_are(tmp_path):
-    """What a link names is written; a device is never replaced; a private file stays private."""
     path, link = tmp_path / "a.json", tmp_path / "link"
     path.write_text("old", encoding="utf-8")
     path.chmod(0o600)
@@ -71,7 +68,6 @@ def test_a_link_a_device_and_permissions_stay_what_they_are(tmp_path):
 
 
 def test_a_file_that_cannot_be_written_is_an_error_of_one_line(tmp_path):
-    """A folder of that name, a file among the folders; the mend may be the caller's own."""
     (tmp_path / "file").write_text("old", encoding="utf-8")
     for wrong in (tmp_path, tmp_path / "file" / "a.html"):
         words = rf"^{re.escape(str(wrong))} cannot be written: \w[^;]+; try: give another$"
@@ -80,7 +76,6 @@ def test_a_file_that_cannot_be_written_is_an_error_of_one_line(tmp_path):
 
 
 def test_a_file_that_cannot_be_written_is_told_early(tmp_path):
-    """The check makes the folder, keeps a file that is there, and leaves none behind."""
     new, old = tmp_path / "new" / "a.html", tmp_path / "old.html"
     old.write_text("old")
     check_output(new)

@@ -11,7 +11,6 @@ other languages, drawn at random; the spans stay. The folder is a task for ``[da
 from __future__ import annotations
 
 import argparse
-import json
 import random
 from collections import defaultdict
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost_eval.tasks.reading import objects
+from question_task import put
 
 TASKS = ("multilingual", "squad_articles")
 
@@ -48,26 +48,23 @@ def main() -> None:
             key = question["id"].rpartition("-")[2]
             words[key][language[question["document"]]] = question["question"]
             asked.append((key, question))
-    given.out.mkdir(parents=True, exist_ok=True)
-    used: set[str] = set()
-    with (given.out / "questions.jsonl").open("w", encoding="utf-8") as out:
-        for key, question in asked:
-            own = language[question["document"]]
-            others = sorted(words[key].keys() - {own})
-            for other in draw.sample(others, min(given.each, len(others))):
-                line = {
-                    "id": f"{question['id']}-{other}",
-                    "document": question["document"],
-                    "question": words[key][other],
-                    "spans": question["spans"],
-                    "type": f"{other}-{own}",
-                    "split": given.split,
-                }
-                out.write(json.dumps(line, ensure_ascii=False) + "\n")
-                used.add(question["document"])
-    with (given.out / "documents.jsonl").open("w", encoding="utf-8") as out:
-        for name in sorted(used):
-            out.write(json.dumps(documents[name], ensure_ascii=False) + "\n")
+    lines = [
+        {
+            "id": f"{question['id']}-{other}",
+            "document": question["document"],
+            "question": words[key][other],
+            "spans": question["spans"],
+            "type": f"{other}-{own}",
+            "split": given.split,
+        }
+        for key, question in asked
+        for own in [language[question["document"]]]
+        for others in [sorted(words[key].keys() - {own})]
+        for other in draw.sample(others, min(given.each, len(others)))
+    ]
+    put(given.out / "questions.jsonl", lines)
+    used = sorted({str(line["document"]) for line in lines})
+    put(given.out / "documents.jsonl", (dict(documents[name]) for name in used))
 
 
 if __name__ == "__main__":

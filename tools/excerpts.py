@@ -9,7 +9,6 @@ it are left out, and so are documents with fewer than two questions left.
 from __future__ import annotations
 
 import argparse
-import json
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 
 from milepost_eval.tasks.reading import objects
 from milepost_train.loading import task_files
+from question_task import put
 
 
 def excerpt(
@@ -54,20 +54,14 @@ def main() -> None:
     names = sorted(about)
     random.Random(given.seed).shuffle(names)
     wanted = set(names[: given.documents])
-    given.out.mkdir(parents=True, exist_ok=True)
-    with (
-        (given.out / "documents.jsonl").open("w", encoding="utf-8") as documents,
-        (given.out / "questions.jsonl").open("w", encoding="utf-8") as questions,
-    ):
-        for row in objects(documents_file):
-            if row["id"] not in wanted:
-                continue
-            cut, kept = excerpt(row, about[row["id"]], given.characters)
-            if len(kept) < 2:
-                continue
-            documents.write(json.dumps(cut, ensure_ascii=False) + "\n")
-            for each in kept:
-                questions.write(json.dumps(each, ensure_ascii=False) + "\n")
+    found = [
+        excerpt(row, about[row["id"]], given.characters)
+        for row in objects(documents_file)
+        if row["id"] in wanted
+    ]
+    found = [(cut, kept) for cut, kept in found if len(kept) > 1]
+    put(given.out / "documents.jsonl", (cut for cut, _ in found))
+    put(given.out / "questions.jsonl", (each for _, kept in found for each in kept))
 
 
 if __name__ == "__main__":

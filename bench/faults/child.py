@@ -32,17 +32,14 @@ class Told:
         self._done = done
 
     def clear(self) -> None:
-        """Before a new child."""
         self._memory[:64] = bytes(64)
         self._done.write_bytes(b"")
 
     def begin(self) -> None:
-        """The work begins."""
         self._memory[_BEGUN] = 1
 
     @property
     def begun(self) -> bool:
-        """Whether the work has begun."""
         return bool(self._memory[_BEGUN])
 
     @property
@@ -56,20 +53,16 @@ class Told:
 
     @property
     def writes(self) -> int:
-        """How many writes have begun."""
         return int.from_bytes(self._memory[_WRITES : _WRITES + 4], "little")
 
     def finished(self, name: str) -> None:
-        """Something is said to be stored."""
         with self._done.open("a", encoding="utf-8") as file:
             file.write(f"{name}\n")
 
     def all_finished(self) -> list[str]:
-        """Whatever was said to be stored."""
         return self._done.read_text(encoding="utf-8").splitlines()
 
     def doing(self) -> str:
-        """What was going on, several things joined."""
         active = [what for number, what in enumerate(ACTIVITIES) if self._memory[number]]
         return " and ".join(active) or "between"
 

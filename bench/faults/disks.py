@@ -42,7 +42,6 @@ class Disk:
     place: Path
 
     def resize(self, size: int) -> None:
-        """Give it so many bytes."""
         _mount("-o", f"remount,size={size}", str(self.place))
 
     def limit(self, room: int) -> None:
@@ -51,7 +50,6 @@ class Disk:
 
     @property
     def used(self) -> int:
-        """Bytes that are taken."""
         return shutil.disk_usage(self.place).used
 
 
@@ -71,7 +69,6 @@ def disk(place: Path, size: int = LARGE) -> Iterator[Disk]:
 
 
 def run(log: Log, count: int) -> None:
-    """Fill the disks of the cases that have no line yet."""
     cases = list(log.left("full disks", count))
     if not cases:
         return
@@ -228,7 +225,6 @@ def _sent(
 
 
 def summary(log: Log) -> Record:
-    """Counts of all full disks."""
     records = log.of("full disks")
     return {
         "cases": len(records),

@@ -55,7 +55,6 @@ class Limits:
 
 
 def run(log: Log, count: int, folder: Path | None, limits: Limits) -> None:
-    """Read the cases that have no line yet."""
     small, large = originals(folder)
     ocr = _ocr_installed()
     Path(crafted.SECRET_FILE).write_text(crafted.SECRET, encoding="utf-8")
@@ -99,7 +98,6 @@ def picture(seed: int, number: int, small: Mapping[str, bytes]) -> Case:
 def attempt(
     case: Case, home: Path, isolated: Isolated, seconds: float, index: Index, *, ocr: bool
 ) -> Record:
-    """Read one file, and store its text; what came of it."""
     path = home / case.name
     path.write_bytes(case.data)
     options = replace(READ_DEFAULTS, ocr="auto") if ocr else READ_DEFAULTS
@@ -139,7 +137,6 @@ def named(message: str, name: str) -> str:
 
 
 def message_faults(message: str) -> list[str]:
-    """What is wrong with a message for a user."""
     faults = []
     if len(message.splitlines()) > 1 or _CONTROL.search(message):
         faults.append("the message is not one line")
@@ -151,7 +148,6 @@ def message_faults(message: str) -> list[str]:
 
 
 def document_faults(document: Document) -> list[str]:
-    """What is wrong with a document that was read."""
     faults = []
     try:
         document.text.encode("utf-8")
@@ -173,7 +169,6 @@ def document_faults(document: Document) -> list[str]:
 
 
 def summary(log: Log) -> Record:
-    """Counts, times and peaks of all cases."""
     records = log.of("files")
     plain = [record for record in records if not record["ocr"]]
     return {
@@ -191,7 +186,6 @@ def summary(log: Log) -> Record:
 
 
 def _store(index: Index, document: Document) -> None:
-    """Split, encode and store the text, and remove it again."""
     if len(document.text) <= INDEXED:
         index.add(replace(document, source=None))
         index.remove(document.name)

@@ -78,7 +78,6 @@ class Work:
 
 
 def run(log: Log, count: int) -> None:
-    """Kill for the cases that have no line yet."""
     cases = list(log.left("kills", count))
     if not cases:
         return
@@ -243,7 +242,6 @@ def guarded(check: Callable[[], list[str]]) -> list[str]:
 
 
 def summary(log: Log) -> Record:
-    """Counts of all kills."""
     records = log.of("kills")
     killed = [record for record in records if record["outcome"] == "killed"]
     moments = [record["moment"] for record in killed]

@@ -33,16 +33,13 @@ class Log:
         path.write_bytes(whole)
 
     def left(self, part: str, count: int) -> Iterator[int]:
-        """Numbers of the cases below ``count`` that have no line."""
         done = {record["case"] for record in self.of(part)}
         return (number for number in range(count) if number not in done)
 
     def of(self, part: str) -> list[Record]:
-        """The lines of one part."""
         return [record for record in self.records if record["part"] == part]
 
     def add(self, part: str, case: int, **what: object) -> None:
-        """Write the line of a case."""
         record = {"seed": self.seed, "part": part, "case": case, **what}
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")

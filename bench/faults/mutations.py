@@ -67,7 +67,6 @@ def flip(rng: random.Random, name: str, data: bytes, small: Small) -> Made:
 
 
 def cut(rng: random.Random, name: str, data: bytes, small: Small) -> Made:
-    """Take away the end, the beginning or something between."""
     low, high = sorted((rng.randint(0, len(data)), rng.randint(0, len(data))))
     return name, rng.choice([data[:low], data[low:], data[:low] + data[high:]])
 
@@ -80,7 +79,6 @@ def splice(rng: random.Random, name: str, data: bytes, small: Small) -> Made:
 
 
 def repeat(rng: random.Random, name: str, data: bytes, small: Small) -> Made:
-    """Write a part of the file many times."""
     low = rng.randint(0, len(data))
     part = data[low : low + rng.choice([1, 8, 100, 2000])]
     times = rng.choice([2, 50, 1000]) if len(part) <= 100 else rng.choice([2, 50])

@@ -119,7 +119,6 @@ def dated(data: bytes) -> bytes:
 
 
 def packed(parts: Mapping[str, bytes]) -> bytes:
-    """Zip the parts, with one date."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for part, data in parts.items():
@@ -148,7 +147,6 @@ def pictures() -> dict[str, bytes]:
 
 
 def mail(attachments: dict[str, bytes], subject: str = "Plan") -> bytes:
-    """A mail with attachments."""
     made = EmailMessage()
     made["Subject"], made["From"], made["To"] = subject, "a@x.example", "b@x.example"
     made["Date"] = "Mon, 02 Mar 2026 10:00:00 +0000"

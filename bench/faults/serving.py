@@ -40,7 +40,6 @@ class Sent:
 
 
 def serve(db: Path, told: child.Told) -> int:
-    """Serve the index until the process is ended; in a child."""
     from milepost.serve.app import create_app
     from milepost.serve.running import listen, run
     from milepost.serve.settings import ServeSettings
@@ -152,7 +151,6 @@ def ask(port: int, method: str, path: str, body: bytes = b"", kind: str = "") ->
 
 
 def upload(port: int, name: str, data: bytes) -> tuple[int, bytes]:
-    """Upload one file."""
     head = f'--edge\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
     body = head.encode() + data + b"\r\n--edge--\r\n"
     return ask(port, "POST", "/documents", body, "multipart/form-data; boundary=edge")
@@ -191,7 +189,6 @@ def send(port: int, sent: Sent) -> list[str]:
 
 
 def idle(port: int, seconds: float = 60.0) -> None:
-    """Wait until everything is indexed."""
     until = time.monotonic() + seconds
     while not json.loads(ask(port, "GET", "/indexing")[1])["idle"]:
         if time.monotonic() > until:

@@ -26,7 +26,6 @@ Held = Mapping[str, tuple[object, ...]]
 
 
 def content(number: int, version: int, sentences: int = 30) -> tuple[str, bytes]:
-    """Name and bytes of a document."""
     suffix = SUFFIXES[number % len(SUFFIXES)]
     lines = [
         f"Sentence {i} of note {number}, version {version}: boat {(i * 7 + number) % 50} came in."
@@ -53,17 +52,14 @@ def write(folder: Path, versions: Mapping[int, int]) -> None:
 
 
 def names(numbers: Iterable[int]) -> list[str]:
-    """File names of documents."""
     return [content(number, 1, 1)[0] for number in numbers]
 
 
 def opened(db: Path, *, read_only: bool = False) -> Index:
-    """The index."""
     return open_index(db, model=MODEL, read_only=read_only)
 
 
 def held(db: Path) -> Held:
-    """Everything that an index holds, by file name."""
     with opened(db, read_only=True) as index:
         return {Path(name).name: value for name, value in everything(index).items()}
 
@@ -127,7 +123,6 @@ def index_faults(
 
 
 def database_faults(db: Path) -> list[str]:
-    """What SQLite finds wrong with its file."""
     connection = sqlite3.connect(db / FILE)
     try:
         said = connection.execute("PRAGMA integrity_check").fetchall()
@@ -156,7 +151,6 @@ def leftovers(db: Path) -> list[str]:
 
 
 def blank(db: Path) -> bool:
-    """Whether the making of an index was interrupted."""
     connection = sqlite3.connect(db / FILE)
     try:
         return not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]

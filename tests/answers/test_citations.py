@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from milepost.answers.citations import check_citations, cited_sentences
+from milepost.answers.quotes import find_quote
+from milepost.quotes import fold, stripped
 from milepost.testing import fake_index
 from milepost.types import Passage
 
@@ -15,7 +17,6 @@ GOLD = "Gold melts at 1064 degrees. It is heavier than lead."
 
 
 def passage(name: str, text: str, start: int = 100) -> Passage:
-    """A passage that begins at some offset of its document."""
     return Passage(text, name, f"/files/{name}.txt", start, start + len(text), 0.9, (), None, None)
 
 
@@ -48,13 +49,11 @@ def cited(answer: str) -> list[tuple[str, tuple[int, ...]]]:
 def test_sentences_and_what_they_cite(
     answer: str, expected: list[tuple[str, tuple[int, ...]]]
 ) -> None:
-    """In the ways language models write citations; what is none is left alone."""
     assert cited(answer) == expected
 
 
 @given(st.text(max_size=200))
 def test_any_answer_is_read(answer: str) -> None:
-    """Sentences come in order, each a part of the text, and nothing fails."""
     end = 0
     for (start, stop), words, numbers in cited_sentences(answer):
         assert end <= start < stop <= len(answer)
@@ -83,12 +82,10 @@ def test_any_answer_is_read(answer: str) -> None:
     ],
 )
 def test_verdicts(answer: str, verdicts: list[str]) -> None:
-    """Word for word, paraphrased, misquoted, or of a passage that there is not."""
     assert [citation.verdict for citation in check_citations(answer, PASSAGES)] == verdicts
 
 
 def test_places_are_those_of_the_document() -> None:
-    """Offsets of quotes count from the beginning of the document, not of the passage."""
     text = "A first line.\n\n" + GOLD
     found = fake_index({"gold": text}).search("gold lead degrees", k=1)
     answer = 'Gold is "heavier than  lead" [1]. It melts at "1064 degrees" [1].'
@@ -100,8 +97,60 @@ def test_places_are_those_of_the_document() -> None:
 
 
 def test_a_misquoted_citation_says_what_is_not_there() -> None:
-    """The words that no cited passage has."""
     answer = 'They make "cells of wax" and "cells of gold" [1].'
     (citation,) = check_citations(answer, PASSAGES)
     assert citation.quotes == ("cells of gold",)
     assert citation.places == ()
+
+
+EDGES = " \t\n.,;:!?…"
+PASSAGE = "The fee was low. In 1998 it was raised\n  to £5.50 (from £3), and few\u00a0complained."
+
+
+@pytest.mark.parametrize(
+    ("quote", "found"),
+    [
+        ("it was raised to £5.50", "it was raised\n  to £5.50"),
+        (" It was ", "it was"),
+        ("few complained.", "few\u00a0complained"),
+        ("The fee was low,", "The fee was low"),
+        ("raised … few complained", "raised\n  to £5.50 (from £3), and few\u00a0complained"),
+        ("few complained ... raised", None),
+        ("The fee [...] In 1998", "The fee was low. In 1998"),
+        ("he fee", None),
+        ("comp", None),
+        ("(from £3)", "(from £3)"),
+        ("", None),
+        ("…", None),
+        (". . .", None),
+    ],
+)
+def test_quotes_of_a_passage(quote: str, found: str | None) -> None:
+    span = find_quote(quote, PASSAGE)
+    assert (span and PASSAGE[slice(*span)]) == found
+
+
+def test_scripts_without_spaces_have_no_whole_words() -> None:
+    assert find_quote("蜂巢是", "蜜蜂的蜂巢是用蜡做的。") == (3, 6)
+
+
+# Nor signs of Markdown: a quotation leaves them out.
+plain = st.text(st.characters(exclude_characters=".…[]_*`"), max_size=60)
+
+
+# Accents that stand alone belong to the letter before, beyond white space too.
+apart = st.text(st.characters(exclude_categories=["Cs", "Lm", "Mc", "Me", "Mn", "Sk"]), max_size=60)
+
+
+@given(plain, apart, apart)
+def test_any_words_of_a_text_are_found_in_it(quote: str, before: str, after: str) -> None:
+    span = find_quote(quote, f"{before} {quote} {after}")
+    if any(map(str.isalnum, quote)):
+        assert span is not None
+
+
+@given(plain, plain)
+def test_what_is_found_are_the_quotes_words(quote: str, passage: str) -> None:
+    span = find_quote(quote, passage)
+    if span is not None:
+        assert fold(passage[slice(*span)]).letters == stripped(quote.strip(EDGES)).letters

@@ -24,7 +24,6 @@ REVOLT = "Slave ants rise against their masters every third year."
 
 @pytest.fixture(scope="module")
 def index() -> Iterator[Index]:
-    """What a book says of the instincts of ants and bees."""
     text = BOOK.read_text(encoding="utf-8")
     start = text.index("CELL-MAKING INSTINCT")
     with milepost.open(None, model="landmark-light") as opened:
@@ -35,7 +34,6 @@ def index() -> Iterator[Index]:
 
 @pytest.fixture(scope="module")
 def passages(index: Index) -> list[Passage]:
-    """One about bees, one about the raids of ants."""
     cells = index.search("how do bees make cells", k=1)
     raids = index.check(RAID, ["book.txt"], k=20).passages  # as a citation is checked
     return [*cells, *raids[:1]]
@@ -46,7 +44,6 @@ def judged(index: Index, passages: Sequence[Passage], answer: str) -> list[Citat
 
 
 def test_a_passage_that_says_it_supports_it(index: Index, passages: list[Passage]) -> None:
-    """With the probability that the check gives, and the sentence in the document."""
     (citation,) = judged(index, passages, RAID[:-1] + " [2].")
     assert citation.verdict == "related"
     support = citation.support
@@ -60,7 +57,6 @@ def test_a_passage_that_says_it_supports_it(index: Index, passages: list[Passage
 
 
 def test_another_passage_than_the_cited_one(index: Index, passages: list[Passage]) -> None:
-    """Not supported, with the number of the passage that does, or its place."""
     (citation,) = judged(index, passages, RAID[:-1] + " [1].")
     assert (citation.verdict, citation.places) == ("unsupported", ())
     assert citation.support is not None
@@ -71,14 +67,12 @@ def test_another_passage_than_the_cited_one(index: Index, passages: list[Passage
 
 
 def test_what_nothing_supports(index: Index, passages: list[Passage]) -> None:
-    """No passage is probable enough, or there is nothing to look for."""
     revolt, signs = judged(index, passages, f"{REVOLT[:-1]} [2].\n\n… ! [1]")
     assert (revolt.verdict, revolt.support) == ("unsupported", None)
     assert signs.verdict == "unquoted"
 
 
 def test_words_that_are_nearly_or_elsewhere_there(index: Index, passages: list[Passage]) -> None:
-    """Nearly in the passage it cites; word for word, but in another one."""
     document = index.document("book.txt").text
     sentence = passages[1].hits[0]
     said = document[sentence.start : sentence.end].strip().replace("nests", "houses")
@@ -93,7 +87,6 @@ def test_words_that_are_nearly_or_elsewhere_there(index: Index, passages: list[P
 
 
 def test_a_sentence_is_checked_once(index: Index, passages: list[Passage]) -> None:
-    """However many passages it cites; what is quoted is not checked at all."""
     asked: list[tuple[str, list[str]]] = []
 
     def check(text: str, documents: Sequence[str], **options: Any) -> milepost.CheckResult:
@@ -110,7 +103,6 @@ def test_a_sentence_is_checked_once(index: Index, passages: list[Passage]) -> No
 def test_sources_and_records_show_it(
     index: Index, passages: list[Passage], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The worst verdict of a passage, with the probability; sentences that are not supported."""
     answer = f"{RAID[:-1]} [2]. {RAID[:-1]} [1]."
     citations = tuple(judged(index, passages, answer))
     print_sources(passages, Answer(answer, citations, ()), "never")

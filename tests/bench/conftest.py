@@ -18,7 +18,6 @@ BENCH = Path(__file__).resolve().parents[2] / "bench"
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
-    """Import a script of ``bench`` by its name."""
     if not (BENCH / "reliability.py").is_file():
         pytest.skip("needs the checkout")
     monkeypatch.syspath_prepend(BENCH)

@@ -17,7 +17,6 @@ def bench(script):
 
 
 def test_bins_by_hand(bench):
-    """Borders belong to the bin above, 1 to the last, and empty bins are left out."""
     shown = [(0.05, False), (0.1, True), (0.19, False), (0.95, True), (1.0, False)]
     assert bench.binned(shown) == [
         {"said": 0.05, "true": 0.0, "passages": 1},
@@ -50,7 +49,6 @@ def found(bench):
 
 
 def test_false_alarms_and_misses_by_hand(bench):
-    """Of each least chance; a passage of just that chance is shown."""
     rows = {row["least"]: row for row in bench.limits(found(bench))}
     table = [
         (0.0, 1.0, 1.5, 0.0, 0.5),
@@ -70,7 +68,6 @@ def test_false_alarms_and_misses_by_hand(bench):
 
 
 def test_absent_questions_and_other_sizes_stand_beside_the_three_settings(bench):
-    """They change no figure of the settings that the calibration is fitted for."""
     before = bench.measures(found(bench))
     more = [
         bench.Asked("absent", "absent", ((0.4, False),)),
@@ -97,7 +94,6 @@ def test_absent_questions_and_other_sizes_stand_beside_the_three_settings(bench)
 
 
 def test_a_run_on_pieces_of_the_book(bench, tmp_path, monkeypatch):
-    """Two tasks, all sizes, absent questions: counts of what was asked, and the fingerprint."""
     for name, first in (("one", 0), ("two", 10)):
         book_task(tmp_path / f"{name}.jsonl", first, 3, 2, size=800)
     book_task(tmp_path / "absent.jsonl", 20, 2, 1, size=800)

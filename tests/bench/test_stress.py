@@ -33,7 +33,6 @@ def stress(folder: Path, *arguments: object) -> tuple[dict, list[dict]]:
 
 
 def test_some_files_and_kills_and_how_they_go_on(tmp_path: Path) -> None:
-    """Nothing fails; a run that was stopped does what is left, also after half a line."""
     counts, first = stress(tmp_path, "--files", 16, "--kills", 2, "--seed", 3)
     assert counts["files"]["cases"] == 16
     assert counts["files"]["outcomes"].keys() >= {"read", "refused in one line"}
@@ -47,7 +46,6 @@ def test_some_files_and_kills_and_how_they_go_on(tmp_path: Path) -> None:
 
 
 def test_a_full_disk(tmp_path: Path) -> None:
-    """A small disk is filled, and the same command goes on when there is room."""
     try:
         counts, (line,) = stress(tmp_path, "--full-disks", 1)
     except AssertionError as error:
@@ -60,14 +58,12 @@ def test_a_full_disk(tmp_path: Path) -> None:
 
 
 def test_every_original_is_read(script) -> None:
-    """Only pictures are refused, whose text is to be recognised."""
     for name, data in script("faults.originals").written().items():
         if not name.startswith("scan."):
             assert read_bytes(data, name).text, name
 
 
 def test_checks_of_an_index_can_fail(script, tmp_path: Path) -> None:
-    """A document that is missing, wrong or too many, a lost row, a file that is left."""
     workload = script("faults.workload")
     files, db = tmp_path / "files", tmp_path / "db"
     right = workload.reference(tmp_path, files, {0: 1, 1: 1})

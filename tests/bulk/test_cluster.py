@@ -26,14 +26,12 @@ LIGHT = "landmark-light"
 
 @pytest.fixture(scope="module")
 def driver() -> Iterator[RayDriver]:
-    """Ray with two workers; started once."""
     with RayDriver() as driver:
         yield driver
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    """Forty texts of a few hundred sentences, and one that cannot be read."""
     folder = tmp_path / "files"
     folder.mkdir()
     for number in range(40):
@@ -44,7 +42,6 @@ def files(tmp_path: Path) -> list[Path]:
 
 
 def check(place: str, files: list[Path]) -> None:
-    """Every readable file is one whole document, once."""
     with milepost.open(place, model=LIGHT, create=False) as index:
         infos = index.documents()
         texts = [path for path in files if path.suffix == ".txt"]
@@ -59,7 +56,6 @@ def check(place: str, files: list[Path]) -> None:
 def test_two_workers_index_everything_once(
     kind: str, driver: RayDriver, files: list[Path], tmp_path: Path
 ) -> None:
-    """An index in a folder, and one on a server; again, nothing is encoded."""
     with fresh_schema() as address:
         place = str(tmp_path / "db") if kind == "folder" else address
         seen: list[int] = []
@@ -74,7 +70,6 @@ def test_two_workers_index_everything_once(
 
 
 def workers() -> list[int]:
-    """Processes of Ray that run the class."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -89,11 +84,9 @@ def workers() -> list[int]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
 def test_killed_workers_lose_and_double_nothing(driver: RayDriver, files: list[Path]) -> None:
-    """Two workers are killed while they index; others take their batches."""
     killed: list[int] = []
 
     def kill(_: str, done: int, of: int) -> None:
-        """After the first files, and again later: most of them are still to come."""
         if done in (2, 14):
             killed.extend(workers()[:1])
             os.kill(killed[-1], signal.SIGKILL)
@@ -116,7 +109,6 @@ index_files(files, sys.argv[2], model="landmark-light", workers=2,
 
 
 def test_a_killed_driver_is_continued(driver: RayDriver, files: list[Path]) -> None:
-    """What was stored stays; the same call, from another driver of the cluster, does the rest."""
     with fresh_schema() as address:
         with subprocess.Popen(
             [sys.executable, "-c", DRIVER, str(files[0].parent), address],

@@ -31,7 +31,6 @@ def endpoint(there: Any, **options: Any) -> EmbeddingEndpoint:
 
 
 def vector(text: str) -> list[float]:
-    """Two numbers that tell texts apart."""
     return [float(len(text)), float(ord(text[0]))]
 
 
@@ -59,8 +58,6 @@ def test_texts_are_sent_in_batches_and_their_order_kept() -> None:
 
 
 def test_other_forms_of_an_answer() -> None:
-    """Base64, whatever was asked for; items in any order."""
-
     def other(_: int, body: dict[str, Any]) -> bytes:
         rows = [
             base64.b64encode(struct.pack("<2f", *vector(text))).decode() for text in body["input"]
@@ -98,13 +95,11 @@ def test_what_is_too_much_is_halved() -> None:
     ],
 )
 def test_what_are_no_vectors(body: bytes, words: str) -> None:
-    """Whatever the answer holds, it is an error that says so, not numbers that are wrong."""
     with serving(lambda n, _: body) as there, pytest.raises(NoResponse, match=words):
         endpoint(there).embed(["a", "b"])
 
 
 def test_errors_name_the_option_and_never_the_key() -> None:
-    """A wrong address, a refused key, an endpoint that is not there."""
     with pytest.raises(InputError, match="--model http://HOST:PORT/v1#MODEL"):
         EmbeddingEndpoint("ftp://host/v1", "small")
     with serving(lambda n, body: 401) as there, pytest.raises(MilepostError) as refused:

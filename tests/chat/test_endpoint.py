@@ -28,7 +28,6 @@ def endpoint(chat, **options):
 
 
 def test_a_request_and_its_answer():
-    """The model, the messages and the key go out; the text comes back."""
     with serving(lambda n, body: "Größe!") as chat:
         answer = endpoint(chat, key="secret-key").ask(ASKED, 0.5)
     assert answer == "Größe!"
@@ -38,7 +37,6 @@ def test_a_request_and_its_answer():
 
 
 def test_without_a_key_none_is_sent():
-    """A local server needs no key; no temperature is sent unless it was asked for."""
     with serving(lambda n, body: "yes") as chat:
         Endpoint(chat.url + "/chat/completions/", "small").ask(ASKED)
     assert "Authorization" not in chat.headers[0]
@@ -47,7 +45,6 @@ def test_without_a_key_none_is_sent():
 
 
 def test_a_limit_and_the_reason_why_an_answer_ended():
-    """The limit goes out where one is given; a reason that is not said is ``stop``."""
     cut = {"message": {"content": "Grö"}, "finish_reason": "length"}
     bodies = [json.dumps({"choices": [cut]}).encode(), "Größe!"]
     with serving(lambda n, body: bodies[n]) as chat:
@@ -64,14 +61,12 @@ def test_a_limit_and_the_reason_why_an_answer_ended():
      b'{"choices": [{"message": {"content": 3}}]}'],
 )  # fmt: skip
 def test_trouble_that_passes_is_tried_again(trouble):
-    """Too many requests, a server's error, a dropped connection, a broken body: then an answer."""
     with serving(lambda n, body: trouble if n < 2 else "at last") as chat:
         assert endpoint(chat).ask(ASKED) == "at last"
     assert len(chat.requests) == 3
 
 
 def test_what_the_endpoint_asks_to_wait_is_waited():
-    """``Retry-After`` counts where it is longer than the usual wait; people are told of none."""
     later = {"status": 429, "headers": {"Retry-After": "0.3"}}
     with serving(lambda n, body: later if n == 0 else "yes") as chat:
         endpoint(chat).ask(ASKED)
@@ -79,7 +74,6 @@ def test_what_the_endpoint_asks_to_wait_is_waited():
 
 
 def test_trouble_that_stays_is_an_error_that_says_what_is_kept():
-    """After all tries the error names the address, the last trouble and how often."""
     with serving(lambda n, body: 503) as chat:
         with pytest.raises(MilepostError, match=r"HTTP 503.*tried 3 times"):
             endpoint(chat, tries=3).ask(ASKED)
@@ -88,7 +82,6 @@ def test_trouble_that_stays_is_an_error_that_says_what_is_kept():
 
 @pytest.mark.parametrize(("status", "hint"), [(401, "OPENAI_API_KEY"), (404, "--endpoint")])
 def test_a_refusal_of_everybody_is_not_tried_again(status, hint):
-    """A wrong key or address is an error at once, with what to do."""
     with serving(lambda n, body: status) as chat:
         with pytest.raises(MilepostError, match=hint):
             endpoint(chat).ask(ASKED)
@@ -96,7 +89,6 @@ def test_a_refusal_of_everybody_is_not_tried_again(status, hint):
 
 
 def test_the_key_is_never_shown():
-    """An endpoint that repeats the key in its error does not bring it on the screen."""
     body = json.dumps({"error": {"message": "no such key: secret-key"}}).encode()
     with (
         serving(lambda n, b: {"status": 401, "headers": {}, "body": body}) as chat,
@@ -109,7 +101,6 @@ def test_the_key_is_never_shown():
 
 @pytest.mark.parametrize("status", [301, 307])
 def test_a_redirect_is_not_followed(status):
-    """The key goes nowhere but to the address that was given."""
     with serving(lambda n, body: "elsewhere") as other:
         moved = {"status": status, "headers": {"Location": other.url}}
         with (
@@ -122,7 +113,6 @@ def test_a_redirect_is_not_followed(status):
 
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_request_that_cannot_be_answered(status):
-    """A request too long or against a filter is given up, not tried again."""
     with serving(lambda n, body: status) as chat:
         with pytest.raises(NoResponse, match=str(status)):
             endpoint(chat).ask(ASKED)
@@ -130,7 +120,6 @@ def test_a_request_that_cannot_be_answered(status):
 
 
 def test_answers_that_are_never_readable():
-    """A body of another form, again and again, gives up this request only."""
     with serving(lambda n, body: b"{}") as chat, pytest.raises(NoResponse, match="unknown form"):
         endpoint(chat, tries=2).ask(ASKED)
 
@@ -143,7 +132,6 @@ def test_a_slow_answer_ends_in_time():
 
 
 def test_nobody_there():
-    """A closed port is an error with its address after all tries."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
@@ -152,7 +140,6 @@ def test_nobody_there():
 
 
 def test_requests_keep_their_distance():
-    """At most so many requests a minute are sent."""
     with serving(lambda n, body: "yes") as chat:
         asked = endpoint(chat, per_minute=600)
         for _ in range(4):
@@ -173,6 +160,5 @@ def test_requests_keep_their_distance():
     ],
 )
 def test_an_address_that_is_none(url):
-    """Only http and https addresses are opened."""
     with pytest.raises(InputError, match="is not an address"):
         Endpoint(url, "small")

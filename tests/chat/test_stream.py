@@ -43,7 +43,6 @@ def drained(stream: Generator[str, None, str]) -> tuple[list[str], str]:
 
 
 def test_pieces_come_as_they_are_written() -> None:
-    """Each is there before the next is sent; the request asks for a stream and has the key."""
     seen = threading.Event()
 
     def between(number: int) -> None:
@@ -61,13 +60,11 @@ def test_pieces_come_as_they_are_written() -> None:
 
 
 def test_an_endpoint_that_does_not_stream() -> None:
-    """A completion at once is one piece."""
     with serving(lambda body: JSONResponse(completion("All at once."))) as model:
         assert drained(endpoint(model).stream(ASKED)) == (["All at once."], "stop")
 
 
 def test_what_servers_send_beside_the_text() -> None:
-    """Comments, other fields, counts of tokens without a choice, reasoning: none of it is text."""
     beside: list[str | bytes] = [
         b": keep-alive\n\n",
         b"event: ping\nid: 3\n\n",
@@ -90,7 +87,6 @@ def test_an_end_without_done() -> None:
 
 
 def test_a_stream_that_breaks_off() -> None:
-    """What had come has been given; the rest is an error, and the request is not sent again."""
     with serving(lambda body: Stream(["Bees ", "build"], reason=None)) as model:
         stream = endpoint(model).stream(ASKED)
         assert next(stream) == "Bees "
@@ -101,7 +97,6 @@ def test_a_stream_that_breaks_off() -> None:
 
 
 def test_a_stream_that_breaks_off_at_its_start_is_asked_for_again() -> None:
-    """Nothing was given yet, so nothing is said twice."""
     replies = [Stream([], reason=None), Stream(["Bees."])]
     with serving(lambda body: replies.pop(0)) as model:
         assert drained(endpoint(model).stream(ASKED)) == (["Bees."], "stop")
@@ -123,7 +118,6 @@ def test_a_stream_that_breaks_off_at_its_start_is_asked_for_again() -> None:
     ],
 )
 def test_a_body_of_nonsense(nonsense: Stream | Response) -> None:
-    """Asked for again as often as allowed, then an error that says so."""
     with serving(lambda body: nonsense) as model:
         with pytest.raises(NoResponse, match="unknown form"):
             drained(endpoint(model, tries=2).stream(ASKED))
@@ -131,7 +125,6 @@ def test_a_body_of_nonsense(nonsense: Stream | Response) -> None:
 
 
 def test_an_error_inside_a_stream() -> None:
-    """Its message is given in one line, and never with the key."""
     body = b'data: {"error": {"message": "model crashed\\nkey ' + KEY.encode() + b'"}}\n\n'
     with serving(lambda _: Stream(["Bees ", body])) as model:
         stream = endpoint(model).stream(ASKED)
@@ -142,7 +135,6 @@ def test_an_error_inside_a_stream() -> None:
 
 
 def test_a_wrong_key() -> None:
-    """An error at once, which names the variable and not the key."""
     with serving(lambda _: refused(401, f"Incorrect API key provided: {KEY}")) as model:
         with pytest.raises(MilepostError, match="MY_KEY") as error:
             drained(endpoint(model, key_name="MY_KEY").stream(ASKED))
@@ -152,7 +144,6 @@ def test_a_wrong_key() -> None:
 
 
 def test_comments_do_not_prolong_the_wait() -> None:
-    """A server that only keeps the connection open is left after the timeout."""
     alive: list[str | bytes] = [b": still here\n\n"] * 500
     pause = threading.Event()
     with serving(lambda _: Stream(alive, between=lambda n: pause.wait(0.02))) as model:
@@ -162,7 +153,6 @@ def test_comments_do_not_prolong_the_wait() -> None:
 
 
 def test_closing_the_stream_closes_the_connection() -> None:
-    """Whoever stops reading stops the model: the server sees its client go."""
     pause = threading.Event()
 
     def between(number: int) -> None:

@@ -25,7 +25,6 @@ CASES = {
 
 
 def cut(text: str, seed: int) -> Generator[str, None, str]:
-    """A stream of pieces of one to seven characters."""
     chance = random.Random(seed)
     while text:
         size = chance.randint(1, 7)
@@ -36,7 +35,6 @@ def cut(text: str, seed: int) -> Generator[str, None, str]:
 
 @pytest.mark.parametrize("text", CASES)
 def test_a_stream_in_any_pieces(text: str) -> None:
-    """Tags that come in parts count, and those inside an answer do not."""
     thought, answer = CASES[text]
     assert without_thoughts(text) == answer
     for seed in range(100):

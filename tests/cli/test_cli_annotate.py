@@ -15,7 +15,6 @@ QUESTION = "Who lays the eggs?"
 
 @pytest.fixture
 def pdf(tmp_path: Path) -> Path:
-    """A PDF of two pages."""
     pages = [PdfPage(), PdfPage()]
     pages[0].lines(72, 700, ["Bees build cells of wax.", "", "The queen lays the eggs."])
     pages[1].lines(72, 700, ["A ship needs deep water.", "", "Tugs pull ships to the quay."])
@@ -31,7 +30,6 @@ def any_chance(model: list[str]) -> list[str]:
 
 
 def test_a_copy_is_written(cli, any_chance, pdf, tmp_path):
-    """Beside the PDF, or where -o says; pages and probabilities are printed."""
     result = cli("annotate", pdf, QUESTION, "Who pulls ships?", "-k", 1, *any_chance)
     made = tmp_path / "bees.marked.pdf"
     assert result.exit_code == 0
@@ -55,7 +53,6 @@ def test_a_copy_is_written(cli, any_chance, pdf, tmp_path):
 
 
 def test_an_index_may_be_used(cli, model, any_chance, pdf, tmp_path):
-    """With --db the PDF is not read again; it must be in there."""
     assert cli("index", pdf, "--db", tmp_path / "db", *model).exit_code == 0
     assert cli("annotate", pdf, QUESTION, "--db", tmp_path / "db", *any_chance).exit_code == 0
     other = pdf.with_name("other.pdf")
@@ -65,7 +62,6 @@ def test_an_index_may_be_used(cli, model, any_chance, pdf, tmp_path):
 
 
 def test_nothing_found_and_errors(cli, model, pdf, notes):
-    """Exit code 1 without a file; 2 for what is not a PDF or cannot be read."""
     result = cli("annotate", pdf, QUESTION, "--min-score", 1, *model)
     assert result.exit_code == 1
     assert "no passage reaches a probability of 1, so no file was written" in result.stderr
@@ -79,7 +75,6 @@ def test_nothing_found_and_errors(cli, model, pdf, notes):
 
 
 def test_search_gives_boxes(cli, model, pdf, notes, tmp_path):
-    """``search --json`` has the boxes of passages of PDFs, with the size of their page."""
     asked = "search", QUESTION, pdf, notes, "--json", "-k", 9, *model
     record = json.loads(cli(*asked).stdout)
     kinds = {Path(passage["document"]).suffix for passage in record["passages"]}

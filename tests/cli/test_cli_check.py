@@ -23,7 +23,6 @@ CASES = [
 @pytest.mark.parametrize(("text", "verdict", "code"), CASES)
 @pytest.mark.parametrize("indexed", [True, False])
 def test_verdicts_and_exit_codes(cli, model, notes, db, text, verdict, code, indexed):
-    """Files and an index of them give the same verdict, exit code and places."""
     where = ["--db", db] if indexed else [notes]
     result = cli("check", *where, text, "--json", "--min-score", "0.99", *model)
     record = json.loads(result.stdout)
@@ -43,7 +42,6 @@ def test_verdicts_and_exit_codes(cli, model, notes, db, text, verdict, code, ind
 
 
 def test_people_see_the_verdict_and_what_differs(cli, model, notes):
-    """The verdict, the place and its text; differences as signs, or as colours."""
     asked = "check", notes, "Tugs pull large boats to the quay."
     result = cli(*asked, *model)
     lines = result.stdout.splitlines()
@@ -61,7 +59,6 @@ def test_people_see_the_verdict_and_what_differs(cli, model, notes):
 
 
 def test_a_claim_is_judged_before_people(cli, model, notes):
-    """The sentence that decides, and in words what differs; else the best probability."""
     held = cli("check", notes, "What lays eggs is the queen", *model)
     assert held.stdout.startswith("supported")
     assert "The queen lays the eggs" in held.stdout
@@ -74,7 +71,6 @@ def test_a_claim_is_judged_before_people(cli, model, notes):
 
 
 def test_a_quotation_needs_neither_model_nor_index(cli, model, notes, tmp_path, monkeypatch):
-    """Files are only read where the text is in them; a claim has them indexed and kept."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
     assert cli("check", notes, "the queen lays the eggs", *model).exit_code == 0
     assert not (cache_folder() / "indexes").exists()
@@ -85,7 +81,6 @@ def test_a_quotation_needs_neither_model_nor_index(cli, model, notes, tmp_path, 
 
 
 def test_files_that_cannot_be_read_are_reported(cli, model, notes):
-    """The others are searched; where none can be read the exit code is 2."""
     (notes / "empty.txt").write_bytes(b"")
     for text, code in (("the queen lays the eggs", 0), ("zebras graze here", 1)):
         result = cli("check", notes, text, "--min-score", 1, *model)
@@ -96,7 +91,6 @@ def test_files_that_cannot_be_read_are_reported(cli, model, notes):
 
 
 def test_in_limits_the_documents(cli, model, notes, db):
-    """--in names documents of the files or of the index."""
     for where in ([notes], ["--db", db]):
         asked = "check", *where, "the queen lays the eggs", "--min-score", 1, *model
         assert cli(*asked, "--in", "bees.txt").exit_code == 0
@@ -106,7 +100,6 @@ def test_in_limits_the_documents(cli, model, notes, db):
 
 
 def test_the_text_may_come_from_stdin(cli, model, notes):
-    """A dash as TEXT reads it from stdin; as PATH it is a document."""
     quotation = "The queen lays\nthe eggs, and the workers feed the young."
     assert cli("check", notes, "-", *model, input=quotation).exit_code == 0
     assert cli("check", "-", "queen lays", *model, input=quotation).exit_code == 0
@@ -114,26 +107,93 @@ def test_the_text_may_come_from_stdin(cli, model, notes):
     assert (result.exit_code, "stdin cannot be both" in result.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("text", ["", "  ", "?!"])
-def test_nothing_to_check_is_an_error(cli, model, notes, text):
-    """One line, before anything is read."""
-    result = cli("check", notes, text, *model)
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["{notes}", "  "], "nothing to check"),
+        (["{notes}", "?!"], "nothing to check"),
+        (["the queen lays", "{notes}/bees.txt"], 'TEXT comes last; try: milepost check PATH "…"'),
+        (["the queen"], 'milepost check PATH "…"'),
+        (["x.txt", "the queen", "--db", "y"], "give PATHs or --db"),
+    ],
+)
+def test_what_cannot_be_checked_is_one_line(cli, model, notes, args, said):
+    result = cli("check", *(arg.format(notes=notes) for arg in args), *model)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.count("\n") == 1
-    assert "nothing to check" in result.stderr
+    assert said in result.stderr
 
 
-def test_arguments_the_wrong_way_round(cli, model, notes):
-    """As in a search: the error shows the order."""
-    result = cli("check", "the queen lays the eggs", notes / "bees.txt", *model)
+WAX = "Bees build cells of wax. The queen lays the eggs.\n"
+
+
+@pytest.fixture
+def described(tmp_path: Path) -> Path:
+    folder = tmp_path / "described"
+    folder.mkdir()
+    head = "---\nauthor: Ann Lee\ndate: 2020-03\n---\n\n"
+    (folder / "old.md").write_text(head + WAX, encoding="utf-8")
+    (folder / "new.txt").write_text(WAX, encoding="utf-8")
+    sidecar = {"author": "Bo Chen", "date": "2024-01-01", "project": "hive"}
+    (folder / "new.txt.meta.json").write_text(json.dumps(sidecar), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("where", "name"),
+    [
+        ("date >= 2021", "new.txt"),
+        ('kind = "md" and author contains "lee"', "old.md"),
+        ('project = "HIVE"', "new.txt"),
+    ],
+)
+def test_search_and_check_and_ask(cli, model, described, tmp_path, where, name):
+    result = cli("search", "wax cells", described, "--where", where, "--json", *model)
+    assert result.exit_code == 0, result.stderr
+    found = {Path(each["document"]).name for each in json.loads(result.stdout)["passages"]}
+    assert found == {name}
+    for command in (["check", described, WAX.strip(), "--no-cache"], ["check", described, "x wax"]):
+        result = cli(*command, "--where", where, "--json", "--min-score", 0, *model)
+        record = json.loads(result.stdout)
+        held = {Path(each["document"]).name for each in record["places"] + record["passages"]}
+        assert held == {name}
+    result = cli("ask", "wax cells", described, "--where", where, "--json", *model)
+    assert {Path(each["document"]).name for each in json.loads(result.stdout)["passages"]} == {name}
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["search", "wax", "{files}"], "nothing found: no document matches year >= 2030"),
+        (["check", "{files}", "wax", "--no-cache"], "no document matches year >= 2030"),
+        (["check", "{files}", "wax"], "no document matches year >= 2030"),
+        (["ask", "wax", "{files}"], "nothing found (no document matches year >= 2030)"),
+    ],
+)
+def test_no_document_matches(cli, model, described, command, said):
+    asked = [word.format(files=described) for word in command]
+    result = cli(*asked, "--where", "year>=2030", *model)
+    assert (result.exit_code, said in result.stderr) == (1, True)
+    if command[0] == "search":
+        record = json.loads(cli(*asked, "--where", "year>=2030", "--json", *model).stdout)
+        assert record["notes"] == ["no document matches year >= 2030"]
+
+
+@pytest.mark.parametrize("command", ["search", "ask"])
+def test_a_bad_filter_is_refused_before_reading(cli, model, described, command):
+    result = cli(command, "wax", described / "gone", "--where", "kind = pdf", *model)
     assert result.exit_code == 2
-    assert 'TEXT comes last; try: milepost check PATH "…"' in result.stderr
+    assert result.stderr.strip() == (
+        'milepost: filter, column 8: pdf needs quotation marks; try: "pdf"'
+    )
 
 
-def test_nothing_to_search_names_the_command(cli, model):
-    """Without PATH and index the hint is of this command."""
-    result = cli("check", "the queen", *model)
-    assert result.exit_code == 2
-    assert 'milepost check PATH "…"' in result.stderr
-    result = cli("check", "x.txt", "the queen", "--db", "y", *model)
-    assert "give PATHs or --db" in result.stderr
+def test_info_lists_properties(cli, model, described, tmp_path):
+    db = tmp_path / "described.milepost"
+    assert cli("index", described, "--db", db, *model).exit_code == 0
+    listed = json.loads(cli("info", "--db", db, "--json", *model).stdout)["index"]["documents"]
+    held = {Path(each["name"]).name: each["properties"] for each in listed}
+    assert held == {
+        "new.txt": {"author": "Bo Chen", "date": "2024-01-01", "project": "hive"},
+        "old.md": {"author": "Ann Lee", "date": "2020-03"},
+    }

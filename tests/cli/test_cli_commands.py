@@ -18,12 +18,10 @@ from milepost.engine import find_model, shipped_models
 
 @pytest.fixture(autouse=True)
 def short_trial(monkeypatch):
-    """Measure the speed for a moment: what is measured is not looked at."""
     monkeypatch.setattr("milepost.cli.checks.TRIAL_S", 0.01)
 
 
 def test_encode_shows_sentences_with_their_places(cli, model, notes):
-    """The table holds a line a sentence, offsets first, and both token counts."""
     result = cli("encode", notes / "gold.txt", *model)
     assert result.exit_code == 0
     first, *rows = result.stdout.splitlines()
@@ -32,7 +30,6 @@ def test_encode_shows_sentences_with_their_places(cli, model, notes):
 
 
 def test_encode_json_and_npz_hold_what_python_gives(cli, model, notes, tmp_path):
-    """Both outputs equal Encoder.encode of the same document."""
     file = notes / "bees.txt"
     marks = milepost.load(model[-1] if model else None).encode(milepost.read(file))
     record = json.loads(cli("encode", file, "--json", *model).stdout)
@@ -51,7 +48,6 @@ def test_encode_json_and_npz_hold_what_python_gives(cli, model, notes, tmp_path)
 
 
 def test_encode_names_a_file_that_cannot_be_read_or_written(cli, model, notes, tmp_path):
-    """A missing input and an output that cannot be written are errors of one line."""
     for args in (
         [tmp_path / "none.txt"],
         [notes / "gold.txt", "--npz", tmp_path / "no" / "folder"],
@@ -63,7 +59,6 @@ def test_encode_names_a_file_that_cannot_be_read_or_written(cli, model, notes, t
 
 
 def test_models_lists_what_is_shipped(cli):
-    """Every shipped model appears with its dimensions, fingerprint and size."""
     if not shipped_models():
         pytest.skip("no model is shipped here")
     record = json.loads(cli("models", "--json").stdout)
@@ -76,7 +71,6 @@ def test_models_lists_what_is_shipped(cli):
 
 
 def test_info_shows_the_index(cli, model, db, same_notes):
-    """Info names model, cache and every document of the index."""
     text = cli("info", "--db", db, *model).stdout
     assert milepost.__version__ in text
     assert "3 documents" in text
@@ -89,21 +83,18 @@ def test_info_shows_the_index(cli, model, db, same_notes):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such names there")
 def test_info_keeps_a_name_on_its_line(cli, model, tmp_path):
-    """A line end in a file's name is shown as a sign."""
     (tmp_path / "two\nlines.txt").write_text("Bees build cells.", encoding="utf-8")
     cli("index", tmp_path / "two\nlines.txt", "--db", tmp_path / "db", *model)
     assert "two␊lines.txt\n" in cli("info", "--db", tmp_path / "db", *model).stdout
 
 
 def test_info_without_an_index_says_how_to_make_one(cli, model):
-    """Where there is no index the next command is shown."""
     result = cli("info", *model)
     assert result.exit_code == 0
     assert "milepost index PATH" in result.stdout
 
 
 def test_doctor_finds_a_sound_installation(cli, model):
-    """On a machine that runs the tests nothing is broken, and the speed is a number."""
     result = cli("doctor", "--json", *model)
     record = json.loads(result.stdout)
     assert (result.exit_code, record["ok"]) == (0, True)
@@ -114,8 +105,6 @@ def test_doctor_finds_a_sound_installation(cli, model):
 
 
 def test_the_precision_is_chosen_and_the_doctor_says_why(cli, model, monkeypatch):
-    """The option beats the variable; what is refused says what is allowed."""
-
     def engine(*words):
         record = json.loads(cli("doctor", "--json", *words).stdout)
         return next(each for each in record["findings"] if each["subject"] == "engine")
@@ -136,7 +125,6 @@ def test_the_precision_is_chosen_and_the_doctor_says_why(cli, model, monkeypatch
 
 
 def test_doctor_finds_a_changed_and_a_missing_file(cli, model, tmp_path):
-    """A model whose sums do not hold, or without its graph, gives exit code 2 and a hint."""
     folder = tmp_path / "model"
     source = find_model(model[-1] if model else None)
     folder.mkdir()
@@ -158,7 +146,6 @@ def test_doctor_finds_a_changed_and_a_missing_file(cli, model, tmp_path):
 
 
 def test_doctor_names_a_model_that_is_not_there(cli, tmp_path):
-    """A model that cannot be found is a finding, not a failure of the doctor."""
     result = cli("doctor", "--model", tmp_path / "none")
     assert result.exit_code == 2
     assert "BAD   model" in result.stdout
@@ -166,7 +153,6 @@ def test_doctor_names_a_model_that_is_not_there(cli, tmp_path):
 
 @pytest.mark.skipif(find_spec("milepost_eval") is None, reason="needs milepost-eval")
 def test_the_doctor_says_what_another_model_would_change(cli, tmp_path):
-    """How many neighbours stay, how long rebuilding takes, and the command; nothing is changed."""
     words = ("bees build cells", "ships carry coal", "rivers reach the sea", "kings lose wars")
     text = " ".join(f"In {n} {word}." for n in range(5) for word in words)
     (tmp_path / "notes.txt").write_text(text)
@@ -194,7 +180,6 @@ def test_the_doctor_compares_only_where_there_is_an_index(cli, tmp_path, monkeyp
 
 
 def test_completion_completes(process, monkeypatch):
-    """What the script calls back completes commands."""
     monkeypatch.setenv("_MILEPOST_COMPLETE", "zsh_complete")
     monkeypatch.setenv("COMP_WORDS", "milepost se")
     monkeypatch.setenv("COMP_CWORD", "1")

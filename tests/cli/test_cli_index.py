@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 import milepost
 from milepost.store.sqlite.schema import VERSION
@@ -12,13 +15,11 @@ from support.small_index import write_schema
 
 
 def names(db: Path, model: list[str]) -> list[str]:
-    """Name the files that an index holds."""
     with milepost.open(db, model=model[-1] if model else None, create=False) as index:
         return sorted(Path(info.name).name for info in index.documents())
 
 
 def test_index_says_what_became_of_the_files(cli, model, notes, tmp_path):
-    """The summary counts documents, the second run finds them unchanged."""
     db = tmp_path / "db"
     result = cli("index", notes, "--db", db, *model)
     assert result.exit_code == 0
@@ -32,7 +33,6 @@ def test_index_says_what_became_of_the_files(cli, model, notes, tmp_path):
 
 
 def test_index_json_is_the_report(cli, model, notes, tmp_path):
-    """--json prints the report with the names and reasons."""
     (notes / "broken.pdf").write_bytes(b"no pdf at all")
     record = json.loads(cli("index", notes, "--db", tmp_path / "db", "--json", *model).stdout)
     assert record["version"] == 2
@@ -43,7 +43,6 @@ def test_index_json_is_the_report(cli, model, notes, tmp_path):
 
 
 def test_index_fails_only_if_nothing_could_be_read(cli, model, notes, tmp_path):
-    """A missing path beside good ones is named; alone it gives exit code 2."""
     result = cli("index", notes, tmp_path / "none", "--db", tmp_path / "db", *model)
     assert result.exit_code == 0
     assert "none does not exist" in result.stderr
@@ -53,7 +52,6 @@ def test_index_fails_only_if_nothing_could_be_read(cli, model, notes, tmp_path):
 
 
 def test_a_mistyped_path_makes_no_index(cli, model, tmp_path, monkeypatch):
-    """Nothing is left where no index was, neither here nor in a folder that is empty."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     before = sorted(tmp_path.rglob("*"))
@@ -69,14 +67,12 @@ def test_a_mistyped_path_makes_no_index(cli, model, tmp_path, monkeypatch):
 
 
 def test_rebuild_starts_anew(cli, model, own_db, notes):
-    """--rebuild erases what was indexed from elsewhere."""
     result = cli("index", notes / "gold.txt", "--db", own_db, "--rebuild", *model)
     assert result.exit_code == 0
     assert names(own_db, model) == ["gold.txt"]
 
 
 def test_an_index_of_an_older_schema_is_made_anew_by_rebuild(cli, model, own_db, notes):
-    """Indexing into it is refused with the command that does; that command does it."""
     db = own_db
     write_schema(db, 2)
     result = cli("index", notes, "--db", db, *model)
@@ -89,7 +85,6 @@ def test_an_index_of_an_older_schema_is_made_anew_by_rebuild(cli, model, own_db,
 
 
 def test_rebuild_of_nothing_erases_nothing(cli, model, db, tmp_path):
-    """--rebuild with a path that is not there leaves the index as it is."""
     result = cli("index", tmp_path / "typo", "--db", db, "--rebuild", *model)
     assert result.exit_code == 2
     assert "nothing was erased" in result.stderr
@@ -97,12 +92,10 @@ def test_rebuild_of_nothing_erases_nothing(cli, model, db, tmp_path):
 
 
 def test_rebuild_makes_an_index_that_was_not_there(cli, model, notes, tmp_path):
-    """--rebuild is no error where there is nothing to erase."""
     assert cli("index", notes, "--db", tmp_path / "new", "--rebuild", *model).exit_code == 0
 
 
 def test_a_folder_of_something_else_is_left_alone(cli, model, notes, tmp_path):
-    """Neither index nor --rebuild touches a folder that holds other files."""
     other = tmp_path / "other"
     other.mkdir()
     (other / "thesis.txt").write_text("years of work", encoding="utf-8")
@@ -114,7 +107,6 @@ def test_a_folder_of_something_else_is_left_alone(cli, model, notes, tmp_path):
 
 
 def test_stdin_is_indexed_and_replaced(cli, model, tmp_path):
-    """A dash indexes stdin; the next one replaces it."""
     for text in ("Tin is white.", "Copper is red."):
         result = cli("index", "-", "--db", tmp_path / "db", *model, input=text)
         assert result.exit_code == 0
@@ -124,17 +116,15 @@ def test_stdin_is_indexed_and_replaced(cli, model, tmp_path):
 
 
 def test_recognition_that_is_not_installed_is_one_error(cli, model, notes, tmp_path, monkeypatch):
-    """Without the extra, --ocr auto ends before anything is read, and names the command."""
     monkeypatch.setitem(sys.modules, "rapidocr", None)
-    for command in (["index", notes, "--db", tmp_path / "db"], ["search", "bees", notes]):
-        result = cli(*command, "--ocr", "auto", *model)
+    for arguments in (["index", notes, "--db", tmp_path / "db"], ["search", "bees", notes]):
+        result = cli(*arguments, "--ocr", "auto", *model)
         assert result.exit_code == 2
         (line,) = result.stderr.splitlines()
         assert "pip install 'milepost[ocr]'" in line
 
 
 def test_a_dry_run_lists_and_changes_nothing(cli, model, notes, tmp_path):
-    """Before there is an index, with one, and with a rebuild of one that is damaged."""
     db = tmp_path / "db"
     (notes / "photo.png").write_bytes(b"\x89PNG")
     result = cli("index", notes, "--db", db, "--dry-run", *model)
@@ -165,9 +155,25 @@ def test_a_dry_run_lists_and_changes_nothing(cli, model, notes, tmp_path):
 
 
 def test_a_dry_run_of_nothing_is_an_error(cli, model, tmp_path):
-    """As it is without --dry-run; and it cannot go on for ever."""
     result = cli("index", tmp_path / "none", "--db", tmp_path / "db", "--dry-run", *model)
     assert result.exit_code == 2
     assert "fail" in result.stdout
     both = cli("index", tmp_path, "--dry-run", "--watch", *model)
     assert "give --dry-run or --watch, not both" in both.stderr
+
+
+if find_spec("ray") is None:
+    pytest.skip("needs the extra ray", allow_module_level=True)
+
+LIGHT = "landmark-light"
+
+
+def test_a_copy_by_the_command(cli, tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "target"
+    with milepost.open(source, model=LIGHT) as index:
+        index.add([milepost.Document(name, "One. Two.") for name in ("a", "b")])
+    result = cli("copy", "--from", source, "--to", target, "--model", LIGHT)
+    assert "2 added, 0 changed, 0 unchanged, 4 sentences copied" in result.stdout
+    result = cli("copy", "--from", source, "--to", target, "--model", LIGHT, "--json")
+    assert '"unchanged": ["a", "b"]' in result.stdout
+    assert cli("copy", "--from", source).exit_code == 2

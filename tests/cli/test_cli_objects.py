@@ -16,7 +16,6 @@ LIGHT = "--model", "landmark-light"
 
 
 def test_a_prefix_is_indexed_searched_and_brought_up_to_date(cli, s3: S3, tmp_path: Path) -> None:
-    """Index, the same again, a search of it, and a search limited to a part of it."""
     s3.put("reports/bees.txt", "Bees make wax in eight glands.")
     s3.put("reports/old/gold.txt", "Gold melts at 1064 degrees.")
     db = tmp_path / "db"
@@ -36,7 +35,6 @@ def test_a_prefix_is_indexed_searched_and_brought_up_to_date(cli, s3: S3, tmp_pa
 
 
 def test_a_search_of_an_address_is_kept(cli, s3: S3, monkeypatch, tmp_path: Path) -> None:
-    """The second one, from another folder, downloads nothing; boxes come from the object."""
     page = PdfPage()
     page.text(72, 700, "Bees make wax in eight glands.")
     s3.put("bees.pdf", write_pdf([page]))

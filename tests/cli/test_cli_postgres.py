@@ -13,7 +13,6 @@ from support.postgres import fresh_schema
 
 
 def test_the_command_line_takes_an_address(cli, tmp_path: Path) -> None:
-    """Index, search, info and erasing on a server; the address is shown without its query."""
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "bees.txt").write_text("Bees make wax in eight glands.", encoding="utf-8")

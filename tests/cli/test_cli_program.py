@@ -31,7 +31,6 @@ HEAVY = ("numpy", "torch", "openvino", "rich", "rich.progress", "pypdfium2", "mi
     ],
 )
 def test_wrong_usage_is_one_line(cli, args):
-    """Wrong usage gives exit code 2, one line on stderr with the next command, no stdout."""
     result = cli(*args)
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("milepost: ")
@@ -39,25 +38,17 @@ def test_wrong_usage_is_one_line(cli, args):
     assert "; " in result.stderr
 
 
-def test_a_mistyped_command_is_guessed(cli):
-    """The nearest command is named."""
-    assert "try: 'search', or milepost --help" in cli("serch", "x").stderr
-
-
 def test_no_command_shows_the_help(cli):
-    """Without a command the help goes to stderr, with exit code 2."""
     result = cli()
     assert (result.exit_code, result.stdout) == (2, "")
     assert "Exit codes" in result.stderr
 
 
 def test_version(cli):
-    """--version prints name and version."""
     assert cli("--version").stdout == f"milepost {milepost.__version__}\n"
 
 
 def test_debug_shows_the_traceback(cli, tmp_path):
-    """Only with --debug the traceback is shown, before the one line."""
     plain = cli("info", "--model", tmp_path / "none")
     debug = cli("info", "--model", tmp_path / "none", "--debug")
     assert "Traceback" not in plain.stderr
@@ -67,8 +58,6 @@ def test_debug_shows_the_traceback(cli, tmp_path):
 
 
 def test_an_unexpected_error_is_one_line(cli, monkeypatch):
-    """A fault of our own is called that, in one line, with the way to report it."""
-
     def broken(*_: object) -> None:
         raise ZeroDivisionError("division by zero")
 
@@ -81,8 +70,6 @@ def test_an_unexpected_error_is_one_line(cli, monkeypatch):
 
 
 def test_an_error_of_several_lines_is_folded(cli, monkeypatch):
-    """Line ends and escape sequences in a message do not reach the terminal."""
-
     def broken(*_: object) -> None:
         raise MilepostError("two\nlines \x1b[31m", "mend")
 
@@ -113,26 +100,22 @@ def loaded(code: str) -> list[str]:
     return result.stderr.split()
 
 
-@pytest.mark.parametrize("args", [None, ["--help"], ["search", "--help"], ["--version"]])
+def running(*args: str) -> str:
+    """Code that runs a command."""
+    return (
+        "from milepost.cli.program import program\n"
+        f"try: program.main({list(args)!r})\nexcept SystemExit as end: assert end.code == 0"
+    )
+
+
+@pytest.mark.parametrize("args", [["--help"], ["search", "--help"], ["--version"]])
 def test_nothing_heavy_is_imported_before_it_is_needed(args):
-    """Neither ``import milepost`` nor the help loads numpy, an engine, rich or a reader."""
-    code = "import milepost"
-    if args is not None:
-        code = (
-            "from milepost.cli.program import program\n"
-            f"try: program.main({args!r})\nexcept SystemExit as end: assert end.code == 0"
-        )
-    assert not set(HEAVY) & set(loaded(code))
+    assert not set(HEAVY) & set(loaded(running(*args)))
 
 
 def test_a_cached_search_loads_no_reader(model, cli, notes):
-    """The second search of a file loads no reader, no detector of encodings, no progress bar."""
     args = ["search", "bees", str(notes / "bees.txt"), *model]
     cli(*args)
-    code = (
-        "from milepost.cli.program import program\n"
-        f"try: program.main({args!r})\nexcept SystemExit as end: assert end.code == 0"
-    )
     avoided = {
         "rich.progress",
         "rich.table",
@@ -145,11 +128,10 @@ def test_a_cached_search_loads_no_reader(model, cli, notes):
         "nupunkt",
         "torch",
     }
-    assert not avoided & set(loaded(code))
+    assert not avoided & set(loaded(running(*args)))
 
 
 def test_the_table_of_commands_says_what_they_say():
-    """A command that is listed without being imported has the name and help of the real one."""
     told = {name: text for name, (_, text) in [*program.table.items(), *COMMANDS.items()]}
     for name in program.list_commands(None):
         command = program.get_command(None, name)
@@ -158,14 +140,9 @@ def test_the_table_of_commands_says_what_they_say():
 
 
 def test_a_search_imports_no_other_command():
-    """Trainer, lab and evaluation stay out of a search's process, and entry points are not read."""
     code = (
-        "import sys; from milepost.cli.program import program; "
-        "program.get_command(None, 'search'); import milepost.index, milepost.reranker; "
-        "print([m for m in sys.modules if m.startswith("
-        "('milepost_lab', 'milepost_train', 'milepost_eval', 'importlib.metadata'))])"
+        "from milepost.cli.program import program; "
+        "program.get_command(None, 'search'); import milepost.index, milepost.reranker"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
-    )
-    assert ran.stdout.strip() == "[]"
+    others = ("milepost_lab", "milepost_train", "milepost_eval", "importlib.metadata")
+    assert not [name for name in loaded(code) if name.startswith(others)]

@@ -25,20 +25,17 @@ def one_terminal(monkeypatch):
 
 
 def reading(quiet=False):
-    """Show the bar of reading."""
     with Bar(Settings(quiet=quiet)) as bar:
         for done in (0, 3, 9):
             bar(Step("/notes/bees.txt", 2, 3, 10, done))
 
 
 def test_the_bar_of_reading_says_document_share_and_speed():
-    """The second of three documents, most of it done; another document counts as a third."""
     shown = plain(shown_by(reading))
     assert re.search(r"2/3 bees\.txt .* 45% [\d,]+ sentences/s 0:0\d left", shown)
 
 
 def test_who_wants_no_colours_gets_a_bar_without_them():
-    """NO_COLOR is about colours: the bar is drawn and moves."""
     assert re.search(COLOUR, shown_by(reading, TERM="xterm-256color"))
     shown = shown_by(reading, TERM="xterm-256color", NO_COLOR="1")
     assert "2/3 bees.txt" in plain(shown)
@@ -46,5 +43,4 @@ def test_who_wants_no_colours_gets_a_bar_without_them():
 
 
 def test_quiet_draws_nothing():
-    """No bar."""
     assert shown_by(lambda: reading(quiet=True)) == ""

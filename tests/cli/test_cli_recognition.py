@@ -17,7 +17,6 @@ PRINTED = "Gold melts at 1064 degrees and never rusts."
 
 
 def page(*lines: str) -> bytes:
-    """A page of large print."""
     made = PdfPage()
     made.lines(72, 700, list(lines), size=14, step=40)
     return write_pdf([made])
@@ -25,14 +24,12 @@ def page(*lines: str) -> bytes:
 
 @pytest.fixture
 def pdf(tmp_path: Path) -> Path:
-    """A PDF of a scanned page and a printed one."""
     path = tmp_path / "mixed.pdf"
     path.write_bytes(joined(scan(page(*LINES), dpi=100), page(PRINTED)))
     return path
 
 
 def test_scanned_pages_are_checked_and_marked(cli, pdf):
-    """With --ocr a quotation is verbatim on its page, and its line is highlighted there."""
     needs_ocr()
     asked = "check", pdf, LINES[1], "--json", *LIGHT
     result = cli(*asked, "--min-score", 1)
@@ -59,7 +56,6 @@ def test_scanned_pages_are_checked_and_marked(cli, pdf):
 
 
 def highlight(path: Path) -> tuple[float, ...]:
-    """Page and box, from the top left corner, of the only highlight of a PDF."""
     import pypdfium2
     import pypdfium2.raw as pdfium
 
@@ -79,7 +75,6 @@ def highlight(path: Path) -> tuple[float, ...]:
 
 
 def test_pages_that_were_not_recognised_are_named(cli, pdf):
-    """A marked copy says which of its pages could not be searched."""
     result = cli("annotate", pdf, "What never rusts?", "--min-score", 0, *LIGHT)
     assert result.exit_code == 0
     assert "page 1 has hardly any text (scanned?); --ocr auto takes about 6 s" in result.stderr
@@ -95,7 +90,6 @@ def test_pages_that_were_not_recognised_are_named(cli, pdf):
     ],
 )
 def test_an_index_was_read_already(cli, args):
-    """--ocr is refused where no file is read."""
     result = cli(*args, "--ocr", "auto")
     assert result.exit_code == 2
     assert "--ocr is for" in result.stderr

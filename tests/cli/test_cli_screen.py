@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.cli.answer import matched, reflowed
 from milepost.cli.explain import summing
+from milepost.console.heat import CELLS, peaks, strip
+from milepost.console.links import described, link_to
 from milepost.console.options import DB, chosen_db
 from milepost.console.progress import Pace
-from milepost.console.screen import has_colours, visible
+from milepost.console.screen import visible
 from milepost.intake import Step
+from support.zotero_library import DARWIN, ZoteroLibrary
 
 
 @settings(max_examples=200)
 @given(st.lists(st.floats(-20, 20), min_size=1, max_size=8))
 def test_rounded_parts_add_up_and_stay_near(values):
-    """Rounded parts sum to the rounded total, each within a last digit of its true value."""
     parts = {str(number): value for number, value in enumerate(values)}
     shown = summing(parts, sum(values))
     assert (
@@ -33,7 +36,6 @@ def test_rounded_parts_add_up_and_stay_near(values):
 @settings(max_examples=200)
 @given(st.text())
 def test_what_is_printed_keeps_its_length_and_steers_nothing(text):
-    """Control characters are replaced one for one, so offsets stay true."""
     shown = visible(text)
     assert len(shown) == len(text)
     assert not any((ord(c) < 32 and c not in "\n\t") or 127 <= ord(c) < 160 for c in shown)
@@ -41,7 +43,6 @@ def test_what_is_printed_keeps_its_length_and_steers_nothing(text):
 
 
 def test_broken_lines_are_joined_and_lists_are_not():
-    """A long line that goes on is joined; a short one, an indented one or a list item is not."""
     long = "This line was broken by a printer who had a narrow page"
     assert reflowed(f"{long}\nand goes on.") == f"{long} and goes on."
     for text in (f"{long}\n- item", f"{long}\n    code", "Short\nlines", f"{long}\n\nNext"):
@@ -49,7 +50,6 @@ def test_broken_lines_are_joined_and_lists_are_not():
 
 
 def test_words_are_found_in_every_script():
-    """Stems match inflected words; pairs of characters match inside a run without spaces."""
     text = "Building 1,600 cells, naïve Zellen 東京都庁"
     words = {"build", "1600", "naiv", "京都"}
     found = [text[start:end] for start, end in matched(text, words)]
@@ -66,20 +66,7 @@ def test_pace_counts_only_what_had_to_be_read():
     assert speed == pytest.approx(15 / 4)
 
 
-def test_colours_follow_option_then_environment_then_stream(monkeypatch, capsys):
-    """--color decides, then FORCE_COLOR, then NO_COLOR; a pipe has none."""
-    import sys
-
-    assert not has_colours("auto", sys.stdout)
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert has_colours("always", sys.stdout)
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    assert has_colours("auto", sys.stdout)
-    assert not has_colours("never", sys.stdout)
-
-
 def test_the_index_is_chosen_in_order(monkeypatch, tmp_path):
-    """--db, then MILEPOST_DB, then ./.milepost if it is there."""
     assert chosen_db(None) is None
     DB.mkdir()
     assert chosen_db(None) == DB
@@ -89,7 +76,6 @@ def test_the_index_is_chosen_in_order(monkeypatch, tmp_path):
 
 
 def test_an_address_that_holds_no_index_is_refused(cli, monkeypatch):
-    """By --db and by MILEPOST_DB; no folder is made, no password is printed."""
     address = "redis://anna:s3cret@localhost/notes"
     given = cli("info", "--db", address)
     monkeypatch.setenv("MILEPOST_DB", address)
@@ -98,3 +84,71 @@ def test_an_address_that_holds_no_index_is_refused(cli, monkeypatch):
         assert "redis://… cannot hold an index; try: --db FOLDER" in result.stderr
         assert "s3cret" not in result.stderr
     assert not list(Path.cwd().iterdir())
+
+
+def test_a_file_of_zotero_is_opened_by_zotero(tmp_path: Path) -> None:
+    library = ZoteroLibrary(tmp_path / "Zotero")
+    book = library.item({1: "Origin", 6: "1859-00-00 1859"}, [(8, DARWIN)])
+    library.attach(book, "storage:a.pdf", "application/pdf", b"%PDF-")
+    library.attach(book, "storage:a.html", "text/html", b"<html>")
+    pdf, page = sorted(library.folder.glob("storage/*/a.*"), key=lambda path: path.suffix)[::-1]
+    assert link_to(str(pdf), 3) == f"zotero://open-pdf/library/items/{pdf.parent.name}?page=3"
+    assert link_to(str(page)) == page.as_uri(), "a browser shows it"
+    assert described(str(pdf)) == "Darwin 1859, Origin"
+    (library.folder / "zotero.sqlite").write_bytes(b"damaged")
+    assert link_to(str(pdf), 3) == f"{pdf.as_uri()}#page=3"
+    assert described(str(pdf)) == ""
+
+
+def test_a_note_of_a_vault_is_opened_by_obsidian(tmp_path: Path) -> None:
+    (tmp_path / "vault" / ".obsidian").mkdir(parents=True)
+    note = tmp_path / "vault" / "a & b.md"
+    link = link_to(str(note))
+    assert link.startswith("obsidian://open?path=%2F")
+    assert link.endswith("%2Fvault%2Fa%20%26%20b.md")
+    assert link_to(str(note.with_suffix(".pdf"))).startswith("file://")
+    assert link_to(str(tmp_path / "a.md")) == (tmp_path / "a.md").as_uri()
+
+
+def test_a_search_says_what_zotero_knows(cli, model, tmp_path: Path) -> None:
+    library = ZoteroLibrary(tmp_path / "Zotero")
+    book = library.item({1: "On Gold", 6: "1859"}, [(8, DARWIN)])
+    text = b"<html><body><p>Gold melts at 1064 degrees.</p></body></html>"
+    library.attach(book, "storage:gold.html", "text/html", text)
+    db = tmp_path / "db"
+    assert cli("index", library.folder, "--db", db, *model).exit_code == 0
+    result = cli("search", "when does gold melt?", "--db", db, "-C", 0, *model)
+    assert "gold.html · Darwin 1859, On Gold · " in result.stdout
+    assert "x.js" not in cli("info", "--db", db, *model).stdout
+
+
+SHARE = st.floats(0, 1, width=32)
+
+
+def curve(*points: tuple[float, float]) -> np.ndarray:
+    return np.array(points, np.float32).reshape(-1, 2)
+
+
+@given(st.lists(st.tuples(SHARE, SHARE), max_size=80), st.integers(1, 100) | st.just(CELLS))
+def test_it_equals_a_plain_loop(points: list[tuple[float, float]], cells: int) -> None:
+    heights = [0.0] * cells
+    for position, score in points:
+        part = min(int(position * cells), cells - 1)
+        heights[part] = max(heights[part], score)
+    found = strip(curve(*points), cells)
+    assert found == tuple(round(height, 4) for height in heights)
+    assert all(type(height) is float for height in found)
+
+
+@given(st.lists(st.tuples(SHARE, SHARE), max_size=80), st.integers(1, 100), st.integers(1, 10**6))
+def test_peaks_are_offsets_of_the_greatest(
+    points: list[tuple[float, float]], cells: int, characters: int
+) -> None:
+    found = peaks(curve(*points), characters, cells)
+    for part, offset in enumerate(found):
+        inside = [(s, p) for p, s in points if min(int(p * cells), cells - 1) == part]
+        if inside:
+            best = max(score for score, _ in inside)
+            assert offset in {int(p * characters) for score, p in inside if score == best}
+        else:
+            assert offset == part * characters // cells

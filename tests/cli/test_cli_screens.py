@@ -31,7 +31,6 @@ ROWS = 24
 
 
 def rows(shown: str) -> list[str]:
-    """The lines of a screen; one that is too long takes several."""
     lines = plain(settled(shown)).replace("\r\n", "\n").rpartition("\n")[0].split("\n")
     lines = [line.rpartition("\r")[2] for line in lines]
     return [line[at : at + 80] for line in lines for at in range(0, max(1, len(line)), 80)]
@@ -43,7 +42,6 @@ def letters(text: str) -> str:
 
 @pytest.mark.shared
 def test_ten_questions_on_ten_real_files(shared_data: Path, monkeypatch, tmp_path: Path) -> None:
-    """Nine of ten answers begin within six lines; no screen has more than its lines."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path))
     table = (shared_data / "files" / "README.md").read_text(encoding="utf-8")
     cells = [
@@ -74,7 +72,6 @@ def bees(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("more", [[], ["-k", 20], ["-k", 20, "--min-score", 0.001]])
 def test_a_screen_is_never_longer_than_the_terminal(bees: Path, model, more) -> None:
-    """However many results there are; those left out are counted."""
     code, shown = run_on_terminal("search", "What do bees build?", bees, *more, *model)
     lines = rows(shown)
     assert code == 0
@@ -86,7 +83,6 @@ def test_a_screen_is_never_longer_than_the_terminal(bees: Path, model, more) -> 
 
 
 def test_more_than_a_screen_goes_to_the_pager(bees: Path, model, monkeypatch) -> None:
-    """Where it is asked for; what fits is printed as it is, and so is all in a dumb terminal."""
     monkeypatch.setenv("PAGER", "sed s/^/paged:/")
     asked = "search", "What do bees build?", bees, *model
     code, shown = start_on_terminal(*asked, "-k", 20, "--all", "--full")
@@ -98,7 +94,6 @@ def test_more_than_a_screen_goes_to_the_pager(bees: Path, model, monkeypatch) ->
 
 
 def test_weak_results_are_counted_and_shown_if_all_are(cli, model, db) -> None:
-    """The best one stands for all, with words that say so; --all and --min-score show the rest."""
     asked = "search", "Who repairs trams in Lisbon?", "--db", db, *model
     lines = rows(run_on_terminal(*asked)[1])
     assert "related, but probably not an answer" in lines[0]
@@ -111,7 +106,6 @@ def test_weak_results_are_counted_and_shown_if_all_are(cli, model, db) -> None:
 
 
 def test_the_answer_is_marked_without_colours(cli, model, db) -> None:
-    """By signs on a terminal without colours and where a pipe gets more than the answer."""
     asked = "search", "What do bees build?", "--db", db, "-k", 1, *model
     answer = "»Bees build cells of wax.«"
     assert answer in run_on_terminal(*asked, NO_COLOR="1")[1]
@@ -120,7 +114,6 @@ def test_the_answer_is_marked_without_colours(cli, model, db) -> None:
 
 
 def test_context_is_what_is_asked_for(cli, model, db) -> None:
-    """-C gives whole sentences on both sides, in the order of the document."""
     asked = "search", "Who lays the eggs?", "--db", db, "-k", 1, *model
     alone, one = (cli(*asked, "-C", n).stdout for n in (0, 1))
     assert alone.count("\n") == 2
@@ -129,7 +122,6 @@ def test_context_is_what_is_asked_for(cli, model, db) -> None:
 
 
 def test_notes_have_the_words_of_the_user(cli, model, db) -> None:
-    """Not their stems, and with their accents."""
     result = cli("search", "¿Cuánto cost footballs for bees?", "--db", db, "-k", 1, *model)
     assert "not in the text: Cuánto, cost, footballs" in result.stderr
 
@@ -163,6 +155,5 @@ def test_every_colour_can_be_read_on_black_and_on_white() -> None:
 
 
 def luminance(*channels: int) -> float:
-    """Relative luminance as WCAG defines it."""
     linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in channels]
     return sum(share * each for share, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

@@ -11,12 +11,10 @@ from support.small_index import write_schema
 
 
 def found(result) -> list[dict]:
-    """Read the passages of a JSON result."""
     return json.loads(result.stdout)["passages"]
 
 
 def test_the_second_run_does_not_open_the_files(cli, model, notes):
-    """Unchanged files are known by size and time alone: their content is not looked at."""
     file = notes / "bees.txt"
     cli("search", "bees", file, *model)
     before = file.stat()
@@ -28,7 +26,6 @@ def test_the_second_run_does_not_open_the_files(cli, model, notes):
 
 
 def test_the_cache_follows_changes(cli, model, notes):
-    """New, changed and deleted files of a folder are seen by the next search of it."""
     cli("search", "bees", notes, *model)
     (notes / "gold.txt").unlink()
     (notes / "bees.txt").write_text("Wasps build nests of paper.\n", encoding="utf-8")
@@ -48,7 +45,6 @@ def test_the_cache_follows_changes(cli, model, notes):
 
 
 def test_a_file_that_is_gone_is_not_searched_from_the_cache(cli, model, notes):
-    """What the paths no longer give is not found, although the cache may still hold it."""
     paths = [notes / "bees.txt", notes / "gold.txt"]
     cli("search", "gold", *paths, *model)
     (notes / "gold.txt").unlink()
@@ -57,7 +53,6 @@ def test_a_file_that_is_gone_is_not_searched_from_the_cache(cli, model, notes):
 
 
 def test_no_cache_keeps_nothing(cli, model, notes, tmp_path, monkeypatch):
-    """--no-cache leaves no index behind."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
     assert cli("search", "bees", notes, "--no-cache", *model).exit_code == 0
     assert not (cache_folder() / "indexes").exists()
@@ -66,7 +61,6 @@ def test_no_cache_keeps_nothing(cli, model, notes, tmp_path, monkeypatch):
 
 
 def test_a_cache_that_cannot_be_used_is_done_without(cli, model, notes, tmp_path, monkeypatch):
-    """A cache folder that is a file costs a note, not the answer."""
     (tmp_path / "own").write_text("in the way", encoding="utf-8")
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
     result = cli("search", "bees", notes / "bees.txt", *model)
@@ -76,7 +70,6 @@ def test_a_cache_that_cannot_be_used_is_done_without(cli, model, notes, tmp_path
 
 
 def test_a_damaged_cache_is_made_anew(cli, model, notes, tmp_path, monkeypatch):
-    """An index of the cache that is no longer one is erased and built again."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
     cli("search", "bees", notes / "bees.txt", *model)
     (file,) = (cache_folder() / "indexes").glob("*/milepost.sqlite")
@@ -89,7 +82,6 @@ def test_a_damaged_cache_is_made_anew(cli, model, notes, tmp_path, monkeypatch):
 
 
 def test_a_cache_of_an_older_schema_is_made_anew(cli, model, notes, tmp_path, monkeypatch):
-    """An index of the cache that an older version wrote is erased and built again, unasked."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
     asked = "search", "What do bees build?", notes / "bees.txt", *model
     before = cli(*asked).stdout

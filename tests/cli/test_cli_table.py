@@ -21,7 +21,6 @@ def cells(path: Path) -> list[dict[str, str]]:
 
 
 def test_a_table_of_files(cli, notes, questions, tmp_path):
-    """A row for each document and question; most have no probable passage (of the larger model)."""
     out = tmp_path / "t.csv"
     result = cli("table", questions, notes, "-o", out)
     assert result.exit_code == 0
@@ -42,7 +41,6 @@ def test_a_table_of_files(cli, notes, questions, tmp_path):
 
 
 def test_a_table_of_an_index(cli, model, db, questions, tmp_path):
-    """--in chooses documents, --per collection gives a row a question, --json is a summary."""
     out = tmp_path / "t.jsonl"
     some = ["--db", db, "-o", out, "--overwrite", *model]
     record = json.loads(cli("table", questions, "--in", "gold.txt", "--json", *some).stdout)
@@ -56,7 +54,6 @@ def test_a_table_of_an_index(cli, model, db, questions, tmp_path):
 
 
 def test_nothing_found_and_wrong_use(cli, model, notes, questions, tmp_path):
-    """Exit code 1 with a table of empty cells; 2 before anything is read."""
     out = tmp_path / "t.csv"
     result = cli("table", questions, notes / "ships.md", "-o", out, "--min-score", "1", *model)
     assert result.exit_code == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 import subprocess
@@ -22,7 +21,6 @@ ESCAPE = "\x1b"
 
 
 def test_a_terminal_gets_colours_links_and_wrapped_lines(model, db, same_notes):
-    """On a terminal the answer is bold, its words underlined, the file a link; lines fit."""
     code, shown = start_on_terminal("search", "What do bees build?", "--db", db, "-k", 1, *model)
     assert code == 0
     assert (same_notes / "bees.txt").as_uri() in shown
@@ -32,14 +30,12 @@ def test_a_terminal_gets_colours_links_and_wrapped_lines(model, db, same_notes):
 
 @pytest.mark.parametrize("environ", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_no_colour_where_none_is_wanted(model, db, environ):
-    """NO_COLOR and a dumb terminal get not one escape sequence."""
     code, shown = run_on_terminal("search", "bees", "--db", db, *model, **environ)
     assert code == 0
     assert ESCAPE not in shown
 
 
 def test_force_color_and_the_option_win(cli, model, db, monkeypatch):
-    """A pipe is plain; FORCE_COLOR colours it, --color decides over both."""
     args = ["search", "bees", "--db", db, *model]
     assert ESCAPE not in cli(*args, color=True).stdout
     monkeypatch.setenv("FORCE_COLOR", "1")
@@ -54,7 +50,6 @@ def test_force_color_and_the_option_win(cli, model, db, monkeypatch):
 
 
 def test_the_bar_shows_speed_and_time_left(model, notes, tmp_path):
-    """While it encodes on a terminal, index shows sentences/s and the time left."""
     text = "".join(f"Line {n} of the long report is about bees. " for n in range(400))
     (notes / "long.txt").write_text(text, encoding="utf-8")
     code, shown = run_on_terminal("index", notes, "--db", tmp_path / "new", *model)
@@ -66,7 +61,6 @@ def test_the_bar_shows_speed_and_time_left(model, notes, tmp_path):
 
 
 def test_pipes_of_an_ascii_locale_get_results_and_nothing_else(process, model, notes, monkeypatch):
-    """Escapes instead of an error where Unicode is missing, JSON in UTF-8; stderr is silent."""
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     (notes / "bees.txt").write_text("Bienen bauen Zellen für Brut – aus Wachs.", encoding="utf-8")
     result = process("search", "Bienen", notes / "bees.txt", *model)
@@ -79,7 +73,6 @@ def test_pipes_of_an_ascii_locale_get_results_and_nothing_else(process, model, n
 
 
 def test_escape_sequences_of_a_document_do_not_reach_the_terminal(cli, model, notes):
-    """Control characters of a text are shown, not obeyed."""
     evil = "Bees \x1b]0;owned build \x9b31m cells, and nobody steers the terminal with it. " * 3
     (notes / "evil.txt").write_text(evil, encoding="utf-8")
     result = cli("search", "bees", notes / "evil.txt", *model, color=True)
@@ -89,7 +82,6 @@ def test_escape_sequences_of_a_document_do_not_reach_the_terminal(cli, model, no
 
 
 def test_a_reader_that_leaves_ends_the_command_quietly(model, notes):
-    """A broken pipe gives no message and no error."""
     text = "".join(f"Line {n} is about bees. " for n in range(300))
     (notes / "long.txt").write_text(text, encoding="utf-8")
     process = subprocess.Popen(
@@ -107,7 +99,6 @@ def test_a_reader_that_leaves_ends_the_command_quietly(model, notes):
 
 
 def test_a_full_disk_under_stdout_is_an_error(model):
-    """What cannot be written to stdout is an error of one line, not a silent loss."""
     if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
     with Path("/dev/full").open("wb") as full:
@@ -120,7 +111,6 @@ def test_a_full_disk_under_stdout_is_an_error(model):
 
 
 def test_ctrl_c_keeps_what_was_indexed(model, tmp_path):
-    """SIGINT in the midst of encoding: exit code 130, one line, and the index holds the rest."""
     folder, db = tmp_path / "texts", tmp_path / "db"
     folder.mkdir()
     (folder / "a.txt").write_text("Bees build cells.", encoding="utf-8")
@@ -152,35 +142,3 @@ def test_ctrl_c_keeps_what_was_indexed(model, tmp_path):
     with milepost.open(db, model=named, create=False) as index:
         assert index.document(str(folder / "a.txt")).text == "Bees build cells."
         assert [info.name for info in index.documents()] == [str(folder / "a.txt")]
-
-
-def test_measuring_shows_how_far_it_is(tmp_path):
-    """One line that is taken back before anything else is printed; nothing with -q."""
-    path = tmp_path / "questions.jsonl"
-    text = "Bees build cells of wax. The queen lays the eggs."
-    path.write_text(
-        json.dumps({"text": text, "question": "Who lays the eggs?", "spans": [[25, 49]]})
-    )
-    asked = ("eval", "run", "--tasks", path, "--systems", "bm25,bm25-scales", "--json")
-    code, shown = run_on_terminal(*asked, columns=24)
-    assert code == 0
-    assert "\r\x1b[Kquestions  0/1  bm25" in shown
-    assert shown.count("\r\x1b[K{") == 2
-    assert max(map(len, re.findall(r"\r\x1b\[K(questions[^\r]*)", shown))) < 24
-    assert ESCAPE not in run_on_terminal(*asked, "-q")[1]
-
-
-def test_a_narrow_terminal_gets_a_comparison_in_two_lines_a_row(cli, tmp_path):
-    """No line is longer than the terminal where the figures fit at all."""
-    path, out = tmp_path / "questions.jsonl", tmp_path / "results.jsonl"
-    text = "Bees build cells of wax. The queen lays the eggs."
-    path.write_text(
-        json.dumps({"text": text, "question": "Who lays the eggs?", "spans": [[25, 49]]})
-    )
-    out.write_text(cli("eval", "run", "--tasks", path, "--systems", "bm25", "--json").stdout)
-    code, shown = run_on_terminal("eval", "compare", out, out, columns=90)
-    assert code == 0
-    lines = shown.splitlines()
-    at = lines.index("questions, document, dev")
-    assert re.match(r"  bm25 +100\.0 +100\.0 +\+0\.0 \[", lines[at + 1])
-    assert max(map(len, lines)) <= 90

@@ -23,8 +23,6 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="SIGINT to one proces
 
 
 class Process:
-    """A command whose lines on stdout and stderr can be waited for."""
-
     def __init__(self, *args: object) -> None:
         self.lines: queue.Queue[str] = queue.Queue()
         self.seen: list[str] = []
@@ -41,13 +39,11 @@ class Process:
                 self.lines.put(line.decode("utf-8", "replace").rstrip("\n"))
 
     def close(self) -> None:
-        """End the process, however it stands."""
         self.process.kill()
         self.process.wait()
         self._reader.join()
 
     def wait_for(self, words: str, seconds: float = 30.0) -> str:
-        """The next line that holds the words."""
         end = time.monotonic() + seconds
         while True:
             try:
@@ -59,7 +55,6 @@ class Process:
                 return line
 
     def interrupt(self) -> int:
-        """Ctrl-C; returns the exit code."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(timeout=30)
 
@@ -82,7 +77,6 @@ def _texts(db: Path, model: list[str]) -> dict[str, str]:
 
 @posix
 def test_changes_are_indexed_and_ctrl_c_ends_it(watched, notes, tmp_path, model):
-    """New, changed and deleted files; a new folder; an ignore file; a file in many writes."""
     db = tmp_path / "db"
     (notes / "new.txt").write_text("Otters hold hands while they sleep.\n", encoding="utf-8")
     watched.wait_for("added")
@@ -114,7 +108,6 @@ def test_changes_are_indexed_and_ctrl_c_ends_it(watched, notes, tmp_path, model)
 
 @posix
 def test_a_bad_file_is_reported_once_and_read_when_complete(watched, notes, tmp_path, model):
-    """Half a PDF is an error that does not end the watch; the whole file is then indexed."""
     page = PdfPage()
     page.text(72, 700, "Badgers dig deep setts under the oak.")
     whole = write_pdf([page])
@@ -132,7 +125,6 @@ def test_a_bad_file_is_reported_once_and_read_when_complete(watched, notes, tmp_
 
 @posix
 def test_a_file_by_name_a_folder_that_comes_back_and_json(notes, tmp_path, model):
-    """A replaced file is followed, and a folder that was deleted and made again."""
     single, folder = tmp_path / "single.txt", tmp_path / "folder"
     single.write_text("One fish swims here.\n", encoding="utf-8")
     folder.mkdir()
@@ -156,7 +148,6 @@ def test_a_file_by_name_a_folder_that_comes_back_and_json(notes, tmp_path, model
 
 
 def test_what_cannot_be_watched_is_refused(cli, model, notes, tmp_path, monkeypatch):
-    """Stdin, and a machine without watchfiles, end in one line before anything is read."""
     db = tmp_path / "db"
     result = cli("index", "-", "--watch", "--db", db, *model, input="text")
     assert (result.exit_code, "stdin cannot be watched" in result.stderr) == (2, True)

@@ -18,7 +18,6 @@ LIGHT = "landmark-light"
 
 
 def test_the_command(cli, notes: Path, tmp_path: Path) -> None:
-    """It indexes with Ray, removes what is gone, and refuses what workers cannot do."""
     given = "index", notes, "--db", tmp_path / "db", "--model", LIGHT
     (notes / "poison.pdf").write_bytes(b"%PDF-1.4 and nothing else")
     result = finished(command(*given, "--workers", "ray"))

@@ -42,17 +42,14 @@ QUESTION = "How do bees make the cells of the honeycomb?"
 
 
 def blocks(language: str, text: str) -> list[str]:
-    """Give the code blocks of a language."""
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 
 def command(number: str) -> str:
-    """Give a marked command of the README, as .ci/run reads it."""
     return README.split(f"<!-- command {number} -->\n```sh\n")[1].split("\n```")[0]
 
 
 def anchors(page: Path) -> set[str]:
-    """Give the anchors of a page's headings, as GitHub makes them."""
     text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
@@ -67,7 +64,6 @@ def book() -> str:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page: Path):
-    """Every link to a file names one that is there, and every anchor a heading of it."""
     for target in LINK.findall(page.read_text(encoding="utf-8")):
         if "://" in target:
             continue
@@ -80,7 +76,6 @@ def test_links_between_pages_lead_somewhere(page: Path):
 
 
 def test_paths_named_in_docs_exist():
-    """A path in code marks that begins like one of ours is a file or folder of the checkout."""
     ours = re.compile(r"`((?:bench|docs|examples|packages|src|studies|tests|\.ci)/[\w./-]+)`")
     inside = re.compile(
         r"`((?:text|windows|engine|store|search|cli|milepost_[a-z]+)/[\w/.-]+\.py)`"
@@ -98,7 +93,6 @@ def test_paths_named_in_docs_exist():
 
 @pytest.mark.parametrize("script", ["make_cli", "make_python"])
 def test_the_references_can_be_built(script: str):
-    """From the commands and the docstrings; each names all that it is about."""
     text = runpy.run_path(str(ROOT / "tools" / f"{script}.py"))["reference"]()
     if script == "make_cli":
         assert all(f"## milepost {name}\n" in text for name in program.list_commands(None))
@@ -106,20 +100,7 @@ def test_the_references_can_be_built(script: str):
         assert all(name in text for name in milepost.__all__)
 
 
-def test_every_dependency_has_its_row():
-    """docs/dependencies.md and THIRD_PARTY.md name each run-time dependency and each extra."""
-    reasons = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
-    papers = (ROOT / "THIRD_PARTY.md").read_text(encoding="utf-8")
-    for requirement in PROJECT["dependencies"]:
-        name = Requirement(requirement).name
-        assert f"\n| {name} |" in reasons, name
-        assert re.search(rf"^\| ([\w-]+, )*{name}\b", papers, re.MULTILINE), name
-    for extra in PROJECT["optional-dependencies"]:
-        assert f"\n| `{extra}` |" in reasons, extra
-
-
 def test_constraints_hold_what_was_asked_for():
-    """Every dependency, of the base and of each extra, has one tested version within its bounds."""
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = dict(line.split("==") for line in lines if line and not line.startswith("#"))
     wanted = chain(PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
@@ -129,25 +110,7 @@ def test_constraints_hold_what_was_asked_for():
             assert requirement.specifier.contains(pin), requirement
 
 
-def test_the_changelog_knows_this_version():
-    """The newest entry is this version's."""
-    newest = re.search(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
-    assert newest is not None
-    assert newest[1] == milepost.__version__
-
-
-def test_the_index_of_decisions_lists_every_page():
-    """Each page once, by its title."""
-    folder = ROOT / "docs" / "decisions"
-    listed = re.findall(r"^- \[(.+)\]\((.+)\)$", (folder / "README.md").read_text("utf-8"), re.M)
-    pages = {page.name for page in folder.glob("*.md")} - {"README.md"}
-    assert sorted(name for _, name in listed) == sorted(pages)
-    for title, name in listed:
-        assert (folder / name).read_text("utf-8").startswith(f"# {title}\n")
-
-
 def test_ci_runs_the_commands_of_the_readme():
-    """.ci/run reads both commands from the README, which marks them, and repeats neither."""
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     for number, start in (("one", "milepost search"), ("two", "python -m pytest")):
         assert start in command(number)

@@ -58,15 +58,6 @@ SAID = 'The contract "was signed by Ada Lovelace" [1].'
 
 @dataclass
 class Block:
-    """Code of a guide.
-
-    Attributes:
-        language: ``python``, ``sh`` (indented blocks too), or that of the fence.
-        line: where it begins.
-        mark: why it is not run, if it is not.
-        prints: what the page says that it prints.
-    """
-
     language: str
     code: str
     line: int
@@ -79,7 +70,6 @@ def page_of(name: str) -> Path:
 
 
 def blocks(text: str) -> list[Block]:
-    """The blocks of a page in order."""
     found: list[Block] = []
     mark: str | None = None
     printed = False
@@ -235,7 +225,6 @@ def run_shell(block: Block, page: Path, monkeypatch: pytest.MonkeyPatch) -> int:
 def test_a_guide_runs(
     name: str, place: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every block runs as it stands or says why it does not, and at least one does run."""
     if not shipped_models():
         pytest.skip("no model is shipped here")
     for package in NEEDS[name]:

@@ -35,13 +35,11 @@ BELOW = {"eval": {""}, "train": {"", "eval"}, "lab": {"", "eval", "train"}}
 
 @cache
 def project(package: str) -> dict[str, Any]:
-    """The pyproject.toml of a package; "" for that of Milepost itself."""
     folder = ROOT / "packages" / package if package else ROOT
     return tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def brings(package: str, extras: str) -> Iterator[str]:
-    """What a package installs with some of its extras, and the extras that those name."""
     found = project(package)
     hook = found["tool"]["hatch"].get("metadata", {}).get("hooks", {}).get("custom", {})
     requirements = [*found["project"].get("dependencies", ()), *hook.get("dependencies", ())]
@@ -56,7 +54,6 @@ def brings(package: str, extras: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_installs_is_there(page: Path) -> None:
-    """Nothing is asked of PyPI, where Milepost is not; extras exist; torch comes without CUDA."""
     text = page.read_text(encoding="utf-8")
     assert not BY_NAME.findall(text)
     for command in COMMAND.findall(text):

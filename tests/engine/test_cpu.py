@@ -31,7 +31,6 @@ def test_linux_lists_features(
     listed: list[str],
     dot_product: bool,
 ) -> None:
-    """The first core's flags count, on Intel, AMD and ARM."""
     (tmp_path / "cpuinfo").write_text(text, encoding="utf-8")
     monkeypatch.setattr(cpu, "_CPUINFO", tmp_path / "cpuinfo")
     assert cpu.features() == listed
@@ -63,7 +62,6 @@ def test_linux_lists_features(
 def test_windows_and_macs_say_which_cpu_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, identity: str, vnni: bool | None
 ) -> None:
-    """Family, model and stepping tell VNNI; what is not known stays so."""
     monkeypatch.setattr(cpu, "_CPUINFO", tmp_path / "none")
     monkeypatch.setattr(cpu.platform, "system", lambda: "Windows")
     monkeypatch.setenv("PROCESSOR_IDENTIFIER", identity)
@@ -72,7 +70,6 @@ def test_windows_and_macs_say_which_cpu_it_is(
 
 
 def test_apple_silicon_has_the_dot_product(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every Mac with an M has it."""
     monkeypatch.setattr(cpu, "_CPUINFO", tmp_path / "none")
     monkeypatch.setattr(cpu.platform, "system", lambda: "Darwin")
     monkeypatch.setattr(cpu.platform, "machine", lambda: "arm64")
@@ -80,7 +77,6 @@ def test_apple_silicon_has_the_dot_product(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_mac_with_intel_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The numbers of sysctl are read as those of Windows are; without it none is known."""
     monkeypatch.setattr(cpu, "_CPUINFO", tmp_path / "none")
     monkeypatch.setattr(cpu.platform, "system", lambda: "Darwin")
     monkeypatch.setattr(cpu.platform, "machine", lambda: "x86_64")

@@ -5,19 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from milepost.engine import Manifest, find_model
 from milepost.errors import ModelError
+from support.http_server import Handler, listening
 
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty hub cache, and a hub that nobody answers for."""
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
@@ -27,44 +25,28 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @contextmanager
 def hub(folder: Path, commit: str) -> Iterator[str]:
-    """Serve a folder as every model of a hub, at one commit."""
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     tree = [
         {"type": "file", "path": name, "size": len(data), "oid": name}
         for name, data in files.items()
     ]
 
-    class Handler(BaseHTTPRequestHandler):
+    class Hub(Handler):
         def do_GET(self) -> None:
             _, what, *_, last = self.path.partition("?")[0].split("/")
             if what == "api":
                 files["info"] = json.dumps({"id": "m", "sha": commit}).encode()
                 files["tree"] = json.dumps(tree).encode()
                 last = "tree" if "/tree/" in self.path else "info"
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(files[last])))
-            self.send_header("ETag", f'"{last}"')
-            self.send_header("X-Repo-Commit", commit)
-            self.end_headers()
-            if self.command == "GET":
-                self.wfile.write(files[last])
+            self.answer(200, files[last], {"ETag": f'"{last}"', "X-Repo-Commit": commit})
 
         do_HEAD = do_GET
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
+    with listening(Hub) as url:
+        yield url
 
 
 def test_a_cached_hub_model_asks_nobody(cache: Path) -> None:
-    """A model in the hub's cache is found there, though the hub cannot be reached."""
     snapshot = cache / "models--somebody--small" / "snapshots" / "0123abc"
     snapshot.mkdir(parents=True)
     (cache / "models--somebody--small" / "refs").mkdir()
@@ -78,7 +60,6 @@ def test_a_cached_hub_model_asks_nobody(cache: Path) -> None:
 def test_files_of_another_program_are_not_the_model(
     cache: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A cache that holds only ``config.json`` does not keep the model from being fetched."""
     from huggingface_hub import constants
 
     commit = "0123abc" + "0" * 33
@@ -97,7 +78,6 @@ def test_files_of_another_program_are_not_the_model(
 
 
 def test_a_hub_that_cannot_be_reached(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a network a hub name is refused in one line with what to do next."""
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
@@ -108,7 +88,6 @@ def test_a_hub_that_cannot_be_reached(cache: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_folder_goes_before_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder of that name in the current folder is taken, and the hub is not asked."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "somebody" / "small").mkdir(parents=True)
     Manifest(name="own", fingerprint="00ff", dimensions=8).write(tmp_path / "somebody" / "small")

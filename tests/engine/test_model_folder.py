@@ -20,7 +20,6 @@ GOOD = Manifest("small", "0123456789abcdef", 32, fusion={"gate": {"always": 0.5}
 
 
 def changed(folder: Path, **fields: object) -> Path:
-    """A manifest with some fields set to other values, None for left out."""
     GOOD.write(folder)
     path = folder / "milepost.json"
     said = json.loads(path.read_text(encoding="utf-8")) | fields
@@ -30,7 +29,6 @@ def changed(folder: Path, **fields: object) -> Path:
 
 
 def test_written_and_read(tmp_path: Path) -> None:
-    """A manifest comes back as it was, with its schema beside it."""
     tight = Manifest("gröβe", "f", 8, longest=62, window=64, trained={"steps": 3})
     prefixed = Manifest("small", "f", 8, query_prefix="query: ")
     for manifest in (GOOD, tight, prefixed):
@@ -57,7 +55,6 @@ def test_written_and_read(tmp_path: Path) -> None:
 def test_a_manifest_that_cannot_be_used(
     tmp_path: Path, fields: dict[str, object], problem: str
 ) -> None:
-    """Each defect is one line that names the file."""
     with pytest.raises(ModelError, match=problem) as raised:
         read_manifest(changed(tmp_path, **fields))
     assert str(tmp_path) in str(raised.value)
@@ -73,7 +70,6 @@ def test_a_manifest_that_cannot_be_used(
     ],
 )
 def test_another_schema_is_refused(tmp_path: Path, schema: int, hint: str) -> None:
-    """With its version, ours and the command that renews it; no other field is read before."""
     folder = changed(tmp_path, schema=schema, opening="[CLS]", bos_token=None, dimensions=None)
     with pytest.raises(ModelError) as raised:
         read_manifest(folder)
@@ -86,14 +82,12 @@ def test_another_schema_is_refused(tmp_path: Path, schema: int, hint: str) -> No
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b'"text"'])
 def test_a_damaged_manifest(tmp_path: Path, content: bytes) -> None:
-    """A file that is no JSON object is an error of the model, not of Python."""
     (tmp_path / "milepost.json").write_bytes(content)
     with pytest.raises(ModelError):
         read_manifest(tmp_path)
 
 
 def test_a_folder_without_a_model(tmp_path: Path) -> None:
-    """Neither a missing folder nor one of something else is a model; shipped ones are named."""
     with pytest.raises(ModelError, match="no model named") as raised:
         find_model(tmp_path / "missing")
     for model in shipped_models():
@@ -103,7 +97,6 @@ def test_a_folder_without_a_model(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_lacks_files(tmp_path: Path) -> None:
-    """Each missing file is named: tokenizer, graph, the graph's weights."""
     changed(tmp_path)
     folder = find_model(str(tmp_path))
     assert folder.precisions == ()
@@ -125,7 +118,6 @@ def test_a_folder_that_lacks_files(tmp_path: Path) -> None:
 
 
 def test_a_damaged_tokenizer(tmp_path: Path) -> None:
-    """A file that is no tokenizer is named."""
     path = tmp_path / "tokenizer.json"
     path.write_text("{}")
     with pytest.raises(ModelError, match="is not a tokenizer"):
@@ -133,7 +125,6 @@ def test_a_damaged_tokenizer(tmp_path: Path) -> None:
 
 
 def test_the_cache_can_be_moved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """``MILEPOST_CACHE`` names another place; without it, it is one of the user's own."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "c"))
     assert cache_folder() == tmp_path / "c"
     monkeypatch.delenv("MILEPOST_CACHE")
@@ -142,7 +133,6 @@ def test_the_cache_can_be_moved(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 def test_shipped_models_are_whole() -> None:
-    """Every model inside the package has its files, and is found by its name."""
     if not shipped_models():
         pytest.skip("no model is inside the package")
     for folder in shipped_models():
@@ -155,7 +145,6 @@ def test_shipped_models_are_whole() -> None:
 def test_a_path_of_dots_is_the_callers_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """``.`` means the current folder and not the one that holds the shipped models."""
     Manifest("here", "0123456789abcdef", 8).write(tmp_path)
     monkeypatch.chdir(tmp_path)
     assert find_model(".").manifest.name == "here"
@@ -165,7 +154,6 @@ def test_a_path_of_dots_is_the_callers_folder(
 
 
 def test_a_path_names_a_packaged_model_as_a_string_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A package that is not installed is named for both."""
     monkeypatch.setitem(PACKAGES, "landmark-gone", "milepost_gone")
     for name in ("landmark-gone", Path("landmark-gone")):
         with pytest.raises(ModelError, match="in the package milepost-gone"):
@@ -175,7 +163,6 @@ def test_a_path_names_a_packaged_model_as_a_string_does(monkeypatch: pytest.Monk
 def test_a_package_offers_a_model_by_an_entry_point(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """It is listed and found by its name; its module is not imported."""
     module = tmp_path / "models_of_a_test"
     (module / "landmark-other").mkdir(parents=True)
     Manifest("landmark-other", "feedfacefeedface", 8).write(module / "landmark-other")
@@ -191,6 +178,5 @@ def test_a_package_offers_a_model_by_an_entry_point(
 
 @pytest.mark.parametrize("threads", [0, -1])
 def test_a_number_of_threads_that_cannot_run(tmp_path: Path, threads: int) -> None:
-    """It is refused as what it is, not as a fault of the model."""
     with pytest.raises(InputError, match=f"threads = {threads}"):
         OpenVinoEngine(tmp_path / "openvino_int8.xml", cache=None, threads=threads)

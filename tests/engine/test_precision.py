@@ -27,13 +27,11 @@ def no_wish(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def text() -> str:
-    """Some 60 sentences of the book."""
     return BOOK.read_text(encoding="utf-8")[200_000:210_000]
 
 
 @pytest.fixture(scope="module")
 def encoders() -> dict[str, milepost.Encoder]:
-    """The shipped model on both paths."""
     return {
         "int8": milepost.load(MINILM, precision="int8", cache=False),
         "float": milepost.load(MINILM, precision="float", cache=False),
@@ -41,7 +39,6 @@ def encoders() -> dict[str, milepost.Encoder]:
 
 
 def folder_with(place: Path, *graphs: str) -> ModelFolder:
-    """A model folder that seems to hold these graphs."""
     for name in graphs:
         for suffix in ("xml", "bin"):
             (place / f"openvino_{name}.{suffix}").touch()
@@ -73,19 +70,16 @@ def test_what_runs(
     asked: str | None,
     name: str,
 ) -> None:
-    """The CPU decides, unless something is asked for."""
     monkeypatch.setattr(precision, "has_int8_dot_product", lambda: dot_product)
     assert choose(folder_with(tmp_path, *graphs), asked).name == name
 
 
 def test_this_cpu_decides(tmp_path: Path) -> None:
-    """Without a wish, what runs is what the CPU's features call for."""
     chosen = choose(folder_with(tmp_path, "int8"))
     assert chosen.in_float is (cpu.has_int8_dot_product() is False)
 
 
 def test_the_environment_is_asked_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An argument beats the variable; a model without int8 is not refused for the variable."""
     both = folder_with(tmp_path, "int8")
     monkeypatch.setenv(precision.VARIABLE, "float")
     assert choose(both).name == "int8 in float"
@@ -99,7 +93,6 @@ def test_the_environment_is_asked_last(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_wrong_words_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error says what is allowed, and names the variable where that is wrong."""
     for wrong in ("f16", "INT8", ""):
         with pytest.raises(InputError, match="unknown precision"):
             milepost.load(MINILM, precision=wrong)
@@ -112,20 +105,17 @@ def test_wrong_words_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_int8_is_refused_where_there_is_none() -> None:
-    """The light model has one graph, in bfloat16."""
     with pytest.raises(ModelError, match="has no int8 graph"):
         milepost.load("landmark-light", precision="int8")
 
 
 def test_a_folder_without_graphs(tmp_path: Path) -> None:
-    """It is refused whatever is asked for."""
     for asked in ("auto", "int8", "float"):
         with pytest.raises(ModelError, match="holds no OpenVINO graph"):
             choose(folder_with(tmp_path), asked)
 
 
 def test_both_paths_agree(encoders: dict[str, milepost.Encoder], text: str) -> None:
-    """Vectors of real text have a mean cosine of 0.995; model and fingerprint are the same."""
     whole, plain = encoders["int8"].encode(text), encoders["float"].encode(text)
     np.testing.assert_array_equal(whole.spans, plain.spans)
     cosines = (whole.vectors * plain.vectors).sum(1)
@@ -141,7 +131,6 @@ def test_both_paths_agree(encoders: dict[str, milepost.Encoder], text: str) -> N
 def test_rerankers_agree_and_run_as_their_model_does(
     encoders: dict[str, milepost.Encoder], text: str
 ) -> None:
-    """The wish reaches the reranker; its cosines are near each other."""
     from milepost.reranker import LandmarkReranker
 
     question, scores = "How do species compete for food?", {}
@@ -159,7 +148,6 @@ def test_rerankers_agree_and_run_as_their_model_does(
 def test_one_index_for_both(
     tmp_path: Path, encoders: dict[str, milepost.Encoder], text: str
 ) -> None:
-    """What one path has indexed, the other searches, adds to, and finds unchanged."""
     place = tmp_path / "index"
     file = tmp_path / "book.txt"
     file.write_text(text, encoding="utf-8")
@@ -175,7 +163,6 @@ def test_one_index_for_both(
 
 
 def test_open_takes_a_precision(tmp_path: Path) -> None:
-    """The index loads its model on the path that is asked for."""
     for asked, said in (("int8", "openvino_int8,"), ("float", "openvino_int8 in float,")):
         with milepost.open(tmp_path / asked, model=MINILM, precision=asked) as index:
             assert said in index.model.engine
@@ -188,7 +175,6 @@ class TestTheCache:
 
     @pytest.fixture
     def vectors(self, encoders: dict[str, milepost.Encoder]) -> np.ndarray:
-        """What the float path gives."""
         return encoders["float"].encode("Bees build cells of wax.").vectors
 
     def encode(self, cache: Path) -> np.ndarray:
@@ -197,7 +183,6 @@ class TestTheCache:
         return model.encode("Bees build cells of wax.").vectors
 
     def test_is_written_once(self, tmp_path: Path, vectors: np.ndarray) -> None:
-        """One pair of files, nothing half-written beside it; the second start reads them."""
         np.testing.assert_allclose(self.encode(tmp_path), vectors, atol=1e-5)
         (kept,) = tmp_path.glob("*.xml")
         assert kept.with_suffix(".bin").is_file()
@@ -207,7 +192,6 @@ class TestTheCache:
         assert [path.stat().st_mtime_ns for path in tmp_path.glob("*.xml")] == [before]
 
     def test_a_damaged_file_is_not_used(self, tmp_path: Path, vectors: np.ndarray) -> None:
-        """It is removed, the vectors are right, and the next start writes it again."""
         core = openvino._core()
         kept = float_graph.cached(core, self.graph, tmp_path)
         assert kept is not None
@@ -220,8 +204,6 @@ class TestTheCache:
     def test_a_folder_that_takes_no_files(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vectors: np.ndarray
     ) -> None:
-        """The engine runs from memory."""
-
         def full(**_: object) -> str:
             raise OSError(28, "No space left on device")
 
@@ -230,7 +212,6 @@ class TestTheCache:
         assert not list(tmp_path.glob("*.xml"))
 
     def test_a_changed_model_is_another_file(self, tmp_path: Path) -> None:
-        """The name follows size and time of the graph's files."""
         model, cache = tmp_path / "model", tmp_path / "cache"
         model.mkdir()
         cache.mkdir()
@@ -243,7 +224,6 @@ class TestTheCache:
         assert float_graph.cached(core, model / "openvino_int8.xml", cache) != first
 
     def test_two_starts_at_once(self, tmp_path: Path) -> None:
-        """Both write, one file stays, and it can be read."""
         core, given = openvino._core(), []
         threads = [
             threading.Thread(
@@ -260,7 +240,6 @@ class TestTheCache:
 
 
 def test_a_graph_that_is_missing(tmp_path: Path) -> None:
-    """The float path refuses it as the int8 path does."""
     for cache in (None, tmp_path / "cache"):
         with pytest.raises(ModelError, match=r"none\.xml cannot be compiled"):
             openvino.OpenVinoEngine(tmp_path / "none.xml", cache=cache, in_float=True)

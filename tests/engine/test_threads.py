@@ -1,8 +1,11 @@
 """One model, several threads."""
 
 import os
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -47,3 +50,49 @@ def test_no_thread_is_held_on_a_core():
         watcher.join()
     assert len(seen) > 5
     assert all(each == usable for each in seen)
+
+
+CODE = """
+import gc, os, signal
+import milepost
+
+first, second = milepost.load(cache=False), milepost.load("landmark-light", cache=False)
+del first
+gc.collect()
+del second
+gc.collect()
+# Whoever is started in the background by a shell without job control ignores it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    os.kill(os.getpid(), signal.SIGINT)
+except KeyboardInterrupt:
+    print("heard")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
+def test_ctrl_c_after_engines_have_ended() -> None:
+    """The plugin of the first engine must not leave its signal stack to that of the second."""
+    ran = subprocess.run([sys.executable, "-c", CODE], capture_output=True, encoding="utf-8")
+    assert (ran.returncode, ran.stdout) == (0, "heard\n"), ran.stderr
+
+
+FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD is of Linux")
+def test_a_preloaded_allocator_is_one_line(tmp_path: Path) -> None:
+    """The loader passes over a library that is not there, so none need be installed."""
+    found = [file for folder in FOLDERS for file in Path(folder).glob("libjemalloc.so.*")]
+    library = found[0] if found else tmp_path / "libjemalloc.so.2"
+    text = tmp_path / "a.txt"
+    text.write_text("Bees build cells of wax.", encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-m", "milepost", "search", "what do bees build", str(text)],
+        env={**os.environ, "LD_PRELOAD": str(library), "MILEPOST_CACHE": str(tmp_path / "cache")},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    said = [line for line in ran.stderr.splitlines() if line.startswith("milepost:")]
+    assert ran.returncode == 2, ran.stderr
+    assert said == [f"milepost: OpenVINO crashes with LD_PRELOAD={library}; try: unset LD_PRELOAD"]

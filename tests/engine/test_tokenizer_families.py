@@ -46,7 +46,6 @@ ALL = pytest.mark.parametrize("name", sorted(SPECIAL))
     )
 )
 def test_tokens_lie_in_their_sentence(name: str, sentence: str) -> None:
-    """Places ascend, lie inside the sentence, and begin with no white space that a word follows."""
     tokens = TOKENIZERS[name].encode([sentence])[0]
     assert len(tokens.ids) == len(tokens.starts) == len(tokens.ends)
     assert tokens.starts == sorted(tokens.starts)
@@ -58,7 +57,6 @@ def test_tokens_lie_in_their_sentence(name: str, sentence: str) -> None:
 
 @ALL
 def test_every_letter_has_a_token(name: str) -> None:
-    """Of a text the tokenizer was made from every letter is covered, margins and all aside."""
     padded = f" \n{TEXT} "
     tokens = TOKENIZERS[name].encode([padded])[0]
     covered = set()
@@ -71,7 +69,6 @@ def test_every_letter_has_a_token(name: str) -> None:
 @ALL
 @pytest.mark.parametrize("white", ["", " ", "\n \t"])
 def test_white_space_is_no_sentence(name: str, white: str) -> None:
-    """White space alone has no tokens, and around a sentence it adds none."""
     bare, padded, nothing = TOKENIZERS[name].encode(
         ["Ice kept it.", f"{white}Ice kept it.{white}", white]
     )
@@ -82,7 +79,6 @@ def test_white_space_is_no_sentence(name: str, white: str) -> None:
 
 @ALL
 def test_special_tokens_written_in_a_text_stay_text(name: str) -> None:
-    """Neither landmark nor opening comes out of a text, though Unigram has them as pieces."""
     tokenizer = TOKENIZERS[name]
     opening, landmark = SPECIAL[name]
     sentence = f"Ice {landmark} kept{landmark}it {opening}{opening} ."
@@ -97,7 +93,6 @@ def test_special_tokens_written_in_a_text_stay_text(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["bytes", "metaspace", "trimmed"])
 def test_over_long_sentences_are_cut_between_words(name: str) -> None:
-    """Tokens that hold the white space before them still show where a word ends."""
     sentence = "the ship the town the ship the town the ship the town the ship the town"
     tokens = TOKENIZERS[name].encode([sentence])[0]
     cuts = cut(sentence, tokens.starts, tokens.ends, 9)
@@ -107,7 +102,6 @@ def test_over_long_sentences_are_cut_between_words(name: str) -> None:
 
 
 def test_a_model_without_bos_token(tmp_path: Path) -> None:
-    """An empty opening is none; a name that the vocabulary lacks is an error."""
     assert TOKENIZERS["bytes"].bos_id is None
     assert TOKENIZERS["unigram"].bos_id is not None
     with pytest.raises(ModelError, match="no token '<s>'"):
@@ -118,7 +112,6 @@ def test_a_model_without_bos_token(tmp_path: Path) -> None:
 
 
 def test_a_causal_manifest(tmp_path: Path) -> None:
-    """A manifest is not causal unless it says so; a causal one has no halo after its sentences."""
     Manifest("m", "f", 8).write(tmp_path)
     assert not read_manifest(tmp_path).causal
     Manifest("m", "f", 8, right=16, causal=True).write(tmp_path)

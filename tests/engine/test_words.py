@@ -58,21 +58,6 @@ def test_odd_texts(text: str) -> None:
     assert remembered(SHIPPED, [text]) == SHIPPED._count([text])
 
 
-def test_shared_texts(shared_data) -> None:
-    import gzip
-    import json
-
-    from milepost.text import split
-
-    for name in ("corpus/techdocs", "tasks/multilingual/documents"):
-        with gzip.open(shared_data / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-            for number, line in enumerate(lines):
-                if number % 40 == 0:
-                    text = json.loads(line)["text"][:4000]
-                    sentences = [text[a:b] for a, b in split(text)]
-                    assert remembered(SHIPPED, sentences) == SHIPPED._count(sentences)
-
-
 @pytest.mark.parametrize("kind", ["unigram", "metaspace", "bytes"])
 def test_other_tokenizers_are_asked_each_time(kind: str) -> None:
     assert not divides_words(tiny_tokenizer(kind))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 import pytest
 from hypothesis import given, settings
 
-from milepost.filters import Filter, parse
+from milepost.filters import Filter, facts, parse
+from milepost.filters.facts import known_keys
 from milepost.filters.nodes import Node
+from milepost.types import Document
 from support.filter_cases import naive, properties, trees
 
 PAPER = {
@@ -50,7 +53,6 @@ PAPER = {
     ],
 )
 def test_what_holds(text: str) -> None:
-    """Text without regard to case, dates as periods, one of several values."""
     assert parse(text).matches(PAPER)
 
 
@@ -74,18 +76,53 @@ def test_what_holds(text: str) -> None:
     ],
 )
 def test_what_does_not_hold(text: str) -> None:
-    """A missing key passes no test but ``missing``; types are never mixed."""
     assert not parse(text).matches(PAPER)
 
 
 @settings(max_examples=400)
 @given(trees, properties)
 def test_evaluation_agrees_with_a_plain_evaluator(tree: Node, held: Mapping[str, object]) -> None:
-    """The evaluator of the package and one written from the page give the same."""
     assert Filter(tree).matches(held) == naive(tree, held)
 
 
 def test_a_pattern_takes_no_exponential_time() -> None:
-    """Many stars in a pattern are matched in a moment."""
     pattern = "*a" * 200 + "b"
     assert not parse(f'title matches "{pattern}"').matches({"title": "a" * 1000})
+
+
+def test_keys_of_a_file() -> None:
+    path = os.path.join(os.sep, "data", "2024", "Plan.V2.PDF")  # noqa: PTH118
+    held = facts(Document(path, "", source=path, properties={"date": "2024-05", "kind": "blog"}))
+    assert held["kind"] == "pdf"
+    assert held["year"] == 2024.0
+    for text in [
+        'document = "plan.v2.pdf"',
+        'document = "/data/2024/plan.v2.pdf"',
+        'document matches "*/2024/*"',
+        'document contains "2024"',
+        'folder = "2024"',
+        'folder matches "*/2024"',
+        'kind in ("pdf", "docx")',
+        "year = 2024 and date >= 2024",
+    ]:
+        assert parse(text).matches(held), text
+    assert not parse('document != "plan.v2.pdf"').matches(held)
+
+
+@pytest.mark.parametrize("name", ["note", "a/b.md", "", ".hidden", "v1."])
+def test_keys_of_a_given_document(name: str) -> None:
+    held = facts(Document(name, "", properties={"year": 1999, "date": "2024"}))
+    assert "kind" not in held
+    assert "folder" not in held
+    assert held["year"] == 1999.0
+    assert held.get("document", "") == (("a/b.md", "b.md") if "/" in name else name)
+
+
+def test_a_file_without_suffix_has_no_kind() -> None:
+    for name in ("/x/Makefile", "/x/.profile", "/x/odd."):
+        assert "kind" not in facts(Document(name, "", source=name))
+
+
+def test_known_keys() -> None:
+    given = [Document("a", "", properties={"x": 1}), Document("b", "", properties={"y": "2"})]
+    assert known_keys(given) == {"x", "y"}

@@ -40,7 +40,6 @@ from support.filter_cases import trees
     ],
 )  # fmt: skip
 def test_trees(text: str, root: Node) -> None:
-    """Each part of the grammar becomes its node; keys and words are read in any case."""
     assert parse(text).root == root
 
 
@@ -78,7 +77,6 @@ def test_trees(text: str, root: Node) -> None:
 def test_errors_say_where_and_what_is_allowed(
     text: str, column: int, problem: str, hint: str
 ) -> None:
-    """An error is one line with the column, what is wrong and what is allowed."""
     with pytest.raises(InputError) as caught:
         parse(text)
     assert caught.value.problem.startswith(f"filter, column {column}: ")
@@ -88,7 +86,6 @@ def test_errors_say_where_and_what_is_allowed(
 
 
 def test_limits() -> None:
-    """A filter has at most 2,000 characters and 50 levels; empty ones are refused."""
     assert parse("not " * 50 + "a = 1")
     assert parse("(" * 50 + "a = 1" + ")" * 50)
     for text, problem in [
@@ -103,7 +100,6 @@ def test_limits() -> None:
 
 
 def test_keys_and_their_nearest() -> None:
-    """A filter knows its keys; one that no document has is refused with the nearest that is."""
     filter_ = parse('project = "x" and (year > 2019 or missing tags)')
     assert filter_.keys == {"project", "year", "tags"}
     filter_.check_keys({"project", "tags"})
@@ -116,7 +112,6 @@ def test_keys_and_their_nearest() -> None:
 
 
 def test_filters_are_values() -> None:
-    """Equal filters are equal and hash alike; they can be sent to another process."""
     one, other = parse("a=1  and b=2"), parse("a = 1 and b = 2")
     assert (one, hash(one)) == (other, hash(other))
     assert pickle.loads(pickle.dumps(one)) == one
@@ -124,7 +119,6 @@ def test_filters_are_values() -> None:
 
 @given(trees)
 def test_what_is_written_is_read_again(tree: Node) -> None:
-    """``parse(str(tree))`` is the tree."""
     assert parse(str(tree)).root == tree
 
 
@@ -137,7 +131,6 @@ _PIECES = st.sampled_from(
 
 @given(st.text() | st.lists(_PIECES).map("".join) | st.lists(_PIECES).map(" ".join))
 def test_anything_else_is_an_input_error(text: str) -> None:
-    """Whatever the text, it is a filter or an ``InputError`` of one printable line."""
     said = ""
     try:
         parse(text)

@@ -23,7 +23,6 @@ CONTRACT = (
 
 @pytest.fixture
 def index() -> Index:
-    """Three texts, one of them with pages and a heading."""
     found = fake_index({"bees": BEES, "gold": GOLD})
     marks = (Mark(0, "page", "7"), Mark(SHIPS.index("Harbours"), "heading", "Harbours", 1))
     found.add([Document("ships", SHIPS, marks)])
@@ -32,7 +31,6 @@ def index() -> Index:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that holds ``reports.milepost``, made by the shipped model."""
     if not shipped_models():
         pytest.skip("no model is shipped here")
     place = tmp_path_factory.mktemp("reports")
@@ -45,6 +43,5 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def reports(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stand in the folder that holds ``reports.milepost``."""
     monkeypatch.chdir(folder)
     return folder

@@ -29,7 +29,6 @@ TEXT = "Bees build cells of wax. The queen lays the eggs.\n\nHoney is kept for t
 
 
 def test_it_is_a_chunker_of_chonkie() -> None:
-    """Called with one text or with several, by batch, and async."""
     chunker = MilepostChunker(20, ENCODER)
     assert isinstance(chunker, BaseChunker)
     one = chunker.chunk(TEXT)
@@ -42,7 +41,6 @@ def test_it_is_a_chunker_of_chonkie() -> None:
 
 
 def test_chunks_are_those_of_milepost() -> None:
-    """Text, offsets, tokens and vector."""
     found = MilepostChunker("120c", ENCODER).chunk(TEXT)
     expected = milepost.chunks(Text("text", TEXT), size="120c", model=ENCODER)
     assert len(found) == len(expected) > 2
@@ -56,7 +54,6 @@ def test_chunks_are_those_of_milepost() -> None:
 @settings(max_examples=50)
 @given(st.text(max_size=200), st.integers(1, 60))
 def test_without_vectors_the_chunks_are_the_same(text: str, size: int) -> None:
-    """``pooling=None`` leaves out the network and nothing else; a number counts tokens."""
     plain = MilepostChunker(size, ENCODER, pooling=None).chunk(text)
     full = MilepostChunker(f"{size}t", ENCODER).chunk(text)
     places = [(chunk.start_index, chunk.end_index, chunk.token_count) for chunk in plain]
@@ -66,7 +63,6 @@ def test_without_vectors_the_chunks_are_the_same(text: str, size: int) -> None:
 
 
 def test_a_pipeline_of_chonkie_uses_it_by_name() -> None:
-    """``chunk_with("milepost")``, and a document of chonkie's own keeps its metadata."""
     document = Pipeline().chunk_with("milepost", chunk_size="120c", model=ENCODER).run(texts=TEXT)
     assert isinstance(document, Document)
     assert "".join(chunk.text for chunk in document.chunks) == TEXT
@@ -77,13 +73,11 @@ def test_a_pipeline_of_chonkie_uses_it_by_name() -> None:
 
 @pytest.mark.parametrize("size", [0, -3, "12x", "", 1.5])
 def test_a_size_that_is_no_length_is_refused(size: object) -> None:
-    """By its name here."""
     with pytest.raises(InputError, match="is not a length"):
         MilepostChunker(size, ENCODER)
 
 
 def test_the_lines_of_use_run(folder: Path) -> None:
-    """The three lines of the docstring, with the shipped model."""
     found = run_use(adapter)["chunks"]
     assert [chunk.text for chunk in found] == [
         "The contract was drafted in May. It was signed by Ada Lovelace."

@@ -1,36 +1,160 @@
-"""Retrievers of a folder are copied and pickled, as frameworks do to run them elsewhere."""
+"""What the retrievers of all frameworks do alike, each inside its own framework."""
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import pickle
+import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from milepost.errors import InputError
 from milepost.index import Index
 from milepost.integrations.retrieval import Held
+from support.docstring_code import run_use
 
-ASKED: dict[str, tuple[str, Callable[[Any], list[Any]]]] = {
-    "langchain": ("langchain_core", lambda made: made.invoke("Who signed?")),
-    "llama_index": ("llama_index.core", lambda made: made.retrieve("Who signed?")),
-    "haystack": ("haystack", lambda made: made.run("Who signed?")["documents"]),
+WATER = "deep water for a ship"
+
+
+@dataclass(frozen=True)
+class Found:
+    """A document of any framework: its text, identity, score and place."""
+
+    text: str
+    identity: str
+    score: float
+    place: dict[str, Any]
+
+
+def of_langchain(found: Any) -> list[Found]:
+    return [Found(d.page_content, d.id, d.metadata["score"], d.metadata) for d in found]
+
+
+def of_llama_index(found: Any) -> list[Found]:
+    return [
+        Found(each.node.get_content(), each.node.node_id, each.score, each.node.metadata)
+        for each in found
+    ]
+
+
+def of_haystack(found: Any) -> list[Found]:
+    return [Found(d.content, d.id, d.score, d.meta) for d in found["documents"]]
+
+
+FRAMEWORKS: dict[str, tuple[str, str, str, str, Callable[[Any], list[Found]]]] = {
+    "langchain": ("langchain_core", "invoke", "ainvoke", "k", of_langchain),
+    "llama_index": ("llama_index.core", "retrieve", "aretrieve", "k", of_llama_index),
+    "haystack": ("haystack", "run", "run_async", "top_k", of_haystack),
 }
 
 
-@pytest.mark.parametrize("framework", ASKED)
-def test_a_retriever_of_a_folder_is_copied_and_pickled(framework: str, reports: Path) -> None:
-    """Before and after its first question; each copy finds the same."""
-    package, ask = ASKED[framework]
-    pytest.importorskip(package, reason="needs the integrations extra")
-    made = import_module(f"milepost.integrations.{framework}").MilepostRetriever(
-        index=str(reports / "reports.milepost")
-    )
+class Framework:
+    """A framework's adapter, called in one way."""
+
+    def __init__(self, name: str) -> None:
+        package, self._call, self._await, self.k, self._read = FRAMEWORKS[name]
+        pytest.importorskip(package, reason="needs the integrations extra")
+        self.adapter = import_module(f"milepost.integrations.{name}")
+
+    def retriever(self, index: Any, **options: Any) -> Any:
+        return self.adapter.MilepostRetriever(index=index, **options)
+
+    def ask(self, made: Any, question: str, **options: Any) -> list[Found]:
+        """What is found, by both calls."""
+        found = self._read(getattr(made, self._call)(question, **options))
+        assert asyncio.run(self.wait(made, question, **options)) == found
+        return found
+
+    async def wait(self, made: Any, question: str, **options: Any) -> list[Found]:
+        return self._read(await getattr(made, self._await)(question, **options))
+
+    def read(self, found: Any) -> list[Found]:
+        """What the lines of use have found."""
+        return self._read({"documents": found} if self.k == "top_k" else found)
+
+
+@pytest.fixture(params=FRAMEWORKS)
+def framework(request: pytest.FixtureRequest) -> Framework:
+    return Framework(request.param)
+
+
+def test_a_document_is_the_passage_and_its_place(framework: Framework, index: Index) -> None:
+    found = framework.ask(framework.retriever(index, **{framework.k: 2}), WATER)
+    passages = index.search(WATER, k=2)
+    assert [each.text for each in found] == [passage.text for passage in passages]
+    assert [each.score for each in found] == [passage.score for passage in passages]
+    first, passage = found[0], passages[0]
+    assert first.identity == f"ships:{passage.start}-{passage.end}"
+    assert (first.place["document"], first.place["page"]) == ("ships", 7)
+    assert first.place["heading"] == passage.heading
+    hit = passage.hits[0]
+    expected = {"start": hit.start, "end": hit.end, "score": hit.score}
+    assert first.place["hits"][0] == expected
+
+
+def test_the_options_of_one_question(framework: Framework, index: Index) -> None:
+    made = framework.retriever(index, where='document = "gold"')
+
+    def documents(asked: Any, **options: Any) -> set[str]:
+        return {each.place["document"] for each in framework.ask(asked, WATER, **options)}
+
+    assert documents(made) == {"gold"}
+    assert documents(made, where='document = "ships"') == {"ships"}
+    assert documents(made) == {"gold"}, "an option of one question stayed"
+    plain = framework.retriever(index)
+    assert documents(plain, documents=["bees"]) == {"bees"}
+    assert len(framework.ask(plain, WATER, **{framework.k: 1})) == 1
+    with pytest.raises(InputError):
+        framework.retriever(index, where="kind =")
+
+
+def test_the_limits_of_a_retriever(framework: Framework, index: Index) -> None:
+    assert framework.ask(framework.retriever(index, min_score=1.0), WATER) == []
+    short = framework.retriever(index, budget="30c", **{framework.k: None})
+    assert sum(len(each.text) for each in framework.ask(short, WATER)) <= 30
+
+
+def test_waiting_leaves_the_loop_free(
+    framework: Framework, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search waits for something that only the loop does: a blocked loop would never end."""
+    released = threading.Event()
+    run = index.model._engine.run
+
+    def waiting(*args: Any) -> Any:
+        assert released.wait(30), "the loop was blocked"
+        return run(*args)
+
+    monkeypatch.setattr(index.model._engine, "run", waiting)
+
+    async def both() -> list[Found]:
+        made = framework.retriever(index, **{framework.k: 1})
+        task = asyncio.ensure_future(framework.wait(made, WATER))
+        await asyncio.sleep(0.01)
+        assert not task.done()
+        released.set()
+        return await task
+
+    assert len(asyncio.run(both())) == 1
+
+
+def test_the_lines_of_use_run(framework: Framework, reports: Path) -> None:
+    names = run_use(framework.adapter)
+    first = framework.read(names.get("documents") or names["nodes"])[0]
+    assert "signed by Ada Lovelace" in first.text
+    assert first.place["source"] == str(reports / "contract.txt")
+
+
+def test_a_retriever_of_a_folder_is_copied_and_pickled(framework: Framework, reports: Path) -> None:
+    made = framework.retriever(str(reports / "reports.milepost"))
     before = pickle.dumps(made)
-    found = len(ask(made))
+    found = len(framework.ask(made, "Who signed?"))
     assert found
     for again in (
         pickle.loads(before),
@@ -38,7 +162,7 @@ def test_a_retriever_of_a_folder_is_copied_and_pickled(framework: str, reports: 
         copy.deepcopy(made),
         pickle.loads(pickle.dumps(made)),
     ):
-        assert len(ask(again)) == found
+        assert len(framework.ask(again, "Who signed?")) == found
 
 
 def test_an_open_index_is_shared_by_copies_and_not_pickled(index: Index) -> None:

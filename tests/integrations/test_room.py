@@ -13,7 +13,6 @@ FRAMEWORKS = {"langchain_core", "llama_index", "haystack", "sentence_transformer
 
 
 def test_importing_the_room_imports_no_framework() -> None:
-    """Not even what the retrievers share does."""
     code = "import sys, milepost.integrations.retrieval\nprint(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -27,7 +26,6 @@ def test_importing_the_room_imports_no_framework() -> None:
 
 
 def test_what_retrievers_share(index: Index, reports: Path) -> None:
-    """An open index stays as it is, a folder is opened for reading, metadata has all details."""
     assert opened(index) is index
     with opened("reports.milepost") as read:
         assert len(read.documents()) == 2

@@ -32,14 +32,12 @@ TEXTS = ["One whale. Two whales.", "", "Three ships sail. " * 200, "Gold melts."
 
 @pytest.fixture(scope="module")
 def light() -> Encoder:
-    """The small shipped model, which lies in a folder."""
     if "landmark-light" not in {model.manifest.name for model in shipped_models()}:
         pytest.skip("landmark-light is not shipped here")
     return milepost.load("landmark-light")
 
 
 def test_questions_and_texts_are_read_each_in_their_way() -> None:
-    """Over several batches, in the given order, all of unit length but the empty one."""
     encoder = fake_encoder()
     model = sentence_transformer(encoder)
     questions = model.encode_query(TEXTS[:1] + TEXTS[2:], batch_size=2)
@@ -54,7 +52,6 @@ def test_questions_and_texts_are_read_each_in_their_way() -> None:
 
 
 def test_the_librarys_own_options_work() -> None:
-    """One text, prompts, tensors, truncation, int8."""
     encoder = fake_encoder()
     model = sentence_transformer(encoder, prompts={"query": "question: "}, truncate_dim=16)
     one = model.encode_query("One whale.", truncate_dim=32)
@@ -84,7 +81,6 @@ def test_a_vector_a_sentence(light: Encoder, tmp_path: Path) -> None:
 
 
 def test_a_saved_model_gives_the_same_vectors(light: Encoder, tmp_path: Path) -> None:
-    """Saved, loaded by the library, and pickled for another process; the folder is a model's."""
     model = sentence_transformer(light)
     model.save(str(tmp_path / "saved"))
     with pytest.raises(ValueError, match="trust_remote_code"):
@@ -100,7 +96,6 @@ def test_a_saved_model_gives_the_same_vectors(light: Encoder, tmp_path: Path) ->
 
 
 def test_what_has_no_folder_cannot_be_saved(tmp_path: Path) -> None:
-    """An encoder in memory; and a folder that is no model cannot be loaded."""
     with pytest.raises(InputError, match="no folder"):
         sentence_transformer(fake_encoder()).save(str(tmp_path / "saved"))
     with pytest.raises(ModelError):
@@ -108,7 +103,6 @@ def test_what_has_no_folder_cannot_be_saved(tmp_path: Path) -> None:
 
 
 def test_the_lines_of_use_run(light: Encoder) -> None:
-    """The three lines of the docstring, with the shipped model."""
     model = run_use(adapter)["model"]
     question = model.encode_query("Who signed the contract?")
     scores = model.similarity(question, model.encode_document(["Ada signed it.", "Bees build."]))

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import milepost
 from milepost.errors import InputError, UnknownDocument
-from milepost.library import Library, document_id
+from milepost.library import Indexer, Library, document_id
 from milepost.library.documents import safe_name
+from milepost.text import read_file
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=400))
 def test_an_upload_stays_in_its_folder(name: str) -> None:
-    """Whatever a client sends, the name is one part of a path and short enough for every disk."""
     try:
         safe = safe_name(name)
     except InputError:
@@ -62,10 +64,55 @@ def test_documents_are_found_by_id_and_title(tmp_path: Path) -> None:
 
 
 def test_what_is_said_of_the_index_holds_no_path(tmp_path: Path) -> None:
-    """A client learns the name of the index, not where it is."""
     from milepost.testing import fake_index
 
     db = tmp_path / "papers.milepost"
     library = Library(fake_index(), db / "uploads")
     said = library.without_path(f"no space left for the index {db}; its contents are intact")
     assert said == "no space left for the index papers.milepost; its contents are intact"
+
+
+@pytest.fixture
+def index():
+    with milepost.open(None, model="landmark-light") as opened:
+        yield opened
+
+
+def test_everything_given_is_indexed(index, tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"{number}.txt").write_text(f"Note {number} is here.", encoding="utf-8")
+    (tmp_path / "bad.pdf").write_bytes(b"%PDF-1.4")
+    indexer = Indexer(index, read_file)
+    indexer.add([tmp_path])
+    assert indexer.progress().waiting == 1
+    indexer.start()
+    assert indexer.join(60)
+    progress = indexer.progress()
+    assert (progress.indexed, progress.idle) == (3, True)
+    assert [Path(name).name for name, _ in progress.failed] == ["bad.pdf"]
+    indexer.stop()
+
+
+def test_an_end_in_the_middle_keeps_what_was_stored(index, tmp_path: Path) -> None:
+    first, second = tmp_path / "a.txt", tmp_path / "b.txt"
+    first.write_text("One is whole.", encoding="utf-8")
+    second.write_text("Two is long. " * 2000, encoding="utf-8")
+    reached, go = threading.Event(), threading.Event()
+
+    def between(*_: object) -> None:
+        progress = indexer.progress()
+        if progress.step is not None and progress.step.name == str(second) and progress.step.done:
+            reached.set()
+            assert go.wait(60)
+
+    indexer = Indexer(index, read_file, between)
+    indexer.add([first, second])
+    indexer.start()
+    assert reached.wait(60)
+    ending = threading.Thread(target=indexer.stop)
+    ending.start()
+    go.set()
+    ending.join(60)
+    assert not ending.is_alive()
+    assert [info.name for info in index.documents()] in ([str(first)], [str(first), str(second)])
+    assert index.document(str(first)).text == "One is whole."

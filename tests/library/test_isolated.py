@@ -117,7 +117,6 @@ def test_a_reader_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
 
 
 def _runs(pid: int) -> bool:
-    """Whether a process is there, and not only its record."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="ascii").split()[2] != "Z"
     except OSError:

@@ -16,7 +16,6 @@ from support.page_documents import ACROSS, harbour
 
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is remembered from another test."""
     monkeypatch.setattr(reading, "_locators", type(reading._locators)())
 
 

@@ -74,7 +74,6 @@ def test_every_name_of_a_folder_has_its_reason(folder: Path) -> None:
 
 
 def test_the_plan_is_what_add_then_does(folder: Path) -> None:
-    """Before the first time, and after files were changed, removed, ignored and added."""
     with milepost.open(model=fake_encoder()) as index:
         for change in (lambda: None, lambda: disturb(folder)):
             change()

@@ -15,7 +15,6 @@ from support.scan_writer import needs_ocr, scan
 
 
 def test_a_server_recognises_and_keeps_boxes(tmp_path: Path) -> None:
-    """An upload is recognised within the process' limits; a span's boxes need no second reading."""
     needs_ocr()
     page = PdfPage()
     page.text(72, 700, "Badgers dig deep setts under the oak.", size=14)

@@ -29,7 +29,6 @@ def _next(updates: Generator[IndexReport | MilepostError, None, None]) -> IndexR
 
 
 def test_changes_between_two_looks_are_found(tmp_path: Path) -> None:
-    """Before the folder is followed, and after it was made anew but not yet followed again."""
     folder = tmp_path / "folder"
     folder.mkdir()
     with milepost.open(None, model="landmark-light") as index:
@@ -48,7 +47,6 @@ def test_changes_between_two_looks_are_found(tmp_path: Path) -> None:
 
 
 def test_a_sidecar_that_is_corrected_is_read_again(tmp_path: Path) -> None:
-    """A document that failed for its sidecar is read once that is mended; nothing is encoded."""
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "note.txt").write_text("Moles are nearly blind.\n", encoding="utf-8")

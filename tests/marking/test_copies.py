@@ -54,7 +54,6 @@ console.log(JSON.stringify(found));
 
 
 def make(path: Path, *, stream: bool = False, **options: object) -> Path:
-    """A PDF of two pages with four sentences, one of which goes over two lines."""
     pages = [PdfPage(**options), PdfPage(**options)]
     pages[0].text(72, 700, LINES[0])
     pages[0].lines(72, 660, LINES[1:3])
@@ -107,7 +106,6 @@ def coloured(picture: np.ndarray) -> np.ndarray:
 
 
 def annotations(path: Path) -> list[dict[str, object]]:
-    """The highlights of a file, read by PDFium."""
     found = []
     document = pypdfium2.PdfDocument(path)
     for number in range(len(document)):
@@ -136,7 +134,6 @@ QUESTION = "which old book says that gold is heavier than lead?"
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_copy_begins_with_the_original(tmp_path: Path, stream: bool) -> None:
-    """Bytes are added behind it; tables of objects of either kind go on in their own kind."""
     path, out = make(tmp_path / "a.pdf", stream=stream), tmp_path / "out.pdf"
     marked = annotate(indexed(path), path, QUESTION, out, k=1)
     assert marked.path == out
@@ -158,7 +155,6 @@ def test_a_copy_begins_with_the_original(tmp_path: Path, stream: bool) -> None:
 
 
 def test_what_a_highlight_says(pdf: Path, tmp_path: Path) -> None:
-    """One quad a line, printed, with the question and the probability, in any script."""
     out = tmp_path / "out.pdf"
     index = indexed(pdf)
     asked = ["gold heavier than lead, says “the old book” 金?", "which ships\ndo tugs pull"]
@@ -183,7 +179,6 @@ def test_what_a_highlight_says(pdf: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("crop", [None, (50, 200, 560, 780)])
 @pytest.mark.parametrize("draw", ["pdfium", "poppler"])
 def test_highlights_lie_on_their_words(tmp_path: Path, rotate: int, crop, draw: str) -> None:
-    """Colour inside of the boxes and nowhere else; the letters stay dark."""
     path, out = make(tmp_path / "a.pdf", rotate=rotate, crop=crop), tmp_path / "out.pdf"
     index = indexed(path)
     marked = annotate(index, path, QUESTION, out, k=1)
@@ -208,7 +203,6 @@ def test_highlights_lie_on_their_words(tmp_path: Path, rotate: int, crop, draw: 
 
 
 def test_questions_have_their_own_colours(pdf: Path, tmp_path: Path) -> None:
-    """Two questions, two colours; the same question twice is one."""
     out = tmp_path / "out.pdf"
     asked = ["gold heavier than lead says the book", "tugs pull ships", "tugs pull ships"]
     marked = annotate(indexed(pdf), pdf, asked, out, k=1)
@@ -221,7 +215,6 @@ def test_questions_have_their_own_colours(pdf: Path, tmp_path: Path) -> None:
 
 
 def test_pdfjs_shows_them(pdf: Path, tmp_path: Path) -> None:
-    """The viewer in Firefox finds the highlights with their appearances and comments."""
     if not os.environ.get("MILEPOST_TEST_PDFJS") or shutil.which("node") is None:
         pytest.skip("needs node, and MILEPOST_TEST_PDFJS naming legacy/build/pdf.mjs of pdfjs-dist")
     script, out = tmp_path / "read.mjs", tmp_path / "out.pdf"
@@ -240,7 +233,6 @@ def test_pdfjs_shows_them(pdf: Path, tmp_path: Path) -> None:
 
 
 def test_a_copy_of_a_copy_keeps_both(pdf: Path, tmp_path: Path) -> None:
-    """A marked file can be marked again; old highlights stay."""
     once, twice = tmp_path / "once.pdf", tmp_path / "twice.pdf"
     annotate(indexed(pdf), pdf, QUESTION, once, k=1)
     annotate(indexed(once), once, "tugs pull ships", twice, k=1)
@@ -252,7 +244,6 @@ def test_a_copy_of_a_copy_keeps_both(pdf: Path, tmp_path: Path) -> None:
 
 
 def test_a_passage_over_two_pages_has_two_highlights(tmp_path: Path) -> None:
-    """One on each page that it stands on."""
     pages = [PdfPage(), PdfPage()]
     pages[0].lines(72, 100, ["Gold melts at 1064 degrees and is, as the old"])
     pages[1].lines(72, 700, ["book about metals says, heavier than lead."])
@@ -267,7 +258,6 @@ def test_a_passage_over_two_pages_has_two_highlights(tmp_path: Path) -> None:
 
 @pytest.mark.shared
 def test_encrypted_files_stay_encrypted(shared_data: Path, tmp_path: Path) -> None:
-    """A file that opens without a password keeps its encryption, and its comments are readable."""
     path = shared_data / "files" / "pdf-encrypted-opens-without-password.pdf"
     out = tmp_path / "out.pdf"
     index = indexed(path)
@@ -284,7 +274,6 @@ def test_encrypted_files_stay_encrypted(shared_data: Path, tmp_path: Path) -> No
 
 
 def test_restricted_files_are_refused(pdf: Path, tmp_path: Path) -> None:
-    """Where the owner allows no comments, an error says how to make a copy."""
     if shutil.which("qpdf") is None:
         pytest.skip("needs qpdf")
     for number, allowed in ((3, "none"), (4, "annotate")):
@@ -303,7 +292,6 @@ def test_restricted_files_are_refused(pdf: Path, tmp_path: Path) -> None:
 
 
 def test_damaged_ends_are_refused(pdf: Path, tmp_path: Path) -> None:
-    """Where PDFium had to rebuild the table of objects nothing can be added to it."""
     data = pdf.read_bytes()
     for number, broken in enumerate(
         (data[: data.rindex(b"startxref")], data + b"trailing", b"junk\n" + data)
@@ -316,7 +304,6 @@ def test_damaged_ends_are_refused(pdf: Path, tmp_path: Path) -> None:
 
 
 def test_files_are_replaced_when_told(pdf: Path, tmp_path: Path) -> None:
-    """Neither the source nor another file is overwritten by mistake."""
     index, data = indexed(pdf), pdf.read_bytes()
     with pytest.raises(InputError, match="is the PDF itself"):
         annotate(index, pdf, QUESTION, pdf)
@@ -341,7 +328,6 @@ def test_files_are_replaced_when_told(pdf: Path, tmp_path: Path) -> None:
 
 
 def test_nothing_found_writes_nothing(pdf: Path, tmp_path: Path) -> None:
-    """Below the probability asked for there is no file."""
     out = tmp_path / "out.pdf"
     marked = annotate(indexed(pdf), pdf, [QUESTION, "ships"], out, min_score=1.0)
     assert (marked.path, marked.highlights) == (None, 0)
@@ -350,7 +336,6 @@ def test_nothing_found_writes_nothing(pdf: Path, tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_marked(pdf: Path, tmp_path: Path) -> None:
-    """Other formats, texts of the caller, files that have changed, and no question."""
     note = tmp_path / "note.txt"
     note.write_text("Gold is heavier than lead.", encoding="utf-8")
     index = indexed(pdf)
@@ -368,7 +353,6 @@ def test_what_cannot_be_marked(pdf: Path, tmp_path: Path) -> None:
 
 
 def test_signed_files_get_a_note(pdf: Path, tmp_path: Path) -> None:
-    """A signature field with a signature: the note says what viewers may show."""
     data = pdf.read_bytes()
     fields = b"/AcroForm << /SigFlags 3 /Fields [<< /FT /Sig /T (S) /V << /Type /Sig /Filter /F "
     fields += b"/ByteRange [0 1 2 3] /Contents <00> >> >>] >> >>"

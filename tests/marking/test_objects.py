@@ -30,7 +30,6 @@ VALUES = st.recursive(
 
 @given(VALUES, st.sampled_from([b"", b" ", b"\n/Next", b">>", b"]", b"(x)", b"<</A 1>>"]))
 def test_a_value_ends_where_the_next_thing_begins(value: bytes, rest: bytes) -> None:
-    """Whatever strings, lists and dictionaries hold, marks inside of strings do not count."""
     if value[-1:].isalnum() and rest[:1].isalnum():
         rest = b" " + rest
     assert value_end(b"  " + value + rest, 0) == 2 + len(value)
@@ -38,14 +37,12 @@ def test_a_value_ends_where_the_next_thing_begins(value: bytes, rest: bytes) -> 
 
 @given(st.dictionaries(st.sampled_from([b"/A", b"/Size", b"/ID"]), VALUES))
 def test_entries_of_a_dictionary(values: dict[bytes, bytes]) -> None:
-    """Each key with its value as it is written."""
     written = b"<< " + b"".join(b"%s %s " % pair for pair in values.items()) + b">>"
     assert entries(written) == values
 
 
 @given(st.lists(st.tuples(st.integers(1, 999), VALUES, st.none() | st.binary(max_size=20))))
 def test_objects_one_behind_the_other(objects: list[tuple[int, bytes, bytes | None]]) -> None:
-    """Numbers, values and streams; a stream ends after its length, whatever it holds."""
     data, wanted = b"%PDF", []
     for number, value, stream in objects:
         if stream is None:
@@ -64,13 +61,11 @@ def test_objects_one_behind_the_other(objects: list[tuple[int, bytes, bytes | No
 
 @pytest.mark.parametrize("data", [b"", b">>", b"(abc", b"<abc", b"<<", b"[1 2"])
 def test_what_does_not_end(data: bytes) -> None:
-    """An error, never an endless loop."""
     with pytest.raises(ValueError):
         value_end(data, 0)
 
 
 def test_an_object_that_does_not_end() -> None:
-    """Its number is in the error; a key without a value is one as well."""
     with pytest.raises(ValueError):
         entries(b"<</A>>")
     with pytest.raises(ValueError, match="object 7"):

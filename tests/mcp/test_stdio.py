@@ -25,8 +25,6 @@ PATIENCE = 60.0
 
 
 class Agent:
-    """A client that writes lines as they are."""
-
     def __init__(self, folder: Path, cache: Path) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "milepost", "mcp", folder, "--model", "landmark-light"],
@@ -59,7 +57,6 @@ class Agent:
         self.process.stdin.flush()
 
     def end(self, code: int | None = None) -> None:
-        """Wait for it, or end it; close the pipes."""
         if code is None:
             self.process.kill()
         ended = self.process.wait(60)
@@ -106,7 +103,6 @@ def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
 def test_a_line_that_is_no_message_is_answered(
     agent: Agent, line: bytes, code: int, identity: Any
 ) -> None:
-    """With its id where it has one, so that no client waits for ever; and the next one works."""
     agent.send(line)
     got = agent.got()
     assert (got["error"]["code"], got["id"]) == (code, identity)
@@ -114,7 +110,6 @@ def test_a_line_that_is_no_message_is_answered(
 
 
 def test_a_title_is_one_line(agent: Agent) -> None:
-    """In the list, and where a search finds it."""
     for _ in range(200):
         listed = agent.call("documents")["structuredContent"]
         if listed["total"]:
@@ -128,7 +123,6 @@ def test_a_title_is_one_line(agent: Agent) -> None:
 
 
 def test_a_nested_cursor_and_wrong_documents_are_refused(agent: Agent) -> None:
-    """In one line that says what was wrong."""
     nested = base64.urlsafe_b64encode(b"[" * 20_000).decode()
     got = agent.call("search", question="marmot", cursor=nested)
     assert got["isError"]
@@ -139,7 +133,6 @@ def test_a_nested_cursor_and_wrong_documents_are_refused(agent: Agent) -> None:
 
 
 def test_one_interrupt_ends_it(tmp_path: Path) -> None:
-    """As every command: with exit code 130."""
     (tmp_path / "notes").mkdir()
     agent = Agent(tmp_path / "notes", tmp_path / "cache")
     agent.process.send_signal(signal.SIGINT)

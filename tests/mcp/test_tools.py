@@ -40,8 +40,6 @@ def server(index):
 
 
 def call(server, name: str, **arguments):
-    """The result of one call."""
-
     async def ask():
         async with Client(server) as client:
             return await client.call_tool(name, arguments)
@@ -154,7 +152,6 @@ def test_tools_say_that_they_only_look(server) -> None:
 
 
 def test_over_stdio_with_a_folder(tmp_path: Path) -> None:
-    """The command that a client starts; a link out of the folder is not followed."""
     folder = tmp_path / "docs"
     folder.mkdir()
     (folder / "bees.txt").write_text("Bees make wax in eight glands.", encoding="utf-8")
@@ -264,7 +261,6 @@ def test_install_leaves_a_file_that_it_does_not_understand(tmp_path: Path) -> No
 
 
 def test_a_filter_limits_the_documents(server) -> None:
-    """`where` chooses documents by their properties; a bad one is reported to the agent."""
     found = call(server, "search", question=QUESTION, where='document = "note.txt"')
     assert set(found.structured_content["documents"].values()) == {"note.txt"}
     none = call(server, "search", question=QUESTION, where="year > 2020").structured_content

@@ -20,7 +20,6 @@ PARTS = st.text(min_size=1, max_size=8).filter(lambda part: "/" not in part and 
     st.lists(PARTS, max_size=4).map("/".join),
 )
 def test_what_is_written_is_read_again(scheme: str, bucket: str, key: str) -> None:
-    """Every address is written in one way, which reads as the same address."""
     address = ObjectAddress(scheme, bucket, key)
     assert is_address(str(address))
     assert ObjectAddress.parse(str(address)) == address
@@ -38,7 +37,6 @@ def test_what_is_written_is_read_again(scheme: str, bucket: str, key: str) -> No
     ],
 )
 def test_a_key_is_what_stands_behind_the_bucket(address: str, parts: tuple[str, ...]) -> None:
-    """Nothing of a key is decoded; the last slash of a prefix does not count."""
     found = ObjectAddress.parse(address)
     assert (found.scheme, found.bucket, found.key) == parts
 

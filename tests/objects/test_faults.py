@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -13,6 +11,7 @@ import milepost
 from milepost.errors import InputError, MissingExtra
 from milepost.objects import ObjectAddress, ObjectFile, bucket, downloads, faults
 from milepost.testing import fake_encoder
+from support.http_server import Handler, listening
 from support.s3 import KEYS
 
 pytest.importorskip("obstore", reason="needs the extra objects")
@@ -25,29 +24,15 @@ def answering(status: int, body: str = "") -> Iterator[tuple[str, list[str]]]:
     """A server that gives one answer to all; its address, and the paths it was asked for."""
     asked: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Answering(Handler):
         def do_GET(self) -> None:
             asked.append(self.path)
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command == "GET":
-                self.wfile.write(body.encode())
+            self.answer(status, body.encode())
 
         do_HEAD = do_GET
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(Answering) as url:
+        yield url, asked
 
 
 @pytest.fixture(autouse=True)
@@ -76,7 +61,6 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_each_answer_has_its_line(monkeypatch, status: int, code: str, said: str) -> None:
-    """One line, which holds neither a key nor what the server wrote."""
     body = f"<Error><Code>{code}</Code><Message>secret words</Message></Error>"
     with answering(status, body) as (endpoint, _):
         monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
@@ -118,7 +102,6 @@ def test_an_endpoint_without_tls_is_refused_unless_allowed(monkeypatch) -> None:
 
 
 def test_a_server_that_is_not_there_is_given_up(monkeypatch) -> None:
-    """After three objects the others are not tried; nothing waits for minutes."""
     with answering(200) as (endpoint, _):
         pass  # nobody listens there any more
     monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
@@ -136,7 +119,6 @@ def test_a_server_that_is_not_there_is_given_up(monkeypatch) -> None:
 
 
 def test_a_failed_listing_removes_nothing(monkeypatch) -> None:
-    """A bucket that cannot be listed today is in the report, and an error raises nothing."""
     with answering(503) as (endpoint, _), milepost.open(model=fake_encoder()) as index:
         monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
         name = "s3://reports/2026/bees.txt"
@@ -158,7 +140,6 @@ def test_what_the_environment_lacks_is_named(address: str, said: str) -> None:
 
 
 def test_the_extra_is_named(monkeypatch) -> None:
-    """Before anything is read."""
     monkeypatch.setitem(__import__("sys").modules, "obstore", None)
     with (
         milepost.open(model=fake_encoder()) as index,

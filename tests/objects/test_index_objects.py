@@ -18,7 +18,6 @@ GOLD = "Gold melts at 1064 degrees. It never rusts."
 
 
 def pdf(*lines: str) -> bytes:
-    """A PDF of one page."""
     page = PdfPage()
     page.lines(72, 700, list(lines))
     return write_pdf([page])
@@ -32,7 +31,6 @@ def index():
 
 @pytest.fixture
 def reports(s3: S3) -> S3:
-    """A prefix with two documents, and what is skipped."""
     s3.put("reports/bees.txt", BEES)
     s3.put("reports/deep/gold leaf.pdf", pdf("Gold melts at 1064 degrees."))
     s3.put("reports/.hidden.txt", "Hidden.")
@@ -45,7 +43,6 @@ def reports(s3: S3) -> S3:
 
 
 def test_a_prefix_is_indexed_and_not_read_again(index, reports: S3) -> None:
-    """Two objects are downloaded, once; the sources are their addresses."""
     names = (reports.url("reports/bees.txt"), reports.url("reports/deep/gold leaf.pdf"))
     report = index.add(reports.url("reports/"))
     assert (report.added, report.failed) == (names, {})
@@ -57,7 +54,6 @@ def test_a_prefix_is_indexed_and_not_read_again(index, reports: S3) -> None:
 
 
 def test_a_changed_a_new_and_a_deleted_object(index, reports: S3) -> None:
-    """One is read again although its size is the same, one is new, one is removed."""
     index.add([reports.url("reports"), reports.url("reports-old")])
     reports.read()
     reports.put("reports/bees.txt", BEES.replace("wax", "mud"))
@@ -82,7 +78,6 @@ def test_the_same_bytes_written_again_are_not_read(index, s3: S3) -> None:
 
 
 def test_one_object_is_read_whatever_its_suffix(index, s3: S3) -> None:
-    """An object that is named is tried; its neighbours are neither read nor removed."""
     s3.put("bees.dat", BEES)
     s3.put("gold.txt", GOLD)
     assert index.add(s3.url()).added == (s3.url("gold.txt"),)
@@ -92,7 +87,6 @@ def test_one_object_is_read_whatever_its_suffix(index, s3: S3) -> None:
 
 
 def test_files_and_objects_together(index, s3: S3, tmp_path: Path) -> None:
-    """A folder is brought up to date without harm to a bucket, and the other way round."""
     s3.put("gold.txt", GOLD)
     (tmp_path / "bees.txt").write_text(BEES, encoding="utf-8")
     assert len(index.add([tmp_path, s3.url()]).added) == 2
@@ -104,7 +98,6 @@ def test_files_and_objects_together(index, s3: S3, tmp_path: Path) -> None:
 
 
 def test_poison_and_empty_objects_are_named(index, s3: S3) -> None:
-    """What cannot be read is in the report; the others are indexed."""
     s3.put("broken.pdf", b"%PDF-1.4 and nothing else")
     s3.put("empty.txt", b"")
     s3.put("good.txt", GOLD)
@@ -115,7 +108,6 @@ def test_poison_and_empty_objects_are_named(index, s3: S3) -> None:
 
 
 def test_an_object_that_vanishes_is_named(index, s3: S3, monkeypatch) -> None:
-    """It was listed and is gone when it is downloaded."""
     s3.put("bees.txt", BEES)
     s3.put("gold.txt", GOLD)
     listed = milepost.intake.objects
@@ -155,7 +147,6 @@ def test_an_object_that_changes_after_the_listing_is_read_the_next_time(
 
 
 def test_many_objects_are_read_in_order_and_once(index, s3: S3) -> None:
-    """More objects than are downloaded ahead, each its own text."""
     names = [f"{number:03}.txt" for number in range(3 * downloads.AHEAD + 1)]
     for name in names:
         s3.put(name, f"This is the text of {name}.")
@@ -165,7 +156,6 @@ def test_many_objects_are_read_in_order_and_once(index, s3: S3) -> None:
 
 
 def test_ignore_files_and_sidecars(index, s3: S3) -> None:
-    """Patterns of the prefix hold below it; a sidecar describes its object and is part of it."""
     s3.put(".milepostignore", "drafts/\n*.log\n!keep.log\n")
     s3.put("drafts/a.txt", "A draft.")
     s3.put("x.log", "A log.")
@@ -188,7 +178,6 @@ def test_an_index_in_a_bucket_is_skipped(index, s3: S3) -> None:
 
 
 def test_boxes_are_found_in_the_object(index, s3: S3) -> None:
-    """The PDF is downloaded when boxes are wanted; one that has changed is refused."""
     s3.put("gold.pdf", pdf("Gold melts at 1064 degrees.", "It never rusts."))
     index.add(s3.url())
     document = index.document(s3.url("gold.pdf"))
@@ -219,7 +208,6 @@ def test_too_large_an_object_is_not_downloaded(s3: S3) -> None:
 
 
 def test_nothing_is_removed_when_a_bucket_is_gone(index, s3: S3) -> None:
-    """A bucket that does not exist is named, and what was indexed of it stays."""
     s3.put("bees.txt", BEES)
     index.add(s3.url())
     s3.store.delete("bees.txt")
@@ -236,7 +224,6 @@ def test_a_prefix_without_objects_is_named(index, s3: S3) -> None:
 
 
 def test_a_key_that_cannot_be_asked_for_is_named(index, s3: S3) -> None:
-    """No client lists such a key; the line names it, and nothing is removed."""
     s3.put("a/bees.txt", BEES)
     index.add(s3.url())
     s3.put_as_is("b//x.txt", b"x")

@@ -19,7 +19,6 @@ PROSE = "The fee was raised to five pounds, and those who could not pay it were 
 def noted(
     question: str, *passages: str, reads: SupportedLanguages | None = ENGLISH, known: float = 1.0
 ) -> str:
-    """The note, "" for none."""
     notes = language_notes(question, passages, reads, known, 0.4)
     assert len(notes) <= 1
     return "".join(notes)
@@ -68,7 +67,6 @@ def test_a_question_in_another_language() -> None:
 
 
 def test_vocabulary_decides_where_the_language_does_not() -> None:
-    """Notation has no language; nor does a model that is not one of Milepost's."""
     for note in (
         noted("C8H10N4O2", "CN1C=NC2=C1C(=O)N(C(=O)N2C)C", known=0.3),
         noted("Wer?", PAGES["de", "Latin"], reads=None, known=0.3),

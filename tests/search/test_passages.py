@@ -21,7 +21,6 @@ from milepost.search.passages import (
 
 @st.composite
 def scored(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
-    """Scores (ties are likely) and the documents' document_offsets."""
     sizes = draw(st.lists(st.integers(1, 12), min_size=1, max_size=5))
     n = sum(sizes)
     values = draw(st.lists(st.integers(-4, 8), min_size=n, max_size=n))
@@ -57,7 +56,6 @@ def assert_runs(runs: list[Run], scores: np.ndarray, document_offsets: np.ndarra
 def test_selection_spends_the_budget_on_the_best(
     given_: tuple[np.ndarray, np.ndarray], k: int | None, budget: int, data: st.DataObject
 ) -> None:
-    """Only the last sentence crosses the budget; without a limit the best sentences are taken."""
     scores, document_offsets = given_
     n = len(scores)
     costs = data.draw(st.lists(st.integers(1, 40), min_size=n, max_size=n))
@@ -85,7 +83,6 @@ def test_selection_spends_the_budget_on_the_best(
 
 
 def test_a_passage_grows_until_it_is_long_enough() -> None:
-    """Neighbours join, the better side first, up to a length; with no limit of passages, all."""
     scores = np.array([1.0, 4.0, 4.5, 5.0, 4.9, 4.1, 1.0, 3.0], np.float32)
     document_offsets, lengths = np.array([0, 8]), np.full(8, LONG // 3)
     assert expand_hits(scores, document_offsets, lengths, k=1, growth_threshold=2.0) == [
@@ -105,7 +102,6 @@ def test_a_passage_grows_until_it_is_long_enough() -> None:
 
 
 def test_selection_grows_what_it_has() -> None:
-    """With as many passages as asked for, the budget goes to what stands beside them."""
     scores = np.array([5, 0, 4, 0, 3, 2, 1], np.float32)
     document_offsets = np.array([0, 5, 7])
     runs = select_within_budget(scores, document_offsets, k=1, left=3, cost=lambda _: 1)
@@ -119,7 +115,6 @@ def test_selection_grows_what_it_has() -> None:
 def test_expanded_passages(
     given_: tuple[np.ndarray, np.ndarray], k: int | None, growth_threshold: float
 ) -> None:
-    """At most ``k``; each holds a hit, all others of it score nearly as well as some hit."""
     scores, document_offsets = given_
     runs = expand_hits(
         scores, document_offsets, np.full(len(scores), 100), k=k, growth_threshold=growth_threshold
@@ -151,7 +146,6 @@ def test_expanded_by_hand() -> None:
 
 
 def test_a_short_hit_takes_what_follows() -> None:
-    """A heading that scores well brings the sentence after it, up to its document's end."""
     scores = np.array([0.0, 3.0, 0.0, 0.0, 2.0, 0.0], np.float32)
     document_offsets, lengths = np.array([0, 5, 6]), np.array([100, 20, 40, 70, 10, 100])
     runs = expand_hits(scores, document_offsets, lengths, k=1, growth_threshold=0.5)
@@ -167,7 +161,6 @@ def words(text: str) -> int:
 @settings(max_examples=60, deadline=None)
 @given(st.text("ab \n字", max_size=60), st.integers(0, 20), st.sampled_from([len, words]))
 def test_what_is_truncated_is_a_beginning_that_fits(text: str, left: int, measure: object) -> None:
-    """What is left is a beginning of the text, not over the limit, without white space after it."""
     part = truncate_to(text, left, measure)
     assert text.startswith(part)
     assert measure(part) <= left
@@ -177,7 +170,6 @@ def test_what_is_truncated_is_a_beginning_that_fits(text: str, left: int, measur
 
 
 def test_truncated_at_a_word() -> None:
-    """A word that just fits stays; one that does not goes; a single long one is cut."""
     assert truncate_to("white whales sing", 13, len) == "white whales"
     assert truncate_to("white whales sing", 12, len) == "white whales"
     assert truncate_to("white whales sing", 11, len) == "white"
@@ -187,7 +179,6 @@ def test_truncated_at_a_word() -> None:
 
 
 def test_many_passages_take_no_square_of_time() -> None:
-    """As many passages as sentences are made in one pass, whatever ``k`` says."""
     n = 20_000
     scores = np.arange(n, dtype=np.float32)
     begun = time.process_time()

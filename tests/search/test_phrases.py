@@ -8,13 +8,17 @@ from functools import cache
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from milepost.errors import BadQuestion
 from milepost.quotes import fold, occurrences, stripped
-from milepost.search import SearchModel, SearchResult, quoted, scope, search
+from milepost.search import Query, SearchModel, SearchResult, quoted, scope, search
 from milepost.search.fusion import Fusion, Reranking
-from milepost.search.query import Query
+from milepost.search.operators import Operators, read_operators
 from milepost.search.ranking import Ranking
 from milepost.store import Store
+from milepost.testing import fake_encoder
 from support.random_trees import trees
 from support.search_stores import PLAIN, asking, empty_store, put
 from support.store_reads import reads
@@ -35,7 +39,6 @@ MODELS = {
 def query(
     words: str, phrases: tuple[str, ...] = (), excluded: tuple[str, ...] = (), **options: object
 ) -> Query:
-    """A question with operators."""
     text = " ".join(
         [words, *(f'"{each}"' for each in phrases), *(f'-"{each}"' for each in excluded)]
     )
@@ -101,7 +104,6 @@ CASES = {
     "limits", [(5, None), (1, None), (3, "90c"), (None, "200c"), (None, "25t"), (2, "9t")]
 )
 def test_passages_hold_what_is_asked(model, case, limits) -> None:
-    """Whatever the model and the limits: no passage lacks a phrase or holds an excluded word."""
     store, (phrases, excluded) = scattered(1), CASES[case]
     question = query("blue pink", phrases, excluded, k=limits[0], budget=limits[1])
     result = asked(store, question, model)
@@ -118,7 +120,6 @@ def test_passages_hold_what_is_asked(model, case, limits) -> None:
 
 
 def test_k_passages_are_filled() -> None:
-    """Phrases far down in the ranking still fill the result: nothing is filtered afterwards."""
     store = empty_store()
     for d in range(9):
         put(
@@ -135,7 +136,6 @@ def test_k_passages_are_filled() -> None:
 
 
 def test_excluded_sentences_part_passages() -> None:
-    """A passage stops at what it must not hold, on both sides."""
     store = empty_store()
     put(store, "d", ["Bees a. ", "Bees b. ", "Bees and wasps. ", "Bees c. ", "Bees d. "])
     question = query("bees", (), ("wasps",))
@@ -147,7 +147,6 @@ def test_excluded_sentences_part_passages() -> None:
 
 
 def test_words_are_whole_and_their_case_does_not_count() -> None:
-    """Phrases and exclusions match words, not their endings or parts."""
     store = empty_store()
     put(store, "d", ["The Whale sings. ", "\n\nWhales sing. ", "\n\nA narwhale sings. "])
     assert [p.text[:9] for p in asked(store, query("sing", ("whale",))).passages] == ["The Whale"]
@@ -157,7 +156,6 @@ def test_words_are_whole_and_their_case_does_not_count() -> None:
 
 
 def test_a_core_that_no_budget_holds_is_cut_around_the_phrase() -> None:
-    """The phrase stays; where not even that fits, nothing is found and a note says why."""
     store = empty_store()
     put(store, "d", ["One two three four five six seven golden honey eight nine ten eleven. "])
     for budget, wanted in (
@@ -176,7 +174,6 @@ def test_a_core_that_no_budget_holds_is_cut_around_the_phrase() -> None:
 
 
 def test_the_budget_is_filled_beside_the_phrases() -> None:
-    """What is left is spent on sentences around them, never on a passage without one."""
     store = empty_store()
     put(store, "d", [f"Sentence {n} of bees. " for n in range(30)])
     question = query("bees", ("sentence 9",), budget="130c")
@@ -186,7 +183,6 @@ def test_the_budget_is_filled_beside_the_phrases() -> None:
 
 
 def test_min_score_filters_the_same_result() -> None:
-    """As without phrases: passages below it are left out and nothing takes their place."""
     store = scattered(3)
     whole = asked(store, query("blue", ("red green",), k=6))
     least = whole.passages[2].score
@@ -207,7 +203,6 @@ def test_min_score_filters_the_same_result() -> None:
     ],
 )
 def test_notes_say_what_the_operators_did(phrases, excluded, note) -> None:
-    """Why there is nothing, or what holds for all."""
     store = empty_store()
     put(store, "a", ["One and two. ", *(f"Filler {n} of the text. " for n in range(90)), "Three. "])
     put(store, "b", ["Four. "])
@@ -217,7 +212,6 @@ def test_notes_say_what_the_operators_did(phrases, excluded, note) -> None:
 
 
 def test_only_the_documents_asked_for() -> None:
-    """A phrase of another document is not in the text."""
     store = empty_store()
     put(store, "a", ["One zebra. "])
     put(store, "b", ["One bee. "])
@@ -230,7 +224,6 @@ def test_only_the_documents_asked_for() -> None:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_large_collections_find_what_small_ones_do(model: str, monkeypatch) -> None:
-    """Beyond the limit postings choose the documents; passages hold the same phrases."""
     store = empty_store()
     for d in range(30):
         rare = ["The golden zebra sleeps. "] if d % 7 == 3 else []
@@ -248,7 +241,6 @@ def test_large_collections_find_what_small_ones_do(model: str, monkeypatch) -> N
 
 
 def test_scores_are_those_of_the_plain_search() -> None:
-    """A sentence found either way has the same log-odds: the phrase filters, it does not score."""
     store = scattered(5)
     plain = asked(store, asking(["blue"], k=None))
     logits = {(p.document, h.start): h.logit for p in plain.passages for h in p.hits}
@@ -256,3 +248,93 @@ def test_scores_are_those_of_the_plain_search() -> None:
     for passage in held.passages:
         for hit in passage.hits:
             assert np.isclose(hit.logit, logits[passage.document, hit.start], atol=1e-5)
+
+
+MODEL = fake_encoder()
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "phrases", "excluded"),
+    [
+        ('how are "the bees" doing', "how are the bees doing", "the bees", ""),
+        ("“a b” „c d“ «e f» »g h« \"i j\"", "a b c d e f g h i j", "a b|c d|e f|g h|i j", ""),
+        ("„german” and „straight\" too", "german and straight too", "german|straight", ""),
+        ('"natural selection," he said', "natural selection, he said", "natural selection", ""),
+        ("bees -queen build", "bees build", "", "queen"),
+        ("bees -queen, -drone. build", "bees , . build", "", "queen|drone"),
+        ("-queen bees", "bees", "", "queen"),
+        ('bees -"queen bee" build', "bees build", "", "queen bee"),
+        ("bees -“queen bee”", "bees", "", "queen bee"),
+        ("bees -well-known", "bees", "", "well-known"),
+        ('a "-xzf b" -c', "a -xzf b", "-xzf b", "c"),
+        ('"a" "a" -b -b', "a a", "a", "b"),
+        ('-"5" degrees', "degrees", "", "5"),
+        ('at "-5 degrees"', "at -5 degrees", "-5 degrees", ""),
+    ],
+)  # fmt: skip
+def test_operators(text: str, question: str, phrases: str, excluded: str) -> None:
+    wanted = Operators(
+        question, *(tuple(filter(None, each.split("|"))) for each in (phrases, excluded))
+    )
+    assert read_operators(text) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "e-mail and self-made",
+        "a - b",
+        "it was -5 degrees",
+        "what does --json do",
+        "2018–2023 –word —word −word",
+        'pipes of 5" and 6" width',
+        'an open " mark',
+        '"" and "?!"',
+        "the bees' cells and the 'queen'",
+        "- ",
+        "",
+    ],
+)
+def test_what_is_not_an_operator(text: str) -> None:
+    assert read_operators(text) == Operators(text)
+
+
+@given(st.text(alphabet='ab "“”„«»-5.,\n', max_size=30))
+def test_any_text_is_read(text: str) -> None:
+    found = read_operators(text)
+    if not (found.phrases or found.excluded):
+        assert found.question == text
+        return
+    for phrase in found.phrases:
+        assert any(map(str.isalnum, phrase))
+        assert " ".join(phrase.split()) in found.question
+    letters = "".join(filter(str.isalnum, text))
+    for each in (*found.excluded, *found.excluded):  # an excluded word may have been there twice
+        assert all(map(letters.__contains__, filter(str.isalnum, each)))
+    assert set(filter(str.isalnum, found.question)) <= set(letters)
+
+
+def test_a_query_is_encoded_without_operators() -> None:
+    """Vector, terms and coverage are those of the plain question; the text stays as asked."""
+    text = 'Which "cells of wax" do bees build -queen'
+    query, plain = Query.parse(text, MODEL), Query.parse("Which cells of wax do bees build", MODEL)
+    assert query.text == text
+    assert query.question == plain.text == plain.question
+    assert query.vector.tolist() == plain.vector.tolist()
+    assert (query.terms, query.vocab_coverage) == (plain.terms, plain.vocab_coverage)
+    assert (query.phrases, query.excluded) == (("cells of wax",), ("queen",))
+    assert query.has_operators
+    assert not plain.has_operators
+
+
+def test_operators_can_be_turned_off() -> None:
+    text = 'Which "cells" do bees build -queen'
+    query = Query.parse(text, MODEL, operators=False)
+    assert (query.phrases, query.excluded, query.question) == ((), (), text)
+    assert query.vector.tolist() == MODEL.encode_query(text).tolist()
+
+
+@pytest.mark.parametrize("text", ["-queen", '-"queen bee" -drone', " -queen ?"])
+def test_only_exclusions_ask_nothing(text: str) -> None:
+    with pytest.raises(BadQuestion, match="only says what passages must not hold"):
+        Query.parse(text, MODEL)

@@ -23,7 +23,6 @@ from support.word_reranker import WordReranker
 
 
 def read_at(store: Store, order: Sequence[int], reranker: WordReranker) -> np.ndarray:
-    """Cosines of the windows around some sentences."""
     scope = gathered(store, ["common"])
     with store.snapshot() as state:
         return rerank(state, scope, np.array(order, np.int64), reranker)
@@ -40,7 +39,6 @@ def read_at(store: Store, order: Sequence[int], reranker: WordReranker) -> np.nd
 def test_windows_are_apart_within_documents_and_within_the_budget(
     sizes, random, room, budget, most, context
 ):
-    """Whatever the order: no sentence twice, no window over a border, no more than is allowed."""
     store = empty_store()
     lengths = [random.randint(1, 12) for _ in range(sum(sizes))]
     document_offsets = np.cumsum([0, *sizes])
@@ -76,7 +74,6 @@ def test_windows_are_apart_within_documents_and_within_the_budget(
 
 
 def test_a_window_grows_around_its_best_sentence():
-    """Neighbours join on both sides while there is room; the next window leaves them out."""
     store = empty_store()
     put(store, "d", [f"{'a ' * 9}s{n}. " for n in range(9)])  # ten tokens and a landmark each
     reranker = WordReranker(room=34)
@@ -87,7 +84,6 @@ def test_a_window_grows_around_its_best_sentence():
 
 @pytest.mark.parametrize("sentences", [1, 3, 40])
 def test_texts_are_read_for_many_windows_at_once(sentences):
-    """The calls of the snapshot do not grow with the documents, and a text is asked for once."""
     store = filled(900 // sentences, sentences)
     scope = gathered(store, ["common"])
     order = np.random.default_rng(1).permutation(len(scope.spans))
@@ -106,7 +102,6 @@ def test_texts_are_read_for_many_windows_at_once(sentences):
 
 
 def test_what_reranking_adds_is_above_the_least():
-    """Parts add up, what no window held keeps its score, and a low cosine takes nothing away."""
     store = filled(3, 8)
     cosines = {f"p1x{n}.": value for n, value in enumerate([0.9, 0.3, 0.1, -0.5])}
     reranker = WordReranker(lambda text: cosines.get(text.split()[-1], 0.2), room=90)
@@ -134,7 +129,6 @@ def test_what_reranking_adds_is_above_the_least():
 
 
 def test_windows_come_in_the_order_of_the_scores():
-    """The reranker is asked about the best first."""
     store = empty_store()
     for number in range(20):
         put(store, f"d{number:02}", [f"Only common words here n{number}. "])
@@ -145,7 +139,6 @@ def test_windows_come_in_the_order_of_the_scores():
 
 
 def test_a_question_too_long_for_the_reranker_is_searched_without():
-    """Where the reranker declines a question, or the question asks for none, nothing is added."""
     store, wanted = filled(2, 4), SearchModel(Ranking(Fusion()))
 
     class Declining:
@@ -160,7 +153,6 @@ def test_a_question_too_long_for_the_reranker_is_searched_without():
 
 
 def test_a_search_reranks_and_says_so():
-    """Through the whole search: a sentence that the reranker likes comes first."""
     store = empty_store()
     put(store, "d", ["Short one. ", "Another. ", f"{'supercalifragilistic ' * 40}. ", "Last one. "])
     ranking = Ranking(Fusion(rerank=Reranking(1000.0)))
@@ -184,7 +176,6 @@ def test_neighbours_have_a_share_by_hand():
 
 @pytest.mark.parametrize("change", ["replaced", "removed"])
 def test_a_document_that_changes_while_it_is_reranked(change):
-    """What the search shows is of the state that it began with; the next one has the new one."""
     store = empty_store()
     put(store, "d", ["Old words stand here. ", "More of them. "])
     put(store, "e", ["Another old text. "])
@@ -212,7 +203,6 @@ def test_a_document_that_changes_while_it_is_reranked(change):
 
 
 def test_probabilities_have_numbers_of_their_own():
-    """What was fitted to scores with a reranker is not used for scores without one."""
     fields = {
         "calibration": [0.0, 1.0, 0.0, 0.0],
         "growth_threshold": 0.5,
@@ -230,7 +220,6 @@ def test_probabilities_have_numbers_of_their_own():
 
 
 def test_a_probability_by_hand_after_reranking():
-    """Best and rest before reranking, the most that was added, and what is not known."""
     numbers = Reranking(10.0, calibration=(-2.0, 0.5, 0.25, 0.1, 3.0, 0.0))
     store, ranking = filled(2, 4), Ranking(Fusion(rerank=numbers))
     reranker = WordReranker(lambda text: 0.1 + 0.1 * int(text.split()[-1][-2]))
@@ -258,13 +247,11 @@ def test_a_probability_by_hand_after_reranking():
     ],
 )
 def test_a_calibration_of_too_few_numbers_is_refused(fields, said):
-    """A manifest of another version is named, and what mends it."""
     with pytest.raises(ModelError, match=said):
         Fusion.from_fields(fields)
 
 
 def test_a_script_that_the_tokenizer_does_not_know_is_left_to_the_words():
-    """Its sentences look alike to the reranker."""
     store = empty_store()
     put(store, "d", ["Some words. ", "Other words. "], vocab_coverage=0.25)
     plain = Ranking(Fusion(rerank=Reranking(10.0)))

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import pytest
 
 from milepost.search import scope as room
-from milepost.search.scope import gather
-from milepost.store import Entry, Store
+from milepost.store import Entry
 from milepost.terms import question_terms
 from milepost.types import Document
-from support.search_stores import asking, empty_store, filled, gathered, put, searched, unit
-from support.store_reads import Counted, reads
+from support.search_stores import empty_store, filled, gathered, put, searched, unit
+from support.store_reads import reads
 
 
 def test_everything_small_is_looked_at() -> None:
-    """All sentences of all documents, in order, each with its own similarity and words."""
     store = filled(3, 5)
     scope = gathered(store, ["p1x2", "common", "nowhere"])
     assert [info.name for info in scope.documents] == ["d0", "d1", "d2"]
@@ -32,7 +28,6 @@ def test_everything_small_is_looked_at() -> None:
 
 
 def test_a_part_is_a_slice_of_its_document() -> None:
-    """Sentence numbers lead to a document and to where its text has them."""
     store = filled(3, 5)
     scope = gathered(store, ["common"])
     info, start, end = scope.part(6, 8)
@@ -42,7 +37,6 @@ def test_a_part_is_a_slice_of_its_document() -> None:
 
 
 def test_names_filter() -> None:
-    """Only the documents named are looked at; rarity is still that of the whole index."""
     store = filled(4, 5)
     words = ["p2x1", "common"]
     some = gathered(store, words, names=["d2", "d0", "unknown"])
@@ -54,7 +48,6 @@ def test_names_filter() -> None:
 
 
 def test_deleted_documents_are_gone() -> None:
-    """Rows of removed and replaced documents are neither looked at nor counted."""
     store = filled(3, 5)
     store.delete("d0")
     put(store, "d1", ["All is new here. ", "Nothing of it is old. "])
@@ -66,7 +59,6 @@ def test_deleted_documents_are_gone() -> None:
 
 
 def test_empty_documents_are_passed_over() -> None:
-    """A document without sentences does not shift its neighbours' rows."""
     store = empty_store()
     put(store, "a", ["One word. "])
     none = np.zeros((0, 8), np.float32)
@@ -87,7 +79,6 @@ def test_empty_documents_are_passed_over() -> None:
 
 
 def test_nothing_indexed() -> None:
-    """An empty store gives an empty scope."""
     scope = gathered(empty_store(), ["word"])
     assert len(scope.spans) == 0
     assert scope.idf == {"word": 0.0}
@@ -95,7 +86,6 @@ def test_nothing_indexed() -> None:
 
 @pytest.mark.parametrize("limit", [1, 12, 30])
 def test_candidates_find_what_everything_finds(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    """Beyond the limit only documents with candidates are read; the best passage is the same."""
     store = filled(6, 12)
     for number, place in ((4, 3), (0, 0), (5, 11)):
         words = question_terms(f"p{number}x{place}")
@@ -110,7 +100,6 @@ def test_candidates_find_what_everything_finds(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_document_over_the_limit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One too large is looked at as well, also when a small one holds the first candidate."""
     monkeypatch.setattr(room, "EVERYTHING", 20)
     store = filled(1, 5)
     put(store, "large", [f"Large text at number n{n}. " for n in range(50)])
@@ -120,29 +109,7 @@ def test_a_document_over_the_limit_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_candidates_within_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the limit, too, no document is looked at that was not named."""
     monkeypatch.setattr(room, "EVERYTHING", 1)
     scope = gathered(filled(5, 6), ["common"], 3, names=["d3", "d1"])
     assert {info.name for info in scope.documents} <= {"d1", "d3"}
     assert len(scope.spans) > 0
-
-
-@cache
-def of_size(documents: int) -> Store:
-    """A store that is only read."""
-    return filled(documents, 2)
-
-
-@pytest.mark.parametrize("limit", [1, 60_000])
-@pytest.mark.parametrize("names", [None, ["d0", "d2", "d3"]])
-def test_the_number_of_calls_does_not_grow_with_the_documents(
-    monkeypatch: pytest.MonkeyPatch, limit: int, names: list[str] | None
-) -> None:
-    """Two calls of the snapshot, of few documents and of many, of any number of words."""
-    monkeypatch.setattr(room, "EVERYTHING", limit)
-    for documents, words in ((1, ["common"]), (4, []), (300, ["common", "word", "p7x1", "no"])):
-        with of_size(documents).snapshot() as state:
-            counted = Counted(state)
-            assert len(gather(counted, asking(words, names=names)).spans)
-            assert counted.calls == {"select_candidates": 1, "score_inputs": 1}
-            assert max(counted.calls.values()) == 1

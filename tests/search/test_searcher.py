@@ -43,7 +43,6 @@ MODELS = {
 
 
 def asked(store: Store, terms: list[str], seed: int = 1, **options: object) -> list[Passage]:
-    """The passages of a question."""
     return list(searched(store, terms, seed, model=MODELS["plain"], **options).passages)
 
 
@@ -96,7 +95,6 @@ def test_every_result_is_well_formed(
     k: int | None,
     budget: str | int | None,
 ) -> None:
-    """Any number of passages and any budget: neither is exceeded, and texts are slices."""
     store = with_long_sentences
     result = searched(store, ["p1x1", "word"], model=model, k=k, budget=budget)
     passages = list(result.passages)
@@ -110,7 +108,6 @@ def test_every_result_is_well_formed(
 
 
 def test_the_best_sentence_wins() -> None:
-    """A sentence that both lists prefer is the first hit of the first passage."""
     store = filled(3, 12)
     best = asked(store, ["p1x7"], vector=reads(store).vectors("d1")[7], k=3)[0]
     assert best.document == "d1"
@@ -119,7 +116,6 @@ def test_the_best_sentence_wins() -> None:
 
 
 def test_a_sentence_over_the_budget_is_cut_at_a_word() -> None:
-    """The only passage is cut where a word ends, its hit with it."""
     store = empty_store()
     put(store, "d", ["Alpha beta gamma delta epsilon. "])
     (passage,) = asked(store, ["gamma"], budget=12)
@@ -128,7 +124,6 @@ def test_a_sentence_over_the_budget_is_cut_at_a_word() -> None:
 
 
 def test_hits_outside_of_a_cut_are_not_named() -> None:
-    """A passage cut to its best sentence does not name sentences that it does not show."""
     store = empty_store()
     put(store, "d", ["First one here. ", "The needle is here. ", "The last of them all. "])
     for passage in asked(store, ["needle"], budget=25):
@@ -137,7 +132,6 @@ def test_hits_outside_of_a_cut_are_not_named() -> None:
 
 
 def test_page_and_heading_are_the_best_hits() -> None:
-    """Both are those in force where the best sentence starts."""
     store = empty_store()
     sentences = ["Intro words. ", "Chapter two. ", "The needle is here. ", "Chapter three. "]
     marks = (
@@ -156,7 +150,6 @@ def test_page_and_heading_are_the_best_hits() -> None:
 
 
 def test_an_empty_store() -> None:
-    """Nothing indexed, or nothing of the names: no passage, and the result says why."""
     result = searched(empty_store(), ["word"])
     assert result.passages == ()
     assert result.notes == ("there is no text to search",)
@@ -165,7 +158,6 @@ def test_an_empty_store() -> None:
 
 
 def test_blank_documents_are_no_answer() -> None:
-    """A document of white space gives no passage and hides no other."""
     store = empty_store()
     put(store, "blank", ["  \n "])
     put(store, "d", ["Some words. ", "Other words. "])
@@ -180,7 +172,6 @@ def test_blank_documents_are_no_answer() -> None:
 def test_a_least_probability_leaves_out_what_is_under_it(
     k: int | None, budget: str | int | None
 ) -> None:
-    """The result is the one without it, filtered; a passage of just that probability stays."""
     store, model = filled(3, 8), MODELS["plain"]
     options = {"k": k, "budget": budget, "model": model}
     whole = searched(store, ["p1x1", "common"], **options)
@@ -195,13 +186,11 @@ def test_a_least_probability_leaves_out_what_is_under_it(
 
 
 def test_a_budget_in_tokens_needs_a_count() -> None:
-    """Without a model that counts, a budget in tokens is its caller's mistake."""
     with pytest.raises(ValueError, match="tokens"):
         searched(filled(), ["common"], budget="10t")
 
 
 def test_the_reasons_of_a_result() -> None:
-    """Terms with their rarity, weights that sum to 1, and curves of the documents shown."""
     store = filled()
     result = searched(store, ["p1x7", "nowhere"], k=2)
     assert result.terms["p1x7"] > 0 == result.terms["nowhere"]
@@ -224,7 +213,6 @@ def test_the_reasons_of_a_result() -> None:
 
 
 def test_all_scores_equal() -> None:
-    """Where nothing stands out there is still an answer, the first sentences first."""
     store = empty_store()
     put(store, "d", ["Again. "] * 9, vectors=np.tile(unit(4), (9, 1)))
     passages = asked(store, ["unheard"], k=1, budget=13)
@@ -243,7 +231,6 @@ def of_size(documents: int) -> Store:
 def test_the_number_of_calls_does_not_grow(
     model: SearchModel, budget: str | None, documents: int
 ) -> None:
-    """A whole search asks the snapshot four times, and for a budget in tokens a few times more."""
     with of_size(documents).snapshot() as state:
         counted = Counted(state)
         query = asking(["p0x1", "common"], k=Limits.parse(budget=budget).k, budget=budget)

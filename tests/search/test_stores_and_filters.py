@@ -41,7 +41,6 @@ SOME = frozenset({"d4", "d5", "d13", "d16", "d17"})
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Store]]:
-    """Eighteen documents in every kind of store."""
     places: dict[str, Path | str | None] = {"memory": None}
     places["sqlite"] = tmp_path_factory.mktemp("where") / "index"
     with ExitStack() as stack:
@@ -59,7 +58,6 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Store
 
 @pytest.fixture(scope="module")
 def due_of() -> dict[object, list[SearchResult]]:
-    """What the store in memory answers."""
     return {}
 
 
@@ -81,7 +79,6 @@ def of(number: int) -> dict[str, object]:
 
 
 def asked(state: Snapshot | Counted, query: Query, where: str | None) -> SearchResult:
-    """The result of a search by similarity and words."""
     limited = replace(query, where=parse(where) if where else None)
     return search(state, limited, SearchModel(PLAIN))  # type: ignore[arg-type]
 
@@ -106,7 +103,6 @@ def test_the_passages_under_a_filter_are_those_of_memory(
     names: frozenset[str] | None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """All sentences that are left scored, or only documents with candidates."""
     if kind not in stores:
         pytest.skip(f"needs the extra {kind}")
     monkeypatch.setattr(scope, "EVERYTHING", everything)
@@ -137,7 +133,6 @@ def test_the_passages_under_a_filter_are_those_of_memory(
 def test_no_search_asks_for_the_list_of_documents(
     stores: dict[str, Store], kind: str, everything: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Four calls at most, one of them more for each phrase, whatever the filter."""
     if kind not in stores:
         pytest.skip(f"needs the extra {kind}")
     monkeypatch.setattr(scope, "EVERYTHING", everything)
@@ -155,7 +150,6 @@ def test_no_search_asks_for_the_list_of_documents(
 def test_six_round_trips_at_most(
     stores: dict[str, Store], where: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With names that are looked up first as well, and where only candidates are scored."""
     if "postgres" not in stores:
         pytest.skip("needs the extra postgres")
     names = frozenset(f"d{number}" for number in range(18))
@@ -172,7 +166,6 @@ def test_six_round_trips_at_most(
 
 
 def test_an_unknown_key_costs_nothing_else(stores: dict[str, Store]) -> None:
-    """It is refused by every store, with the nearest one, and also beside names."""
     for store in stores.values():
         with store.snapshot() as state:
             for names in (None, frozenset({"d1"})):

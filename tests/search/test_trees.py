@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from milepost.errors import ModelError
+from milepost.search import ranking as module
+from milepost.search.fusion import Fusion
+from milepost.search.ranking import Ranked, Ranking
 from milepost.search.trees import FILE, Trees, read_trees
-from support.random_trees import NAMES, grown
+from support.random_trees import NAMES, grown, trees
+from support.search_stores import filled, ranked
 
 
 def followed(trees: Trees, row: np.ndarray) -> float:
-    """The sum, one step at a time."""
     total = 0.0
     for root in trees.roots:
         place = root
@@ -27,7 +31,6 @@ def followed(trees: Trees, row: np.ndarray) -> float:
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("trees", [1, 63, 64, 130])
 def test_the_sum_is_that_of_the_leaves_and_of_the_parts(seed: int, trees: int) -> None:
-    """All rows at once give what walking each tree gives; what the columns moved adds up to it."""
     made = grown(seed, trees)
     rows = np.random.default_rng(seed).uniform(-1.5, 1.5, (9, 3)).astype(np.float32)
     rows[0, 0] = made.threshold[0]  # "at most" holds at the threshold itself
@@ -41,13 +44,11 @@ def test_the_sum_is_that_of_the_leaves_and_of_the_parts(seed: int, trees: int) -
 
 
 def test_no_rows() -> None:
-    """Nothing asked, nothing told."""
     assert grown(1).predict(np.zeros((0, 3), np.float32)).shape == (0,)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_trees_come_back_from_their_file(tmp_path: Path, seed: int) -> None:
-    """The same arrays, and the same depth found anew."""
     made = grown(seed, depth=seed)
     made.write(tmp_path)
     back = read_trees(tmp_path / FILE, NAMES)
@@ -58,13 +59,11 @@ def test_trees_come_back_from_their_file(tmp_path: Path, seed: int) -> None:
 
 
 def test_a_folder_without_trees(tmp_path: Path) -> None:
-    """No file, no close look."""
     assert read_trees(tmp_path / FILE, NAMES) is None
 
 
 @pytest.mark.parametrize("bad", [b"", b"PK\x03\x04 cut off", b"no archive at all"])
 def test_a_damaged_file_is_named(tmp_path: Path, bad: bytes) -> None:
-    """One line with the file and what to do."""
     (tmp_path / FILE).write_bytes(bad)
     with pytest.raises(ModelError, match="cannot be read"):
         read_trees(tmp_path / FILE, NAMES)
@@ -87,3 +86,55 @@ def test_trees_of_another_version_are_refused(tmp_path: Path) -> None:
     grown(1).write(tmp_path)
     with pytest.raises(ModelError, match="made for other measures"):
         read_trees(tmp_path / FILE, (*NAMES[:2], "another"))
+
+
+def scored(ranking: Ranking) -> Ranked:
+    return ranked(filled(3, 8), ["p1x1", "common"], ranking=ranking)
+
+
+@pytest.mark.parametrize("top", [5, 24, 600])
+def test_parts_add_up_and_learned_scores_come_first(
+    monkeypatch: pytest.MonkeyPatch, top: int
+) -> None:
+    monkeypatch.setattr(module, "LEARNED_TOP", top)
+    found = scored(Ranking(Fusion(), trees()))
+    assert found.learned is not None
+    assert len(found.learned.rows) == min(top, 24)
+    for number in range(24):
+        parts = found.parts(number)
+        assert sum(parts.values()) == pytest.approx(float(found.score[number]), abs=1e-4)
+        assert (found.learned.parts(number) is None) == (number not in found.learned.rows)
+    order = np.argsort(-found.fused.score, kind="stable")
+    best, beyond = order[:top], order[top:]
+    if len(beyond):
+        assert found.score[best].min() > found.score[beyond].max()
+        assert (np.diff(found.score[beyond]) <= 0).all()
+
+
+def test_without_trees_the_fused_order_stays() -> None:
+    found = scored(Ranking(Fusion(odds=(-4.0, 0.5))))
+    assert found.learned is None
+    np.testing.assert_allclose(found.score, -4.0 + 0.5 * found.fused.score, rtol=1e-5)
+    assert sum(found.parts(3).values()) == pytest.approx(float(found.score[3]), abs=1e-5)
+
+
+def test_probabilities_by_hand() -> None:
+    found = replace(scored(Ranking(Fusion(calibration=(0.5, 2.0, 1.0, 4.0)))), documents=1)
+    found.base_score[:3] = [0.0, -1.0, 1.0]
+    alone = 1 / (1 + np.exp(-(0.5 + 2.0)))
+    assert found.probability([2]) == pytest.approx(alone)
+    rest = 0.5 + 1 / (1 + np.exp(1.0))
+    both = 1 / (1 + np.exp(-(0.5 + 2.0 + np.log1p(rest))))
+    assert found.probability([1, 0, 2]) == pytest.approx(both)
+    of_many = 1 / (1 + np.exp(-(0.5 + 2.0 + 4.0 * 0.75)))
+    assert replace(found, documents=4).probability([2]) == pytest.approx(of_many)
+
+
+def test_a_model_folder_is_read(tmp_path: Path) -> None:
+    assert Ranking.read({"growth_threshold": 0.25}, tmp_path) == Ranking(
+        Fusion(growth_threshold=0.25)
+    )
+    trees().write(tmp_path)
+    read = Ranking.read({"calibration": [0.0, 1.0, 0.5]}, tmp_path)
+    assert read.trees is not None
+    assert read.fusion.calibration == (0.0, 1.0, 0.5, 0.0)  # fitted before the last one was

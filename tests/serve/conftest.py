@@ -26,7 +26,6 @@ SHIPS = "The ship Beagle left Plymouth in December 1831. It returned to Falmouth
 
 @pytest.fixture(scope="session")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two documents."""
     folder = tmp_path_factory.mktemp("texts")
     (folder / "bees.md").write_text(BEES, encoding="utf-8")
     (folder / "ships.txt").write_text(SHIPS, encoding="utf-8")
@@ -35,7 +34,6 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def server(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server of these documents, which are indexed."""
     with Server(str(texts), cache=tmp_path_factory.mktemp("cache")) as running:
         with running.client() as client:
             running.indexed(client)

@@ -37,7 +37,6 @@ def connected(server: Server, data: bytes) -> socket.socket:
 
 
 def answer(connection: socket.socket) -> bytes:
-    """All that comes until the server closes it."""
     got = b""
     with connection:
         while block := connection.recv(1 << 16):
@@ -77,7 +76,6 @@ def test_a_body_that_does_not_come_is_cut(hasty: Server) -> None:
 
 
 def test_those_who_wait_make_room(hasty: Server) -> None:
-    """More clients than there is room for send half a head: others are served."""
     held = [connected(hasty, b"GET /he") for _ in range(30)]
     try:
         with hasty.client() as client:

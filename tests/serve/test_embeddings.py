@@ -29,7 +29,6 @@ TEXTS = ["Bees make wax. Ants follow trails.", "A ship.", "Ein Satz über Bienen
 
 @pytest.mark.parametrize("form", ["float", "base64", None])
 def test_documents_are_those_of_the_encoder(client, encoder, form) -> None:
-    """Every text has the vector that the encoder gives it; tokens are counted."""
     more = {} if form is None else {"encoding_format": form}
     got = client.embeddings.create(model="landmark-light", input=TEXTS, **more)
     for number, (text, each) in enumerate(zip(TEXTS, got.data, strict=True)):
@@ -72,14 +71,9 @@ def test_models(client) -> None:
     [
         ({"input": "x", "model": "gpt"}, 404, "'gpt' is not served here; try: 'landmark-light'"),
         ({"input": "x", "model": "landmark-minilm"}, 404, "milepost serve --model landmark-minilm"),
-        ({"input": [1, 2, 3]}, 422, "check_embedding_ctx_length=False"),
-        ({"input": ["x", 3]}, 422, "input"),
-        ({"input": ""}, 422, "input"),
-        ({"input": []}, 422, "input"),
         ({"input": "x", "dimensions": 3}, 422, "dimensions"),
         ({"input": "?", "input_type": "query"}, 422, "neither letter nor digit"),
         ({"input": "a b", "input_type": "query", "landmarks": True}, 422, "landmarks"),
-        ({}, 422, "input"),
     ],
 )
 def test_what_cannot_be_encoded_is_refused(server, body, status, words) -> None:

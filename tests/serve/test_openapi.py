@@ -18,7 +18,6 @@ TABLES = {"HYPOTHESIS_STORAGE_DIRECTORY": str(Path(__file__).resolve().parents[2
 
 
 def test_generated_requests_find_no_server_error(texts: Path, tmp_path: Path) -> None:
-    """Valid and invalid requests for every route; a status of 500 or more fails."""
     with Server(str(texts), cache=tmp_path / "cache") as running:
         with running.client() as client:
             running.indexed(client)

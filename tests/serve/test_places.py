@@ -16,7 +16,6 @@ from support.server import Server
 def asked(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[httpx2.Client, dict[str, str]]]:
-    """A client of a server with a text and a PDF, and their ids by title."""
     place = tmp_path_factory.mktemp("places")
     folder = place / "files"
     folder.mkdir()
@@ -88,7 +87,6 @@ def test_peaks_are_in_the_part_that_they_stand_for(asked) -> None:
 
 
 def test_boxes_come_from_the_lines_that_were_kept(asked) -> None:
-    """A PDF that was indexed here need not be read again; one line in the list for each box."""
     client, ids = asked
     text = client.get(f"/documents/{ids['harbour.pdf']}/text").json()["text"]
     start = text.index("The committee")

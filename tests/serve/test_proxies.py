@@ -72,7 +72,6 @@ def proxy(behind: Server) -> Iterator[str]:
 
 @pytest.mark.parametrize("prefix", ["docs", "left"])
 def test_nginx_with_tls_and_a_prefix(proxy: str, prefix: str) -> None:
-    """The page, its files and the API, as a browser asks for them; own requests are own."""
     port = urlsplit(proxy).port
     host = {"host": f"{NAME}:{port}"}
     with httpx2.Client(base_url=proxy, verify=False, headers=host, timeout=60) as client:
@@ -171,7 +170,6 @@ def test_head_is_get_without_the_body(server: Server, path: str) -> None:
 
 
 def test_settings_that_cannot_be_used_are_refused() -> None:
-    """In one line; a key is taken without the newline that its file ends in."""
     assert ServeSettings(api_key="longenough-key\n").api_key == "longenough-key"
     assert ServeSettings(root_path="/a/b/").root_path == "/a/b"
     for wrong in (

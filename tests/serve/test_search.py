@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from support.page_documents import harbour
 from support.server import Server
+from support.zotero_library import DARWIN, SOCIETY, ZoteroLibrary
 
 QUESTION = "How do bees make the cells of the comb?"
 
 
 def test_the_answer_is_that_of_the_index(server: Server, texts: Path) -> None:
-    """Offsets point into the text that ``/documents/ID/text`` gives."""
     with server.client() as client:
         got = client.post("/search", json={"question": QUESTION, "k": 1, "heat": True}).json()
         passage = got["passages"][0]
@@ -79,3 +80,61 @@ def test_a_quotation_is_checked(server: Server, text: str, verdict: str) -> None
             ).json()
             assert part["text"] == place["text"]
         assert client.post("/check", json={"text": "?!"}).status_code == 422
+
+
+def _titles(passages: list[dict[str, str]]) -> set[str]:
+    return {each["title"] for each in passages}
+
+
+def test_only_documents_that_match(server: Server) -> None:
+    where = 'kind = "md" and document matches "*/bees*"'
+    with server.client() as client:
+        got = client.post("/search", json={"question": "ship comb wax", "where": where}).json()
+        assert _titles(got["passages"]) == {"bees.md"}
+        text = "The ship Beagle left Plymouth in December 1831."
+        for chosen, verdict in (('kind = "txt"', "verbatim"), ('kind = "md"', "not found")):
+            asked = {"text": text, "where": chosen, "min_score": 1.0}
+            assert client.post("/check", json=asked).json()["verdict"] == verdict
+        listed = client.get("/documents", params={"where": 'kind = "txt"'}).json()["documents"]
+        assert [(each["title"], each["properties"]) for each in listed] == [("ships.txt", {})]
+        nothing = client.post("/search", json={"question": "wax", "where": "year > 3"}).json()
+        assert (nothing["passages"], nothing["notes"]) == ([], ["no document matches year > 3"])
+
+
+@pytest.mark.parametrize("where", ["kind = pdf", "", "unknown = 1", "a" * 2001])
+def test_filters_that_cannot_be_used(server: Server, where: str) -> None:
+    with server.client() as client:
+        for got in (
+            client.post("/search", json={"question": "wax", "where": where}),
+            client.post("/check", json={"text": "wax", "where": where}),
+            client.get("/documents", params={"where": where}),
+        ):
+            assert got.status_code == 422, got.text
+            assert "\n" not in got.json()["error"]["message"]
+
+
+def test_passages_and_documents_have_the_reference(tmp_path: Path) -> None:
+    library = ZoteroLibrary(tmp_path / "Zotero")
+    book = library.item({1: "Harbours", 6: "1859-11-00 1859"}, [(8, DARWIN), (8, SOCIETY)])
+    library.attach(book, "storage:harbour.pdf", "application/pdf", harbour())
+    beside = tmp_path / "beside.txt"
+    beside.write_text("Anchoring is allowed in spring.\n", encoding="utf-8")
+    known = {
+        "title": "Harbours",
+        "authors": [
+            {"family": "Darwin", "given": "Charles"},
+            {"family": "Royal Society", "given": ""},
+        ],
+        "date": "1859-11",
+    }
+    with (
+        Server(str(library.folder), str(beside), cache=tmp_path / "cache") as running,
+        running.client() as client,
+    ):
+        running.indexed(client)
+        answer = client.post("/search", json={"question": "When is anchoring forbidden?"}).json()
+        found = {Path(each["title"]).name: each["reference"] for each in answer["passages"]}
+        assert found == {"harbour.pdf": known, "beside.txt": None}
+        for each in answer["passages"]:
+            details = client.get(f"/documents/{each['id']}").json()
+            assert details["reference"] == each["reference"]

@@ -47,7 +47,6 @@ def application(lived: list[str]) -> FastAPI:
 
 @asynccontextmanager
 async def living(app: Starting[Any]) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client of an application between its startup and its shutdown."""
     to_app, receive = anyio.create_memory_object_stream[dict[str, Any]](2)
     sent: list[str] = []
 
@@ -67,7 +66,6 @@ async def living(app: Starting[Any]) -> AsyncIterator[httpx2.AsyncClient]:
 
 
 def test_the_page_comes_before_the_model() -> None:
-    """Page, files, /health and /ready are answered, guarded; the rest waits for the application."""
     go, lived = threading.Event(), []
 
     def make(index: str) -> FastAPI:
@@ -110,7 +108,6 @@ def test_the_page_comes_before_the_model() -> None:
 
 @pytest.mark.parametrize("where", ["open", "make"])
 def test_what_cannot_be_made_ends_the_server(where: str) -> None:
-    """The error is raised, requests that wait get an answer, and no address is announced."""
     go, said = threading.Event(), []
 
     def fail(_: Any = None) -> Any:
@@ -143,7 +140,6 @@ def test_what_cannot_be_made_ends_the_server(where: str) -> None:
 
 
 def test_an_index_of_another_model_is_one_line(tmp_path: Path) -> None:
-    """The command ends with code 2, and says nothing of an address."""
     from milepost.index import open as open_index
 
     with open_index(tmp_path / "db", model="landmark-minilm"):

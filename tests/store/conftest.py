@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,21 +17,31 @@ from support.postgres import fresh_schema
 from support.store_entries import Child, opened
 
 
+@contextmanager
+def placed(kind: str, folder: Path) -> Iterator[Path | str | None]:
+    """Where a kind of store makes an index."""
+    if kind == "postgres":
+        with fresh_schema(partitions=2) as address:
+            yield address
+    elif kind == "lance":
+        pytest.importorskip("lancedb", reason="needs the extra lance")
+        yield f"lance://{folder / 'index'}"
+    else:
+        yield folder / "index" if kind == "sqlite" else None
+
+
+@pytest.fixture(params=["sqlite", "postgres", "lance"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path | str]:
+    with placed(request.param, tmp_path) as where:
+        yield where
+
+
 @pytest.fixture(params=["memory", "sqlite", "postgres", "lance"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """Make an empty store of each kind."""
-    with ExitStack() as stack:
-        place: Path | str | None = None
-        if request.param == "sqlite":
-            place = tmp_path / "index"
-        elif request.param == "postgres":
-            place = stack.enter_context(fresh_schema(partitions=2))
-        elif request.param == "lance":
-            pytest.importorskip("lancedb", reason="needs the extra lance")
-            place = f"lance://{tmp_path / 'index'}"
-        made = opened(place)
-        stack.callback(made.close)
+    with placed(request.param, tmp_path) as where:
+        made = opened(where)
         yield made
+        made.close()
 
 
 @pytest.fixture

@@ -55,7 +55,6 @@ def test_a_path_made_of_an_address_is_refused() -> None:
     ],
 )
 def test_an_address_is_kept_and_named_without_secrets(address: str) -> None:
-    """Its label holds host and database, and no user, password or query."""
     assert index_place(address) == address
     assert not any(secret in label(address) for secret in ("s3", "anna", "?"))
     assert "/notes" in label(address)
@@ -74,7 +73,6 @@ def test_a_folder_is_returned_as_a_path(place: str) -> None:
 
 
 def test_an_address_of_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A relative folder becomes an absolute one; a bucket's label has no options."""
     monkeypatch.chdir(tmp_path)
     for given in ("lance://notes/a@b #1", f"lance://{tmp_path}/notes/a@b #1"):
         assert index_place(given) == f"lance://{tmp_path.as_posix()}/notes/a@b #1"
@@ -89,7 +87,6 @@ def test_an_address_of_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_nothing_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither opening nor erasing an address that cannot be used leaves a folder behind."""
     monkeypatch.chdir(tmp_path)
     address = "redis://anna:s3cret@host/notes"
     for given in (address, Path(address)):

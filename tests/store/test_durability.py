@@ -83,7 +83,6 @@ def whole(store: Store, last: int) -> int:
 
 
 def test_kills_at_random_moments(tmp_path: Path, child: Child) -> None:
-    """A process killed while it puts leaves every finished document whole, and the next goes on."""
     moments = random.Random(7)
     last = -1
     for _ in range(3):
@@ -112,7 +111,6 @@ def test_kills_at_random_moments(tmp_path: Path, child: Child) -> None:
 def test_kills_at_each_stage(
     tmp_path: Path, child: Child, deed: str, first: int, step: int
 ) -> None:
-    """Killed before any of its statements, a put or delete has happened whole or not at all."""
     for number in range(3):
         store = opened(tmp_path)
         store.put(numbered(number))
@@ -137,7 +135,6 @@ def test_kills_at_each_stage(
 
 
 def test_kills_while_vacuuming(tmp_path: Path, child: Child) -> None:
-    """A vacuum killed at any stage leaves all documents, and the next one does its work."""
     store = opened(tmp_path)
     for number in range(6):
         store.put(numbered(number))
@@ -157,7 +154,6 @@ def test_kills_while_vacuuming(tmp_path: Path, child: Child) -> None:
 
 
 def test_killed_while_made(tmp_path: Path, child: Child) -> None:
-    """An index whose making was killed is made by the next one who opens it."""
     for left in (1, 9, 17):
         folder = tmp_path / str(left)
         child(DYING, folder, left, "").communicate()
@@ -168,7 +164,6 @@ def test_killed_while_made(tmp_path: Path, child: Child) -> None:
 
 
 def test_full_disk(small_disk: Path) -> None:
-    """On a full disk a put fails in one line, what was there is whole, and space mends it."""
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(300_000))
     folder = small_disk / "index"
@@ -190,7 +185,6 @@ def test_full_disk(small_disk: Path) -> None:
 
 
 def test_disk_full_under_the_vectors(small_disk: Path) -> None:
-    """When the vectors find no space, nothing of the document is kept, nor the space it took."""
     wide = 80_000
     store = open_store(small_disk / "index", fingerprint="f", dimensions=wide)
     given = [entry(str(i), ["a ", "b "] * 4, vectors=rows(8, i, wide)) for i in range(4)]
@@ -209,7 +203,6 @@ def test_disk_full_under_the_vectors(small_disk: Path) -> None:
 
 
 def test_limit_on_file_size(tmp_path: Path, child: Child) -> None:
-    """A quota on the size of files is told like a full disk, and harms nothing."""
     if sys.platform == "win32":
         pytest.skip("Windows has no limit on file size")
     for limit in (300_000, 8_000):
@@ -226,7 +219,6 @@ def test_limit_on_file_size(tmp_path: Path, child: Child) -> None:
 
 
 def test_flipped_byte_in_the_vectors(tmp_path: Path) -> None:
-    """A changed byte is found by the first use of its document, and by no other document's."""
     store = opened(tmp_path)
     for number in range(3):
         store.put(numbered(number))
@@ -257,7 +249,6 @@ def test_flipped_byte_in_the_vectors(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("left", [0, 100, None])
 def test_truncated_segment(tmp_path: Path, left: int | None) -> None:
-    """A segment file that is too short, or gone, is told when the index is opened."""
     store = opened(tmp_path)
     store.put(numbered(0))
     store.close()
@@ -271,7 +262,6 @@ def test_truncated_segment(tmp_path: Path, left: int | None) -> None:
 
 
 def test_garbage_beyond_the_end_is_harmless(tmp_path: Path) -> None:
-    """What a killed write has left behind the last row is gone over by the next one."""
     store = opened(tmp_path)
     store.put(numbered(0))
     with (tmp_path / segment.file_name(0)).open("ab") as file:
@@ -282,7 +272,6 @@ def test_garbage_beyond_the_end_is_harmless(tmp_path: Path) -> None:
 
 
 def test_flipped_byte_in_a_text(tmp_path: Path) -> None:
-    """A changed byte in a compressed text is an error and never a wrong text."""
     words = " ".join(str(number * 7919) for number in range(3000))
     store = opened(tmp_path)
     store.put(entry("d", [words], terms=[["x"]]))
@@ -299,7 +288,6 @@ def test_flipped_byte_in_a_text(tmp_path: Path) -> None:
 
 
 def test_garbage_pages(tmp_path: Path) -> None:
-    """Overwritten pages are a clear error and never an answer; the index can be erased."""
     store = opened(tmp_path)
     for number in range(3):
         store.put(numbered(number))
@@ -315,7 +303,6 @@ def test_garbage_pages(tmp_path: Path) -> None:
 
 
 def test_replaced_rows_are_given_back(tmp_path: Path) -> None:
-    """Vacuum makes the files smaller, rows keep their numbers, a reader beside it stays right."""
     store, reader = opened(tmp_path), opened(tmp_path, read_only=True)
     for number in range(30):
         store.put(numbered(number, 200))

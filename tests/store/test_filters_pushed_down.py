@@ -36,7 +36,6 @@ LONG = "long " * 30
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Store]]:
-    """Each kind of store, with a document of each name, whose properties the tests change."""
     places: dict[str, Path | str | None] = {"memory": None}
     places["sqlite"] = tmp_path_factory.mktemp("filters") / "index"
     if find_spec("lancedb"):
@@ -56,7 +55,6 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Store
 
 @pytest.fixture(params=["memory", "sqlite", "postgres", "lance"])
 def store(request: pytest.FixtureRequest, stores: dict[str, Store]) -> Store:
-    """One of them."""
     if request.param not in stores:
         pytest.skip(f"needs the extra {request.param}")
     return stores[request.param]
@@ -118,7 +116,6 @@ properties = st.builds(
 
 
 def left(store: Store, where: Filter, names: frozenset[str] | None = None) -> set[str]:
-    """Names of the documents that a store selects."""
     with store.snapshot() as state:
         return {info.name for info in state.select(DocumentSelection(names, where)) or []}
 
@@ -135,7 +132,6 @@ def test_every_store_leaves_what_the_filter_means(
     roots: list[Node],
     names: frozenset[str] | None,
 ) -> None:
-    """Random filters over random properties, of files, front matter and names of any kind."""
     for store in stores.values():
         for name, held in changes:
             assert store.touch(name, (1, 2), properties=cleaned(held))
@@ -174,7 +170,6 @@ def asked_in_a_search(state: Snapshot, among: DocumentSelection, due: list[Docum
 
 
 def test_an_unknown_key_is_refused_by_every_call(store: Store) -> None:
-    """With the nearest key that a document has."""
     store.touch(NAMES[0], (1, 2), properties=cleaned({"tags": ["a"]}))
     among = DocumentSelection(None, parse('tagz = "a"'))
     with store.snapshot() as state:
@@ -191,7 +186,6 @@ def test_an_unknown_key_is_refused_by_every_call(store: Store) -> None:
 
 
 def test_facts_follow_their_document(store: Store) -> None:
-    """A document that is put again, and one that is gone, leave none of their facts."""
     where = parse('title = "first"')
     store.put(entry("again", ["a "], properties={"title": "First"}))
     assert left(store, where) == {"again"}
@@ -208,7 +202,6 @@ def test_facts_follow_their_document(store: Store) -> None:
 
 
 def test_records_of_names_and_of_rows(store: Store) -> None:
-    """In the order of rows; unknown names are left out, and a document comes once."""
     with store.snapshot() as state:
         infos = state.documents()
         assert state.infos([*reversed(NAMES), "unknown"]) == infos

@@ -42,7 +42,6 @@ for line in sys.stdin:
 
 
 def say(process: subprocess.Popen[str], line: str) -> str:
-    """Send a line to a process and wait for its answer."""
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(line + "\n")
@@ -67,7 +66,6 @@ def _made_together(folder: Path, own: Entry, barrier: Barrier, found: Queue[str]
 
 
 def test_several_processes_may_make_the_index_at_once(tmp_path: Path) -> None:
-    """None fails because another makes the same index in the same millisecond."""
     context = multiprocessing.get_context("spawn")
     barrier, found = context.Barrier(3), context.Queue()
     entries = [entry(f"process {seed}", ["One. ", "Two. "], seed=seed) for seed in range(3)]
@@ -87,7 +85,6 @@ def test_several_processes_may_make_the_index_at_once(tmp_path: Path) -> None:
 
 
 def test_second_writer(tmp_path: Path, child: Child) -> None:
-    """Beside a writer a reader reads on; a second writer waits, then is told, then may write."""
     store = opened(tmp_path, patience_s=0.2)
     store.put(numbered(0))
     process = child(HOLDING, tmp_path)
@@ -113,7 +110,6 @@ def test_second_writer(tmp_path: Path, child: Child) -> None:
 
 
 def test_reader_sees_commits_of_another_process(tmp_path: Path, child: Child) -> None:
-    """A reader opened before a write sees it by its next call, in tables and vectors."""
     reader = opened(tmp_path)
     read, process = reads(reader), child(PUTTING, tmp_path)
     for number in range(5):
@@ -137,9 +133,8 @@ def test_reading_keeps_its_locks(tmp_path: Path, child: Child) -> None:
     reader.close()
 
 
-def test_threads_share_a_store(tmp_path: Path) -> None:
-    """Threads read consistent answers from one store while another thread writes and vacuums."""
-    store = opened(tmp_path)
+def test_threads_share_a_store(place: Path | str) -> None:
+    store = opened(place)
     for number in range(3):
         store.put(numbered(number))
     done = threading.Event()

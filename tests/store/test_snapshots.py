@@ -51,7 +51,6 @@ def three(store: Store) -> None:
 
 
 def in_a_thread(work: Callable[[], None]) -> None:
-    """Do something in another thread, to its end."""
     wrong: list[BaseException] = []
 
     def kept() -> None:
@@ -68,7 +67,6 @@ def in_a_thread(work: Callable[[], None]) -> None:
 
 
 def state_of(store: Store) -> dict[str, object]:
-    """Everything of the newest state."""
     with store.snapshot() as state:
         return all_of(state, QUERY, TERMS)
 
@@ -78,7 +76,6 @@ def state_of(store: Store) -> dict[str, object]:
 def test_a_snapshot_keeps_its_state_beside_a_thread(
     store: Store, deed: str, read_before: bool
 ) -> None:
-    """What a thread writes is seen by the next snapshot, and by nothing of the one held."""
     three(store)
     before = state_of(store)
     with store.snapshot() as held:
@@ -106,7 +103,6 @@ def test_a_snapshot_keeps_its_state_beside_a_thread(
 def test_a_snapshot_keeps_its_state_beside_a_process(
     tmp_path: Path, child: Child, deed: str
 ) -> None:
-    """A process that replaces, deletes and vacuums to its end changes nothing of a snapshot."""
     store = opened(tmp_path)
     three(store)
     before = state_of(store)
@@ -128,7 +124,6 @@ def test_a_snapshot_keeps_its_state_beside_a_process(
 
 
 def test_snapshots_do_not_wait_for_each_other(store: Store) -> None:
-    """Two threads hold a snapshot at the same moment, each of its own state, beside a writer."""
     three(store)
     both, written = threading.Barrier(3, timeout=30), threading.Barrier(3, timeout=30)
     seen: list[dict[str, object]] = []
@@ -160,20 +155,7 @@ def test_snapshots_do_not_wait_for_each_other(store: Store) -> None:
     assert state_of(store) != before
 
 
-def test_a_snapshot_inside_another(store: Store) -> None:
-    """One thread may hold two: each stays with its state."""
-    three(store)
-    with store.snapshot() as old:
-        store.delete("document 0")
-        with store.snapshot() as new:
-            assert len(old.documents()) == 3
-            assert len(new.documents()) == 2
-            assert new.info("document 0") is None
-            assert old.info("document 0") is not None
-
-
 def test_an_error_inside_a_snapshot_ends_it(store: Store) -> None:
-    """What is raised inside comes out, and the store is used on."""
     three(store)
 
     def fails() -> None:
@@ -188,7 +170,6 @@ def test_an_error_inside_a_snapshot_ends_it(store: Store) -> None:
 
 
 def test_closing_lets_a_snapshot_finish(tmp_path: Path) -> None:
-    """A store that is closed beside a snapshot gives no new one; the one held still reads."""
     store = opened(tmp_path)
     three(store)
     before = state_of(store)
@@ -204,7 +185,6 @@ def test_closing_lets_a_snapshot_finish(tmp_path: Path) -> None:
 
 
 def test_touch_changes_the_signature_alone(store: Store) -> None:
-    """Nothing else of the record, of the text or of the rows is another than before."""
     three(store)
     before = state_of(store)
     assert store.touch("document 1", (99, 10**18))
@@ -228,7 +208,6 @@ def test_touch_changes_the_signature_alone(store: Store) -> None:
 
 
 def test_touch_takes_new_properties(store: Store) -> None:
-    """Properties are replaced where they are given, without a new row; else they stay."""
     store.put(numbered(1))
     before = reads(store).document("document 1")
     assert store.touch("document 1", (1, 2), "", {"title": "New", "tags": ("x",)})
@@ -244,7 +223,6 @@ def test_touch_takes_new_properties(store: Store) -> None:
 
 
 def test_touch_stores_nothing_again(tmp_path: Path) -> None:
-    """The file of vectors keeps its bytes, and what was noted is there when opened again."""
     store = opened(tmp_path)
     three(store)
     path = tmp_path / segment.file_name(0)
@@ -288,7 +266,6 @@ MARKS = st.lists(
 def test_many_documents_at_once_are_those_one_by_one(
     kind: str, given_: dict[str, tuple[list[str], tuple[Mark, ...]]], data: st.DataObject
 ) -> None:
-    """Reads of many documents are what was put, in the order asked for, repeats included."""
     entries = {
         name: entry(name, sentences, seed=number, marks=marks)
         for number, (name, (sentences, marks)) in enumerate(given_.items())

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import subprocess
+import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
@@ -120,7 +126,6 @@ class Tabs:
         return self._kept[url].again(allowed)
 
     def close(self) -> None:
-        """Close those that are kept."""
         for watched in self._kept.values():
             watched.context.close()
 
@@ -130,8 +135,18 @@ class Tabs:
         return watched
 
 
+@contextmanager
+def from_disk(browser: Browser, path: Path) -> Iterator[Page]:
+    """A page of a file, without a network, ready to search."""
+    watched = Watched(browser, path.as_uri())
+    with watched as page:
+        watched.context.set_offline(True)
+        page.goto(path.as_uri())
+        page.wait_for_selector("#documents li")
+        yield page
+
+
 def ask(page: Page, question: str) -> None:
-    """Type a question and wait for its answer."""
     page.fill("#question", question)
     page.press("#question", "Enter")
     answered(page)
@@ -147,3 +162,42 @@ def ready(page: Page, url: str, fragment: str = "") -> None:
     page.goto("about:blank")  # else a new fragment would be a step within the page
     page.goto(f"{url}/{fragment}")
     page.wait_for_selector("#documents li")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Chromium, without a window.
+
+    For a module, not a session: while Playwright is open, its event loop runs in this thread,
+    and other tests could not call ``asyncio.run``.
+    """
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    if not CHROMIUM.exists():
+        pytest.skip(f"needs {CHROMIUM} (apt install chromium)")
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The script of axe-core, which checks a page for accessibility."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("needs npm, which brings axe-core")
+    place = tmp_path_factory.mktemp("axe")
+    got = subprocess.run(
+        [npm, "pack", "axe-core@4.14.1", "--json", "--prefer-offline"],
+        cwd=place,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    if got.returncode:
+        pytest.skip(f"npm cannot bring axe-core: {got.stderr[-200:]}")
+    name = json.loads(got.stdout)[0]["filename"]
+    with tarfile.open(place / name) as archive:
+        member = archive.extractfile("package/axe.min.js")
+        assert member is not None
+        return member.read().decode("utf-8")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from support.http_server import Handler, listening
 
 
 class Chat:
@@ -38,7 +38,6 @@ DROP, SHORT = object(), object()
 
 
 def completion(text: str | None) -> bytes:
-    """The body of an answer."""
     return json.dumps({"choices": [{"message": {"role": "assistant", "content": text}}]}).encode()
 
 
@@ -47,7 +46,7 @@ def serving(reply: Callable[[int, dict[str, Any]], Any]) -> Iterator[Chat]:
     """Serve on a free port of this machine until the block ends."""
     chat = Chat(reply)
 
-    class Handler(BaseHTTPRequestHandler):
+    class Completions(Handler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
@@ -78,14 +77,8 @@ def serving(reply: Callable[[int, dict[str, Any]], Any]) -> Iterator[Chat]:
             else:
                 self._send(200, what if isinstance(what, bytes) else completion(what))
 
-        def _send(self, status: int, body: bytes, *, length: int = -1, headers: Any = ()) -> None:
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body) if length < 0 else length))
-            self.send_header("Connection", "close")
-            for name, value in dict(headers).items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
+        def _send(self, status: int, body: bytes, *, headers: Any = (), **more: int) -> None:
+            self.answer(status, body, {**dict(headers), "Connection": "close"}, **more)
 
         def _drip(self, pause_s: float) -> None:
             body = completion("What comes slowly?")
@@ -100,17 +93,6 @@ def serving(reply: Callable[[int, dict[str, Any]], Any]) -> Iterator[Chat]:
                     return
                 time.sleep(pause_s)
 
-        def log_message(self, *_: Any) -> None:
-            """Keep quiet."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    chat.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with listening(Completions) as url:
+        chat.url = f"{url}/v1"
         yield chat
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -76,8 +76,6 @@ def cli() -> Cli:
 
 @pytest.fixture
 def process() -> Process:
-    """Run a command in a process of its own, its output in bytes."""
-
     def run(*args: object, **options: object) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(command(*args), capture_output=True, env=environment(), **options)
 

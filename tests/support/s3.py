@@ -45,19 +45,16 @@ class S3:
     seen: int = 0
 
     def create(self) -> None:
-        """Make the bucket."""
         request = urllib.request.Request(f"{self.endpoint}/{self.bucket}", method="PUT")
         urllib.request.urlopen(request).close()
 
     @property
     def store(self) -> Any:
-        """The client of the bucket."""
         from obstore.store import from_url
 
         return from_url(f"s3://{self.bucket}")
 
     def put(self, key: str, data: bytes | str) -> None:
-        """Write an object."""
         self.store.put(key, data.encode() if isinstance(data, str) else data)
 
     def put_as_is(self, key: str, data: bytes = b"") -> None:
@@ -68,7 +65,6 @@ class S3:
         urllib.request.urlopen(request).close()
 
     def url(self, key: str = "") -> str:
-        """The address of a key or prefix."""
         return f"s3://{self.bucket}/{key}"
 
     def read(self) -> list[str]:

@@ -23,12 +23,10 @@ PLAIN = Ranking(Fusion())
 
 
 def empty_store() -> Store:
-    """A store in memory."""
     return open_store(None, fingerprint="f", dimensions=WIDTH)
 
 
 def unit(seed: int) -> np.ndarray:
-    """A random direction."""
     row = np.random.default_rng(seed).standard_normal(WIDTH)
     return (row / np.linalg.norm(row)).astype(np.float32)
 
@@ -97,7 +95,6 @@ def asking(
 
 
 def gathered(store: Store, words: Sequence[str], seed: int = 1, **options: object) -> Scope:
-    """The scope of a question."""
     with store.snapshot() as state:
         return gather(state, asking(words, seed, **options))
 
@@ -111,7 +108,6 @@ def ranked(
     reranker: Reranker | None = None,
     **options: object,
 ) -> Ranked:
-    """The scores of a question."""
     query = asking(words, seed, **options)
     with store.snapshot() as state:
         return rank(state, gather(state, query), query, ranking, reranker)
@@ -125,6 +121,5 @@ def searched(
     model: SearchModel | None = None,
     **options: object,
 ) -> SearchResult:
-    """The result of a question."""
     with store.snapshot() as state:
         return search(state, asking(words, seed, **options), model or SearchModel(PLAIN))

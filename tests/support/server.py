@@ -80,7 +80,6 @@ class _Running(ABC):
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def client(self, **more: object) -> httpx2.Client:
-        """A client of this server."""
         return httpx2.Client(base_url=self.url, timeout=60.0, **more)  # type: ignore[arg-type]
 
     def indexed(self, client: httpx2.Client, seconds: float = START) -> dict[str, object]:

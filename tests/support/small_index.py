@@ -15,7 +15,6 @@ GOLD = "Gold melts at 1064 degrees. It is heavier than lead, and it never rusts.
 
 
 def write_notes(folder: Path) -> Path:
-    """The three texts as files."""
     folder.mkdir()
     (folder / "bees.txt").write_text(BEES, encoding="utf-8")
     (folder / "ships.md").write_text(SHIPS, encoding="utf-8")

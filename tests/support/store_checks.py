@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from typing import Any
 
 import numpy as np
-import pytest
 
-from milepost.errors import StoreError, WrongModel
-from milepost.store import Store, open_store
-from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
+from milepost.store import Store
+from support.store_entries import Child, entry, holds, numbered, opened, rows
 from support.store_reads import reads
 
 WRITER = """
@@ -89,64 +86,3 @@ def are_the_three_documents(store: Store) -> None:
     assert len({info.first for info in infos}) == 3
     store.vacuum()
     assert reads(store).statistics().sentences == 90
-
-
-def names_come_back(store: Store) -> None:
-    """Bytes that are no UTF-8 in the name of a file, NUL, and what looks like our own escape."""
-    for name in ("caf\udce9.txt", "a\0b", '\x01"a"', "名", "it's"):
-        store.put(given := entry(name, ["One. "], hash=name, source=name))
-        holds(store, given)
-        assert store.touch(name, (1, 2))
-        info = reads(store).info(name)
-        assert info is not None
-        assert (info.name, info.source, info.hash) == (name, name, name)
-        assert store.delete(name)
-
-
-def refuses_another_model(address: str) -> None:
-    """Of another fingerprint, or of another width."""
-    opened(address).close()
-    with pytest.raises(WrongModel, match="another model"):
-        open_store(address, fingerprint="other", dimensions=WIDTH)
-    with pytest.raises(WrongModel):
-        open_store(address, fingerprint=FINGERPRINT, dimensions=WIDTH + 1)
-
-
-def writes_nothing_when_reading_only(address: str) -> None:
-    """Every deed is refused; after it is closed, every reading."""
-    opened(address).close()
-    store = opened(address, read_only=True)
-    for deed in (lambda: store.put(numbered(0)), lambda: store.delete("x"), store.vacuum):
-        with pytest.raises(StoreError, match="reading only"):
-            deed()
-    store.close()
-    with pytest.raises(StoreError, match="is closed"):
-        reads(store).documents()
-
-
-def threads_read_while_one_writes(store: Store, *, documents: int, vacuum_every: int = 0) -> None:
-    """Each snapshot is whole."""
-    faults: list[BaseException] = []
-    stop = threading.Event()
-
-    def look() -> None:
-        try:
-            while not stop.is_set():
-                with store.snapshot() as state:
-                    for info in state.documents():
-                        found = state.score_inputs(rows(1, 3)[0], ["word1"], [info])
-                        assert len(found.similarity) == info.sentences
-        except BaseException as error:
-            faults.append(error)
-
-    threads = [threading.Thread(target=look) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for number in range(documents):
-        store.put(numbered(number))
-        if vacuum_every and number % vacuum_every == vacuum_every - 1:
-            store.vacuum()
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert not faults

@@ -24,64 +24,52 @@ class Reads:
         self._store = store
 
     def documents(self) -> list[DocumentInfo]:
-        """All documents."""
         with self._store.snapshot() as state:
             return state.documents()
 
     def info(self, name: str) -> DocumentInfo | None:
-        """One document's record."""
         with self._store.snapshot() as state:
             return state.info(name)
 
     def statistics(self) -> Statistics:
-        """Counts over all documents."""
         with self._store.snapshot() as state:
             return state.statistics()
 
     def document(self, name: str) -> Document:
-        """A document as it was put."""
         with self._store.snapshot() as state:
             return document(state, _known(state, name))
 
     def sentences(self, name: str) -> Sentences:
-        """The sentences of one document."""
         with self._store.snapshot() as state:
             return state.sentences([_known(state, name)])
 
     def vectors(self, *names: str) -> np.ndarray:
-        """The vectors of some documents, in the store's order."""
         with self._store.snapshot() as state:
             return state.vectors(chosen(state, names))
 
     def similarity(self, vector: np.ndarray, *names: str) -> np.ndarray:
-        """The similarity of all sentences of some documents, in the store's order."""
         with self._store.snapshot() as state:
             return similarity(state, vector, chosen(state, names))
 
     def text(self, name: str, start: int, end: int) -> str:
-        """A slice of a document."""
         with self._store.snapshot() as state:
             return state.texts([(_known(state, name), start, end)])[0]
 
     def marks(self, name: str) -> tuple[Mark, ...]:
-        """Pages and headings of one document."""
         with self._store.snapshot() as state:
             return state.marks([_known(state, name)])[0]
 
     def postings(self, terms: Sequence[str]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Rows that hold each term, and how often."""
         with self._store.snapshot() as state:
             return state.postings(terms)
 
     def nearest(
         self, vector: np.ndarray, n: int, names: Names = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Rows most similar to a vector, and their scores."""
         with self._store.snapshot() as state:
             return nearest(state, vector, n, None if names is None else chosen(state, names))
 
     def matching(self, terms: Sequence[str], n: int, names: Names = None) -> np.ndarray:
-        """Rows that hold one of the terms, best first."""
         with self._store.snapshot() as state:
             return matching(state, terms, n, None if names is None else chosen(state, names))
 

@@ -36,14 +36,12 @@ class WordReranker:
         return self
 
     def tokens(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Token ids of each sentence."""
         made = [[len(word) for word in sentence.split()] for sentence in sentences]
         self._known |= {id(ids): text for ids, text in zip(made, sentences, strict=True)}
         self._made = [*getattr(self, "_made", []), *made]  # so that no id is used again
         return made
 
     def cosines(self, windows: Sequence[Sequence[Sequence[int]]]) -> list[np.ndarray]:
-        """What each sentence of each window says."""
         self.windows = list(windows)
         self.texts = [[self._known[id(ids)] for ids in window] for window in windows]
         return [np.array([self._score(t) for t in texts], np.float32) for texts in self.texts]

@@ -68,8 +68,6 @@ def test_jsonl_has_the_rows_as_they_are(rows: list[Row]) -> None:
 
 
 class _Cells(HTMLParser):
-    """Collects the text of cells, links, and every other tag."""
-
     def __init__(self) -> None:
         super().__init__()
         self.rows: list[list[str]] = []

@@ -36,7 +36,6 @@ def index() -> Iterator[Index]:
 
 @pytest.fixture
 def asked(index: Index, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The questions that were searched for."""
     found: list[str] = []
     search = Index.search_detailed
 
@@ -96,7 +95,6 @@ class _Stopped(Exception):
 
 
 def test_what_was_asked_is_not_asked_again(index: Index, asked: list[str], tmp_path: Path) -> None:
-    """After a stop, with more questions, and with a journal whose last lines are damaged."""
     target = tmp_path / "t.csv"
 
     def stop(done: int, of: int) -> None:
@@ -211,7 +209,6 @@ with Journal(Path(sys.argv[1])) as journal:
 
 
 def test_a_file_that_cannot_grow_is_said_in_one_line(tmp_path: Path) -> None:
-    """What was written before stays, and the next run goes on behind it."""
     pytest.importorskip("resource")
     arguments = [sys.executable, "-c", LIMITED, str(tmp_path / "t.csv")]
     done = subprocess.run(

@@ -18,7 +18,6 @@ BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt
 
 @pytest.fixture(scope="session")
 def light(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encoder]:
-    """The rounded light model, made in a cache of its own."""
     before = os.environ.get("MILEPOST_CACHE")
     os.environ["MILEPOST_CACHE"] = str(tmp_path_factory.mktemp("cache"))
     try:

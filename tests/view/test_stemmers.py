@@ -82,7 +82,6 @@ def different(name: str, words: Iterable[str], folder: Path) -> list[tuple[str, 
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_made_words(name: str, folder: Path) -> None:
-    """Letters of the script, all that the stemmer looks for, and letters beyond 16 bits."""
     first, last = SCRIPTS[name]
     letters = [chr(c) for c in range(ord(first), ord(last) + 1) if unicodedata.name(chr(c), "")]
     tables = [value for key, value in vars(stemmer_class(name)).items() if key.startswith("a_")]
@@ -97,7 +96,6 @@ def test_made_words(name: str, folder: Path) -> None:
 
 @pytest.mark.shared
 def test_words_of_the_shared_texts(shared_data: Path, folder: Path) -> None:
-    """All words of the documents of `multilingual` in the four scripts that it has."""
     words: dict[str, set[str]] = {name: set() for name in SCRIPTS}
     file = shared_data / "tasks" / "multilingual" / "documents.jsonl.gz"
     for line in gzip.decompress(file.read_bytes()).splitlines():
@@ -117,7 +115,6 @@ def test_words_of_the_shared_texts(shared_data: Path, folder: Path) -> None:
 
 
 def test_terms_of_questions(folder: Path) -> None:
-    """Tokens, folding and stems together, in many languages and in every script's letters."""
     letters = [
         letter
         for code in (*range(0x20, 0x3400, 3), *range(0xA640, 0xAC00, 3), *range(0xF900, 0x10000, 3))
@@ -150,7 +147,6 @@ def test_terms_of_questions(folder: Path) -> None:
 def test_a_page_has_the_stemmers_of_its_words(
     light: Encoder, tmp_path: Path, text: str, brought: list[str]
 ) -> None:
-    """And one without them nothing of Snowball's."""
     with milepost.open(model=light) as index:
         index.add(Document("a", text))
         write_page(index, tmp_path / "page.html")
@@ -160,7 +156,6 @@ def test_a_page_has_the_stemmers_of_its_words(
 
 
 def test_a_form_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rather than translated to another stem."""
     source = "class RussianStemmer(BaseStemmer):\n    def _stem(self):\n        self.leap(2)\n"
     monkeypatch.setattr(stemmers.inspect, "getsource", lambda _: source)
     with pytest.raises(InputError, match=r"self\.leap\(2\)"):

@@ -6,9 +6,10 @@ from itertools import accumulate, chain
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from milepost.windows.document_vector import document_vector
 from milepost.windows.grid import segment_ends, segments, sentence_vectors
 
 COUNTS = st.lists(st.integers(0, 40), min_size=1, max_size=12)
@@ -23,7 +24,6 @@ def landmarks_of(count: int, seed: int = 0) -> np.ndarray:
 
 @given(st.integers(0, 500), EVERY)
 def test_a_landmark_closes_every_n_tokens_and_the_rest(tokens: int, every: int) -> None:
-    """All segments but the last have N tokens, the last 1 to N; only no text has an empty one."""
     ends = segment_ends(tokens, every)
     assert len(ends) == max(1, -(-tokens // every))
     sizes = np.diff([0, *ends])
@@ -34,7 +34,6 @@ def test_a_landmark_closes_every_n_tokens_and_the_rest(tokens: int, every: int) 
 
 @given(COUNTS, EVERY)
 def test_segments_hold_the_tokens_of_the_sentences(counts: list[int], every: int) -> None:
-    """None is lost, doubled or moved; the cuts are those of ``segment_ends``."""
     numbers = iter(range(sum(counts)))
     sentences = [[next(numbers) for _ in range(count)] for count in counts]
     cut = segments(sentences, every)
@@ -44,7 +43,6 @@ def test_segments_hold_the_tokens_of_the_sentences(counts: list[int], every: int
 
 @given(COUNTS, EVERY, st.integers(0, 1000))
 def test_a_sentence_is_the_mean_over_its_tokens(counts: list[int], every: int, seed: int) -> None:
-    """Token by token: the mean of the landmark that closes each, of unit length."""
     ends = segment_ends(sum(counts), every)
     landmarks = landmarks_of(len(ends), seed)
     found = sentence_vectors(landmarks, ends, counts)
@@ -67,7 +65,6 @@ def test_a_sentence_is_the_mean_over_its_tokens(counts: list[int], every: int, s
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=12))
 def test_sentences_that_are_segments_keep_their_landmarks(counts: list[int]) -> None:
-    """A landmark after each sentence is the case where ends are those of sentences."""
     landmarks = landmarks_of(len(counts))
     found = sentence_vectors(landmarks, list(accumulate(counts)), counts)
     assert (found == landmarks).all()
@@ -81,14 +78,35 @@ def test_worked_numbers() -> None:
 
 
 def test_landmarks_that_cancel_out_give_zeros() -> None:
-    """No direction is no vector, as in a document's."""
     found = sentence_vectors(np.array([[1, 0], [-1, 0]], np.float32), [2, 4], [4])
     assert found.tolist() == [[0.0, 0.0]]
 
 
 @pytest.mark.parametrize(("counts", "every"), [([0], 32), ([0, 0, 0], 1)])
 def test_no_tokens(counts: list[int], every: int) -> None:
-    """Sentences of white space share the one landmark of their text."""
     landmarks = landmarks_of(1)
     assert segments([[] for _ in counts], every) == segments([[]], every)
     assert (sentence_vectors(landmarks, segment_ends(0, every), counts) == landmarks).all()
+
+
+def test_a_document_by_hand() -> None:
+    """Mean of (1, 0) and (0.6, 0.8) is (0.8, 0.4); over its length √0.8: (0.894, 0.447)."""
+    vector = document_vector(np.array([[1.0, 0.0], [0.6, 0.8]], np.float32))
+    np.testing.assert_allclose(vector, [0.894427, 0.447214], atol=1e-6)
+    assert vector.dtype == np.float32
+
+
+def test_no_landmark_and_no_direction_give_zeros() -> None:
+    assert document_vector(np.zeros((0, 4), np.float32)).tolist() == [0.0] * 4
+    assert document_vector(np.array([[1, 0], [-1, 0]], np.float32)).tolist() == [0.0, 0.0]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 40), st.integers(0, 1000))
+def test_has_unit_length_and_knows_no_order(count: int, seed: int) -> None:
+    rows = np.random.default_rng(seed).standard_normal((count, 16)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    vector = document_vector(rows)
+    assert abs(float(np.linalg.norm(vector)) - 1.0) < 1e-5
+    np.testing.assert_allclose(document_vector(rows[::-1]), vector, atol=1e-6)
+    np.testing.assert_allclose(document_vector(np.repeat(rows, 3, axis=0)), vector, atol=1e-6)

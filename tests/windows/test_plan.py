@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.windows import Window, WindowSize, plan
+from milepost.windows import Window, WindowSize, batches, cut, plan
 
 
 @st.composite
@@ -26,7 +30,6 @@ def shapes(draw: st.DrawFn) -> tuple[WindowSize, list[int]]:
 @settings(max_examples=100, deadline=None)
 @given(shapes())
 def test_each_sentence_has_one_owner_in_order(given_: tuple[WindowSize, list[int]]) -> None:
-    """The owned runs tile the sentences, none is empty, and each lies inside what is read."""
     shape, costs = given_
     owned = 0
     for window in plan(costs, shape):
@@ -40,7 +43,6 @@ def test_each_sentence_has_one_owner_in_order(given_: tuple[WindowSize, list[int
 @settings(max_examples=100, deadline=None)
 @given(shapes())
 def test_no_window_is_too_large(given_: tuple[WindowSize, list[int]]) -> None:
-    """Opening token, halo and owned sentences stay within the size, each halo within its own."""
     shape, costs = given_
     for window in plan(costs, shape):
         assert 1 + sum(costs[window.first : window.last]) <= shape.size
@@ -51,7 +53,6 @@ def test_no_window_is_too_large(given_: tuple[WindowSize, list[int]]) -> None:
 @settings(max_examples=100, deadline=None)
 @given(shapes())
 def test_a_halo_is_as_wide_as_it_may_be(given_: tuple[WindowSize, list[int]]) -> None:
-    """One more sentence on the left would break a limit; on the right as well."""
     shape, costs = given_
     for window in plan(costs, shape):
         first_owned = costs[window.own_first]
@@ -75,14 +76,87 @@ def test_worked_numbers() -> None:
 
 
 def test_one_window_holds_a_short_text() -> None:
-    """A text that fits needs no room for a halo on the right; an empty one needs no window."""
     assert list(plan([10] * 5, WindowSize(51, 20, 30, 11))) == [Window(0, 0, 5, 5)]
     assert list(plan([], WindowSize())) == []
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    """A sentence over the limit, and a limit over the size, are mistakes and not cut silently."""
     with pytest.raises(ValueError, match="sentence 1 has 12 tokens"):
         list(plan([11, 12], WindowSize(51, 20, 0, 11)))
     with pytest.raises(ValueError, match="does not fit"):
         WindowSize(size=128, longest=128)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 300), max_size=80), st.integers(1, 600), st.integers(1, 20))
+def test_every_item_is_in_one_batch(lengths: list[int], budget: int, look_ahead: int) -> None:
+    items = [(length, number) for number, length in enumerate(lengths)]
+    made = list(batches(items, budget=budget, look_ahead=look_ahead))
+    assert sorted(number for batch in made for number in batch) == list(range(len(lengths)))
+    for batch in made:
+        assert batch
+        longest = max(lengths[number] for number in batch)
+        assert len(batch) == 1 or len(batch) * longest <= budget
+
+
+def test_no_more_is_held_than_the_look_ahead() -> None:
+    taken = 0
+
+    def endless() -> Iterator[tuple[int, int]]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield 10, taken
+
+    stream = batches(endless(), budget=50, look_ahead=16)
+    for _ in range(4):
+        next(stream)
+        assert taken <= 16
+
+
+def test_similar_lengths_stand_together() -> None:
+    items = [(length, length) for length in (90, 5, 80, 6, 7, 85)]
+    assert list(batches(items, budget=270)) == [[5, 6, 7], [80, 85, 90]]
+
+
+def tokens(text: str) -> tuple[list[int], list[int]]:
+    found = [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
+    return [start for start, _ in found], [end for _, end in found]
+
+
+def pieces(text: str, longest: int) -> list[str]:
+    starts, ends = tokens(text)
+    edges = [0, *(starts[n] for n in cut(text, starts, ends, longest)), len(text)]
+    return [text[a:b] for a, b in itertools.pairwise(edges)]
+
+
+def test_cuts_after_the_last_clause_mark() -> None:
+    assert pieces("a b, c d, e f g h i j", 8) == ["a b, c d, ", "e f g h i j"]
+    assert pieces("a, b c d e f g h i", 8) == ["a, b c d e f g ", "h i"]
+
+
+def test_cuts_between_words_not_in_them() -> None:
+    # "abc" is three tokens, "de" two: the limit falls inside "de".
+    assert cut("x x abc de", [0, 2, 4, 5, 6, 8, 9], [1, 3, 5, 6, 7, 9, 10], 6) == [5]
+
+
+def test_cuts_at_the_limit_where_nothing_else_is() -> None:
+    assert cut("abcdefgh", list(range(8)), list(range(1, 9)), 3) == [3, 6]
+
+
+def test_chinese_clauses() -> None:
+    text = "天气很好，我们去公园散步"
+    starts = list(range(len(text)))
+    assert cut(text, starts, [n + 1 for n in starts], 8) == [5]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text("ab ,;é、字", max_size=120), st.integers(1, 30))
+def test_every_piece_fits(text: str, longest: int) -> None:
+    starts, ends = tokens(text)
+    cuts = cut(text, starts, ends, longest)
+    edges = [0, *cuts, len(starts)]
+    sizes = [b - a for a, b in itertools.pairwise(edges)]
+    assert all(0 < size <= longest for size in sizes) or not starts
+    assert (len(sizes) == 1) == (len(starts) <= longest)
+    assert all(size > longest // 2 for size in sizes[:-1])

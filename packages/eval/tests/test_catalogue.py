@@ -59,7 +59,6 @@ def test_an_unknown_system_is_answered_with_the_nearest(name: str, meant: str) -
 
 
 def test_a_file_of_ones_own(tmp_path: Path) -> None:
-    """All rows of a file are measured; they go before the package's, models too."""
     own = tmp_path / "mine.toml"
     own.write_text(
         '[models]\nminilm = "landmark"\n[systems]\n'
@@ -110,7 +109,6 @@ def test_a_file_that_is_not_toml(tmp_path: Path) -> None:
      "sentence@landmark+bm25/2", "document:lmk@landmark"],
 )  # fmt: skip
 def test_systems_of_the_base_install_find_the_sentence(factory: SystemFactory, name: str) -> None:
-    """Each way of the shipped model and of words opens, answers, and knows its name."""
     system = factory.make(name)
     assert system.name == name
     assert system.fingerprint
@@ -123,6 +121,5 @@ def test_systems_of_the_base_install_find_the_sentence(factory: SystemFactory, n
 
 
 def test_windows_of_late_chunking_are_a_rivals(factory: SystemFactory) -> None:
-    """Milepost's own model has its windows; a row that gives others is refused."""
     with pytest.raises(InputError, match="landmark has its own windows"):
         factory.make("late-chunk-w64:200@landmark")

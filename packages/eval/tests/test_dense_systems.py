@@ -34,18 +34,15 @@ MODEL = LandmarkEmbedder(fake_encoder())
 
 
 def dense(window: int = 0) -> Dense:
-    """Sentences alone, nothing kept."""
     return Dense("sentence", MODEL, split, Vectors(None), window)
 
 
 def words(place: Place) -> str:
-    """What a place shows."""
     text = {document.name: document.text for document in DOCUMENTS}[place.document]
     return text[place.start : place.end]
 
 
 def test_scores_are_cosines_of_texts_read_alone() -> None:
-    """Scores are those of the vectors; the model's tokens are counted; rankings follow scores."""
     opened = dense().open(DOCUMENTS)
     assert [t for n in range(3) for t in opened.units.texts(n)] == SENTENCES
     vectors, tokens = MODEL.texts(SENTENCES)
@@ -60,7 +57,6 @@ def test_scores_are_cosines_of_texts_read_alone() -> None:
 
 
 def test_a_sentence_finds_itself() -> None:
-    """Asked with the words of a unit, that unit is the best, with a score of 1."""
     for sentence, ranking in zip(SENTENCES, dense().open(DOCUMENTS).search(SENTENCES), strict=True):
         (best,) = ranking.best(1)
         assert words(best) == sentence
@@ -68,14 +64,12 @@ def test_a_sentence_finds_itself() -> None:
 
 
 def test_many_questions_are_answered_in_order() -> None:
-    """More questions than are scored at once: each gets its own answer."""
     questions = [SENTENCES[number % 8] for number in range(150)]
     rankings = list(dense().open(DOCUMENTS).search(questions))
     assert [words(ranking.best(1)[0]) for ranking in rankings] == questions
 
 
 def test_a_window_returns_neighbours() -> None:
-    """The sentence is found, its neighbours of the same document come with it."""
     (ranking,) = dense(window=1).open(DOCUMENTS).search(["Bees build cells of wax."])
     places = ranking.best(8)
     assert words(places[0]) == "Bees build cells of wax. The queen lays eggs."
@@ -87,7 +81,6 @@ def test_a_window_returns_neighbours() -> None:
 
 
 def test_windows_that_overlap_are_paid_for_again() -> None:
-    """A budget is spent on whole windows in order of score, whatever they share."""
     (ranking,) = dense(window=3).open(DOCUMENTS).search(["The queen lays eggs."])
     everything = ranking.best(8)
     assert words(everything[0]) == DOCUMENTS[2].text
@@ -102,7 +95,6 @@ def test_windows_that_overlap_are_paid_for_again() -> None:
 @pytest.mark.parametrize("documents", [(), (DOCUMENTS[1],)])
 @pytest.mark.parametrize("window", [0, 2])
 def test_nothing_to_search(documents: tuple[Document, ...], window: int) -> None:
-    """Without a unit there are no places, and no error."""
     opened = dense(window).open(documents)
     assert opened.scores(["Why?"]).shape == (1, 0)
     (ranking,) = opened.search(["Why?"])

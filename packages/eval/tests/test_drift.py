@@ -45,7 +45,6 @@ def test_the_model_that_made_the_index_changes_nothing(index: milepost.Index) ->
 
 
 def test_another_model_changes_neighbours(index: milepost.Index) -> None:
-    """More than chance is kept, and not all; the interval is about documents."""
     other = milepost.load("landmark-minilm")
     with index.snapshot() as state:
         found = index_drift(state, other)

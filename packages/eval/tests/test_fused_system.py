@@ -16,8 +16,6 @@ def _words(text):
 
 
 class _Given:
-    """A system whose scores are given."""
-
     def __init__(self, scores, splitter=_words):
         self.name = self.fingerprint = "given"
         self._scores, self._splitter = scores, splitter
@@ -37,7 +35,6 @@ def _order(system):
 
 
 def test_reciprocal_ranks_by_hand():
-    """1/(60+rank), best first; equal scores keep their order."""
     assert reciprocal(np.array([0.5, 2.0, 0.5], np.float32)).tolist() == pytest.approx(
         [1 / 62, 1 / 61, 1 / 63]
     )
@@ -59,13 +56,11 @@ def test_by_rank_what_no_word_matches_gets_nothing_from_words():
 
 @pytest.mark.parametrize("by", ["rank", "score"])
 def test_where_no_word_matches_vectors_decide_alone(by):
-    """A question whose words stand nowhere is ranked as by vectors."""
     fused = Fused("f", _Given([3.0, 1.0, 4.0, 2.0]), _Given([0.0] * 4), by=by)
     assert _order(fused) == list("cadb")
 
 
 def test_by_score_the_weight_is_of_the_first():
-    """With weight 0 the words decide, with a great one the vectors."""
     first, second = _Given([4.0, 3.0, 2.0, 1.0]), _Given([1.0, 2.0, 3.0, 4.0])
     assert _order(Fused("f", first, second, weight=0.0)) == list("dcba")
     assert _order(Fused("f", first, second, weight=9.0)) == list("abcd")

@@ -20,7 +20,6 @@ def documents():
 
 @pytest.mark.parametrize("budget", [60, 200, 100_000])
 def test_what_is_spent_is_what_the_index_returns(documents, budget):
-    """The places are the passages of ``index.search`` with this budget, in order."""
     encoder = fake_encoder()
     index = milepost.open(model=encoder)
     index.add(documents)
@@ -32,7 +31,6 @@ def test_what_is_spent_is_what_the_index_returns(documents, budget):
 
 
 def test_best_sentences_are_the_hits_in_order(documents):
-    """The best places are the hits of a search that returns everything, by score."""
     encoder = fake_encoder()
     index = milepost.open(model=encoder)
     index.add(documents)
@@ -48,7 +46,6 @@ def test_best_sentences_are_the_hits_in_order(documents):
 
 
 def test_landmarks_alone_are_cosines(documents):
-    """Scores are landmark · question, over the sentences of all documents."""
     encoder = fake_encoder()
     opened = Landmarks("landmark-only", encoder).open(documents)
     scores = opened.scores(QUESTIONS)
@@ -63,7 +60,6 @@ def test_landmarks_alone_are_cosines(documents):
 
 
 def test_no_documents_and_empty_ones_are_no_fault():
-    """Nothing to read gives nothing back."""
     for system in (Milepost("a", fake_encoder()), Landmarks("b", fake_encoder())):
         for documents in ([], [Document("empty", "")]):
             (ranking,) = system.open(documents).search(["What is there?"])

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
-from milepost.testing import fake_encoder
 from milepost.text import split
 from milepost.types import Document, Span
-from milepost_eval.embedders import LandmarkEmbedder, SentenceTransformerEmbedder, WordLlama
+from milepost_eval.embedders import SentenceTransformerEmbedder, WordLlama
 from milepost_eval.embedders.base import unit
 from milepost_eval.systems.dense import Dense
 from milepost_eval.systems.late import Late, whole_sentences
@@ -25,7 +24,6 @@ DOCUMENTS = (Document("one", TEXT * 3), Document("blank", "\n"), Document("two",
 
 
 def pairs(text: str) -> list[Span]:
-    """Two sentences at a time, one shared with the next."""
     sentences = split(text)
     return [
         (a, d) for (a, _), (_, d) in zip(sentences, [*sentences[1:], sentences[-1]], strict=True)
@@ -33,31 +31,25 @@ def pairs(text: str) -> list[Span]:
 
 
 def quarters(text: str) -> list[Span]:
-    """Pieces of 25 characters, wherever they fall."""
     return [(at, min(at + 25, len(text))) for at in range(0, len(text), 25)]
 
 
 class Counted(SentenceTransformerEmbedder):
-    """A model that counts how often it reads a text."""
-
     readings = 0
 
     def within(self, text: str, spans: Sequence[Span]) -> tuple[np.ndarray, np.ndarray, int]:
-        """Count, then read."""
         self.readings += 1
         return super().within(text, spans)
 
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small sentence-transformers folder."""
     pytest.importorskip("sentence_transformers", reason="needs the eval extra")
     return sentence_transformer(tmp_path_factory.mktemp("models") / "tiny")
 
 
 @pytest.mark.parametrize("splitter", [split, pairs, quarters])
 def test_units_are_means_of_their_tokens(tiny: Path, splitter: object) -> None:
-    """Made of sentences or not, a unit's vector is the mean of its tokens in the whole text."""
     model = SentenceTransformerEmbedder("tiny", tiny)
     opened = Late("late", model, splitter, Vectors(None)).open(DOCUMENTS)
     assert opened.tokens == sum(model.within(d.text, [])[2] for d in DOCUMENTS)
@@ -72,7 +64,6 @@ def test_units_are_means_of_their_tokens(tiny: Path, splitter: object) -> None:
 
 
 def test_one_reading_serves_all_sizes(tiny: Path, tmp_path: Path) -> None:
-    """Units of sentences share one reading of each text; a second run gives the same bytes."""
     model, vectors = Counted("tiny", tiny), Vectors(tmp_path / "vectors.db")
     fresh = [Late("x", model, s, Vectors(None)).open(DOCUMENTS) for s in (split, pairs, quarters)]
     model.readings = 0
@@ -90,19 +81,15 @@ class Weights:
     name = fingerprint = "weights"
 
     def context(self) -> str:
-        """No windows."""
         return self.fingerprint
 
     def texts(self, texts: Sequence[str]) -> tuple[np.ndarray, int]:
-        """Nothing is read alone here."""
         return np.zeros((len(texts), 2), np.float32), 0
 
     def questions(self, texts: Sequence[str]) -> np.ndarray:
-        """The first axis."""
         return np.array([[1, 0]] * len(texts), np.float32)
 
     def within(self, text: str, spans: Sequence[Span]) -> tuple[np.ndarray, np.ndarray, int]:
-        """The first sentence lies on one axis, the others on the other."""
         means = np.array([[1, 0] if start == 0 else [0, 1] for start, _ in spans], np.float32)
         counts = np.array([4099 if start == 0 else 1 for start, _ in spans], np.float32)
         return means, counts, int(counts.sum())
@@ -119,7 +106,6 @@ def test_large_counts_are_exact() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.text("ab. \n", max_size=60), st.data())
 def test_units_of_whole_sentences_are_known(text: str, data: st.DataObject) -> None:
-    """Runs of sentences are told from spans that cut one, white space not counted."""
     sentences = [(a, b) for a, b in split(text) if text[a:b].strip()]
     if not sentences:
         return
@@ -138,15 +124,6 @@ def test_units_of_whole_sentences_are_known(text: str, data: st.DataObject) -> N
         )
 
 
-def test_landmark_weights_can_be_chunked_late() -> None:
-    """Milepost's own models give token states, too."""
-    model = LandmarkEmbedder(fake_encoder())
-    opened = Late("late", model, pairs, Vectors(None)).open(DOCUMENTS)
-    (ranking,) = opened.search(["A whale swam far in the sea and sings."])
-    assert "whale" in DOCUMENTS[0].text[ranking.best(1)[0].start : ranking.best(1)[0].end]
-
-
 def test_static_embeddings_have_no_context() -> None:
-    """A model without token states is refused by name."""
     with pytest.raises(InputError, match="late: wordllama has no token states"):
         Late("late", WordLlama(), split, Vectors(None))

@@ -44,7 +44,6 @@ def places(*spans: tuple[int, int], document: str = "d") -> list[Place]:
 def test_by_hand(
     returned: list[tuple[int, int]], evidence: list[tuple[int, int]], budget: int, wanted: float
 ) -> None:
-    """Cases small enough to check on paper."""
     assert evidence_found(returned, evidence, budget) == pytest.approx(wanted)
 
 
@@ -90,13 +89,11 @@ def test_at_budget_by_hand(
     budget: int,
     wanted: tuple[float, ...],
 ) -> None:
-    """Recall, precision, IoU, answer, all and edges of answers that fit on paper."""
     found = at_budget(places(*returned), question(*evidence), budget)
     assert found == pytest.approx(dict(zip(AT_BUDGET, wanted, strict=True)))
 
 
 def test_another_document_spends_the_budget() -> None:
-    """A place at the same offsets of another document costs and finds nothing."""
     answer = [*places((0, 10), document="other"), *places((0, 10))]
     assert at_budget(answer, question((0, 10)), 10)["recall"] == 0
     found = at_budget(answer, question((0, 10)), 20)
@@ -121,7 +118,6 @@ PLACES = st.lists(st.tuples(st.sampled_from("de"), SPAN), max_size=6).map(
 def test_more_budget_never_finds_less(
     returned: list[Place], evidence: list[tuple[int, int]], budget: int
 ) -> None:
-    """Recall, answer and all grow with the budget, and every figure is a share."""
     asked = question(*evidence)
     small, large = (at_budget(returned, asked, size) for size in (budget, budget + 7))
     assert all(small[name] <= large[name] for name in ("recall", "answer", "all"))
@@ -134,7 +130,6 @@ def test_more_budget_never_finds_less(
 def test_the_evidence_itself_is_a_perfect_answer(
     evidence: list[tuple[int, int]], shuffler: random.Random
 ) -> None:
-    """Returning exactly the evidence, in any order, gives 1 in every metric."""
     answer = places(*evidence)
     shuffler.shuffle(answer)
     assert set(at_budget(answer, question(*evidence), 1000).values()) == {1.0}
@@ -155,13 +150,11 @@ def test_the_evidence_itself_is_a_perfect_answer(
 def test_at_rank_by_hand(
     ranked: list[tuple[int, int]], evidence: list[tuple[int, int]], wanted: tuple[float, ...]
 ) -> None:
-    """Reciprocal rank and hits of rankings that fit on paper."""
     found = at_rank(places(*ranked), question(*evidence))
     assert found == pytest.approx(dict(zip(AT_RANK, wanted, strict=True)))
 
 
 def test_a_unit_of_another_document_is_no_hit() -> None:
-    """Ranks count places of other documents, which touch nothing."""
     ranked = [*places((0, 10), document="other"), *places((0, 10))]
     found = at_rank(ranked, question((0, 10)))
     assert found == {"mrr@10": 0.5, "hit@1": 0, "hit@5": 1, "hit@10": 1}
@@ -210,7 +203,6 @@ def reciprocal(ranked: list[str], grades: dict[str, int]) -> float:
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_against_pytrec_eval(seed: int) -> None:
-    """nDCG, recall and reciprocal rank are what trec_eval says of random graded rankings."""
     pytrec_eval = pytest.importorskip("pytrec_eval", reason="needs pytrec-eval-terrier")
     judged, ranked = graded(seed)
     judge = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut.10", "recall.100", "recip_rank"})

@@ -43,20 +43,17 @@ JUDGED = {
 
 
 def read_as_mteb(name: str) -> str:
-    """A document's text with its title, as mteb joins them."""
     title, text = CORPUS[name]
     return f"{title} {text}".strip()
 
 
 @pytest.fixture(scope="module")
 def encoder() -> Encoder:
-    """The shipped model."""
     return load()
 
 
 @pytest.fixture(scope="module")
 def task() -> Any:
-    """A retrieval task of six documents, in memory."""
     from datasets import Dataset
     from mteb.abstasks.retrieval import AbsTaskRetrieval
     from mteb.abstasks.task_metadata import TaskMetadata

@@ -17,7 +17,6 @@ WORDS = st.lists(st.text("abcdefghij", min_size=1, max_size=9), min_size=1, max_
 
 
 def distance(a: str, b: str) -> int:
-    """Edits between two words."""
     row = list(range(len(b) + 1))
     for n, x in enumerate(a, 1):
         row, before = [n], row
@@ -28,7 +27,6 @@ def distance(a: str, b: str) -> int:
 
 @given(WORDS, st.integers())
 def test_one_letter_in_a_fifth_of_the_words(words: list[str], seed: int) -> None:
-    """As many words as before; the long ones have one error at most, the others none."""
     found = misspelt(" ".join(words), Random(seed)).split(" ")
     assert len(found) == len(words)
     wrong = [(old, new) for old, new in zip(words, found, strict=True) if old != new]
@@ -42,12 +40,10 @@ def test_one_letter_in_a_fifth_of_the_words(words: list[str], seed: int) -> None
 
 @given(st.text(), st.integers())
 def test_any_text_can_be_misspelt(text: str, seed: int) -> None:
-    """And the same way for the same seed."""
     assert misspelt(text, Random(seed)) == misspelt(text, Random(seed))
 
 
 def test_keywords() -> None:
-    """Function words go; where nothing is left the question stays."""
     assert keywords("What's the cost of a well-known bridge?") == "cost well known bridge"
     assert keywords("who is it?") == "who is it?"
 
@@ -74,7 +70,6 @@ def test_words_are_those_of_the_search() -> None:
     ],
 )
 def test_accents_go_however_they_are_encoded(written: str, typed: str) -> None:
-    """Letters that are composed, and letters with marks behind them."""
     assert unaccented(written) == typed
     assert normalize("NFC", unaccented(normalize("NFD", written))) == typed
     assert unaccented(typed) == typed
@@ -82,7 +77,6 @@ def test_accents_go_however_they_are_encoded(written: str, typed: str) -> None:
 
 @given(st.text())
 def test_any_text_loses_its_accents_once(text: str) -> None:
-    """What is left is not longer, and has none."""
     found = unaccented(text)
     assert len(found) <= len(text)
     assert unaccented(found) == found
@@ -90,7 +84,6 @@ def test_any_text_loses_its_accents_once(text: str) -> None:
 
 @pytest.mark.parametrize("noise", ["typos", "keywords", "capitals", "unaccented"])
 def test_a_task_keeps_all_but_its_words(noise: str) -> None:
-    """Documents, evidence and kinds stay, and its results are not taken for those without noise."""
     asked = Question("q", "what does a worker bée gather?", "d", ((0, 3),), kind="how")
     task = Task("bees", "dev", (Document("d", "It gathers honey."),), (asked,))
     changed = noisy(task, noise)  # type: ignore[arg-type]

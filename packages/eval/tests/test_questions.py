@@ -30,7 +30,6 @@ def test_no_question_is_there_twice(questions: list[dict]) -> None:
 def test_evidence_is_whole_sentences_of_training_documents(
     questions: list[dict], shared_data: Path
 ) -> None:
-    """Spans end where sentences do, do not overlap, and no document is one of ``written``."""
     other = {row["document"] for row in objects(shared_data / "tasks/written/questions.jsonl.gz")}
     about: dict[str, list[dict]] = {}
     for each in questions:

@@ -23,7 +23,6 @@ from milepost_eval.records import (
 
 
 def record(**changes: Any) -> Record:
-    """A record of three questions."""
     made = Record(
         system="chunk:200@minilm+bm25",
         fingerprint="f00d",
@@ -67,7 +66,6 @@ def written(path: Path, *records: Record) -> Path:
 
 @pytest.mark.parametrize("suffix", PACKING)
 def test_round_trip(tmp_path: Path, suffix: str) -> None:
-    """What was written comes back equal, plain or packed, with line ends inside of names."""
     records = [record(), record(system="bm25", cached=True)]
     assert read(written(tmp_path / f"run.jsonl{suffix}", *records)) == records
 
@@ -82,7 +80,6 @@ def test_line_ends_of_unicode_do_not_end_a_line(tmp_path: Path) -> None:
 
 
 def changed(change: Callable[[dict[str, Any]], object]) -> str:
-    """The line of a record after a change to its JSON."""
     parsed = json.loads(to_line(record()))
     change(parsed)
     return json.dumps(parsed)
@@ -124,7 +121,6 @@ BAD = {
 @pytest.mark.parametrize(("said", "line"), BAD.items(), ids=list(BAD))
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_a_bad_line_is_named(tmp_path: Path, said: str, line: str, suffix: str) -> None:
-    """Whatever is wrong with the third line, the message says so in one line with the way out."""
     path = tmp_path / f"run.jsonl{suffix}"
     data = f"{to_line(record())}\n\n{line}\n".encode()
     path.write_bytes(gzip.compress(data) if suffix else data)
@@ -152,7 +148,6 @@ PACKED = gzip.compress(b"x" * 1000 + bytes(range(256)) * 9)
     ids=["no text", "cut off", "a damaged stream", "no stream", "xz cut off", "no xz"],
 )
 def test_a_file_without_text_is_named(tmp_path: Path, data: bytes) -> None:
-    """Binary, cut or damaged files are told by name, not by a traceback."""
     path = tmp_path / "run.jsonl.gz"
     path.write_bytes(data)
     with pytest.raises(MilepostError, match=r"run\.jsonl\.gz"):
@@ -160,7 +155,6 @@ def test_a_file_without_text_is_named(tmp_path: Path, data: bytes) -> None:
 
 
 def test_a_file_that_is_missing_or_a_folder_is_named(tmp_path: Path) -> None:
-    """No such file; a folder in its place."""
     with pytest.raises(UnreadableFile, match=r"nothing\.jsonl cannot be read: No such file"):
         read(tmp_path / "nothing.jsonl")
     with pytest.raises(InputError, match="has no pieces"):
@@ -169,7 +163,6 @@ def test_a_file_that_is_missing_or_a_folder_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\n \n"])
 def test_a_file_without_records_is_named(tmp_path: Path, data: bytes) -> None:
-    """An empty file is no run without results."""
     path = tmp_path / "run.jsonl"
     path.write_bytes(data)
     with pytest.raises(InputError, match="no records"):
@@ -177,7 +170,6 @@ def test_a_file_without_records_is_named(tmp_path: Path, data: bytes) -> None:
 
 
 def test_the_usual_metric_is_recall_at_the_middle_budget():
-    """Whatever budgets the records have; nDCG@10 where no evidence is marked."""
     budgets = record(metrics={f"recall@{n}": 0.5 for n in (3200, 800, 1600)} | {"mrr@10": 1.0})
     assert usual_metric([*budgets.metrics, *record().metrics]) == "recall@1600"
     assert usual_metric(["recall@60", "recall@x"]) == "recall@60"

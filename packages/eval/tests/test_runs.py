@@ -75,7 +75,6 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
 @settings(max_examples=30, deadline=None)
 @given(cut=st.integers(0, 80))
 def test_a_torn_line_is_removed(cut: int, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Wherever a file ends, whole lines are kept, and the next one stands on its own."""
     folder = tmp_path_factory.mktemp("run")
     run = Run(folder, {})
     for key in "abc":
@@ -90,7 +89,6 @@ def test_a_torn_line_is_removed(cut: int, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_a_killed_process_leaves_whole_pieces(tmp_path: Path) -> None:
-    """``kill -9`` in the middle of writing, three times over."""
     folder, count = tmp_path / "run", 0
     for _ in range(3):
         with subprocess.Popen([sys.executable, "-c", WORKER, folder]) as working:
@@ -137,7 +135,6 @@ def _add(folder: Path, name: str) -> None:
 
 
 def test_several_processes_add_at_once(tmp_path: Path) -> None:
-    """Nothing is lost or torn, and of a shared piece the first one counts."""
     mine = Run(tmp_path, {})
     context = multiprocessing.get_context("spawn")
     workers = [context.Process(target=_add, args=(tmp_path, name)) for name in ("one", "other")]

@@ -17,7 +17,6 @@ BEES = "Bees build cells of wax. The queen lays the eggs. Drones do not work. " 
 
 @given(st.lists(st.lists(st.floats(-1, 1, width=32), max_size=9), min_size=1, max_size=4))
 def test_against_the_rule_written_out(texts: list[list[float]]) -> None:
-    """Longhand, text by text: three means of neighbours, and their mean."""
     document_offsets = np.cumsum([0, *map(len, texts)])
     scores = np.array([score for text in texts for score in text], np.float32)
     wanted = []
@@ -29,7 +28,6 @@ def test_against_the_rule_written_out(texts: list[list[float]]) -> None:
 
 
 def test_the_system_scores_by_it() -> None:
-    """A sentence's place is that of its score; no documents are no fault."""
     documents = [Document("bees", BEES), Document("one", "Ships carry grain.")]
     encoder = fake_encoder()
     inner = Landmarks("landmark-only", encoder)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
 from milepost.text import split
-from milepost.types import Span
+from milepost.types import Document, Span
 from milepost_eval.systems.splitters import packed, splitter, word_pieces
+from milepost_eval.systems.units import Scored, Units
+from milepost_eval.types import Place
 
 CHROMA = ["\n\n", "\n", ".", "?", "!", " ", ""]
 FEW = settings(max_examples=40, deadline=None)
@@ -60,7 +63,6 @@ def tile(spans: list[Span], text: str) -> bool:
 @FEW
 @given(TEXTS, st.integers(1, 60))
 def test_sentences_and_packed_sentences_tile(text: str, size: int) -> None:
-    """Without an overlap nothing is lost or returned twice."""
     assert tile(list(splitter("sentence")(text)), text)
     assert tile(list(splitter(str(size))(text)), text)
 
@@ -68,7 +70,6 @@ def test_sentences_and_packed_sentences_tile(text: str, size: int) -> None:
 @FEW
 @given(TEXTS, SIZES)
 def test_packed_chunks_keep_to_the_size(text: str, sizes: tuple[int, int]) -> None:
-    """A chunk is at most as long as asked, unless it is one sentence that is longer."""
     size, overlap = sizes
     chunks = list(splitter(f"{size}-{overlap}")(text))
     sentences = set(split(text))
@@ -101,7 +102,6 @@ def test_overlap_is_the_most_that_is_allowed(lengths: list[int], sizes: tuple[in
 
 
 def test_packed_by_hand() -> None:
-    """Four sentences of 4, 4, 10 and 4 characters, packed up to 8 with an overlap of 4."""
     assert packed([(0, 4), (4, 8), (8, 18), (18, 22)], 8) == [(0, 8), (8, 18), (18, 22)]
     assert packed([(0, 4), (4, 8), (8, 12)], 8, 4) == [(0, 8), (4, 12)]
     assert packed([(0, 4), (4, 8), (8, 12)], 8, 3) == [(0, 8), (8, 12)]
@@ -114,7 +114,6 @@ def langchain(
     length: Callable[[str], int] = len,
     separators: list[str] | None = None,
 ) -> Callable[..., list[str]]:
-    """LangChain's own splitter."""
     library = pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
     made = library.RecursiveCharacterTextSplitter(
         chunk_size=size, chunk_overlap=overlap, length_function=length, separators=separators
@@ -125,7 +124,6 @@ def langchain(
 @FEW
 @given(TEXTS, SIZES)
 def test_recursive_gives_langchains_chunks(text: str, sizes: tuple[int, int]) -> None:
-    """Offsets cut the very chunks that LangChain makes, in its order, out of any text."""
     pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
     size, overlap = sizes
     spans = list(splitter(f"recursive:{size}-{overlap}")(text))
@@ -135,7 +133,6 @@ def test_recursive_gives_langchains_chunks(text: str, sizes: tuple[int, int]) ->
 
 
 def test_recursive_offsets_beyond_a_million_characters() -> None:
-    """A text of more characters than there are code points keeps its offsets exact."""
     pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
     text = "0123456789" * 99_999 + " " + "0123456789" * 10_000
     line = "\n\n".join(text[at : at + 900] for at in range(0, len(text), 900))
@@ -145,7 +142,6 @@ def test_recursive_offsets_beyond_a_million_characters() -> None:
 
 
 def test_tokens_count_word_pieces() -> None:
-    """``tokens`` measures chunks as the shipped model reads them."""
     pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
     count = word_pieces()
     assert count("Unaffable cells.") > 2
@@ -161,7 +157,6 @@ def test_tokens_count_word_pieces() -> None:
 @FEW
 @given(TEXTS, SIZES)
 def test_tokens_gives_the_chunks_of_chromas_separators(text: str, sizes: tuple[int, int]) -> None:
-    """Offsets cut the very chunks that the library makes, however often a stop is repeated."""
     pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
     size, overlap = sizes
     spans = list(splitter(f"tokens:{size}-{overlap}")(text))
@@ -172,7 +167,6 @@ def test_tokens_gives_the_chunks_of_chromas_separators(text: str, sizes: tuple[i
 @FEW
 @given(TEXTS, SIZES)
 def test_semantic_offsets_are_code_points(text: str, sizes: tuple[int, int]) -> None:
-    """The Rust splitter's chunks stand where it says, whatever UTF-8 makes of the text."""
     library = pytest.importorskip("semantic_text_splitter", reason="needs the extra eval")
     size, overlap = sizes
     spans = list(splitter(f"semantic:{size}-{overlap}")(text))
@@ -191,6 +185,40 @@ def test_unknown_specs_are_refused(spec: str) -> None:
 @pytest.mark.parametrize("kind", ["", "recursive:", "semantic:", "tokens:"])
 @pytest.mark.parametrize("sizes", ["0", "0-0", "5-5", "5-6"])
 def test_sizes_that_make_no_chunks(kind: str, sizes: str) -> None:
-    """A size below 1 and an overlap not below the size are errors that say so."""
     with pytest.raises(InputError, match=r"1 or more|below the size"):
         splitter(kind + sizes)
+
+
+DOCUMENTS = [
+    Document("a", "One here. Two here.\n\nThree."),
+    Document("none", " \n "),
+    Document("b", "Four is longer than the others."),
+]
+
+
+def test_white_space_belongs_to_no_unit():
+    units = Units.of(DOCUMENTS, split)
+    assert [units.texts(number) for number in range(3)] == [
+        ["One here.", "Two here.", "Three."],
+        [],
+        ["Four is longer than the others."],
+    ]
+    assert units.document_offsets.tolist() == [0, 3, 3, 4]
+    assert units.place(3, 1.0) == Place("b", 0, 31, 1.0)
+
+
+def test_documents_are_as_good_as_their_best_unit():
+    units = Units.of(DOCUMENTS, split)
+    assert Scored(units, np.array([0.5, 0.5, 0.5, 0.6], np.float32)).documents(9) == ["b", "a"]
+    assert Scored(units, np.array([0.0, 0.7, 0.0, 0.6], np.float32)).documents(1) == ["a"]
+
+
+@given(st.lists(st.floats(-1, 1, width=16), min_size=4, max_size=4), st.integers(1, 80))
+def test_what_is_spent_is_the_beginning_of_the_ranking_and_fills_the_budget(scores, budget):
+    units = Units.of(DOCUMENTS, split)
+    scored = Scored(units, np.array(scores, np.float32))
+    spent = scored.spend(budget)
+    assert spent == scored.best(4)[: len(spent)]
+    lengths = [place.end - place.start for place in spent]
+    assert sum(lengths[:-1]) < budget
+    assert sum(lengths) >= budget or len(spent) == 4

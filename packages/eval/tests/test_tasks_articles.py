@@ -25,7 +25,6 @@ def corpus(folder: Path, *rows: dict) -> Path:
 
 
 def test_titles_and_headings_are_asked_and_taken_out(tmp_path: Path) -> None:
-    """A title and a heading of one article only become questions; their lines leave the text."""
     folder = corpus(
         tmp_path,
         article("a", "Keeping bees", "Before you start", "Words.", "How wax is made", "Wax."),
@@ -46,7 +45,6 @@ def test_titles_and_headings_are_asked_and_taken_out(tmp_path: Path) -> None:
 
 
 def test_a_line_that_is_no_heading_is_not_asked(tmp_path: Path) -> None:
-    """List items, sentences, code, log lines and tables are no headings."""
     rows = (
         "- One item of a list",
         "This is a sentence.",
@@ -61,7 +59,6 @@ def test_a_line_that_is_no_heading_is_not_asked(tmp_path: Path) -> None:
 
 
 def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
-    """Short articles and titles that several articles have are counted in the notes."""
     folder = corpus(
         tmp_path,
         article("a", "Keeping bees", "A heading of ants"),
@@ -77,7 +74,6 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
 
 
 def test_an_article_stands_in_one_file(tmp_path: Path) -> None:
-    """An id that two files of the corpus have is an error that names both."""
     corpus(tmp_path, article("a", "Keeping bees"))
     (tmp_path / "more.jsonl").write_text(json.dumps(article("a", "Keeping ants")))
     with pytest.raises(InputError, match=r"more\.jsonl, line 1: .*howto\.jsonl\.gz, line 1"):
@@ -85,7 +81,6 @@ def test_an_article_stands_in_one_file(tmp_path: Path) -> None:
 
 
 def test_mistakes_are_named(tmp_path: Path) -> None:
-    """An empty folder, a line without title and a split without articles are errors."""
     with pytest.raises(UnreadableFile, match=r"no \*\.jsonl\.gz"):
         read_articles(tmp_path, "dev")
     corpus(tmp_path, {**article("a", "Keeping bees"), "title": "…"})
@@ -96,7 +91,6 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
 
 
 def test_the_shared_corpus(shared_data: Path) -> None:
-    """Development articles are long; no line of a text is its title or an asked heading."""
     task = load("articles", "dev", shared_data)
     texts = {document.name: document.text for document in task.documents}
     assert min(map(len, texts.values())) >= 8_000

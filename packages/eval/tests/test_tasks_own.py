@@ -28,7 +28,6 @@ def changed(**fields: object) -> dict:
 
 
 def test_two_lines_are_a_task(tmp_path: Path) -> None:
-    """A document line and a question line give one question with its span and its fact."""
     task = read_own(write(tmp_path / "mine.jsonl", DOCUMENT, QUESTION), "dev")
     assert (task.name, task.split, task.settings) == ("mine", "dev", ("document", "collection"))
     (document,), (question,) = task.documents, task.questions
@@ -39,7 +38,6 @@ def test_two_lines_are_a_task(tmp_path: Path) -> None:
 
 
 def test_a_document_may_stand_after_its_question_and_the_file_be_packed(tmp_path: Path) -> None:
-    """The order of lines, blank lines and gzip (whatever the name says) do not matter."""
     plain = write(tmp_path / "mine.jsonl", QUESTION, "", DOCUMENT)
     packed = tmp_path / "other.jsonl"
     packed.write_bytes(gzip.compress(plain.read_bytes()))
@@ -47,7 +45,6 @@ def test_a_document_may_stand_after_its_question_and_the_file_be_packed(tmp_path
 
 
 def test_a_text_may_stand_beside_its_question(tmp_path: Path) -> None:
-    """Equal inline texts are one document."""
     row = changed(document=..., text=TEXT)
     second = {**row, "question": "When is lunch?", "spans": [[50, 54]], "id": "lunch"}
     task = read_own(write(tmp_path / "t.jsonl", row, second), "dev")
@@ -57,7 +54,6 @@ def test_a_text_may_stand_beside_its_question(tmp_path: Path) -> None:
 
 
 def test_a_document_may_be_a_file_beside(tmp_path: Path) -> None:
-    """A name that no line defines is a path; spans count the text that the reader gives."""
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers" / "a.html").write_text("<h1>Leave</h1><p>The head signs.</p>")
     row = {"document": "papers/a.html", "question": "Who signs?", "spans": [[7, 15]]}
@@ -68,7 +64,6 @@ def test_a_document_may_be_a_file_beside(tmp_path: Path) -> None:
 
 
 def test_splits_and_types(tmp_path: Path) -> None:
-    """Only the questions of the split come, and only the documents they ask of."""
     other = {"id": "other", "text": "Nothing here."}
     row = {"document": "other", "question": "What?", "spans": [[0, 7]], "split": "test"}
     path = write(tmp_path / "t.jsonl", DOCUMENT, other, changed(type="fact"), row)
@@ -86,7 +81,6 @@ def test_the_place_of_an_answer_is_found(tmp_path: Path) -> None:
 
 
 def test_spans_are_sorted(tmp_path: Path) -> None:
-    """Spans may be given in any order."""
     path = write(tmp_path / "t.jsonl", DOCUMENT, changed(spans=[[39, 44], [0, 5]]))
     assert read_own(path, "dev").questions[0].spans == ((0, 5), (39, 44))
 
@@ -118,6 +112,7 @@ def test_spans_are_sorted(tmp_path: Path) -> None:
         (changed(split="deb"), "unknown split 'deb'"),
         (changed(splt="test"), "unknown key 'splt'"),
         (changed(id="  "), "'id' is empty"),
+        (changed(id="line 2"), "question 'line 2' is already in line 2"),
         ({"id": "handbook", "text": "Again."}, "document 'handbook' is already in line 1"),
         ({"id": "blank", "text": " "}, "'text' is empty"),
         ({"text": "no name"}, "no 'id'"),
@@ -126,7 +121,6 @@ def test_spans_are_sorted(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, row: dict | str, problem: str) -> None:
-    """Whatever is wrong with a line, the error names file, line and what is wrong."""
     path = write(tmp_path / "t.jsonl", DOCUMENT, QUESTION, row)
     with pytest.raises(InputError) as caught:
         read_own(path, "dev")
@@ -134,15 +128,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, row: dict | str, problem: str) ->
     assert problem in str(caught.value)
 
 
-def test_a_question_is_there_once(tmp_path: Path) -> None:
-    """Two questions of one name are an error."""
-    path = write(tmp_path / "t.jsonl", DOCUMENT, changed(id="a"), changed(id="a"))
-    with pytest.raises(InputError, match="line 3: question 'a' is already in line 2"):
-        read_own(path, "dev")
-
-
 def test_an_empty_split_is_an_error(tmp_path: Path) -> None:
-    """A file without questions of the split cannot be asked."""
     with pytest.raises(InputError, match="no train question"):
         read_own(write(tmp_path / "t.jsonl", DOCUMENT, QUESTION), "train")
 
@@ -156,7 +142,6 @@ def test_an_empty_split_is_an_error(tmp_path: Path) -> None:
     ],
 )
 def test_an_unreadable_file_is_named(tmp_path: Path, content: bytes | None, said: str) -> None:
-    """A file that is missing or a damaged archive is named, and the line that is no UTF-8."""
     path = tmp_path / "t.jsonl"
     if content is not None:
         path.write_bytes(content)
@@ -166,7 +151,6 @@ def test_an_unreadable_file_is_named(tmp_path: Path, content: bytes | None, said
 
 
 def test_a_document_that_nobody_asks_of_is_searched_too(tmp_path: Path) -> None:
-    """It is in the collection of every split; one that another split asks of is not."""
     spare = {"id": "spare", "text": "Rooms are cleaned at night."}
     other = {"id": 7, "text": TEXT}
     rows = (DOCUMENT, spare, other, QUESTION, changed(document=7, split="test"))

@@ -37,7 +37,6 @@ numbers = st.none() | st.integers(1, 20)
 
 
 def test_a_test_task_cannot_be_tuned_on() -> None:
-    """The tuner is refused a test task by name and given any other as it is."""
     task = task_of({"a": 1})
     assert for_tuning(task) is task
     with pytest.raises(InputError, match="task t is of the test split"):
@@ -49,7 +48,6 @@ def test_a_test_task_cannot_be_tuned_on() -> None:
 def test_the_order_of_files_does_not_matter(
     counts: dict[str, int], questions: int | None, documents: int | None, seed: int
 ) -> None:
-    """Shuffled documents and questions give the very same smaller task."""
     task = task_of(counts)
     chance = random.Random(seed)
     mixed = replace(
@@ -65,7 +63,6 @@ def test_the_order_of_files_does_not_matter(
 def test_questions_are_dealt_evenly(
     counts: dict[str, int], questions: int | None, documents: int | None
 ) -> None:
-    """As many questions as asked for where there are so many, no document far ahead of another."""
     task = task_of(counts)
     small = take(task, questions, documents)
     per = {name: 0 for name, count in counts.items() if count}
@@ -85,7 +82,6 @@ def test_questions_are_dealt_evenly(
 
 
 def test_the_collection_holds_every_relevant_document() -> None:
-    """Documents that are relevant to a chosen question stay, also where another is asked of."""
     task = task_of({"a": 1, "b": 0, "c": 0})
     question = replace(task.questions[0], spans=(), relevant={"a": 2, "c": 1})
     small = take(replace(task, questions=(question,)), documents=1)

@@ -41,7 +41,6 @@ def beir(tmp_path: Path) -> Path:
 
 
 def test_beir(beir: Path) -> None:
-    """Grades stay; grade 0 is not relevant; a question without a relevant document is counted."""
     task = read_beir(beir, "test")
     assert task.settings == ("collection",)
     assert [document.name for document in task.documents] == ["d1", "d2", "d3"]
@@ -53,7 +52,6 @@ def test_beir(beir: Path) -> None:
 
 
 def test_beir_judgements_as_lines(beir: Path) -> None:
-    """Judgements as JSON lines, as copies of BEIR on the hub have them, are read too."""
     (beir / "qrels" / "test.tsv").unlink()
     jsonl(beir / "qrels" / "test.jsonl", {"query-id": "2", "corpus-id": "d2", "score": 1.0})
     assert read_beir(beir, "test").questions[0].relevant == {"d2": 1}
@@ -71,13 +69,11 @@ def test_beir_judgements_as_lines(beir: Path) -> None:
     ],
 )
 def test_beir_mistakes_are_named(beir: Path, row: str, problem: str) -> None:
-    """A judgement that cannot be used is named with file and line."""
     (beir / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{row}\n")
     with pytest.raises(InputError, match=rf"test\.tsv, {problem}"):
         read_beir(beir, "test")
 
 
 def test_beir_names_the_splits_it_has(beir: Path) -> None:
-    """A split without judgements is an error that says which there are."""
     with pytest.raises(UnreadableFile, match="has judgements for test"):
         read_beir(beir, "dev")

@@ -27,7 +27,6 @@ QUESTION = {"id": "q", "document": "a", "question": "Two?", "spans": [[5, 9]], "
 
 
 def test_only_documents_that_are_asked_of_are_the_collection(tmp_path: Path) -> None:
-    """A document without a question of the split is not in the task; facts hold meta and title."""
     test = {**QUESTION, "id": "r", "document": "b", "split": "test", "spans": [[0, 5]]}
     task = read_folder(folder(tmp_path / "small", DOCUMENTS, [QUESTION, test]), "dev")
     assert task.name == "small"
@@ -51,7 +50,6 @@ def test_only_documents_that_are_asked_of_are_the_collection(tmp_path: Path) -> 
 def test_a_wrong_folder_is_told(
     tmp_path: Path, documents: list[dict], question: dict, problem: str
 ) -> None:
-    """Mistakes in either file are named with the file and, where it is one, the line."""
     with pytest.raises(InputError) as caught:
         read_folder(folder(tmp_path / "t", documents, [question]), "dev")
     assert problem in str(caught.value)
@@ -59,13 +57,11 @@ def test_a_wrong_folder_is_told(
 
 
 def test_a_folder_without_files_is_unreadable(tmp_path: Path) -> None:
-    """A missing file is named."""
     with pytest.raises(UnreadableFile, match=r"questions\.jsonl\.gz cannot be read"):
         read_folder(tmp_path, "dev")
 
 
 def test_names_of_folders_and_files(tmp_path: Path) -> None:
-    """A folder of two files and a file of one's own are loaded by their paths."""
     path = folder(tmp_path / "t", DOCUMENTS, [QUESTION])
     assert load(str(path), "dev").questions[0].name == "q"
     own = tmp_path / "own.jsonl"
@@ -83,7 +79,6 @@ def test_names_of_folders_and_files(tmp_path: Path) -> None:
     ],
 )
 def test_an_unknown_name_is_told_the_nearest(name: str, hint: str, tmp_path: Path) -> None:
-    """An unknown task name is an error with the nearest known one."""
     with pytest.raises(InputError, match=f"unknown task '{name}'") as caught:
         load(name, "dev", tmp_path)
     assert hint in str(caught.value)
@@ -91,13 +86,11 @@ def test_an_unknown_name_is_told_the_nearest(name: str, hint: str, tmp_path: Pat
 
 @pytest.mark.parametrize("data", [None, Path("/nowhere/at/all"), Path("/")])
 def test_missing_shared_data_says_what_to_do(data: Path | None) -> None:
-    """Without the shared data, or in a wrong folder, the option and the variable are named."""
     with pytest.raises(InputError, match=r"--data FOLDER, or MILEPOST_DATA"):
         load("written", "dev", data)
 
 
 def test_a_text_is_no_file_of_questions(tmp_path: Path) -> None:
-    """A file that is there is not answered with the nearest name of a task."""
     path = tmp_path / "written.txt"
     path.write_text("Leave is signed by the head of office.")
     with pytest.raises(InputError, match=r"written\.txt is not a task.*\.jsonl"):

@@ -2,17 +2,22 @@
 
 import multiprocessing
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from milepost import testing
+from milepost.engine.folder import ModelFolder
+from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
-from milepost_eval.vectors import Vectors
+from milepost.testing import FakeEngine, fake_encoder
+from milepost.types import Document
+from milepost_eval.vectors import CachedEncoder, Vectors
 from support.vectors import made, open_together
 
 
 def test_vectors_are_made_once_and_come_back_the_same(tmp_path):
-    """A second process finds what the first has made, to the bit."""
     calls = []
     first, tokens = Vectors(tmp_path / "v.sqlite").get("m", ["a", "b"], made(calls))
     later = Vectors(tmp_path / "v.sqlite")
@@ -27,7 +32,6 @@ def test_vectors_are_made_once_and_come_back_the_same(tmp_path):
     ("fingerprint", "texts"), [("other", ["a", "b"]), ("m", ["ab"]), ("m", ["a", "b", ""])]
 )
 def test_another_model_or_text_is_another_key(tmp_path, fingerprint, texts):
-    """Neither another fingerprint nor other document_offsets between texts hit what is kept."""
     vectors, calls = Vectors(tmp_path / "v.sqlite"), []
     vectors.get("m", ["a", "b"], made(calls))
     vectors.get(fingerprint, texts, made(calls))
@@ -35,7 +39,6 @@ def test_another_model_or_text_is_another_key(tmp_path, fingerprint, texts):
 
 
 def test_without_a_file_everything_is_made_anew_and_rounded_alike(tmp_path):
-    """Keeping nothing gives the same figures as keeping."""
     calls = []
     none = Vectors(None)
     loose, _ = none.get("m", ["a"], made(calls))
@@ -46,7 +49,6 @@ def test_without_a_file_everything_is_made_anew_and_rounded_alike(tmp_path):
 
 
 def test_a_file_that_holds_something_else_is_named(tmp_path):
-    """A path that is no such file gives one line with what to do."""
     path = tmp_path / "v.sqlite"
     path.write_bytes(b"this is a shopping list, " * 50)
     with pytest.raises(InputError, match=r"v\.sqlite cannot hold vectors.*--cache"):
@@ -54,7 +56,6 @@ def test_a_file_that_holds_something_else_is_named(tmp_path):
 
 
 def test_a_full_disk_is_told_and_what_was_kept_stays(tmp_path):
-    """A file that cannot grow is an error for people; what it held before is still read."""
     path, calls = tmp_path / "v.sqlite", []
     Vectors(path).get("m", ["a"], made(calls))
     with sqlite3.connect(path) as file:
@@ -83,7 +84,6 @@ def test_a_full_disk_is_told_and_what_was_kept_stays(tmp_path):
     ],
 )
 def test_a_damaged_row_is_named_and_never_read(tmp_path, damage):
-    """Vectors that are not whole are an error for people, with what to do."""
     path = tmp_path / "v.sqlite"
     vectors = Vectors(path)
     vectors.get("m", ["a"], made([]))
@@ -94,7 +94,6 @@ def test_a_damaged_row_is_named_and_never_read(tmp_path, damage):
 
 
 def test_two_processes_may_make_the_file_at_once(tmp_path):
-    """Neither fails because the other makes the same file in the same millisecond."""
     context = multiprocessing.get_context("spawn")
     barrier, found = context.Barrier(2), context.Queue()
     both = [
@@ -106,3 +105,55 @@ def test_two_processes_may_make_the_file_at_once(tmp_path):
     for process in both:
         process.join()
     assert told == ["", ""]
+
+
+TEXT = "Bees build cells of wax. The queen lays the eggs. Drones do not work. " * 20
+
+
+class _Engine(FakeEngine):
+    calls = 0
+
+    def run(self, ids, sentences, marks):
+        self.calls += 1
+        return super().run(ids, sentences, marks)
+
+
+def _remembered(path, **settings):
+    plain = fake_encoder(**settings)
+    manifest = plain.manifest
+    engine = _Engine(plain.dimensions, vocabulary=len(testing._vocabulary()))
+    tokenizer = Tokenizer(testing._backend(), manifest.bos_token, manifest.landmark)
+    folder = ModelFolder(Path("nowhere"), manifest)
+    return plain, CachedEncoder(folder, engine, Vectors(path), tokenizer), engine
+
+
+def test_it_reads_as_the_encoder_does_and_a_second_time_without_the_network(tmp_path):
+    plain, encoder, engine = _remembered(tmp_path / "v.sqlite")
+    wanted = plain.encode(Document("d", TEXT))
+    first = encoder.encode(Document("d", TEXT))
+    assert np.abs(first.vectors - wanted.vectors).max() < 1e-3
+    assert first.spans.tolist() == wanted.spans.tolist()
+    assert first.tokens_read == wanted.tokens_read == first.tokens_given
+    assert np.array_equal(first.vocab_coverage, wanted.vocab_coverage)
+    calls = engine.calls
+    assert calls > 0
+    again = _remembered(tmp_path / "v.sqlite")
+    second = again[1].encode(Document("d", TEXT))
+    assert again[2].calls == 0
+    assert second.vectors.tobytes() == first.vectors.tobytes()
+
+
+def test_questions_are_kept_too(tmp_path):
+    plain, encoder, engine = _remembered(tmp_path / "v.sqlite")
+    question = "Who lays the eggs?"
+    vectors = [encoder.encode_query(question) for _ in range(2)]
+    assert engine.calls == 1
+    assert np.abs(vectors[0] - plain.encode_query(question)).max() < 1e-3
+    assert vectors[0].tobytes() == vectors[1].tobytes()
+
+
+def test_another_window_is_another_reading(tmp_path):
+    _remembered(tmp_path / "v.sqlite")[1].encode(TEXT)
+    _, encoder, engine = _remembered(tmp_path / "v.sqlite", window=200)
+    encoder.encode(TEXT)
+    assert engine.calls > 0

@@ -26,14 +26,12 @@ TEXTS = [DOCUMENTS[0].text, DOCUMENTS[2].text]
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> SentenceTransformerEmbedder:
-    """A small sentence-transformers model that reads 32 tokens."""
     pytest.importorskip("sentence_transformers", reason="needs the eval extra")
     folder = sentence_transformer(tmp_path_factory.mktemp("models") / "tiny")
     return SentenceTransformerEmbedder("tiny", folder)
 
 
 def test_own_is_what_users_get(tiny: SentenceTransformerEmbedder) -> None:
-    """The library's own vector of the text, cut where the library cuts it."""
     opened = Whole("document:own", tiny, "own", Vectors(None)).open(DOCUMENTS)
     np.testing.assert_allclose(opened.vectors, unit(tiny.model.encode(TEXTS)), atol=1e-3)
     assert opened.tokens == 30 + 7
@@ -44,7 +42,6 @@ def test_own_is_what_users_get(tiny: SentenceTransformerEmbedder) -> None:
 
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
 def test_pooling_of_what_is_read(tiny: SentenceTransformerEmbedder, pooling: str) -> None:
-    """The first state, or the mean of all, of documents and questions alike."""
     import torch
 
     def states(text: str) -> np.ndarray:
@@ -62,7 +59,6 @@ def test_pooling_of_what_is_read(tiny: SentenceTransformerEmbedder, pooling: str
 
 
 def test_late_reads_everything(tiny: SentenceTransformerEmbedder) -> None:
-    """The mean of all token states over windows; the end of the text counts."""
     opened = Whole("d", tiny, "late", Vectors(None)).open(DOCUMENTS)
     wanted = unit(np.array([tiny.within(text, [(0, len(text))])[0][0] for text in TEXTS]))
     np.testing.assert_allclose(opened.vectors, wanted, atol=2e-3)
@@ -71,7 +67,6 @@ def test_late_reads_everything(tiny: SentenceTransformerEmbedder) -> None:
 
 @pytest.mark.parametrize("pooling", ["lmk", "own", "mean"])
 def test_landmarks_read_everything(pooling: str) -> None:
-    """A landmark model's document vector is the mean of all landmarks, or of all tokens."""
     encoder = fake_encoder()
     model = LandmarkEmbedder(encoder)
     opened = Whole("d", model, pooling, Vectors(None)).open(DOCUMENTS)
@@ -89,7 +84,6 @@ def test_landmarks_read_everything(pooling: str) -> None:
 def test_what_is_kept_changes_nothing(
     tiny: SentenceTransformerEmbedder, tmp_path: Path, pooling: str
 ) -> None:
-    """First and second run and one that keeps nothing give the same bytes, pooling by pooling."""
     kept = Vectors(tmp_path / "vectors.db")
     runs = [
         Whole("d", tiny, pooling, where).open(DOCUMENTS).scores(["the cat"]).tobytes()
@@ -99,7 +93,6 @@ def test_what_is_kept_changes_nothing(
 
 
 def test_what_does_not_go_together_is_refused(tiny: SentenceTransformerEmbedder) -> None:
-    """Unknown poolings, and those a model cannot do, are errors that say what can be used."""
     model = LandmarkEmbedder(fake_encoder())
     with pytest.raises(InputError, match="unknown pooling 'max'"):
         Whole("d", tiny, "max", Vectors(None))

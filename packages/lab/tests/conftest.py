@@ -13,13 +13,11 @@ from milepost.engine.folder import ModelFolder
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for all tests, so that vectors and graphs are made once."""
     return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture(autouse=True)
 def own_cache(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    """Keep the user's cache out of the tests."""
     monkeypatch.setenv("MILEPOST_CACHE", str(cache))
 
 
@@ -46,7 +44,6 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch, open_once: Callable[..., obje
 
 @pytest.fixture
 def run_study() -> Callable[..., dict[str, object]]:
-    """Call a study's command as from the command line; its JSON."""
     import json
 
     from click.testing import CliRunner

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from milepost.console.options import Interrupted, Settings
 from milepost.errors import InputError
 from milepost_lab import runner
+from milepost_lab.command import lab
 from milepost_lab.runner import Lines, Report, Results, Run, study, table
 from milepost_lab.statistics import Difference, Interval
 
@@ -66,7 +67,6 @@ def made(returned=None, interrupt=False):
     @study("tried", "A study.", "milepost lab tried", seeds=2)
     @click.option("--steps", default=3)
     def command(run, steps):
-        """Try it."""
         if interrupt:
             raise KeyboardInterrupt
         parts = run.per_seed("part", lambda seed: seed * steps)
@@ -117,3 +117,10 @@ def test_a_plot_is_drawn_where_a_study_has_lines(tmp_path):
 
 def test_a_seed_is_not_negative():
     assert isinstance(call(made(), "--seed", -1).exception, click.BadParameter)
+
+
+def test_the_table_of_studies_says_what_they_say():
+    for name, (_, text) in lab.table.items():
+        command = lab.get_command(None, name)
+        assert command.name == name
+        assert command.get_short_help_str(200) == text.rstrip(".") + "."

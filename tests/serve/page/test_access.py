@@ -81,7 +81,6 @@ def test_axe_finds_nothing(tab: Tab, server: Server, axe: str, screen: dict[str,
 
 
 def test_a_document_covers_a_narrow_screen_and_gives_it_back(tab: Tab, server: Server) -> None:
-    """What is covered cannot be reached; the focus returns."""
     with tab(**PHONE) as page:
         page.goto(f"{server.url}/#q=How+long+does+a+trail+of+scent+last%3F")
         page.wait_for_selector(".passage")

@@ -28,8 +28,6 @@ SAID = [
 
 
 class Writer:
-    """What the language model does next."""
-
     def __init__(self) -> None:
         self.reply: Callable[[dict[str, Any]], Any] = lambda _: Stream(list(SAID))
 
@@ -41,7 +39,6 @@ def writer() -> Writer:
 
 @pytest.fixture(scope="module")
 def model(writer: Writer) -> Iterator[Model]:
-    """An endpoint on this machine."""
     with serving(lambda body: writer.reply(body)) as running:
         yield running
 
@@ -50,7 +47,6 @@ def model(writer: Writer) -> Iterator[Model]:
 def server(
     folder: Path, model: Model, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Server]:
-    """A server with a language model."""
     options = ["--endpoint", model.url, "--model-name", "parrot"]
     with Server(
         str(folder / "notes.md"),
@@ -66,7 +62,6 @@ def server(
 
 @pytest.fixture(autouse=True)
 def parrot(writer: Writer, model: Model) -> None:
-    """Each test begins with the same language model."""
     writer.reply = lambda _: Stream(list(SAID))
     model.requests.clear()
     model.left.clear()
@@ -86,7 +81,6 @@ def events(server: Server, **question: Any) -> list[tuple[str, dict[str, Any]]]:
 
 
 def test_events_come_in_order(server: Server, model: Model) -> None:
-    """Passages, text, citations with verdicts, the whole; the endpoint's key goes to it alone."""
     found = events(server)
     names = [name for name, _ in found]
     assert names == ["passages", *["text"] * 3, *["citation"] * 3, "answer"]
@@ -107,7 +101,6 @@ def test_events_come_in_order(server: Server, model: Model) -> None:
 
 
 def test_an_endpoint_that_refuses_is_an_event(server: Server, writer: Writer) -> None:
-    """The stream has begun, so an error is an event; it holds no key."""
     writer.reply = lambda _: refused(401, f"bad key {KEY}")
     name, data = events(server)[-1]
     assert name == "error"
@@ -117,7 +110,6 @@ def test_an_endpoint_that_refuses_is_an_event(server: Server, writer: Writer) ->
 
 
 def test_an_endpoint_that_answers_nonsense_is_an_event(server: Server, writer: Writer) -> None:
-    """A proxy's page with status 200, and a stream that breaks off after some words."""
     page = HTMLResponse("<html>proxy error</html>")
     for reply in (page, Stream(["A trail "], reason=None)):
         writer.reply = lambda _, reply=reply: reply
@@ -128,7 +120,6 @@ def test_an_endpoint_that_answers_nonsense_is_an_event(server: Server, writer: W
 
 
 def test_what_the_model_thinks_is_set_apart(server: Server, writer: Writer) -> None:
-    """In events of its own; it is neither in the answer nor cited."""
     writer.reply = lambda _: Stream(["<thi", "nk>Is it [7]?</th", "ink>\n\n", *SAID])
     found = events(server)
     assert "".join(data["text"] for name, data in found if name == "thinking") == "Is it [7]?"
@@ -138,7 +129,6 @@ def test_what_the_model_thinks_is_set_apart(server: Server, writer: Writer) -> N
 
 
 def test_without_passages_nothing_is_sent(server: Server, model: Model) -> None:
-    """An empty answer, and no request."""
     found = events(server, min_score=1.0)
     assert [name for name, _ in found] == ["passages", "answer"]
     assert found[1][1] == {"text": "", "uncited": [], "cut": False, "grounded": False}
@@ -148,7 +138,6 @@ def test_without_passages_nothing_is_sent(server: Server, model: Model) -> None:
 def test_a_client_that_leaves_ends_the_request(
     server: Server, writer: Writer, model: Model
 ) -> None:
-    """The connection to the endpoint is closed at the next word."""
     go = threading.Event()
     writer.reply = lambda _: Stream(["word "] * 200, between=lambda n: n and go.wait(0.05))
     with (
@@ -162,7 +151,6 @@ def test_a_client_that_leaves_ends_the_request(
 def test_a_server_without_a_language_model_says_how_to_name_one(
     folder: Path, tmp_path_factory: pytest.TempPathFactory, tabs: Tabs
 ) -> None:
-    """Status 409 with the command; the page offers nothing that it cannot do."""
     with Server(str(folder / "notes.md"), cache=tmp_path_factory.mktemp("none")) as plain:
         with plain.client() as client:
             plain.indexed(client)
@@ -177,7 +165,6 @@ def test_a_server_without_a_language_model_says_how_to_name_one(
 
 
 def test_the_box_writes_an_answer_with_links(server: Server, tabs: Tabs) -> None:
-    """Each citation is a link to its place, and says what became of it."""
     with tabs(server.url) as page:
         ready(page, server.url)
         ask(page, QUESTION)
@@ -206,7 +193,6 @@ def test_the_box_writes_an_answer_with_links(server: Server, tabs: Tabs) -> None
 
 
 def test_what_is_said_in_other_words_is_checked(server: Server, tabs: Tabs, writer: Writer) -> None:
-    """Supported with a probability, or not; a place has an id and a title, and no path."""
     said = "Some ants steal pupae from other nests and rear them as slaves [1]. Zebras graze [1]."
     question = "Which ants steal pupae from other nests and rear them as slaves?"
     writer.reply = lambda _: Stream([said])
@@ -236,7 +222,6 @@ def test_what_is_said_in_other_words_is_checked(server: Server, tabs: Tabs, writ
 def test_the_box_can_be_stopped_and_tried_again(
     server: Server, tabs: Tabs, writer: Writer, model: Model
 ) -> None:
-    """What was written stays; an endpoint that is down is reported."""
     writer.reply = lambda _: Stream(
         ["<b>word</b> "] * 400, between=lambda n: threading.Event().wait(0.02)
     )

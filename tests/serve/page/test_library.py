@@ -18,7 +18,6 @@ KEY = "a-key-of-the-tests"
 
 @pytest.fixture(scope="module")
 def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server with a key that lets nobody add documents, with one PDF."""
     place = tmp_path_factory.mktemp("closed")
     (place / "harbour.pdf").write_bytes(harbour())
     with milepost.open(place / "index", model=milepost.load("landmark-light")) as index:
@@ -119,7 +118,6 @@ def test_files_are_dropped_on_the_page(tabs: Tabs, own: Server) -> None:
 
 
 def test_progress_is_shown_while_files_are_read(tabs: Tabs, own: Server) -> None:
-    """What /indexing says is shown as it stands; its answers are set, since reading is quick."""
     current = {
         "id": "x", "title": "<b>long</b>.pdf", "number": 3, "documents": 12, "sentences": 840,
         "done": 120,
@@ -318,7 +316,6 @@ def test_files_that_are_too_large_are_not_sent(tabs: Tabs, own: Server) -> None:
 
 
 def test_the_last_question_wins(tab: Tab, server: Server) -> None:
-    """An answer that comes late must not replace that of a later question."""
     with tab() as page:
         ready(page, server.url)
         held = []

@@ -26,7 +26,6 @@ HARD = "{unbalanced \\ 100 % of $5_000 & more} ^ ~ # `code` *bold* [link](x) <b>
 
 @pytest.fixture(scope="module")
 def page(tabs: Tabs, server: Server) -> Iterator[Page]:
-    """The page, whose modules are called."""
     with tabs(server.url) as opened:
         ready(opened, server.url)
         yield opened
@@ -45,7 +44,6 @@ def strings(count: int) -> list[str]:
 
 
 def test_offsets_are_code_points(page: Page) -> None:
-    """Every slice, offset and trimmed span equals Python's, for texts that begin anywhere."""
     cases = []
     wanted = []
     made = random.Random(11)
@@ -164,7 +162,6 @@ LONG = " ".join(["word"] * 39) + " end."
 def test_citations_follow_their_style(
     page: Page, form: str, place: dict[str, Any], wanted: str
 ) -> None:
-    """MLA 9 and APA 7: names, years, pages, and quotation marks within quotation marks."""
     given = {"title": "origin.pdf", "place": "page 3", "heading": "Bees", "start": 3, "end": 9}
     given |= {"quote": 'Cells are "made" so.'} | place
     if "authors" in place:
@@ -204,7 +201,6 @@ def test_addresses_come_back_as_they_were(page: Page) -> None:
 
 
 def test_places_are_said_as_on_the_command_line(page: Page) -> None:
-    """Any marks in any order give the words that Python gives."""
     made = random.Random(17)
     kinds = list(get_args(MarkKind))
     marks = sorted(

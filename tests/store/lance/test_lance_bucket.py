@@ -5,11 +5,14 @@ moto takes any credentials, so wrong ones are shown by a server that answers as 
 
 from __future__ import annotations
 
+import http.client
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import contextmanager
+from socket import create_server
+from urllib.parse import quote, urlsplit
 
 import pytest
 
@@ -18,25 +21,25 @@ pytest.importorskip("lancedb", reason="needs the extra lance")
 from milepost.errors import NotAnIndex, StoreError, WrongModel
 from milepost.store import Statistics, erase_store, open_store
 from milepost.types import Mark
-from support import bucket
+from support.http_server import Handler, listening
+from support.s3 import KEYS, S3, moto, s3
 from support.store_checks import filled, same_answers
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
 from support.store_reads import reads
 
+__all__ = ["moto", "s3"]
 
-@pytest.fixture(autouse=True)
-def keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in bucket.KEYS.items():
-        monkeypatch.setenv(name, value)
+
+def in_bucket(bucket: str, endpoint: str) -> str:
+    return f"lance+s3://{bucket}/index?endpoint={quote(endpoint, '')}&region=us-east-1"
 
 
 @pytest.fixture
-def address() -> str:
-    return bucket.address(bucket.fresh_bucket())
+def address(s3: S3) -> str:
+    return in_bucket(s3.bucket, s3.endpoint)
 
 
 def test_everything_comes_back(address: str) -> None:
-    """The contract in short: put, replaced, touched, deleted, vacuumed, opened again."""
     store = opened(address)
     given = entry(
         "/tmp/名.pdf",
@@ -82,33 +85,62 @@ def search(store: object) -> None:
         state.excerpts([(documents[0], 0, 10), (documents[1], 0, 5)])
 
 
-def test_requests_are_few(address: str) -> None:
-    """A question that follows another reads postings and text alone; writes are counted too."""
+@contextmanager
+def counted(endpoint: str) -> Iterator[tuple[str, list[str]]]:
+    """A proxy in front of the storage: its address, and the requests that it has passed on."""
+    requests: list[str] = []
+    local = threading.local()
+
+    class Proxy(Handler):
+        protocol_version = "HTTP/1.1"
+
+        def handle_any(self) -> None:
+            requests.append(f"{self.command} {self.path}")
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            if not hasattr(local, "connection"):
+                local.connection = http.client.HTTPConnection(urlsplit(endpoint).netloc)
+            local.connection.request(self.command, self.path, body, dict(self.headers))
+            answer = local.connection.getresponse()
+            data = answer.read()
+            kept = {
+                key: value
+                for key, value in answer.getheaders()
+                if key.lower() not in ("transfer-encoding", "connection", "content-length")
+            }
+            head = int(answer.getheader("Content-Length") or 0)
+            self.answer(answer.status, data, kept, head if self.command == "HEAD" else -1)
+
+        do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = handle_any
+
+    with listening(Proxy) as url:
+        yield url, requests
+
+
+def test_requests_are_few(s3: S3, address: str) -> None:
     made = opened(address)
     for number in range(3):
         made.put(numbered(number))
-    name = address.partition("://")[2].partition("/")[0]
-    with bucket.counted() as proxy:
-        address = bucket.address(name, at=proxy.url)
+    with counted(s3.endpoint) as (proxy, requests):
+        address = in_bucket(s3.bucket, proxy)
         store = opened(address, read_only=True)
-        opening = len(proxy.requests)
+        opening = len(requests)
         search(store)
-        first = len(proxy.requests) - opening
+        first = len(requests) - opening
         search(store)
-        second = len(proxy.requests) - opening - first
+        second = len(requests) - opening - first
         print(f"requests: {opening} to open, {first} for a first question, {second} for the next")
         assert opening <= 12
         assert first <= 60
         assert second <= 25
         made.put(numbered(3))
-        before = len(proxy.requests)
+        before = len(requests)
         search(store)
-        assert len(proxy.requests) - before <= 60
+        assert len(requests) - before <= 60
         writer = opened(address)
         writer.put(numbered(4))
-        before = len(proxy.requests)
+        before = len(requests)
         writer.put(numbered(5))
-        assert len(proxy.requests) - before <= 40
+        assert len(requests) - before <= 40
         for each in (store, writer, made):
             each.close()
 
@@ -124,7 +156,6 @@ for number in range(1, 6):
 
 
 def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
-    """Each commit is an object that is only made where there is none: a lost race is run again."""
     process: subprocess.Popen[str] = child(WRITER, address)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -145,7 +176,6 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
 
 
 def test_many_threads_write_at_one_time(address: str) -> None:
-    """Four stores race for each version of the log; every document is there once."""
     stores = [opened(address) for _ in range(4)]
     faults: list[BaseException] = []
 
@@ -187,19 +217,20 @@ def test_another_place_or_model_is_refused(address: str) -> None:
 def one_line_without_secrets(error: BaseException) -> None:
     message = str(error)
     assert "\n" not in message
-    assert not any(secret in message for secret in bucket.KEYS.values())
+    assert not any(secret in message for secret in KEYS.values())
     assert error.__cause__ is None
 
 
 @pytest.mark.parametrize("create", [True, False])
-def test_a_bucket_that_is_not_there_is_named(create: bool) -> None:
+def test_a_bucket_that_is_not_there_is_named(s3: S3, create: bool) -> None:
     with pytest.raises(StoreError, match="there is no such bucket") as error:
-        opened(bucket.address("no-such-bucket"), create=create)
+        opened(in_bucket("no-such-bucket", s3.endpoint), create=create)
     one_line_without_secrets(error.value)
 
 
-def test_a_storage_that_does_not_answer_is_one_line() -> None:
-    address = bucket.address("bucket", at=f"http://127.0.0.1:{bucket.free_port()}")
+def test_a_storage_that_does_not_answer_is_one_line(s3: S3) -> None:
+    with create_server(("127.0.0.1", 0)) as free:
+        address = in_bucket("bucket", f"http://127.0.0.1:{free.getsockname()[1]}")
     begun = time.monotonic()
     with pytest.raises(StoreError, match="the storage does not answer") as error:
         opened(address, patience_s=1.0)
@@ -207,9 +238,8 @@ def test_a_storage_that_does_not_answer_is_one_line() -> None:
     assert time.monotonic() - begun < 20
 
 
-def test_no_credentials_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    address = bucket.address(bucket.fresh_bucket())
-    for name in bucket.KEYS:
+def test_no_credentials_are_one_line(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in KEYS:
         monkeypatch.delenv(name)
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")  # no service of the network is asked
     monkeypatch.setenv("AWS_CONFIG_FILE", "/nonexistent")
@@ -223,36 +253,28 @@ def test_no_credentials_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
 def refusing(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
     """A server that refuses every request as S3 does, with the key that was sent."""
 
-    class Refusing(BaseHTTPRequestHandler):
+    class Refusing(Handler):
         def refuse(self) -> None:
-            key = bucket.KEYS["AWS_ACCESS_KEY_ID"]
+            key = KEYS["AWS_ACCESS_KEY_ID"]
             body = (
                 f'<?xml version="1.0" encoding="UTF-8"?><Error><Code>{request.param}</Code>'
                 f"<Message>no</Message><AWSAccessKeyId>{key}</AWSAccessKeyId></Error>"
             ).encode()
-            self.send_response(403)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(body)
+            self.answer(403, body)
 
         do_GET = do_PUT = do_POST = do_HEAD = refuse
 
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}", request.param
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with listening(Refusing) as url:
+        yield url, request.param
 
 
-def test_wrong_credentials_are_one_line(refusing: tuple[str, str]) -> None:
+def test_wrong_credentials_are_one_line(
+    refusing: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
     url, code = refusing
     words = "permission is denied" if code == "AccessDenied" else "no credentials, or wrong ones"
     with pytest.raises(StoreError, match=words) as error:
-        opened(bucket.address("bucket", at=url), patience_s=1.0)
+        opened(in_bucket("bucket", url), patience_s=1.0)
     one_line_without_secrets(error.value)

@@ -18,7 +18,6 @@ from support.store_reads import nearest
 def test_many_documents_are_not_named_in_a_query(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The nearest rows and those that match are the reference's, of the documents left alone."""
     monkeypatch.setattr(schema, "INDEX_FROM", 20)
     monkeypatch.setattr(reading, "_MANY", 3)
     plain, tables = opened(None), opened(f"lance://{tmp_path / 'index'}")
@@ -34,7 +33,6 @@ def test_many_documents_are_not_named_in_a_query(
 
 
 def agree(plain: Store, tables: Store, among: DocumentSelection) -> None:
-    """Both stores find the same among some documents."""
     with plain.snapshot() as theirs, tables.snapshot() as ours:
         left = theirs.select(among) or []
         found = ours.select(among) or []

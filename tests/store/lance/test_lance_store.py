@@ -31,11 +31,7 @@ from support.store_checks import (
     a_killed_writer_leaves_whole_documents,
     are_the_three_documents,
     filled,
-    names_come_back,
-    refuses_another_model,
     same_answers,
-    threads_read_while_one_writes,
-    writes_nothing_when_reading_only,
 )
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
 from support.store_reads import reads
@@ -55,8 +51,6 @@ def store(address: str) -> Iterator[LanceStore]:
 
 
 def count(address: str, table: str) -> int:
-    """Rows of a table, beside Milepost."""
-
     async def counted() -> int:
         database = await schema.connect(parse(address))
         return int(await (await database.open_table(table)).count_rows())
@@ -71,7 +65,6 @@ def test_candidates_are_those_of_memory(address: str) -> None:
 
 
 def test_an_index_finds_what_the_scan_finds(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With indexes of vectors and words, before and after documents come and go."""
     plain, lance = filled(None, address)
     monkeypatch.setattr(schema, "INDEX_FROM", 100)
     same_answers(plain, lance, seeds=3)  # no index yet: LanceDB's own scan
@@ -147,7 +140,6 @@ def test_a_vacuum_takes_rows_out_and_keeps_the_log_short(store: LanceStore, addr
 def test_old_files_go_after_their_time(
     store: LanceStore, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The space of replaced documents is given back."""
     for number in range(0, 30, 3):
         store.put(numbered(number, sentences=200))
     folder = Path(address.removeprefix("lance://"))
@@ -205,7 +197,6 @@ def test_a_killed_writer_leaves_whole_documents(
 
 
 def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
-    """A process and this one write the same three documents; each is one of theirs, whole."""
     process: subprocess.Popen[str] = child(WRITER.replace("10_000", "12"), address)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
@@ -220,7 +211,6 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
 
 
 def test_a_reader_follows_another_opening(store: LanceStore, address: str) -> None:
-    """What one writes, vacuums or indexes, the other reads next; a snapshot stays as it is."""
     other = opened(address)
     store.put(numbered(0))
     holds(other, numbered(0))
@@ -239,7 +229,6 @@ def test_a_reader_follows_another_opening(store: LanceStore, address: str) -> No
 
 
 def test_many_puts_join_their_files(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each put makes a file in every table; after many of them they are joined."""
     from milepost.store.lance import store as module
 
     monkeypatch.setattr(module, "_PUTS", 40)
@@ -253,10 +242,6 @@ def test_many_puts_join_their_files(store: LanceStore, monkeypatch: pytest.Monke
     assert wait(files()) < 40
     assert len(reads(store).documents()) == 80
     assert len(reads(store).nearest(rows(1, 1)[0], 99)[0]) == 80
-
-
-def test_another_model_is_refused(address: str) -> None:
-    refuses_another_model(address)
 
 
 @pytest.mark.parametrize(
@@ -285,7 +270,6 @@ def test_another_schema_is_refused(
 
 
 def test_what_is_no_index_is_left_alone(tmp_path: Path) -> None:
-    """Neither opened nor erased, and nothing is made."""
     missing = f"lance://{tmp_path / 'missing'}"
     for deed in (lambda: opened(missing, create=False), lambda: erase_store(missing)):
         with pytest.raises(NotAnIndex, match="holds no index"):
@@ -310,8 +294,6 @@ def test_what_is_no_index_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_an_opening_that_was_killed_is_finished(address: str) -> None:
-    """Tables that were made before the log are taken over."""
-
     async def half() -> None:
         database = await schema.connect(parse(address))
         await database.create_table(schema.PARTS, schema=schema.columns(schema.PARTS))
@@ -364,7 +346,6 @@ def test_damage_is_one_clear_line(store: LanceStore, address: str, table: str, h
 
 
 def test_a_full_disk_keeps_what_was_there(small_disk: Path) -> None:
-    """Of the document that has no room nothing counts; there is room again once it is made."""
     store = opened(f"lance://{small_disk / 'index'}")
     store.put(numbered(0))
     filler = small_disk / "filler"
@@ -379,15 +360,3 @@ def test_a_full_disk_keeps_what_was_there(small_disk: Path) -> None:
     store.put(numbered(3))
     holds(store, numbered(3))
     store.close()
-
-
-def test_reading_only_writes_nothing(address: str) -> None:
-    writes_nothing_when_reading_only(address)
-
-
-def test_names_that_arrow_cannot_hold_come_back(store: LanceStore) -> None:
-    names_come_back(store)
-
-
-def test_many_threads_read_while_one_writes(store: LanceStore) -> None:
-    threads_read_while_one_writes(store, documents=20, vacuum_every=10)

@@ -90,7 +90,6 @@ def test_answers_are_those_of_memory(address: str) -> None:
 def test_two_indexes_share_the_connections(
     address: str, pooler: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Writes and reads in turn, with statistics and upkeep: no setting of one reaches the other."""
     monkeypatch.setattr(schema, "INDEX_FROM", 1)
     with fresh_schema() as second:
         name = urlsplit(second).query.partition("schema=")[2]
@@ -117,7 +116,6 @@ def test_two_indexes_share_the_connections(
 
 
 def test_options_of_the_address_are_refused_by_name(address: str, pooler: str) -> None:
-    """The pooler's refusal says what to leave out, where it refuses them."""
     try:
         opened(f"{address}&options=-cwork_mem%3D8MB").close()
     except StoreError as error:

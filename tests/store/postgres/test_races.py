@@ -70,7 +70,6 @@ def at_once(*work: Callable[[], None]) -> list[BaseException]:
 
 
 def test_several_open_a_fresh_database_at_once(database: Callable[[], str]) -> None:
-    """Of one schema and of several: the extension belongs to all of them."""
     for _ in range(5):
         address = database()
         places = [with_schema(address, f"s{number % 3}") for number in range(6)]
@@ -78,7 +77,6 @@ def test_several_open_a_fresh_database_at_once(database: Callable[[], str]) -> N
 
 
 def test_several_make_an_index_anew_at_once(database: Callable[[], str]) -> None:
-    """Each erases and fills it, one after another; in the end it is whole."""
     address = database()
     opened(address).close()
 
@@ -98,7 +96,6 @@ def test_several_make_an_index_anew_at_once(database: Callable[[], str]) -> None
 
 
 def test_searches_beside_a_rebuild(database: Callable[[], str]) -> None:
-    """The old state or the new one, or "the same command again"; the same handle goes on."""
     address = database()
     store = opened(address)
     store.put(entry("a", ["One. "]))
@@ -129,7 +126,6 @@ def test_searches_beside_a_rebuild(database: Callable[[], str]) -> None:
 
 
 def test_the_extension_in_another_schema(database: Callable[[], str]) -> None:
-    """Where an administrator has put it, whose name needs quotation marks."""
     address = database()
     ask(address, 'CREATE SCHEMA "My Extensions"')
     ask(address, 'CREATE EXTENSION vector SCHEMA "My Extensions"')

@@ -61,7 +61,6 @@ def in_database(address: str, query: str) -> list[tuple[object, ...]]:
 
 
 def test_a_user_who_may_not_create_the_extension_is_told_who_may(plain_user: str) -> None:
-    """One line with the statement; nothing is left; with the extension it goes on."""
     with pytest.raises(StoreError, match="the extension vector is not in the database") as error:
         opened(plain_user)
     assert "\n" not in str(error.value)
@@ -115,7 +114,6 @@ def small_space(private: str) -> Iterator[tuple[str, Path]]:
 def test_a_full_disk_is_one_line_and_leaves_nothing_half(
     private: str, small_space: tuple[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A real one: what was stored before stays, and goes on where there is space again."""
     space, disk = small_space
     monkeypatch.setattr(schema, "INDEX_FROM", 10)
     store = opened(f"{private}&options=-c%20default_tablespace%3D{space}")

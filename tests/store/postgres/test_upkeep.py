@@ -37,7 +37,6 @@ def store(address: str) -> Iterator[PostgresStore]:
 
 
 def asked(address: str, query: str) -> list[tuple[Any, ...]]:
-    """Run a query beside Milepost."""
     found = parsed(address)
     options = f"-c search_path={found.schema},public"
     with psycopg.connect(found.conninfo, autocommit=True, options=options) as connection:
@@ -48,7 +47,6 @@ def asked(address: str, query: str) -> list[tuple[Any, ...]]:
 def test_totals_stay_few(
     store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are joined while documents are added, and count the same as before."""
     monkeypatch.setattr(room, "_PUTS", 4)
     for number in range(10):
         store.put(numbered(number, sentences=3))
@@ -65,7 +63,6 @@ def test_totals_stay_few(
 def test_statistics_are_made_where_a_tenth_is_new(
     store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Not for every upload; and a vacuum has made them."""
     told: list[int] = []
     note = upkeep._note
     monkeypatch.setattr(upkeep, "_note", lambda at, n: (told.append(n), note(at, n)))
@@ -88,7 +85,6 @@ def test_statistics_are_made_where_a_tenth_is_new(
 def test_the_index_is_made_while_a_writer_writes(
     store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No writer waits for its patience; what a killed process left of it is made anew."""
     monkeypatch.setattr(schema, "INDEX_FROM", 100)
     for number in range(40):
         store.put(entry(f"d{number}", [f"word{n} " for n in range(30)], seed=number))
@@ -137,7 +133,6 @@ def test_the_index_is_made_while_a_writer_writes(
 def test_only_one_process_makes_the_index(
     store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other one passes it over."""
     monkeypatch.setattr(schema, "INDEX_FROM", 1)
     store.put(entry("a", ["a "] * 20))
     with psycopg.connect(parsed(address).conninfo, autocommit=True) as connection:
@@ -153,7 +148,6 @@ def test_only_one_process_makes_the_index(
 def test_the_nearest_under_a_filter_are_those_of_the_exact_scan(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the approximate index: of the ten nearest 99 % and more, whatever the filter leaves."""
     monkeypatch.setattr(schema, "INDEX_FROM", 100)
     plain, remote = opened(None), opened(address)
     for number in range(60):

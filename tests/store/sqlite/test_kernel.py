@@ -35,7 +35,6 @@ RUNS = np.array([[0, 12_000, 0, 0], [20_000, 9_000, 20_000, 0]])  # with a gap b
 def test_the_same_rows_scores_and_order(
     n: int, view: vectors.View, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With numkong and without it."""
     queries = unit(np.random.default_rng(n).standard_normal((10, 64)))
     found = [view.nearest(RUNS, query, n) for query in queries]
     monkeypatch.setattr(vectors, "products", lambda: None)
@@ -46,7 +45,6 @@ def test_the_same_rows_scores_and_order(
 
 
 def test_the_bound_holds(view: vectors.View) -> None:
-    """No product is off by more than ``error``; it is not so wide that it says nothing."""
     product = kernel.products()
     assert product is not None
     for query in unit(np.random.default_rng(9).standard_normal((20, 64))):

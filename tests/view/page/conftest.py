@@ -14,10 +14,12 @@ from milepost.encoder import Encoder
 from milepost.index import Index
 from milepost.types import Document, Mark
 from milepost.view import write_page
-from support.browser_page import CHROMIUM, Tab, Tabs
+from support.browser_page import Tab, Tabs, axe, browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
+__all__ = ["axe", "browser"]
 
 SCRIPT = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>"
 HOSTILE = (
@@ -30,7 +32,6 @@ NOTES = "Ants 🐜🐜 follow trails of scent to find food.\n\nA trail of scent 
 
 @pytest.fixture(scope="session")
 def book_page(book: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of the shipped book."""
     path = tmp_path_factory.mktemp("pages") / "book.html"
     write_page(book, path)
     return path
@@ -38,7 +39,6 @@ def book_page(book: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def small(light: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    """An index of small documents, one of them hostile, one with pages."""
     with milepost.open(tmp_path_factory.mktemp("index") / "small", model=light) as index:
         hostile = "<img src=x onerror=window.hacked=1>.md"
         index.add(Document(hostile, HOSTILE, marks=(Mark(2, "heading", SCRIPT, 1),)))
@@ -54,22 +54,9 @@ def small(light: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="session")
 def small_page(small: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of these."""
     path = tmp_path_factory.mktemp("pages") / "small page.html"
     write_page(small, path)
     return path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium, without a window; for a module, as in tests/serve/page."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
-    if not CHROMIUM.exists():
-        pytest.skip(f"needs {CHROMIUM} (apt install chromium)")
-    with playwright.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
-        yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")

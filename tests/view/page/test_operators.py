@@ -20,7 +20,7 @@ from milepost.quotes import fold, occurrences, stripped
 from milepost.search.operators import read_operators
 from milepost.types import Document
 from milepost.view import write_page
-from support.browser_page import Watched
+from support.browser_page import from_disk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -90,12 +90,9 @@ def several(light: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 @pytest.fixture(scope="module")
 def page(several: Index, browser: Any, tmp_path_factory: Any) -> Iterator[Page]:
-    """Its page, opened."""
     path = tmp_path_factory.mktemp("pages") / "several.html"
     write_page(several, path)
-    with Watched(browser, path.as_uri()) as opened:
-        opened.goto(path.as_uri())
-        opened.wait_for_selector("#documents li")
+    with from_disk(browser, path) as opened:
         yield opened
 
 
@@ -119,7 +116,6 @@ def compare(page: Page, index: Index, question: str, documents: list[str] | None
 
 
 def test_passages_are_those_of_python(page: Page, several: Index) -> None:
-    """Phrases, excluded words, both, and none: passages, scores, notes and counts."""
     found = [compare(page, several, question) for question in QUESTIONS]
     assert found.count(0) >= 4  # questions that leave nothing are among them
     assert sum(map(bool, found)) >= 8
@@ -129,7 +125,6 @@ def test_passages_are_those_of_python(page: Page, several: Index) -> None:
 
 
 def test_a_question_of_excluded_words_alone_is_refused(page: Page, several: Index) -> None:
-    """As in Python; the message is for people."""
     with pytest.raises(BadQuestion, match="only says what passages must not hold"):
         several.search("-queen")
     said = page.evaluate(
@@ -139,7 +134,6 @@ def test_a_question_of_excluded_words_alone_is_refused(page: Page, several: Inde
 
 
 def test_every_character_is_folded_as_in_python(page: Page) -> None:
-    """Each code point that Python knows but plain ideographs, with a letter between."""
     codes = (*range(0x20000), *range(0x2F800, 0x2FA20), *range(0xE0000, 0xE0200))
     known = (sign for sign in map(chr, codes) if category(sign) not in ("Cs", "Cn", "Co"))
     text = "x".join(sign for sign in known if not "\u4e00" <= sign <= "\u9fff")
@@ -147,7 +141,6 @@ def test_every_character_is_folded_as_in_python(page: Page) -> None:
 
 
 def found(page: Page, cases: list[tuple[str, str]]) -> int:
-    """Hold places of phrases in texts to Python's; returns how many texts hold their phrase."""
     held = page.evaluate("(cases) => cases.map((case_) => milepost.places(...case_))", cases)
     for (phrase, text), places in zip(cases, held, strict=True):
         spans = [[each.start, each.end] for each in occurrences(stripped(phrase), fold(text))]
@@ -156,7 +149,6 @@ def found(page: Page, cases: list[tuple[str, str]]) -> int:
 
 
 def test_gaps_between_letters_are_compared_as_in_python(page: Page) -> None:
-    """Every pair of gaps between letters, digits, signs and letters that stand without spaces."""
     gaps = ("", " ", "\n", "-", "--", " - ", "- ", " -", "-\n", "—", " — ", "—\n", "\xad", "\xa0")
     pairs = ("ab", "55", "a5", "5a", "5.", ".5", "a.", "蜂蜜", "蜂5", "$5", "²a")
     cases = [
@@ -168,7 +160,6 @@ def test_gaps_between_letters_are_compared_as_in_python(page: Page) -> None:
 
 
 def test_edges_of_words_and_numbers_are_those_of_python(page: Page) -> None:
-    """What may stand in front of a phrase and behind it."""
     phrases = ("a", "5", "-5", "500", "5.5", ".5", "$5", "蜂", "ﬁ", "e\u0301")
     before = ("", "a", "1", "a ", "1 ", "1\xa0", "-", "a-", "a -", "1-", ".", "1.", "f", "蜂", "$")
     after = ("", "a", "1", "\xa0000", "\xa00000", "-", ".", ".1", "²", "^2", "蜂", "\u0301", "ﬁ")
@@ -184,7 +175,6 @@ def test_edges_of_words_and_numbers_are_those_of_python(page: Page) -> None:
 @given(texts=st.lists(st.tuples(TEXT, TEXT), min_size=20, max_size=20))
 @example(texts=[("a -5 -a. ", "“a, ” --b"), ("“a,”", ' -"b"')])
 def test_operators_are_read_as_in_python(page: Page, texts: list[tuple[str, str]]) -> None:
-    """Whatever the question: the same words are asked, demanded and excluded."""
     asked = [one + other for one, other in texts]
     read = page.evaluate("(all) => all.map((text) => milepost.operators(text))", asked)
     for text, operators in zip(asked, read, strict=True):

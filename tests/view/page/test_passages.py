@@ -10,7 +10,7 @@ import pytest
 
 from milepost.index import Index
 from milepost.terms import question_terms
-from support.browser_page import Watched
+from support.browser_page import from_disk
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -49,12 +49,7 @@ SHOWN = """(question) => {
 
 @pytest.fixture(scope="module")
 def page(book_page: Path, browser: Any) -> Iterator[Page]:
-    """The page of the book, opened."""
-    watched = Watched(browser, book_page.as_uri())
-    with watched as opened:
-        watched.context.set_offline(True)
-        opened.goto(book_page.as_uri())
-        opened.wait_for_selector("#documents li")
+    with from_disk(browser, book_page) as opened:
         yield opened
 
 

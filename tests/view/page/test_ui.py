@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def opened(page: Page, file: Path) -> None:
-    """Open the page and wait until it answers."""
     page.goto("about:blank")
     page.goto(file.as_uri())
     page.wait_for_selector("#documents li", state="attached")
@@ -47,14 +43,6 @@ def test_a_question_leads_to_the_sentence_in_its_text(tab: Tab, small_page: Path
         page.goto(link)  # as somebody else gets it
         page.wait_for_selector("#document-body mark.best")
         assert mark.inner_text().startswith("A trail of scent fades within an hour.")
-
-
-def test_nothing_probable_marks_nothing(tab: Tab, small_page: Path) -> None:
-    with tab(small_page) as page:
-        opened(page, small_page)
-        ask(page, "what is the capital of France")
-        assert page.locator("#results h2").inner_text() == "Nothing here is likely to answer this"
-        assert page.locator("mark").count() == 0
 
 
 def test_hostile_texts_are_shown_as_they_are(tab: Tab, small_page: Path) -> None:
@@ -130,28 +118,3 @@ def test_paper_has_the_passages_and_no_controls(tab: Tab, small_page: Path) -> N
         assert page.locator(".passage .quote").first.is_visible()
         assert page.locator("#side").is_hidden()
         assert page.locator("#search-form button").is_hidden()
-
-
-@pytest.fixture(scope="session")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The script of axe-core, which checks a page for accessibility."""
-    import tarfile
-
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("needs npm, which brings axe-core")
-    place = tmp_path_factory.mktemp("axe")
-    got = subprocess.run(
-        [npm, "pack", "axe-core@4.14.1", "--json", "--prefer-offline"],
-        cwd=place,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-    if got.returncode:
-        pytest.skip(f"npm cannot bring axe-core: {got.stderr[-200:]}")
-    name = json.loads(got.stdout)[0]["filename"]
-    with tarfile.open(place / name) as archive:
-        member = archive.extractfile("package/axe.min.js")
-        assert member is not None
-        return member.read().decode("utf-8")

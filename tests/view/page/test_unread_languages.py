@@ -13,7 +13,7 @@ from milepost.encoder import Encoder
 from milepost.index import Index
 from milepost.types import Document
 from milepost.view import write_page
-from support.browser_page import Watched
+from support.browser_page import from_disk
 from support.languages import PAGES, QUESTIONS
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ def rounded(note: str) -> str:
 
 @pytest.fixture(scope="module")
 def foreign(light: Encoder) -> Iterator[Index]:
-    """An index of texts in many languages and in none."""
     with milepost.open(model=light) as index:
         index.add([Document(f"{number:03}", text) for number, text in enumerate(TEXTS)])
         yield index
@@ -41,14 +40,9 @@ def foreign(light: Encoder) -> Iterator[Index]:
 
 @pytest.fixture(scope="module")
 def page(foreign: Index, tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Page]:
-    """The page of these, opened."""
     path = tmp_path_factory.mktemp("pages") / "foreign.html"
     write_page(foreign, path)
-    watched = Watched(browser, path.as_uri())
-    with watched as opened:
-        watched.context.set_offline(True)
-        opened.goto(path.as_uri())
-        opened.wait_for_selector("#documents li")
+    with from_disk(browser, path) as opened:
         yield opened
 
 

@@ -13,7 +13,7 @@ from milepost.terms import question_terms
 from milepost.types import Document
 from milepost.view import write_page
 from milepost.view.vocabulary import vocabulary
-from support.browser_page import Watched
+from support.browser_page import from_disk
 from support.languages import PAGES
 from support.ranking_cases import BOOK
 
@@ -30,14 +30,11 @@ SCRIPTS = (
 
 @pytest.fixture(scope="module")
 def page(light: Encoder, tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Page]:
-    """A page of these scripts, opened."""
     path = tmp_path_factory.mktemp("pages") / "scripts.html"
     with milepost.open(model=light) as index:
         index.add(Document("scripts.txt", SCRIPTS))
         write_page(index, path)
-    with Watched(browser, path.as_uri()) as opened:
-        opened.goto(path.as_uri())
-        opened.wait_for_selector("#documents li")
+    with from_disk(browser, path) as opened:
         yield opened
 
 

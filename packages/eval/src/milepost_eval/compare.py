@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from milepost.errors import InputError, nearest
-from milepost_eval.pairing import Matched, Pair, in_words, match, pairs
+from milepost_eval.pairing import Matched, Pair, in_words, pairs
 from milepost_eval.records import Record, budgets, usual_metric
 from milepost_eval.statistics import Difference, corrected, difference, over_tasks, wilcoxon
 
@@ -150,36 +150,6 @@ def _usual(matched: Matched, both: set[str]) -> str:
     return usual_metric(both)
 
 
-def against(
-    records: Sequence[Record],
-    ours: str,
-    metric: str,
-    setting: str = "document",
-    rivals: Sequence[str] | None = None,
-) -> list[Comparison]:
-    """One system of a run minus the others, one comparison per rival.
-
-    Holm's correction is over the tasks of each comparison, not over rivals. A rival that shares no
-    task with ``ours`` or lacks the metric has a comparison without rows, which says why.
-
-    Args:
-        records: of the run.
-        ours: the first side.
-        metric: in which they are compared.
-        setting: of the records.
-        rivals: other systems of the run; None for all, in the order in which they first appear.
-
-    Raises:
-        InputError: the system or metric is unknown, or has no record in this setting.
-        MissingExtra: SciPy is not installed.
-    """
-    mine, others = _sides(records, ours, metric, setting)
-    return [
-        _comparison(metric, match(mine, others.get(name, ())))
-        for name in (others if rivals is None else rivals)
-    ]
-
-
 def _comparison(metric: str, matched: Matched) -> Comparison:
     """Rows and overall figures of matched pairs."""
     groups: dict[tuple[str, str, str, str], list[Pair]] = defaultdict(list)
@@ -230,25 +200,6 @@ def _row(pair: Pair, metric: str, found: Difference) -> TaskDifference:
         only_b=pair.only_b,
         documents=(pair.a.documents, pair.b.documents),
     )
-
-
-def _sides(
-    records: Sequence[Record], ours: str, metric: str, setting: str
-) -> tuple[list[Record], dict[str, list[Record]]]:
-    """The records of one system in a setting, and those of every other system."""
-    systems: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        if record.setting == setting:
-            systems[record.system].append(record)
-    mine = systems.pop(ours, None)
-    if mine is None:
-        known = {record.system for record in records}
-        what = f"system {ours}" + (f" in the setting {setting}" if ours in known else "")
-        raise InputError(
-            f"no record of {what}", f"{nearest(ours, systems)}one of {_listed(systems)}"
-        )
-    _check_metric(metric, _named(record.per_question.figures for record in mine))
-    return mine, systems
 
 
 def _check_metric(metric: str, known: set[str], where: str = "") -> None:

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from milepost._optional import require
 
@@ -25,8 +25,6 @@ DRAWS = 2000
 FLIPS = 9999
 EXACT = 12
 """Up to so many clusters every way of flipping them is tried, 4,096 at most."""
-
-LEVEL = 0.05
 """A p-value below it is called significant."""
 
 _BLOCK = 1 << 20  # random numbers held at a time: some MB, however many documents there are
@@ -36,8 +34,6 @@ Values = tuple[Sequence[float], Sequence[str]]
 
 Pairs = tuple[Sequence[float], Sequence[float], Sequence[str]]
 """Two systems' figures and a cluster a question."""
-
-Verdict = Literal["better", "worse", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +61,12 @@ class Difference:
     clusters: int
 
     @property
-    def verdict(self) -> Verdict:
-        """What may be said of the first: ``decided`` by the interval and the corrected p."""
-        return decided(self.low, self.high, self.adjusted)
-
-    @property
     def detectable(self) -> float:
         """The minimum detectable effect: a true difference that 80 of 100 repetitions find.
 
         2.80 standard errors, where half of the 95 % interval is 1.96 of them; before ``corrected``.
         """
         return 2.80 / 1.96 * (self.high - self.low) / 2
-
-    def record(self) -> dict[str, Any]:
-        """All of it for JSON, what is derived too."""
-        return {**asdict(self), "verdict": self.verdict, "detectable": self.detectable}
 
 
 def interval(
@@ -206,23 +193,6 @@ def corrected(found: Mapping[str, Difference]) -> dict[str, Difference]:
     """The same differences, their p-values adjusted for having looked at all of them (``holm``)."""
     adjusted = holm({name: one.p for name, one in found.items()})
     return {name: replace(one, adjusted=adjusted[name]) for name, one in found.items()}
-
-
-def decided(low: float, high: float, p: float) -> Verdict:
-    """Better or worse only where interval and p-value agree on it, else unknown.
-
-    The interval alone would be too bold: with few documents it is too narrow (see
-    ``mean_over_tasks``), and of twenty intervals one misses. The p-value has neither fault: of
-    ``n`` documents it is never under ``2 / 2**n``, so that under six nothing is decided, and it is
-    corrected for the tasks that were looked at. But it tests that the systems are the same and
-    says nothing of the size, so the interval must leave out zero as well.
-
-    >>> decided(0.01, 0.05, 0.03), decided(0.01, 0.05, 0.12), decided(-0.05, -0.01, 0.03)
-    ('better', 'unknown', 'worse')
-    """
-    if p >= LEVEL or low <= 0.0 <= high:
-        return "unknown"
-    return "better" if low > 0.0 else "worse"
 
 
 def wilcoxon(differences: Sequence[float]) -> float:

@@ -22,7 +22,6 @@ SHIPS = (
 
 @pytest.fixture
 def questions(tmp_path):
-    """Two documents, three questions, one of them with two pieces of evidence."""
     lines = [
         {"id": "bees", "text": BEES},
         {"id": "ships", "text": SHIPS},
@@ -41,7 +40,6 @@ def questions(tmp_path):
 
 
 def test_a_table_of_systems_by_task(cli, questions):
-    """Without further words the short set is asked; every figure has its interval."""
     result = cli(
         "eval", "run", "--tasks", questions, "--budgets", "60", "--metric", "recall@60", "-q"
     )
@@ -53,7 +51,6 @@ def test_a_table_of_systems_by_task(cli, questions):
 
 
 def test_json_lines_are_records(cli, questions, tmp_path):
-    """One line a system, task and setting, that reads back; figures by hand."""
     result = cli(
         "eval", "run", "--tasks", questions, "--systems", "bm25,landmark", "--setting", "both",
         "--budgets", "24", "--json", "-q",
@@ -79,7 +76,6 @@ def test_json_lines_are_records(cli, questions, tmp_path):
 
 
 def test_two_results_are_compared_with_intervals(cli, questions, tmp_path):
-    """A system beside another, question by question; equal files differ by nothing."""
     files = []
     for name in ("bm25", "bm25:100"):
         files.append(tmp_path / f"{len(files)}.jsonl")
@@ -96,7 +92,6 @@ def test_two_results_are_compared_with_intervals(cli, questions, tmp_path):
 
 
 def test_a_plot_is_written(cli, questions, tmp_path):
-    """Of the systems that were asked."""
     pytest.importorskip("matplotlib", reason="the plot needs milepost-eval")
     out = tmp_path / "out.svg"
     result = cli("eval", "run", "--tasks", questions, "--systems", "bm25,bm25:100", "--plot", out)
@@ -105,7 +100,6 @@ def test_a_plot_is_written(cli, questions, tmp_path):
 
 
 def test_names_are_listed(cli):
-    """Tasks, systems, models and metrics, each with a line of explanation."""
     result = cli("eval", "list")
     assert result.exit_code == 0, result.stderr
     for word in ("written", "beir:FOLDER", "late-chunk", "recall@BUDGET", "ndcg@10"):
@@ -126,25 +120,11 @@ def test_names_are_listed(cli):
     ],
 )
 def test_a_wrong_name_is_answered_with_the_nearest(cli, questions, arguments, message):
-    """One line, exit code 2, before anything is measured."""
     result = cli("eval", "run", "--tasks", questions, *arguments, "-q")
     assert result.exit_code == 2
     assert result.stdout == ""
     assert len(result.stderr.splitlines()) == 1
     assert re.search(message, result.stderr)
-
-
-def test_the_cache_spares_the_second_run_the_reading(cli, questions, tmp_path):
-    """A second run says that vectors were kept, and its figures are the same."""
-    lines = []
-    for _ in range(2):
-        asked = cli(
-            "eval", "run", "--tasks", questions, "--systems", "landmark", "--json", "-q",
-            "--cache", tmp_path / "kept",
-        )  # fmt: skip
-        lines.append(json.loads(asked.stdout))
-    assert [line["cached"] for line in lines] == [False, True]
-    assert lines[0]["metrics"] == lines[1]["metrics"]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +144,6 @@ def test_a_subcommand_takes_only_the_options_it_uses(cli, arguments):
 
 
 def test_every_task_that_was_measured_is_shown(cli, questions, tmp_path):
-    """One that marks no evidence has a table of its own; a metric asked for says what lacks it."""
     judged = tmp_path / "judged"
     (judged / "qrels").mkdir(parents=True)
     (judged / "corpus.jsonl").write_text(json.dumps({"_id": "bees", "text": BEES}) + "\n")
@@ -205,7 +184,6 @@ def many(tmp_path):
 
 
 def test_a_killed_run_leaves_whole_lines_and_its_vectors(cli, questions, many, tmp_path):
-    """Each result is there as soon as it is measured; the next run goes on from the cache."""
     asked = ["--tasks", questions, "--cache", tmp_path / "kept", "--json"]
     with started(*asked, "--systems", many) as running:
         first = running.stdout.readline()
@@ -216,7 +194,6 @@ def test_a_killed_run_leaves_whole_lines_and_its_vectors(cli, questions, many, t
 
 
 def test_an_interrupted_run_says_what_is_kept(questions, many):
-    """Ctrl-C: one line on stderr, exit code 130, no traceback."""
     with started("--tasks", questions, "--json", "--systems", many) as running:
         running.stdout.readline()
         running.send_signal(signal.SIGINT)
@@ -238,7 +215,6 @@ def test_a_reader_that_leaves_ends_the_run(questions, many):
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
-    """The plot cannot be written, the table was; a full stdout is one line, too."""
     pytest.importorskip("matplotlib", reason="the plot needs milepost-eval")
     asked = ["eval", "run", "--tasks", questions, "--systems", "bm25"]
     result = cli(*asked, "--plot", "/dev/full")
@@ -251,3 +227,30 @@ def test_a_full_disk_leaves_the_figures_on_the_screen(cli, questions):
         )
     assert ended.returncode == 2
     assert re.fullmatch(rb"milepost: No space left on device; .*\n", ended.stderr)
+
+
+def test_measuring_shows_how_far_it_is(questions):
+    pytest.importorskip("termios", reason="needs the terminals of Unix")
+    from support.terminal import run_on_terminal
+
+    asked = ("eval", "run", "--tasks", questions, "--systems", "bm25,bm25-scales", "--json")
+    code, shown = run_on_terminal(*asked, columns=24)
+    assert code == 0
+    assert "\r\x1b[Kquestions  0/3  bm25" in shown
+    assert shown.count("\r\x1b[K{") == 2
+    assert max(map(len, re.findall(r"\r\x1b\[K(questions[^\r]*)", shown))) < 24
+    assert "\x1b" not in run_on_terminal(*asked, "-q")[1]
+
+
+def test_a_narrow_terminal_gets_a_comparison_in_two_lines_a_row(cli, questions, tmp_path):
+    pytest.importorskip("termios", reason="needs the terminals of Unix")
+    from support.terminal import run_on_terminal
+
+    out = tmp_path / "results.jsonl"
+    out.write_text(cli("eval", "run", "--tasks", questions, "--systems", "bm25", "--json").stdout)
+    code, shown = run_on_terminal("eval", "compare", out, out, columns=90)
+    assert code == 0
+    lines = shown.splitlines()
+    at = lines.index("questions, document, dev")
+    assert re.match(r"  bm25 +[\d.]+ +[\d.]+ +\+0\.0 \[", lines[at + 1])
+    assert max(map(len, lines)) <= 90

@@ -13,9 +13,6 @@ pytestmark = pytest.mark.torch
 def test_7_the_loss():
     queries, passages = torch.eye(2), torch.eye(2)
     assert contrast(queries, passages).item() == pytest.approx(2.061153e-9, abs=1e-8)
-    rows = torch.tensor([[0.9, 0.2, 0.5, 0.1], [0.3, 0.8, 0.4, 0.7]])
-    found = torch.nn.functional.cross_entropy(20 * rows, torch.arange(2))
-    assert found.item() == pytest.approx(0.063799884, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", DESIGNS)

@@ -29,7 +29,6 @@ def inputs(name, seed=0):
 
 
 def alone(states, given):
-    """The second text."""
     cut = {"queries": slice(1, 2), "segments": slice(3, 5)}
     return states[5:], {name: value[cut[name]] for name, value in given.items()}
 

@@ -10,17 +10,13 @@ from statistics import fmean
 from milepost.console.columns import columns
 from milepost.errors import InputError, nearest
 from milepost_eval.records import Record
-from milepost_eval.statistics import Difference, mean_over_tasks
+from milepost_eval.statistics import mean_over_tasks
 
 MISSING = "–"
 MEAN = "mean over tasks"
 
 FEW = 8
 """Documents under which intervals by resampling documents are too narrow."""
-
-# Characters that Markdown would interpret; brackets of intervals and the underscores inside of
-# names mean nothing to Markdown and stay legible in the source.
-_SPECIAL = re.compile(r"[\\`*<>|&#~]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[:])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +67,6 @@ def with_interval(mean: float, low: float, high: float) -> str:
     '72.4 [69.0, 75.6]'
     """
     return f"{percent(mean)} [{percent(low)}, {percent(high)}]"
-
-
-def signed_interval(found: Difference) -> str:
-    """A difference with its interval in percentage points: one is never shown without the other."""
-    mean, low, high = (
-        f"{round(100 * value, 1) + 0.0:+.1f}".replace("-", "−")
-        for value in (found.mean, found.low, found.high)
-    )
-    return f"{mean} [{low}, {high}]"
 
 
 def rows(records: Iterable[Record], metric: str, setting: str) -> Table:
@@ -212,23 +199,6 @@ def as_text(table: Table, width: int | None) -> str:
     if width is not None and max(map(len, lines)) > width:
         lines = list(columns(table.headers, table.narrow))
     return "\n".join([table.title, "", *lines, *(["", *table.notes] if table.notes else []), ""])
-
-
-def as_markdown(table: Table, ours: str) -> str:
-    """The table as Markdown with its title as a heading, the rows of ``ours`` in bold."""
-    lines = [
-        [f"**{_escape(name)}**" if name == clean(ours) else _escape(name), *cells]
-        for name, *cells in table.rows
-    ]
-    marks = ["---", *["---:"] * (len(table.headers) - 1)]
-    grid = [list(map(_escape, table.headers)), marks, *lines]
-    body = "\n".join("| " + " | ".join(cells) + " |" for cells in grid)
-    notes = "".join(f"\n- {_escape(note)}" for note in table.notes)
-    return f"### {_escape(table.title)}\n\n{body}\n" + (f"{notes}\n" if notes else "")
-
-
-def _escape(text: str) -> str:
-    return _SPECIAL.sub(r"\\\g<0>", text)
 
 
 def _cells(record: Record | None, metric: str) -> tuple[str, str]:

@@ -21,7 +21,6 @@ from typing import Any
 from milepost.errors import UnreadableFile, nearest
 from milepost.types import Document
 from milepost_eval.tasks.reading import (
-    SPLITS,
     Line,
     Named,
     lines,
@@ -75,17 +74,6 @@ def _queries(rows: Iterable[Line], *keys: str) -> dict[str, str]:
         names.add(name, line)
         queries[name] = question_text(line, "text")
     return queries
-
-
-def judged_splits(folder: Path) -> list[Split]:
-    """The splits of which a folder in BEIR's layout has judgements, in the order of ``SPLITS``."""
-    table = folder / "qrels"
-    return [
-        split
-        for split in SPLITS
-        if any((table / f"{split}.{kind}").is_file() for kind in ("tsv", "jsonl"))
-        or _judged_tables(folder, split)
-    ]
 
 
 def _judged_tables(folder: Path, split: Split) -> list[Path]:
