@@ -11,8 +11,7 @@ import pytest
 import milepost
 from milepost.errors import InputError
 from milepost.index import Index
-from milepost.testing import fake_index
-from milepost.types import Document, ReadOptions
+from milepost.types import ReadOptions
 from support.pdf_writer import PdfPage, write_pdf
 from support.small_index import BEES, MODEL
 
@@ -91,8 +90,3 @@ def test_options_are_written_and_read_back() -> None:
     assert ReadOptions.parse("hidden=keep colour=blue") == kept
     assert kept.changed(hidden=None) == kept
     assert kept.changed(hidden="drop") == ReadOptions()
-
-
-def test_a_property_too_large_for_a_number_is_refused() -> None:
-    with pytest.raises(InputError, match="the property 'a' cannot be int"):
-        fake_index({}).add(Document("p", "x y.", properties={"a": 10**400}))
