@@ -24,91 +24,32 @@ TEXT_VERSION = 3
 """Raised if a file gives another text or other marks than before, so that indexes in the cache are
 made anew."""
 
-SUFFIXES: dict[str, str] = {
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".docm": "docx",
-    ".dotx": "docx",
-    ".dotm": "docx",
-    ".epub": "epub",
-    ".pptx": "slides",
-    ".pptm": "slides",
-    ".ppsx": "slides",
-    ".ppsm": "slides",
-    ".potx": "slides",
-    ".potm": "slides",
-    ".odt": "opendocument",
-    ".odp": "opendocument",
-    ".ott": "opendocument",
-    ".otp": "opendocument",
-    ".xlsx": "sheets",
-    ".xlsm": "sheets",
-    ".xlsb": "sheets",
-    ".xls": "sheets",
-    ".xltx": "sheets",
-    ".xltm": "sheets",
-    ".ods": "sheets",
-    ".ots": "sheets",
-    ".fodt": "opendocument",
-    ".fodp": "opendocument",
-    ".fods": "opendocument",
-    ".fb2": "fiction book",
-    ".rtf": "rtf",
-    ".ipynb": "notebook",
-    ".eml": "eml",
-    ".emlx": "eml",
-    ".mbox": "mbox",
-    ".mht": "saved page",
-    ".mhtml": "saved page",
-    ".msg": "msg",
-    ".png": "picture",
-    ".jpg": "picture",
-    ".jpeg": "picture",
-    ".tif": "picture",
-    ".tiff": "picture",
-    ".gif": "picture",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".mdown": "markdown",
-    ".mkd": "markdown",
-    ".rst": "underlined",
-    ".rest": "underlined",
-    ".csv": "delimited",
-    ".tsv": "delimited",
-    ".jsonl": "rows",
-    ".ndjson": "rows",
-    ".log": "rows",
-    ".srt": "rows",
-    ".vtt": "rows",
+_FORMATS = {
+    "plain": ("plain.read_plain", ""),
+    "rows": ("plain.read_rows", ".jsonl .ndjson .log .srt .vtt"),
+    "underlined": ("plain.read_underlined", ".rst .rest"),
+    "markdown": ("markdown.read_markdown", ".md .markdown .mdown .mkd"),
+    "html": ("html.read_html", ".html .htm .xhtml"),
+    "docx": ("docx.read_docx", ".docx .docm .dotx .dotm"),
+    "epub": ("epub.read_epub", ".epub"),
+    "slides": ("slides.read_slides", ".pptx .pptm .ppsx .ppsm .potx .potm"),
+    "opendocument": ("opendocument.read_opendocument", ".odt .odp .ott .otp .fodt .fodp .fods"),
+    "sheets": ("sheets.read_sheets", ".xlsx .xlsm .xlsb .xls .xltx .xltm .ods .ots"),
+    "delimited": ("delimited.read_delimited", ".csv .tsv"),
+    "rtf": ("rtf.read_rtf", ".rtf"),
+    "notebook": ("notebook.read_notebook", ".ipynb"),
+    "eml": ("mail.read_eml", ".eml .emlx"),
+    "mbox": ("mail.read_mbox", ".mbox"),
+    "msg": ("outlook.read_msg", ".msg"),
+    "saved page": ("saved_page.read_saved_page", ".mht .mhtml"),
+    "fiction book": ("fiction_book.read_fiction_book", ".fb2"),
+    "picture": ("picture.read_picture", ".png .jpg .jpeg .tif .tiff .gif"),
+    "pdf": ("pdf.read.read_pdf", ".pdf"),
 }
-"""Format of each suffix; files with other suffixes are plain text, if they are text."""
+"""The reader of each format, and the suffixes of its files."""
 
-_READERS = {
-    "plain": ("plain", "read_plain"),
-    "rows": ("plain", "read_rows"),
-    "underlined": ("plain", "read_underlined"),
-    "markdown": ("markdown", "read_markdown"),
-    "html": ("html", "read_html"),
-    "docx": ("docx", "read_docx"),
-    "epub": ("epub", "read_epub"),
-    "slides": ("slides", "read_slides"),
-    "opendocument": ("opendocument", "read_opendocument"),
-    "sheets": ("sheets", "read_sheets"),
-    "delimited": ("delimited", "read_delimited"),
-    "rtf": ("rtf", "read_rtf"),
-    "notebook": ("notebook", "read_notebook"),
-    "eml": ("mail", "read_eml"),
-    "mbox": ("mail", "read_mbox"),
-    "msg": ("outlook", "read_msg"),
-    "saved page": ("saved_page", "read_saved_page"),
-    "fiction book": ("fiction_book", "read_fiction_book"),
-    "picture": ("picture", "read_picture"),
-    "pdf": ("pdf.read", "read_pdf"),
-}
-"""Module and function of the reader of each format."""
+SUFFIXES = {suffix: name for name, (_, held) in _FORMATS.items() for suffix in held.split()}
+"""Format of each suffix; files with other suffixes are plain text, if they are text."""
 
 _WITH_OPTIONS = {"pdf", "eml", "mbox", "msg"}
 """Formats whose readers take ``ReadOptions``: PDF, and mail, which may have a PDF attached."""
@@ -121,25 +62,17 @@ _LONGEST = 200  # characters of a library's message, which may quote the whole f
 
 _Reader = Callable[..., Document]
 
-_REFUSED = (
-    (b"\x89PNG", "a picture"),
-    (b"\xff\xd8\xff", "a picture"),
-    (b"GIF8", "a picture"),
-    (b"II*\0", "a picture"),
-    (b"MM\0*", "a picture"),
-    (b"RIFF", "a sound, film or picture"),
-    (b"\x1f\x8b", "a compressed archive"),
-    (b"BZh", "a compressed archive"),
-    (b"\xfd7zXZ\0", "a compressed archive"),
-    (b"\x28\xb5\x2f\xfd", "a compressed archive"),
-    (b"7z\xbc\xaf\x27\x1c", "a compressed archive"),
-    (b"Rar!", "a compressed archive"),
-    (b"SQLite format 3\0", "a database"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90", "a program"),
-    (b"ITSF", "a compiled help file"),
-    (b"AT&TFORM", "a DjVu scan"),
-)
+_REFUSED = {
+    "a picture": (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"),
+    "a sound, film or picture": (b"RIFF",),
+    "a compressed archive": (
+        b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf\x27\x1c", b"Rar!",
+    ),
+    "a database": (b"SQLite format 3\0",),
+    "a program": (b"\x7fELF", b"MZ\x90"),
+    "a compiled help file": (b"ITSF",),
+    "a DjVu scan": (b"AT&TFORM",),
+}  # fmt: skip
 _HINTS = {
     "a picture": "--ocr auto",
     "a compressed archive": "unpack it first",
@@ -160,6 +93,8 @@ _XML = re.compile(
     re.DOTALL,
 )
 """Documents that are one XML file: of LibreOffice, of readers for books, of old Office."""
+
+_READ_XML = {b"FictionBook": "fiction book", b"office:document": "opendocument"}
 
 _MBOX = re.compile(rb"From \S+ [^\r\n]*\d\d:\d\d[^\r\n]*\d\r?\n[\w-]+:")
 
@@ -277,8 +212,8 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
         return ole.format_of(data, name)
     if data.startswith(b"{\\rtf"):
         return "rtf"
-    for magic, kind in _REFUSED:
-        if data.startswith(magic):
+    for kind, beginnings in _REFUSED.items():
+        if data.startswith(beginnings):
             if kind == "a picture" and options.ocr != "never":
                 return "picture"
             raise UnreadableFile(
@@ -287,10 +222,9 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
     if _HTML.match(data[:4096]):
         return "html"
     if xml := _XML.match(data[:8192]):
-        held = _of_xml(xml[1])
-        if held is None:
+        if xml[1] not in _READ_XML:
             raise UnreadableFile(f"{name} is a document in XML", "save it as docx, odt or xlsx")
-        return held
+        return _READ_XML[xml[1]]
     suffix = PurePath(name).suffix.lower()
     chosen = SUFFIXES.get(suffix, "plain")
     if chosen in _CONTAINERS:
@@ -300,13 +234,6 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
     if chosen == "plain" and _MBOX.match(data[:1024]):
         return "mbox"
     return chosen
-
-
-def _of_xml(root: bytes) -> str | None:
-    """Return the format of a document that is one XML file; None if it is not read."""
-    if root == b"FictionBook":
-        return "fiction book"
-    return "opendocument" if root == b"office:document" else None
 
 
 def _zipped(data: bytes, name: str) -> str:
@@ -331,5 +258,5 @@ def _zipped(data: bytes, name: str) -> str:
 
 def _reader(format_name: str) -> _Reader:
     """Import the reader of a format, which imports its library."""
-    module, function = _READERS[format_name]
+    module, _, function = _FORMATS[format_name][0].rpartition(".")
     return cast(_Reader, getattr(import_module(f"milepost.text.readers.{module}"), function))
