@@ -153,6 +153,11 @@ def attribute(node: ElementTree.Element, name: str) -> str | None:
     return next((value for key, value in node.items() if key.endswith("}" + name)), None)
 
 
+def number(said: str | None, default: int) -> int:
+    """Return a number of at most five digits; ``default`` if an attribute says something else."""
+    return int(said) if said and said.isdigit() and len(said) < 6 else default
+
+
 def every(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:
     """List all elements with a local name, in document order."""
     return [node for node in root.iter() if local(node) == name]

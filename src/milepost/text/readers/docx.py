@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.text.readers import docx_styles, metadata
-from milepost.text.readers.archive import Archive, attribute
+from milepost.text.readers.archive import Archive, attribute, number
 from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.docx_styles import PLAIN, VAL, Numbering, Run, Style, W, run_of
 from milepost.text.readers.drawings import Drawings
@@ -129,9 +129,9 @@ class _Reader:
         words = "\n".join(_SPACES.sub(" ", line).strip() for line in words.split("\n")).strip()
         if words:
             listed = docx_styles.numbered(properties) or style.listed
-            number = self._numbering.next(*listed) if listed else ""
-            number = "" if level and number == "- " else number
-            self.text.add(number + words, close=bool(number) and not level, level=level)
+            bullet = self._numbering.next(*listed) if listed else ""
+            bullet = "" if level and bullet == "- " else bullet
+            self.text.add(bullet + words, close=bool(bullet) and not level, level=level)
         for inner in _inner(node):
             if inner.tag == _DRAWING:
                 for line, close in self._drawings.lines(inner):
@@ -249,8 +249,7 @@ def _is_hex(code: str) -> bool:
 
 def _count(node: Element, path: str, default: int) -> int:
     found = node.find(path)
-    said = found.get(VAL, "") if found is not None else ""
-    return int(said) if said.isdigit() and len(said) < 6 else default
+    return default if found is None else number(found.get(VAL), default)
 
 
 def _rows(table: Element) -> Iterator[Element]:

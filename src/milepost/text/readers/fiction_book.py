@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from milepost.text.readers import metadata
-from milepost.text.readers.archive import attribute, every, local, parsed
+from milepost.text.readers.archive import attribute, every, local, number, parsed
 from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.grid import Cell, Grid
 from milepost.text.readers.html import struck
@@ -62,12 +62,8 @@ class _Reader:
 
     def _cells(self, row: Element) -> Iterator[Cell]:
         for cell in row:
-            columns, rows = (cell.get(key, "1") for key in ("colspan", "rowspan"))
-            yield (
-                self._words(cell),
-                int(columns) if columns.isdigit() else 1,
-                int(rows) if rows.isdigit() else 1,
-            )
+            columns, rows = (number(cell.get(key), 1) for key in ("colspan", "rowspan"))
+            yield self._words(cell), columns, rows
 
     def _words(self, line: Element) -> str:
         return " ".join(shown("".join(self._pieces(line))).split())

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 from milepost.errors import UnreadableFile
 from milepost.properties import Properties
 from milepost.text.readers import metadata
-from milepost.text.readers.archive import Archive, attribute, every, local, parsed
+from milepost.text.readers.archive import Archive, attribute, every, local, number, parsed
 from milepost.text.readers.arrange import in_order
 from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.formulas import linear
@@ -128,12 +128,11 @@ class _Reader:
             self.blocks(notes)
 
     def _heading(self, node: Element) -> None:
-        said = attribute(node, "outline-level") or "1"
-        level = int(said) if said.isdigit() else 1
-        number = ""
+        level = number(attribute(node, "outline-level"), 1)
+        bullet = ""
         if attribute(node, "is-list-header") != "true" and level in self._styles.outline:
-            number = self._outline.next(self._styles.outline, level, attribute(node, "start-value"))
-        self._paragraph(node, level=min(6, max(1, level)), bullet=number)
+            bullet = self._outline.next(self._styles.outline, level, attribute(node, "start-value"))
+        self._paragraph(node, level=min(6, max(1, level)), bullet=bullet)
 
     def _paragraph(self, node: Element, *, level: int = 0, bullet: str = "") -> None:
         words = self._words(node)
@@ -158,8 +157,7 @@ class _Reader:
                     self._paragraph(node, bullet=bullet)
                     bullet = ""
                 elif local(node) == "h":
-                    said = attribute(node, "outline-level") or "1"
-                    depth = min(6, max(1, int(said))) if said.isdigit() else 1
+                    depth = min(6, max(1, number(attribute(node, "outline-level"), 1)))
                     self._paragraph(node, bullet="" if bullet == "- " else bullet, level=depth)
                     bullet = ""
                 elif local(node) == "list":
@@ -197,7 +195,7 @@ class _Reader:
             words = " ".join(self.text.text.split())
             self.text = outer
             columns, rows, repeated = (
-                _count(cell, f"number-{key}")
+                number(attribute(cell, f"number-{key}"), 1)
                 for key in ("columns-spanned", "rows-spanned", "columns-repeated")
             )
             for _ in range(min(repeated, _MAX_REPEATED)):
@@ -271,11 +269,6 @@ def _is_hidden(node: Element) -> bool:
         return False
     display = attribute(node, "display")
     return display == "none" or (display == "condition" and attribute(node, "is-hidden") == "true")
-
-
-def _count(node: Element, key: str) -> int:
-    said = attribute(node, key) or "1"
-    return int(said) if said.isdigit() and len(said) < 6 else 1
 
 
 def _box(frame: Element) -> tuple[float, float, float, float]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from milepost.text.readers.archive import attribute, local
+from milepost.text.readers.archive import attribute, local, number
 from milepost.text.readers.numbering import numeral
 
 _DEPTH = 20  # styles that are based on each other, which may be a circle
@@ -116,10 +116,10 @@ class Counter:
         self._counts = {k: count for k, count in self._counts.items() if k <= level}
         if own is None or not (attribute(own, "num-format") or ""):
             return ""
-        first = _number(attribute(own, "start-value"), 1)
+        first = number(attribute(own, "start-value"), 1)
         count = self._counts.get(level, first - 1) + 1
-        self._counts[level] = _number(start, count)
-        shown = min(_number(attribute(own, "display-levels"), 1), level)
+        self._counts[level] = number(start, count)
+        shown = min(number(attribute(own, "display-levels"), 1), level)
         numbers = [
             numeral(
                 self._counts.get(k, 1),
@@ -129,7 +129,3 @@ class Counter:
         ]
         before, after = (attribute(own, f"num-{key}") or "" for key in ("prefix", "suffix"))
         return f"{before}{'.'.join(numbers)}{after}".strip() + " "
-
-
-def _number(said: str | None, default: int) -> int:
-    return int(said) if said and said.isdigit() and len(said) < 6 else default
