@@ -145,7 +145,6 @@ class _Reader:
 
     def _table(self, table: Element) -> None:
         grid = Grid()
-        above: dict[int, str] = {}  # column → text of the cell that covers it from above
         for row in _rows(table):
             cells = list(_cells(row))
             if any(cell.find(f".//{W}tbl") is not None for cell in cells):
@@ -153,29 +152,16 @@ class _Reader:
                 for cell in cells:
                     self.blocks(cell)
                 continue
-            grid.add(self._row(row, cells, above), header=_is_header(row))
+            grid.add(self._row(row, cells), header=_is_header(row))
         grid.write(self.text)
 
-    def _row(self, row: Element, cells: list[Element], above: dict[int, str]) -> Iterator[Cell]:
-        """Yield the cells of a row; a cell that continues one above has the text of that one."""
-        before = _count(row, f"{W}trPr/{W}gridBefore", 0)
-        column = before
-        if before:
+    def _row(self, row: Element, cells: list[Element]) -> Iterator[Cell]:
+        if before := _count(row, f"{W}trPr/{W}gridBefore", 0):
             yield "", before, 1
         for cell in cells:
             merged = cell.find(f"{W}tcPr/{W}vMerge")
-            span = _count(cell, f"{W}tcPr/{W}gridSpan", 1)
-            text = self._cell(cell)
-            if merged is None:
-                above.pop(column, None)
-            elif merged.get(VAL) == "restart":
-                above[column] = text
-            elif not text:
-                yield Grid.repeated(above.get(column, "")), span, 1
-                column += span
-                continue
-            yield text, span, 1
-            column += span
+            begins = merged is None or merged.get(VAL) == "restart"
+            yield self._cell(cell), _count(cell, f"{W}tcPr/{W}gridSpan", 1), int(begins)
 
     def _cell(self, cell: Element) -> str:
         outer, self.text = self.text, TextBuilder()
