@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import io
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import cast
@@ -15,8 +17,6 @@ from milepost.errors import MilepostError, UnreadableFile
 from milepost.objects import is_address
 from milepost.properties import merged
 from milepost.text import zotero
-from milepost.text.readers import ole
-from milepost.text.readers.harmless import harmless, one_line
 from milepost.text.sidecar import with_sidecar
 from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
 
@@ -35,13 +35,13 @@ _FORMATS = {
     "slides": ("slides.read_slides", ".pptx .pptm .ppsx .ppsm .potx .potm"),
     "opendocument": ("opendocument.read_opendocument", ".odt .odp .ott .otp .fodt .fodp .fods"),
     "sheets": ("sheets.read_sheets", ".xlsx .xlsm .xlsb .xls .xltx .xltm .ods .ots"),
-    "delimited": ("delimited.read_delimited", ".csv .tsv"),
+    "delimited": ("table.read_delimited", ".csv .tsv"),
     "rtf": ("rtf.read_rtf", ".rtf"),
     "notebook": ("notebook.read_notebook", ".ipynb"),
     "eml": ("mail.read_eml", ".eml .emlx"),
     "mbox": ("mail.read_mbox", ".mbox"),
     "msg": ("outlook.read_msg", ".msg"),
-    "saved page": ("saved_page.read_saved_page", ".mht .mhtml"),
+    "saved page": ("html.read_saved_page", ".mht .mhtml"),
     "fiction book": ("fiction_book.read_fiction_book", ".fb2"),
     "picture": ("picture.read_picture", ".png .jpg .jpeg .tif .tiff .gif"),
     "pdf": ("pdf.read.read_pdf", ".pdf"),
@@ -57,8 +57,14 @@ _WITH_OPTIONS = {"pdf", "eml", "mbox", "msg"}
 _WITH_PAGES = {"pdf", "picture"}
 """Formats whose readers may recognise text, page by page, and report it to ``OnPage``."""
 
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""The first bytes of an old Office container."""
+
 _AGAIN = "open and save it again"
 _LONGEST = 200  # characters of a library's message, which may quote the whole file
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Characters that end a line, control a terminal or change the direction of the writing."""
 
 _Reader = Callable[..., Document]
 
@@ -208,8 +214,8 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
         return "pdf"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zipped(data, name)
-    if data.startswith(ole.MAGIC):
-        return ole.format_of(data, name)
+    if data.startswith(OLE):
+        return _old_office(data, name)
     if data.startswith(b"{\\rtf"):
         return "rtf"
     for kind, beginnings in _REFUSED.items():
@@ -260,3 +266,51 @@ def _reader(format_name: str) -> _Reader:
     """Import the reader of a format, which imports its library."""
     module, _, function = _FORMATS[format_name][0].rpartition(".")
     return cast(_Reader, getattr(import_module(f"milepost.text.readers.{module}"), function))
+
+
+def one_line(words: str) -> str:
+    r"""Put words in one line, without control characters.
+
+    >>> one_line("plan\x1b[2J.pdf")
+    'plan [2J.pdf'
+    """
+    return " ".join(_CONTROL.sub(" ", words).split())
+
+
+def harmless(document: Document) -> Document:
+    """Put headings, places and notes of a document in one line; its text is not changed.
+
+    Callers print them in messages, where a name in a mail must not control the terminal.
+    """
+    notes = tuple(map(one_line, document.notes))
+    marks = document.marks
+    if any(_CONTROL.search(mark.value) for mark in marks):
+        marks = tuple(replace(mark, value=one_line(mark.value)) for mark in marks)
+    return replace(document, notes=notes, marks=marks)
+
+
+def _old_office(data: bytes, name: str) -> str:
+    """Detect the format in a container of old Office; encrypted new documents are in one, too."""
+    import olefile
+
+    try:
+        parts = {path[0] for path in olefile.OleFileIO(io.BytesIO(data)).listdir(storages=True)}
+    except Exception as error:  # damaged containers raise OSError, struct.error, IndexError …
+        if "EncryptedPackage".encode("utf-16-le") in data:
+            raise _locked(name) from error
+        raise UnreadableFile(
+            f"{name} is damaged: its old Office container cannot be opened", "save it again"
+        ) from error
+    if "EncryptedPackage" in parts:
+        raise _locked(name)
+    if "__properties_version1.0" in parts:
+        return "msg"
+    if parts & {"Workbook", "Book"}:
+        return "sheets"
+    raise UnreadableFile(
+        f"{name} is in an old Office format (doc, ppt)", "save it as docx, pptx or PDF"
+    )
+
+
+def _locked(name: str) -> UnreadableFile:
+    return UnreadableFile(f"{name} is protected by a password", "save it without one")

@@ -1,15 +1,18 @@
-"""Read HTML and XHTML: the visible text, block by block."""
+"""Read HTML and XHTML, and pages that a browser saved as one file (mht, mhtml)."""
 
 from __future__ import annotations
 
 import re
+from email import message_from_bytes, policy
 from typing import Any
 
+from milepost.errors import UnreadableFile
 from milepost.properties import Properties
 from milepost.text.encoding import decode
 from milepost.text.readers import metadata
 from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.html_walk import Walk
+from milepost.text.readers.plain import read_plain
 from milepost.types import Document
 
 _META = re.compile(
@@ -57,11 +60,6 @@ def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     """Decode a page by its XML declaration or meta tag; returns text and notes as ``decode``."""
     declared = _META.search(data[:4096])
     return decode(data, name, declared[1].decode("ascii") if declared else None)
-
-
-def decoded(data: bytes, name: str, charset: str) -> str:
-    """Decode a page whose encoding is known from outside of it."""
-    return decode(data, name, charset)[0]
 
 
 def write(page: str, text: TextBuilder) -> tuple[str, ...]:
@@ -142,3 +140,25 @@ def _is_content(node: Any, *, inside: bool) -> bool:
     words = len(node.text(deep=True))
     linked = sum(len(link.text(deep=True)) for link in node.css("a"))
     return linked < _LINKED * max(1, words)
+
+
+def read_saved_page(data: bytes, name: str, source: str | None) -> Document:
+    """Read the page itself, without the frames and pictures that are saved with it.
+
+    Raises:
+        UnreadableFile: the file has no page.
+    """
+    message = message_from_bytes(data.lstrip(b"\xef\xbb\xbf\r\n\t "), policy=policy.compat32)
+    for part in message.walk():
+        kind = part.get_content_type()
+        content = part.get_payload(decode=True) if kind.startswith("text/") else None
+        if not isinstance(content, bytes) or kind not in ("text/html", "text/plain"):
+            continue
+        if kind == "text/plain" and not message.is_multipart() and "mime-version" not in message:
+            break  # a text that only has the suffix
+        charset = part.get_content_charset()
+        if charset and charset != "utf-8":
+            content = decode(content, name, charset)[0].encode("utf-8")
+        read = read_html if kind == "text/html" else read_plain
+        return read(content, name, source)
+    raise UnreadableFile(f"{name} holds no web page", "save the page again, as HTML")

@@ -10,13 +10,13 @@ from milepost.errors import UnreadableFile
 from milepost.properties import Properties
 from milepost.text.readers import metadata
 from milepost.text.readers.archive import Archive, attribute, every, local, number, parsed
-from milepost.text.readers.arrange import in_order
 from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.formulas import linear
 from milepost.text.readers.grid import Cell, Grid
 from milepost.text.readers.html import struck
 from milepost.text.readers.opendocument_styles import Counter, Styles
 from milepost.text.readers.scripts import lowered, raised, shown
+from milepost.text.readers.shapes import in_order
 from milepost.types import Document
 
 _MANIFEST = "META-INF/manifest.xml"

@@ -1,13 +1,16 @@
-"""Open the bytes of a PDF, or raise an error that says why that is not possible."""
+"""Open the bytes of a PDF, or say why that is not possible; read what it says of itself."""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from milepost.errors import UnreadableFile
+from milepost.properties import Properties, iso_date
+from milepost.text.readers import metadata
 
 _HEADER_WITHIN = 1024  # readers accept other bytes before "%PDF-" up to this offset
 
@@ -67,3 +70,37 @@ def _refusal(name: str) -> UnreadableFile:
             f"{name} is encrypted in a way that cannot be read", "save a copy without encryption"
         )
     return UnreadableFile(f"{name} is damaged or truncated", "download it again")
+
+
+_MAX_BYTES = 1 << 16
+
+
+def read_properties(document: Any) -> Properties:
+    """The properties of an open document; the lock of ``glyphs`` must be held."""
+
+    def said(key: str) -> str | None:
+        try:
+            return str(document.get_metadata_value(key)) or None
+        except (ValueError, OSError):  # half a character
+            return None
+
+    return metadata.properties(
+        title=said("Title"),
+        author=said("Author"),
+        date=iso_date(said("CreationDate") or "") or iso_date(said("ModDate") or ""),
+        language=_language(document),
+        keywords=said("Keywords"),
+        own={"subject": said("Subject")},
+    )
+
+
+def _language(document: Any) -> str | None:
+    """The language of the whole text, such as ``en-GB``."""
+    import pypdfium2.raw as pdfium
+
+    size = pdfium.FPDFCatalog_GetLanguage(document.raw, None, 0)
+    if not 2 < size <= _MAX_BYTES:
+        return None
+    buffer = (ctypes.c_ushort * (size // 2))()  # UTF-16, its last unit zero
+    pdfium.FPDFCatalog_GetLanguage(document.raw, buffer, size)
+    return bytes(buffer)[: size - 2].decode("utf-16-le", "ignore")

@@ -10,14 +10,13 @@ from milepost.text import recognition
 from milepost.text.readers.pdf import line_boxes, scans
 from milepost.text.readers.pdf.boxes import from_source, locator
 from milepost.text.readers.pdf.boxes import line_boxes as boxes_of_lines
-from milepost.text.readers.pdf.file import open_pdf
+from milepost.text.readers.pdf.file import open_pdf, read_properties
 from milepost.text.readers.pdf.furniture import mark_furniture
 from milepost.text.readers.pdf.glyphs import PDFIUM
 from milepost.text.readers.pdf.headings import find_headings, read_outline
 from milepost.text.readers.pdf.hidden import HiddenText, hidden_marks
 from milepost.text.readers.pdf.join import Joined, join_pages
 from milepost.text.readers.pdf.page import Page, load_page, named
-from milepost.text.readers.pdf.properties import read_properties
 from milepost.types import READ_DEFAULTS, Box, Document, Mark, OnPage, ReadOptions
 
 Outline = list[tuple[int, str, int]]
