@@ -16,9 +16,14 @@ _MAX_CAPTION = 300  # characters
 
 
 class TextBuilder:
-    """Collects units of text; each unit starts a block, and headings and places become marks."""
+    """Collects units of text; each unit starts a block, and headings and places become marks.
+
+    Attributes:
+        struck: number of struck-out places that were left out, for a note.
+    """
 
     def __init__(self) -> None:
+        self.struck = 0
         self._parts: list[str] = []
         self._length = 0
         self._blocks: list[int] = []
@@ -114,7 +119,10 @@ class TextBuilder:
         notes: tuple[str, ...] = (),
         properties: Mapping[str, Value] = EMPTY,
     ) -> Document:
-        """Make the document; a note is added if it has no text."""
+        """Make the document; notes are added on struck-out text and if it has no text."""
+        if self.struck:
+            places = f"{self.struck} place{'s' if self.struck > 1 else ''}"
+            notes = (*notes, f"struck-out text in {places} was left out")
         notes = notes if self._parts else (*notes, "no text in it")
         return Document(
             name,

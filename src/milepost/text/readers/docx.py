@@ -9,12 +9,10 @@ from xml.etree.ElementTree import Element
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.text.readers import docx_styles, metadata
 from milepost.text.readers.archive import Archive, attribute, number
-from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.docx_styles import PLAIN, VAL, Numbering, Run, Style, W, run_of
 from milepost.text.readers.drawings import Drawings
 from milepost.text.readers.formulas import linear
-from milepost.text.readers.grid import Cell, Grid
-from milepost.text.readers.html import struck
+from milepost.text.readers.grid import Cell, TreeReader
 from milepost.text.readers.office import Links, links, main_part
 from milepost.text.readers.scripts import lowered, raised, shown
 from milepost.text.readers.symbols import symbol, unsymboled
@@ -54,29 +52,16 @@ def read_docx(data: bytes, name: str, source: str | None) -> Document:
     reader.blocks(body)
     for kind in ("footnotes", "endnotes"):
         reader.notes(kind)
-    built = reader.text
-    return built.document(
-        name, source, (*reader.problems, *struck(reader.struck)), metadata.of_office(archive)
-    )
+    return reader.text.document(name, source, tuple(reader.problems), metadata.of_office(archive))
 
 
 def _xml(archive: Archive, part: str) -> Element:
     return archive.xml(part, {_STRICT: _MAIN})
 
 
-class _Reader:
-    """Walk the body and build the text.
-
-    Attributes:
-        text: what was read.
-        problems: what could not be read.
-        struck: number of struck-out places that were left out.
-    """
-
+class _Reader(TreeReader):
     def __init__(self, archive: Archive, parts: Links) -> None:
-        self.text = TextBuilder()
-        self.problems: list[str] = []
-        self.struck = 0
+        super().__init__()
         self._archive, self._links = archive, parts
         self._drawings = Drawings(archive, parts, self.problems)
         self._styles: dict[str, Style] = docx_styles.read_styles(self._part("styles"))
@@ -95,7 +80,10 @@ class _Reader:
             if tag == W + "p":
                 self._paragraph(node)
             elif tag == W + "tbl":
-                self._table(node)
+                rows = ((row, list(_cells(row))) for row in _rows(node))
+                self.table(
+                    ((cells, self._row(row, cells), _is_header(row)) for row, cells in rows), "tbl"
+                )
             elif tag == W + "altChunk":
                 self._chunk(attribute(node, "id") or "")
             elif tag not in _GONE:
@@ -143,33 +131,13 @@ class _Reader:
         node = properties.find(W + tag) if properties is not None else None
         return self._styles.get(node.get(VAL, ""), _NO_STYLE) if node is not None else _NO_STYLE
 
-    def _table(self, table: Element) -> None:
-        grid = Grid()
-        for row in _rows(table):
-            cells = list(_cells(row))
-            if any(cell.find(f".//{W}tbl") is not None for cell in cells):
-                grid.write(self.text)
-                for cell in cells:
-                    self.blocks(cell)
-                continue
-            grid.add(self._row(row, cells), header=_is_header(row))
-        grid.write(self.text)
-
     def _row(self, row: Element, cells: list[Element]) -> Iterator[Cell]:
         if before := _count(row, f"{W}trPr/{W}gridBefore", 0):
             yield "", before, 1
         for cell in cells:
             merged = cell.find(f"{W}tcPr/{W}vMerge")
             begins = merged is None or merged.get(VAL) == "restart"
-            yield self._cell(cell), _count(cell, f"{W}tcPr/{W}gridSpan", 1), int(begins)
-
-    def _cell(self, cell: Element) -> str:
-        outer, self.text = self.text, TextBuilder()
-        try:
-            self.blocks(cell)
-            return " ".join(self.text.text.split())
-        finally:
-            self.text = outer
+            yield self.cell(cell), _count(cell, f"{W}tcPr/{W}gridSpan", 1), int(begins)
 
     def _visible(self, node: Element, run: Run) -> Iterator[str]:
         """Yield the visible text of a paragraph, without text boxes."""
@@ -206,7 +174,7 @@ class _Reader:
             return
         words = "".join(self._visible(node, run))
         if run.struck:
-            self.struck += bool(words.strip())
+            self.text.struck += bool(words.strip())
         else:
             yield raised(words) if run.script == "superscript" else lowered(words)
 

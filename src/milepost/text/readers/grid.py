@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from xml.etree.ElementTree import Element
 
+from milepost.text.readers.archive import every
 from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.headers import column_names, names_columns
 
@@ -106,6 +108,48 @@ class Grid:
         elif len(self._names) != len(rows[0]):  # the rest of a table keeps the names of its columns
             self._names = []
         text.begin_table(self._names, self.caption, header_rows=headers)
+
+
+class TreeReader:
+    """Base of the readers of Word and OpenDocument files, which walk over a tree.
+
+    Attributes:
+        text: what was read.
+        problems: what could not be read.
+    """
+
+    def __init__(self) -> None:
+        self.text = TextBuilder()
+        self.problems: list[str] = []
+
+    def blocks(self, parent: Element) -> None:
+        """Add all text under ``parent``."""
+        raise NotImplementedError
+
+    def cell(self, node: Element) -> str:
+        """Read a cell, as one line."""
+        outer, self.text = self.text, TextBuilder()
+        self.blocks(node)
+        inner, self.text = self.text, outer
+        outer.struck += inner.struck
+        return " ".join(inner.text.split())
+
+    def table(self, rows: Iterable[tuple[list[Element], Iterable[Cell], bool]], tag: str) -> None:
+        """Add a table; cells of a row that holds another table are read one after the other.
+
+        Args:
+            rows: the elements of the cells, the cells, and whether they name columns.
+            tag: local name of a table.
+        """
+        grid = Grid()
+        for elements, cells, header in rows:
+            if any(every(each, tag) for each in elements):
+                grid.write(self.text)
+                for each in elements:
+                    self.blocks(each)
+            else:
+                grid.add(cells, header=header)
+        grid.write(self.text)
 
 
 def joined(cells: Sequence[str]) -> str:

@@ -44,16 +44,8 @@ def read_html(data: bytes, name: str, source: str | None) -> Document:
     page, notes = decode_page(data, name)
     built = TextBuilder()
     tree = _parsed(page)
-    notes += _write(tree, built)
-    return Document(
-        name,
-        built.text,
-        built.marks,
-        source,
-        notes=notes,
-        blocks=built.blocks,
-        properties=_properties(tree),
-    )
+    _write(tree, built)
+    return built.document(name, source, notes, _properties(tree))
 
 
 def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
@@ -62,9 +54,9 @@ def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     return decode(data, name, declared[1].decode("ascii") if declared else None)
 
 
-def write(page: str, text: TextBuilder) -> tuple[str, ...]:
-    """Add the visible text of a page to ``text``; returns notes on what was left out."""
-    return _write(_parsed(page), text)
+def write(page: str, text: TextBuilder) -> None:
+    """Add the visible text of a page to ``text``."""
+    _write(_parsed(page), text)
 
 
 def _parsed(page: str) -> Any:
@@ -76,19 +68,9 @@ def _parsed(page: str) -> Any:
     return LexborHTMLParser(page)
 
 
-def _write(tree: Any, text: TextBuilder) -> tuple[str, ...]:
-    if tree.body is None:
-        return ()
-    walk = Walk(text, _furniture(tree))
-    walk.walk(tree.body)
-    return struck(walk.struck)
-
-
-def struck(places: int) -> tuple[str, ...]:
-    """Say in a note how many struck-out places were left out."""
-    if not places:
-        return ()
-    return (f"struck-out text in {places} place{'s' if places > 1 else ''} was left out",)
+def _write(tree: Any, text: TextBuilder) -> None:
+    if tree.body is not None:
+        Walk(text, _furniture(tree)).walk(tree.body)
 
 
 def _properties(tree: Any) -> Properties:

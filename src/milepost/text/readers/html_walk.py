@@ -50,14 +50,9 @@ _EMPTY: Cell = ("", 1, 1)
 
 
 class Walk:
-    """One pass over a page in document order, without recursion, because pages nest deeply.
-
-    Attributes:
-        struck: number of struck-out places that were left out.
-    """
+    """One pass over a page in document order, without recursion, because pages nest deeply."""
 
     def __init__(self, text: TextBuilder, unread: set[int]) -> None:
-        self.struck = 0
         self._text = text
         self._unread = unread
         self._words: list[str] = []
@@ -106,7 +101,7 @@ class Walk:
         return tag not in _BLOCKS and attributes.get("aria-hidden") == "true"
 
     def _strike(self, node: Any) -> bool:
-        self.struck += bool(node.text(deep=True).strip())
+        self._text.struck += bool(node.text(deep=True).strip())
         return True
 
     def _enter(self, node: Any, tag: str, attributes: dict[str, str | None]) -> None:

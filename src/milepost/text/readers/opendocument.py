@@ -10,10 +10,8 @@ from milepost.errors import UnreadableFile
 from milepost.properties import Properties
 from milepost.text.readers import metadata
 from milepost.text.readers.archive import Archive, attribute, every, local, number, parsed
-from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.formulas import linear
-from milepost.text.readers.grid import Cell, Grid
-from milepost.text.readers.html import struck
+from milepost.text.readers.grid import Cell, TreeReader
 from milepost.text.readers.opendocument_styles import Counter, Styles
 from milepost.text.readers.scripts import lowered, raised, shown
 from milepost.text.readers.shapes import in_order
@@ -67,23 +65,12 @@ def _written(
     for body in every(content, "body"):
         for kind in body:
             reader.blocks(kind)
-    notes = (*reader.problems, *struck(reader.struck))
-    return reader.text.document(name, source, notes, properties)
+    return reader.text.document(name, source, tuple(reader.problems), properties)
 
 
-class _Reader:
-    """Walk the body and build the text.
-
-    Attributes:
-        text: what was read.
-        problems: what could not be read.
-        struck: number of struck-out places that were left out.
-    """
-
+class _Reader(TreeReader):
     def __init__(self, styles: Styles, archive: Archive | None) -> None:
-        self.text = TextBuilder()
-        self.problems: list[str] = []
-        self.struck = 0
+        super().__init__()
         self._styles, self._archive = styles, archive
         self._slide = 0
         self._lists: dict[str, Counter] = {}  # of lists that others may continue, by id
@@ -103,7 +90,7 @@ class _Reader:
             elif tag == "list":
                 self._list(node, 1, Counter(), {})
             elif tag == "table":
-                self._table(node)
+                self.table(self._rows(node), "table")
             elif tag == "object":
                 self._object(node)
             elif tag == "page" and local(parent) == "presentation":
@@ -176,24 +163,20 @@ class _Reader:
             self._lists[key] = counter
         return counter
 
-    def _table(self, table: Element) -> None:
-        grid = Grid()
-        for row, header in _rows(table):
-            cells = [cell for cell in row if local(cell) == "table-cell"]
-            if any(every(cell, "table") for cell in cells):
-                grid.write(self.text)
-                for cell in cells:
-                    self.blocks(cell)
-                continue
-            grid.add(self._cells(cells), header=header)
-        grid.write(self.text)
+    def _rows(
+        self, table: Element, *, header: bool = False
+    ) -> Iterator[tuple[list[Element], Iterator[Cell], bool]]:
+        for node in table:
+            tag = local(node)
+            if tag == "table-row":
+                cells = [cell for cell in node if local(cell) == "table-cell"]
+                yield cells, self._cells(cells), header
+            elif tag in ("table-header-rows", "table-rows", "table-row-group"):
+                yield from self._rows(node, header=header or tag == "table-header-rows")
 
     def _cells(self, cells: list[Element]) -> Iterator[Cell]:
         for cell in cells:
-            outer, self.text = self.text, TextBuilder()
-            self.blocks(cell)
-            words = " ".join(self.text.text.split())
-            self.text = outer
+            words = self.cell(cell)
             columns, rows, repeated = (
                 number(attribute(cell, f"number-{key}"), 1)
                 for key in ("columns-spanned", "rows-spanned", "columns-repeated")
@@ -249,7 +232,7 @@ class _Reader:
             elif tag == "span" and (look := self._styles.look(attribute(child, "style-name"))):
                 words = "".join(self._visible(child))
                 if look.struck and not look.hidden:
-                    self.struck += bool(words.strip())
+                    self.text.struck += bool(words.strip())
                 elif not look.hidden:
                     yield raised(words) if look.script > 0 else lowered(words)
             elif not _is_hidden(child):
@@ -290,16 +273,6 @@ def _holding(node: Element) -> Element:
     holder = Element("holder")
     holder.append(node)
     return holder
-
-
-def _rows(table: Element, *, header: bool = False) -> Iterator[tuple[Element, bool]]:
-    """Yield the rows of a table, and whether each is one of those that name the columns."""
-    for node in table:
-        tag = local(node)
-        if tag == "table-row":
-            yield node, header
-        elif tag in ("table-header-rows", "table-rows", "table-row-group"):
-            yield from _rows(node, header=header or tag == "table-header-rows")
 
 
 def _inner(paragraph: Element) -> Iterator[Element]:

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, field, replace
 
 from milepost.text.readers.builder import TextBuilder
-from milepost.text.readers.html import struck
 from milepost.text.readers.rtf_fonts import Fonts, code_page
 from milepost.text.readers.rtf_table import Table
 from milepost.text.readers.scripts import END, LOWERED, RAISED, shown
@@ -84,18 +83,13 @@ def read_rtf(data: bytes, name: str, source: str | None) -> Document:
     """Read the visible text; the addresses of links are left out."""
     reader = _Reader()
     reader.read(data.decode("latin-1").replace("\0", ""))
-    return reader.text.document(name, source, struck(reader.struck))
+    return reader.text.document(name, source)
 
 
 class _Reader:
-    """Reads the words and marks of a file in order.
-
-    Attributes:
-        struck: number of struck-out places that were left out.
-    """
+    """Reads the words and marks of a file in order."""
 
     def __init__(self) -> None:
-        self.struck = 0
         self._fonts = Fonts()
         self._state = _State()
         self._stack: list[_State] = []
@@ -202,7 +196,7 @@ class _Reader:
         if state.struck:
             held = self._frames[-1].words
             if words.strip() and (not held or held[-1]):
-                self.struck += 1
+                self.text.struck += 1
                 held.append("")  # the next pieces belong to the same place
             return
         if self._fonts.has_symbols(state.font):
