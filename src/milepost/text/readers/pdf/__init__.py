@@ -7,7 +7,7 @@ Bytes of a file in, a ``Document`` out. Reading order of the files:
     glyphs    a page → its characters with positions; the only file that calls pdfium for text
     native    calls of pdfium with plain handles
     annotations  form fields and typed notes → part of the page
-    hidden    characters that cannot be seen        contrast  the drawn page, to see that
+    hidden    characters that cannot be seen        picture  the drawn page, to see that
     records   what a printed line holds
     lines     characters → printed lines            repair  lines written in pieces → one
     tracking  words whose letters stand apart → words

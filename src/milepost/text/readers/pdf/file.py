@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from milepost.errors import UnreadableFile
 from milepost.properties import Properties, iso_date
 from milepost.text.readers import metadata
+from milepost.text.readers.pdf.native import text_of
 
 _HEADER_WITHIN = 1024  # readers accept other bytes before "%PDF-" up to this offset
 
@@ -72,11 +72,9 @@ def _refusal(name: str) -> UnreadableFile:
     return UnreadableFile(f"{name} is damaged or truncated", "download it again")
 
 
-_MAX_BYTES = 1 << 16
-
-
 def read_properties(document: Any) -> Properties:
     """The properties of an open document; the lock of ``glyphs`` must be held."""
+    import pypdfium2.raw as pdfium
 
     def said(key: str) -> str | None:
         try:
@@ -88,19 +86,7 @@ def read_properties(document: Any) -> Properties:
         title=said("Title"),
         author=said("Author"),
         date=iso_date(said("CreationDate") or "") or iso_date(said("ModDate") or ""),
-        language=_language(document),
+        language=text_of(pdfium.FPDFCatalog_GetLanguage, document.raw),
         keywords=said("Keywords"),
         own={"subject": said("Subject")},
     )
-
-
-def _language(document: Any) -> str | None:
-    """The language of the whole text, such as ``en-GB``."""
-    import pypdfium2.raw as pdfium
-
-    size = pdfium.FPDFCatalog_GetLanguage(document.raw, None, 0)
-    if not 2 < size <= _MAX_BYTES:
-        return None
-    buffer = (ctypes.c_ushort * (size // 2))()  # UTF-16, its last unit zero
-    pdfium.FPDFCatalog_GetLanguage(document.raw, buffer, size)
-    return bytes(buffer)[: size - 2].decode("utf-16-le", "ignore")

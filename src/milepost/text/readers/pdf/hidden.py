@@ -15,8 +15,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from milepost.text.readers.pdf.contrast import PALE, on_white, seen
 from milepost.text.readers.pdf.native import HANDLE, INT, address, plain
+from milepost.text.readers.pdf.picture import PALE, on_white, seen
 from milepost.types import Mark
 
 if TYPE_CHECKING:

@@ -78,7 +78,7 @@ def read_pdf(
     if not any(page.frame.lines for page in pages.values()):
         raise _no_text(name, loaded, pictures)
     joined = assembled(list(pages.values()), loaded.outline)
-    marks = _marks(joined, hidden_marks(joined.printed, pages))
+    marks = marks_of(joined, hidden_marks(joined.printed, pages))
     text = "".join(joined.parts)
     if pictures:
         with PDFIUM, open_pdf(data, name) as document:
@@ -118,7 +118,8 @@ def with_lines(marks: Iterable[Mark], boxes: Iterable[tuple[int, Box]]) -> tuple
     return tuple(sorted([*marks, *lines], key=lambda mark: mark.offset))
 
 
-def _marks(joined: Joined, hidden: Iterable[Mark]) -> tuple[Mark, ...]:
+def marks_of(joined: Joined, hidden: Iterable[Mark] = ()) -> tuple[Mark, ...]:
+    """Make the marks of pages and headings."""
     marks = [*hidden]
     marks += [Mark(offset, "page", str(page)) for page, offset in joined.pages]
     marks += [Mark(at, "heading", head.title, head.level) for at, head in joined.headings]
