@@ -99,7 +99,6 @@ def check_store(
 
 
 def _held(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> CheckResult | None:
-    """Where a text is, word for word or nearly; None where it is not."""
     held: list[_Found] = sorted(
         islice(places(snapshot, given, among), MAX_PLACES),
         key=lambda place: (place[0].first, place[0].id, place[1].start),
@@ -153,7 +152,6 @@ def _pieces(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> list
 def _judged(
     snapshot: Snapshot, given: Folded, search: Callable[[str], SearchResult]
 ) -> CheckResult:
-    """What the documents say about a claim, sentence by sentence."""
     result = search(given.text)
     spans = split(given.text)
     claims = [given.text[start:end].strip() for start, end in spans]
@@ -228,7 +226,6 @@ def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult
 
 
 def _stored_places(snapshot: Snapshot, held: Sequence[_Found]) -> list[Match]:
-    """Places with their text, page and heading, read from the store."""
     texts = snapshot.texts([(info, found.start, found.end) for info, found in held])
     marks = snapshot.marks([info for info, _ in held])
     parts = zip(held, texts, marks, strict=True)

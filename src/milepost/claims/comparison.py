@@ -105,7 +105,6 @@ def _is_unrestricted(claim: Reading, texts: Sequence[Reading]) -> bool:
 
 
 def _cohesion(claim: Reading, texts: Sequence[Reading]) -> float:
-    """See ``Comparison.cohesion``."""
     pairs = near = 0
     for one, other in pairwise(claim.content):
         held = False

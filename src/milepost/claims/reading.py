@@ -163,7 +163,6 @@ def _denies(words: list[str], at: int) -> bool:
 
 
 def _scope(words: list[str], at: int) -> Iterator[int]:
-    """The content words that the negation at a place denies."""
     left = _SCOPE
     for number in range(at + 1, min(len(words), at + _REACH)):
         word = words[number]

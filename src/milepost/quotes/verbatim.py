@@ -65,7 +65,6 @@ def stripped(quotation: str) -> Folded:
 
 
 def _less(text: str) -> str:
-    """Without the ellipses at both ends and the outermost pair of quotation marks."""
     text = text.strip("\u2026").removeprefix("...").removesuffix("...").strip()
     if len(text) > 1 and text[0] in _OUTER and text[-1] in _OUTER:
         return text[1:-1].strip()
@@ -126,7 +125,6 @@ def _touching(text: Folded) -> bytes:
 
 
 def _gaps(places: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether there is something between each letter and the next."""
     import numpy as np
 
     found: NDArray[np.bool_] = np.diff(places) > 1
@@ -160,7 +158,6 @@ def _reasons(
 
 
 def _letter_reasons(one: str, other: str) -> set[Reason]:
-    """Why letters that fold alike are not equal."""
     found: set[Reason] = set()
     if unstyled(one) != unstyled(other):
         found.add("case")

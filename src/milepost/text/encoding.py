@@ -167,7 +167,6 @@ def _wide_utf16(data: bytes) -> str | None:
 
 
 def _refuse_binary(data: bytes, name: str) -> None:
-    """Raise an error if the bytes are not text in an encoding without NULs."""
     sample = data[:65_536]
     strange = len(sample) - len(sample.translate(None, _CONTROL))
     if strange > 0.02 * len(sample) or sample.count(0) > 0.001 * len(sample) + 1:

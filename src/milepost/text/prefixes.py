@@ -108,7 +108,6 @@ def read_address(
 
 
 def _beside(room: Bucket, address: ObjectAddress) -> ObjectFile | None:
-    """Find the sidecar of an object, or None."""
     found = (room.file(replace(address, key=address.key + suffix)) for suffix in SUFFIXES)
     return next(filter(None, found), None)
 

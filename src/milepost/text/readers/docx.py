@@ -69,7 +69,6 @@ class _Reader(TreeReader):
         self._carried = ""  # text of a paragraph whose end was deleted: it joins the next paragraph
 
     def _part(self, kind: str) -> Element | None:
-        """Parse the part of a kind; None if there is none."""
         part = next((path for known, path in self._links.values() if known == kind), None)
         return None if part is None else _xml(self._archive, part)
 
@@ -140,7 +139,6 @@ class _Reader(TreeReader):
             yield self.cell(cell), _count(cell, f"{W}tcPr/{W}gridSpan", 1), int(begins)
 
     def _visible(self, node: Element, run: Run) -> Iterator[str]:
-        """Yield the visible text of a paragraph, without text boxes."""
         for child in node:
             tag = child.tag
             if tag == W + "r":

@@ -63,7 +63,6 @@ def _package(archive: Archive, name: str) -> tuple[Element, str]:
 
 
 def _spine(book: Element, folder: str) -> list[str]:
-    """List the paths of the chapters inside the archive, in reading order."""
     pages: dict[str, str] = {}
     for item in every(book, "item"):
         contents = "nav" in (item.get("properties") or "").split()

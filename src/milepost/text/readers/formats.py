@@ -243,7 +243,6 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
 
 
 def _zipped(data: bytes, name: str) -> str:
-    """Detect the format inside a zip file."""
     from milepost.text.readers.archive import Archive
     from milepost.text.readers.office import main_part
 

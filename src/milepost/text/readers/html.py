@@ -74,7 +74,6 @@ def _write(tree: Any, text: TextBuilder) -> None:
 
 
 def _properties(tree: Any) -> Properties:
-    """Read the properties in the head of a page."""
     said: dict[str, list[str]] = {}
     for node in tree.css("meta[content]"):
         attributes = node.attributes

@@ -120,7 +120,6 @@ class Walk:
             self._bullet = self._numbered(attributes)
 
     def _inline(self, node: Any, tag: str, attributes: dict[str, str | None]) -> None:
-        """Open an element inside a line."""
         if tag == "br":
             self._words.append("\0")
         elif tag in ("sup", "sub"):
@@ -204,7 +203,6 @@ class Walk:
         self._lists.append([kind, _number(attributes.get("start"), items), -1 if back else 1])
 
     def _numbered(self, attributes: dict[str, str | None]) -> str:
-        """Return the number of the next list item, or a dash."""
         if not self._lists or not self._lists[-1][0]:
             return "- "
         counted = self._lists[-1]

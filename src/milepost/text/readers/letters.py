@@ -81,7 +81,6 @@ def _plain(data: bytes) -> bytes:
 
 
 def _header(message: Message, label: str) -> str:
-    """Decode a header into one line."""
     raw = next((str(v) for k, v in message.raw_items() if k.lower() == label.lower()), "")
     if any("\udc80" <= letter <= "\udcff" for letter in raw):
         # Bytes that are not ASCII, in the encoding of the text or in any other.
@@ -104,7 +103,6 @@ def _date(message: Message) -> datetime | None:
 
 
 def _collect(part: Message, letter: Letter) -> None:
-    """Add the texts and attachments of a part to a letter, in order."""
     kind = part.get_content_type()
     if kind == "message/rfc822":
         _forwarded(part, letter)
@@ -193,7 +191,6 @@ def _is_stub(words: str, other: Message) -> bool:
 
 
 def _text(part: Message) -> str:
-    """Decode the text of a part by its declared or detected encoding."""
     content = part.get_payload(decode=True)
     if not isinstance(content, bytes) or not content:
         return ""

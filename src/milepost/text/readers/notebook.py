@@ -69,7 +69,6 @@ def _cells(notebook: Any) -> Iterator[dict[str, Any]]:
 
 
 def _add_output(output: dict[str, Any], built: TextBuilder, name: str) -> None:
-    """Add an output: formatted text as it is shown, else printed text."""
     data = output.get("data")
     held = data if isinstance(data, dict) else output  # version 3 has the forms in the output
     formatted = _joined(held.get("text/markdown", ""))
@@ -99,7 +98,6 @@ def _shown(printed: str) -> str:
 
 
 def _printed(output: dict[str, Any]) -> str:
-    """Return the text of an output: printed text, the value of the cell, or an error."""
     if output.get("output_type") in ("error", "pyerr"):
         return f"{output.get('ename', '')}: {output.get('evalue', '')}"
     data = output.get("data")
@@ -109,13 +107,11 @@ def _printed(output: dict[str, Any]) -> str:
 
 
 def _joined(source: Any) -> str:
-    """Join a source, which is a string or a list of lines."""
     if isinstance(source, list):
         return "".join(line for line in source if isinstance(line, str))
     return source if isinstance(source, str) else ""
 
 
 def _add_lines(words: str, text: TextBuilder) -> None:
-    """Add lines of code or output, each as a block."""
     for number, line in enumerate(words.strip("\n").split("\n")):
         text.add(line.rstrip(), close=number > 0)

@@ -53,7 +53,6 @@ def read_opendocument(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _read_flat(data: bytes, name: str, source: str | None) -> Document:
-    """Read a document that is one XML file (fodt, fodp)."""
     root = parsed(data, name, "the file")
     reader = _Reader(Styles([root]), None)
     return _written(reader, root, name, source, metadata.of_opendocument_root(root))
@@ -244,7 +243,6 @@ _MAX_REPEATED = 200  # equal cells: a file of a few bytes may claim any number
 
 
 def _is_hidden(node: Element) -> bool:
-    """Whether a section, a paragraph or a text is not shown."""
     tag = local(node)
     if tag in ("hidden-paragraph", "hidden-text"):
         return attribute(node, "is-hidden") == "true"
@@ -255,7 +253,6 @@ def _is_hidden(node: Element) -> bool:
 
 
 def _box(frame: Element) -> tuple[float, float, float, float]:
-    """Return where a frame stands on its slide, in points."""
     left, top, wide, high = (_points(attribute(frame, k)) for k in ("x", "y", "width", "height"))
     return left, top, left + wide, top + high
 
@@ -276,7 +273,6 @@ def _holding(node: Element) -> Element:
 
 
 def _inner(paragraph: Element) -> Iterator[Element]:
-    """Yield the footnotes, text boxes and charts anchored in a paragraph."""
     for node in paragraph:
         tag = local(node)
         if tag in _ANCHORED:

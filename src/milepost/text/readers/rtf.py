@@ -299,7 +299,6 @@ _ENDS = frozenset(("par", "sect", "page", "column", "cell", "row"))
 
 
 def _changed(state: _State, word: str, number: int | None) -> _State:
-    """Return the state after a word that sets a property."""
     on = number != 0
     if word == "plain":
         return replace(state, hidden=False, struck=False, script="", font=0)
@@ -343,7 +342,6 @@ _KNOWN = (
 
 
 def _end_of_group(raw: str, place: int) -> int:
-    """Return the place of the brace that closes the group around ``place``."""
     depth = 1
     for brace in _BRACE.finditer(raw, place):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)

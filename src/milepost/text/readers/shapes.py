@@ -64,7 +64,6 @@ def _frame_of(shape: Element) -> Element | None:
 
 
 def _sides(frame: Element | None, place: str, size: str) -> Box | None:
-    """Return left, top, width and height of a frame."""
     parts = {local(node): node for node in frame} if frame is not None else {}
     if place not in parts or size not in parts:
         return None

@@ -87,7 +87,6 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _boxes(archive: Archive) -> dict[str, _Extras]:
-    """Find the text boxes of the sheets of an OpenDocument spreadsheet."""
     if not _BOX.search(archive.read("content.xml")):
         return {}
     found: dict[str, _Extras] = {}
@@ -143,7 +142,6 @@ def _refusal(name: str, done: subprocess.CompletedProcess[bytes]) -> UnreadableF
 
 
 def _sheets(lines: list[bytes]) -> Iterator[tuple[str, list[Row], int]]:
-    """Yield the name and rows of each sheet, and how many rows were left out."""
     sheet: str | None = None
     rows: list[Row] = []
     left_out = 0

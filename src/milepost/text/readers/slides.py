@@ -51,7 +51,6 @@ def read_slides(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _slides(archive: Archive) -> list[str]:
-    """List the parts of the slides in the order of the deck."""
     main = main_part(archive)
     deck = main[0] if main is not None else _DECK
     links = links_of(archive, deck)
@@ -94,7 +93,6 @@ class _Slide:
             self._text.add(said, close=place > 0)
 
     def _frame(self, frame: Element) -> None:
-        """Add a table, a chart or a diagram."""
         grid = Grid()
         header = any(_is_set(look, "firstRow") for look in every(frame, "tblPr"))
         for place, row in enumerate(every(frame, "tr")):
@@ -149,6 +147,5 @@ _LETTERS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 
 
 def _placeholder(shape: Element) -> str | None:
-    """Return the placeholder type of a shape; None if it is not a placeholder of the layout."""
     found = every(shape, "ph")
     return found[0].get("type", "body") if found else None

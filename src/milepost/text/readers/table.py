@@ -61,7 +61,6 @@ def write_rows(rows: Sequence[Row], text: TextBuilder) -> None:
 
 
 def _units(row: Cells, labels: Cells) -> list[str]:
-    """Format a row as one line, or a long row as several."""
     if not any(labels) and sum(map(bool, row)) > 1:
         line = joined(row)  # only its place tells to which column a cell belongs
         if len(line) <= MAX_UNIT:

@@ -204,7 +204,6 @@ def _objects(pdfium: Any, page: Any) -> _Objects:
 
 
 def _area(pdfium: Any, item: int) -> float:
-    """What an object covers, in square points."""
     sides = (ctypes.c_float * 4)()
     places = [ctypes.addressof(sides) + 4 * number for number in range(4)]
     if not plain(pdfium.FPDFPageObj_GetBounds, INT, HANDLE, *[HANDLE] * 4)(item, *places):

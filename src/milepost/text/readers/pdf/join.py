@@ -114,7 +114,6 @@ def _flows(page: Page, size: float) -> tuple[list[list[Line]], list[list[Line]]]
 
 
 def _paragraphs(page: int, flow: Flow, headings: dict[int, Heading]) -> list[_Paragraph]:
-    """Split a flow into paragraphs, rows, items and headings."""
     made: list[_Paragraph] = []
     row: list[Line] = []
     lead: float | None = None

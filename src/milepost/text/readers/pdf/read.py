@@ -24,8 +24,6 @@ Outline = list[tuple[int, str, int]]
 
 
 class _Loaded:
-    """The pages of a file as they were found."""
-
     def __init__(self, data: bytes, name: str, *, keep_hidden: bool) -> None:
         self.pages: dict[int, Page] = {}
         self.scanned: list[int] = []
@@ -141,7 +139,6 @@ def _no_text(name: str, loaded: _Loaded, pictures: Sequence[int]) -> UnreadableF
 
 
 def _notes(loaded: _Loaded, pictures: Sequence[int], *, kept: bool) -> Iterable[str]:
-    """What could not be read, and what was read in another way than usual."""
     if pictures:
         yield f"{named(pictures)} text recognised from a picture"
     elif loaded.scanned:

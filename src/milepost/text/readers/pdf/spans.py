@@ -70,7 +70,6 @@ def boxes_of_span(
 def _on_page(
     document: Any, number: int, text: str, span: Span, keep_hidden: bool
 ) -> list[Box] | None:
-    """Boxes of a span of a page's text; None where its lines do not cover it."""
     page, glyphs = load_page(document, number - 1, keep_hidden=keep_hidden, ink=True)
     page.arrange()
     assert glyphs.ink is not None
