@@ -70,7 +70,7 @@ class _Table(dict[str, str]):
     """Character → what it is folded to; filled as characters are met."""
 
     def __missing__(self, character: str) -> str:
-        folded = self[character] = _folded(character)
+        folded = self[character] = unicodedata.normalize("NFD", _plain(character).casefold())
         return folded
 
 
@@ -118,10 +118,6 @@ def fold(text: str) -> Folded:
 def unstyled(text: str) -> str:
     """A text folded as ``fold`` does, but for case."""
     return "".join(_plain(character) for character in text)
-
-
-def _folded(character: str) -> str:
-    return unicodedata.normalize("NFD", _plain(character).casefold())
 
 
 @lru_cache(maxsize=1 << 12)

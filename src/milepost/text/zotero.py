@@ -188,13 +188,10 @@ def _place(folder: Path, key: str, written: str) -> Path | None:
     kind, _, name = written.partition(":")
     if kind == STORAGE:
         # Only a file name, never a path, because the database may be untrusted.
-        return folder / STORAGE / key / name if _is_name(name) and _KEY.fullmatch(key) else None
+        is_name = Path(name).name == name and name not in ("", ".", "..")
+        return folder / STORAGE / key / name if is_name and _KEY.fullmatch(key) else None
     path = Path(written)
     return path if path.is_absolute() else None
-
-
-def _is_name(name: str) -> bool:
-    return bool(name) and Path(name).name == name and name not in (".", "..")
 
 
 def _references(database: sqlite3.Connection) -> dict[int, Reference]:

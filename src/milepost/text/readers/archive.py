@@ -31,7 +31,7 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            raise self._broken(str(error)) from error
+            raise _broken(self._name, str(error)) from error
         self.parts = frozenset(self._zip.namelist())
         self._lowered: dict[str, str] = {}
         if sum(part.file_size for part in self._zip.infolist()) > MAX_BYTES:
@@ -89,16 +89,13 @@ class Archive:
         try:
             return action()
         except KeyError as error:
-            raise self._broken(f"its part {part} is missing") from error
+            raise _broken(self._name, f"its part {part} is missing") from error
         except RuntimeError as error:  # raised by zipfile if a password is needed
             raise UnreadableFile(
                 f"{self._name} is encrypted", "save it without a password"
             ) from error
         except Exception as error:  # damaged streams raise zlib.error, EOFError, BadZipFile …
-            raise self._broken(f"its part {part} is damaged") from error
-
-    def _broken(self, why: str) -> UnreadableFile:
-        return _broken(self._name, why)
+            raise _broken(self._name, f"its part {part} is damaged") from error
 
 
 def parsed(data: bytes, name: str, part: str) -> ElementTree.Element:

@@ -31,6 +31,7 @@ _GONE = frozenset(
 """Elements whose text is not part of the document or is a duplicate."""
 
 _SIGNS = {W + "tab": " ", W + "cr": "\n", W + "noBreakHyphen": "‑", W + "ptab": " "}
+_HEX = re.compile(r"[0-9a-fA-F]{1,5}")
 _SPACES = re.compile(r"[ \t]+")
 _CONTAINERS = (W + "sdt", W + "sdtContent", W + "customXml")
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}graphicData"
@@ -152,7 +153,8 @@ class _Reader(TreeReader):
                 yield "" if child.get(W + "type") in ("page", "column") else "\n"
             elif tag == W + "sym":
                 code = child.get(W + "char", "")
-                yield symbol(int(code, 16), child.get(W + "font", "")) if _is_hex(code) else ""
+                if _HEX.fullmatch(code):
+                    yield symbol(int(code, 16), child.get(W + "font", ""))
             elif tag == W + "ffData":
                 yield _field(child)
             elif tag.endswith(_FORMULA):
@@ -193,10 +195,6 @@ def _field(data: Element) -> str:
         chosen = _count(choices, W + "result", 0)
         return entries[chosen] if chosen < len(entries) else ""
     return ""
-
-
-def _is_hex(code: str) -> bool:
-    return 0 < len(code) < 6 and all(each in "0123456789abcdefABCDEF" for each in code)
 
 
 def _count(node: Element, path: str, default: int) -> int:

@@ -123,7 +123,8 @@ class Walk:
         if tag == "br":
             self._words.append("\0")
         elif tag in ("sup", "sub"):
-            sign = LOWERED if tag == "sub" else (NOTE if _is_link(node) else RAISED)
+            is_note = node.parent.tag == "a" or node.css_first("a") is not None
+            sign = LOWERED if tag == "sub" else (NOTE if is_note else RAISED)
             self._wrap(node, sign, END)
         elif tag == "q":
             at = 2 * (self._quoted % 2)
@@ -182,15 +183,12 @@ class Walk:
             if self._grids:
                 self._grids[-1][1].caption = words
         elif tag == "table":
-            self._close_table(node)
+            if self._grids and self._grids[-1][0] == node.mem_id:
+                self._grids.pop()[1].write(self._text)
         elif tag == "tr" and self._cells and _is_data(node):
             cells = self._cells.pop()
             if self._grids:
                 self._grids[-1][1].add(cells, header=_is_header(node))
-
-    def _close_table(self, node: Any) -> None:
-        if self._grids and self._grids[-1][0] == node.mem_id:
-            self._grids.pop()[1].write(self._text)
 
     def _open_list(self, node: Any, tag: str, attributes: dict[str, str | None]) -> None:
         style = attributes.get("style") or ""
@@ -256,11 +254,6 @@ def _is_header(row: Any) -> bool:
         return True
     cells = [cell.tag for cell in row.iter()]
     return len(cells) > 1 and all(tag == "th" for tag in cells)
-
-
-def _is_link(node: Any) -> bool:
-    """Whether a superscript is a link, as the marks of notes are."""
-    return node.parent.tag == "a" or node.css_first("a") is not None
 
 
 def _has_twin(node: Any) -> bool:

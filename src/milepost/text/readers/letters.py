@@ -117,7 +117,7 @@ def _collect(part: Message, letter: Letter) -> None:
         parts = [each for each in part.get_payload() if isinstance(each, Message)]
         for each in _chosen(parts) if kind == "multipart/alternative" else parts:
             _collect(each, letter)
-    elif _is_body(part):
+    elif part.get_content_maintype() == "text" and part.get_content_disposition() != "attachment":
         letter.bodies.append((_text(part), part.get_content_subtype() == "html"))
     elif label := _file_name(part):
         letter.attachments.append((label, _content(part, label)))
@@ -139,10 +139,6 @@ def _forwarded(part: Message, letter: Letter) -> None:
     else:
         label = _header(whole, "Subject") or "mail"
     letter.attachments.append((f"{label.removesuffix('.eml')}.eml", content))
-
-
-def _is_body(part: Message) -> bool:
-    return part.get_content_maintype() == "text" and part.get_content_disposition() != "attachment"
 
 
 def _content(part: Message, label: str) -> bytes | None:

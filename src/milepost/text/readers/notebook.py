@@ -14,6 +14,7 @@ from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.markdown import read_markdown
 from milepost.types import Document
 
+# What the metadata say of the text; the rest is of the kernel.
 _ABOUT = ("title", "author", "authors", "date", "lang", "keywords", "tags", "description")
 _BACKSPACE = re.compile("[^\\n\b]\b")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -49,13 +50,8 @@ def read_notebook(data: bytes, name: str, source: str | None) -> Document:
             if isinstance(output, dict):
                 _add_output(output, built, name)
     said = notebook.get("metadata")
-    head = said if isinstance(said, dict) else {}
-    return built.document(name, source, notes, metadata.front_matter(_about(head)))
-
-
-def _about(head: dict[str, Any]) -> dict[str, Any]:
-    """Select the metadata of the text, without those of the kernel."""
-    return {key: head[key] for key in _ABOUT if key in head}
+    about = {key: said[key] for key in _ABOUT if key in said} if isinstance(said, dict) else {}
+    return built.document(name, source, notes, metadata.front_matter(about))
 
 
 def _cells(notebook: Any) -> Iterator[dict[str, Any]]:

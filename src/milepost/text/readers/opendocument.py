@@ -131,7 +131,7 @@ class _Reader(TreeReader):
         self, items: Element, level: int, counter: Counter, levels: dict[int, Element]
     ) -> None:
         style = attribute(items, "style-name")
-        levels = self._styles.list_of(style) or levels
+        levels = self._styles.lists.get(style or "") or levels
         if level == 1:
             counter = self._counter(items, style or "", counter)
         for item in items:

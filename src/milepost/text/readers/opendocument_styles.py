@@ -29,12 +29,17 @@ PLAIN = Look()
 
 
 class Styles:
-    """The styles of a document by name."""
+    """The styles of a document by name.
+
+    Attributes:
+        lists: the levels of each list style, from 1.
+        outline: the levels of the numbers of headings.
+    """
 
     def __init__(self, roots: Iterable[Element]) -> None:
+        self.lists: dict[str, dict[int, Element]] = {}
+        self.outline: dict[int, Element] = {}
         self._known: dict[str, Element] = {}
-        self._lists: dict[str, dict[int, Element]] = {}
-        self._outline: dict[int, Element] = {}
         self._looks: dict[str, Look] = {}
         for root in roots:
             for node in root.iter():
@@ -42,9 +47,9 @@ class Styles:
                 if tag == "style":
                     self._known[name] = node
                 elif tag == "list-style":
-                    self._lists[name] = _levels(node)
+                    self.lists[name] = _levels(node)
                 elif tag == "outline-style":
-                    self._outline = _levels(node)
+                    self.outline = _levels(node)
 
     def look(self, name: str | None) -> Look:
         """Return how the letters of a style are shown."""
@@ -53,15 +58,6 @@ class Styles:
         if name not in self._looks:
             self._looks[name] = self._read(name)
         return self._looks[name]
-
-    def list_of(self, name: str | None) -> dict[int, Element]:
-        """Return the levels of a list style, from 1."""
-        return self._lists.get(name or "", {})
-
-    @property
-    def outline(self) -> dict[int, Element]:
-        """Levels of the numbers of headings."""
-        return self._outline
 
     def _read(self, name: str) -> Look:
         said: dict[str, str] = {}

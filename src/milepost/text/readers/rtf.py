@@ -94,14 +94,10 @@ class _Reader:
         self._state = _State()
         self._stack: list[_State] = []
         self._frames = [_Frame(0)]
+        self.text = self._frames[0].text
         self._decoder = self._fonts.decoder(0)
         self._skip = 0  # characters that stand for the last Unicode character
         self._optional = False  # after \*: a destination that is skipped if it is not known
-
-    @property
-    def text(self) -> TextBuilder:
-        """The text read so far."""
-        return self._frames[0].text
 
     def read(self, raw: str) -> None:
         """Read the whole file."""
