@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from milepost.claims import Judgement, judge, why_not
+from milepost.claims import judge, why_not
 from milepost.errors import BadQuestion
 from milepost.quotes import MAX_WORDS, Folded, Occurrence, fold, near, occurrences, stripped
 from milepost.search import SearchResult
@@ -20,7 +20,7 @@ from milepost.search.query import check_text
 from milepost.search.quoted import places, read, regions
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot
 from milepost.text.sentences import split
-from milepost.types import Document, Mark, Passage, mark_at, page_of, place_in_words, places_at
+from milepost.types import Document, Mark, mark_at, page_of, place_in_words, places_at
 from milepost.verdicts import CheckResult, Match, Verdict
 
 MAX_PLACES = 50
@@ -170,31 +170,17 @@ def _judged(
     elif verdicts == {"supported"} and len(claims) <= MAX_CLAIMS:
         verdict = "supported"
     decisive = [
-        _sentence(each.passage, each, start)
+        replace(
+            each.sentence,
+            differences=tuple(
+                replace(one, given_start=one.given_start + start, given_end=one.given_end + start)
+                for one in each.sentence.differences
+            ),
+        )
         for (start, _), each in zip(spans, judged, strict=False)
-        if each.verdict == verdict and each.passage is not None
+        if each.verdict == verdict and each.sentence is not None
     ]
     return CheckResult(given.text, verdict, tuple(decisive), result.passages, result.best, notes)
-
-
-def _sentence(passage: Passage, judged: Judgement, offset: int) -> Match:
-    """The sentence that decides about the part of a text that begins at ``offset``."""
-    low, high = judged.start - passage.start, judged.end - passage.start
-    return Match(
-        document=passage.document,
-        source=passage.source,
-        start=judged.start,
-        end=judged.end,
-        text=passage.text[low:high],
-        page=passage.page,
-        heading=passage.heading,
-        similarity=judged.coverage,
-        differences=tuple(
-            replace(each, given_start=each.given_start + offset, given_end=each.given_end + offset)
-            for each in judged.differences
-        ),
-        place=passage.place,
-    )
 
 
 def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult | None:

@@ -10,7 +10,7 @@ from milepost.claims.comparison import Comparison, compare
 from milepost.claims.reading import Reading, read
 from milepost.language import ENGLISH_WORDS
 from milepost.types import Passage
-from milepost.verdicts import Difference
+from milepost.verdicts import Difference, Match
 
 MIN_COVERAGE = 0.8
 """Share of a claim's words that a sentence and its neighbours have to have to support it."""
@@ -40,18 +40,12 @@ class Judgement:
 
     Attributes:
         verdict: as in ``CheckResult``.
-        passage: that holds the sentence; None where nothing decides.
-        start, end: of the sentence, in its document.
-        differences: what the claim has in place of what the sentence says.
-        coverage: 0-1, the share of the claim's words there.
+        sentence: that decides, with the share of the claim's words that it and its neighbours have,
+            and what the claim has in place of what it says; None where nothing decides.
     """
 
     verdict: Literal["supported", "contradicted", "related"]
-    passage: Passage | None = None
-    start: int = 0
-    end: int = 0
-    differences: tuple[Difference, ...] = ()
-    coverage: float = 0.0
+    sentence: Match | None = None
 
 
 def why_not(claim: str) -> str | None:
@@ -96,11 +90,22 @@ def judge(claim: str, passages: Sequence[Passage]) -> Judgement:
                 )
                 for each in kinds
             )
-            place = (passage, hit.start, hit.end, differences, found.coverage)
+            place = Match(
+                document=passage.document,
+                source=passage.source,
+                start=hit.start,
+                end=hit.end,
+                text=hit.text,
+                page=passage.page,
+                heading=passage.heading,
+                similarity=found.coverage,
+                differences=differences,
+                place=passage.place,
+            )
             if kinds and found.shared >= MIN_CONFLICT:
-                contradicting.append((found.shared, Judgement("contradicted", *place)))
+                contradicting.append((found.shared, Judgement("contradicted", place)))
             elif not kinds and is_english and _supports(found):
-                supporting.append((found.shared, Judgement("supported", *place)))
+                supporting.append((found.shared, Judgement("supported", place)))
     best = max(supporting, key=lambda each: each[0], default=None)
     worst = max(contradicting, key=lambda each: each[0], default=None)
     if worst is not None and (best is None or worst[0] > best[0]):
