@@ -25,6 +25,7 @@ _SIGNS = {
     "enspace": " ", "qmspace": " ", "zwj": "\u200d", "zwnj": "\u200c", "nestcell": " ",
     "nestrow": " ",
 }  # fmt: skip
+_SCRIPTS = {"super": RAISED, "msup": RAISED, "sub": LOWERED, "msub": LOWERED, "nosupersub": ""}
 _SYMBOLS = {"~": "\xa0", "_": "‑", "{": "{", "}": "}", "\\": "\\", "\n": "\r", "\r": "\r"}
 _SKIPPED = frozenset(
     """
@@ -298,16 +299,12 @@ def _changed(state: _State, word: str, number: int | None) -> _State:
     on = number != 0
     if word == "plain":
         return replace(state, hidden=False, struck=False, script="", font=0)
+    if word in _SCRIPTS:
+        return replace(state, script=_SCRIPTS[word] if on else "")
     if word in ("v", "deleted"):
         return replace(state, hidden=on)
     if word in ("strike", "striked"):
         return replace(state, struck=on)
-    if word in ("super", "msup"):
-        return replace(state, script=RAISED if on else "")
-    if word in ("sub", "msub"):
-        return replace(state, script=LOWERED if on else "")
-    if word == "nosupersub":
-        return replace(state, script="")
     if word in ("f", "uc") and number is not None:
         if word == "f":
             return replace(state, font=number)
