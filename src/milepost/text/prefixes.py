@@ -17,7 +17,7 @@ from milepost.text.folders import (
     PICTURES,
     ignore_spec,
 )
-from milepost.text.readers import read_bytes
+from milepost.text.readers.formats import read_bytes
 from milepost.text.sidecar import SUFFIXES, parse_sidecar
 from milepost.types import Document, OnPage, ReadOptions
 

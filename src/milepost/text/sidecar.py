@@ -65,10 +65,6 @@ def read_sidecar(path: Path) -> Properties:
 def parse_sidecar(data: bytes, name: str) -> Properties:
     """Parse the properties in the bytes of a sidecar; nulls are left out.
 
-    Args:
-        data: the bytes.
-        name: path or address of the sidecar.
-
     Raises:
         UnreadableFile: the bytes are neither JSON nor YAML, or a property is invalid.
     """

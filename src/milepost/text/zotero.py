@@ -114,10 +114,7 @@ class Attachment:
 
 
 def attachments(folder: Path) -> list[Attachment]:
-    """List the PDF, EPUB and HTML files of a library that are not in its trash.
-
-    Args:
-        folder: the data folder.
+    """List the PDF, EPUB and HTML files of a data folder that are not in its trash.
 
     Raises:
         UnreadableFile: the database cannot be read.

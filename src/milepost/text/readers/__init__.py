@@ -11,7 +11,3 @@ Read in this order: ``formats.py`` (chooses the reader), ``builder.py``, then an
 files for docx, epub, slides, OpenDocument and sheets; ``table.py`` reads CSV and writes rows for
 ``sheets.py``; ``outlook.py`` passes messages to ``mail.py``.
 """
-
-from milepost.text.readers.formats import SUFFIXES, read, read_bytes, read_file
-
-__all__ = ["SUFFIXES", "read", "read_bytes", "read_file"]

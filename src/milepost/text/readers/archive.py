@@ -99,12 +99,7 @@ class Archive:
 
 
 def parsed(data: bytes, name: str, part: str) -> ElementTree.Element:
-    """Parse XML.
-
-    Args:
-        data: the bytes.
-        name: the file's name, for errors.
-        part: the part of the file, for errors.
+    """Parse XML; errors name the file and the part of it.
 
     Raises:
         UnreadableFile: the XML is damaged or defines entities, which can unpack to any size.

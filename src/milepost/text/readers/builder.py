@@ -42,16 +42,6 @@ class TextBuilder:
         """Number of characters added so far."""
         return self._length
 
-    @property
-    def marks(self) -> tuple[Mark, ...]:
-        """Marks of the headings and places added so far."""
-        return tuple(self._marks)
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        """Start offset of each unit, ascending."""
-        return tuple(self._blocks)
-
     def place(self, kind: MarkKind, value: str) -> None:
         """Begin a page, slide, sheet … at the next unit; outer places must be added first.
 
@@ -127,10 +117,10 @@ class TextBuilder:
         return Document(
             name,
             self.text,
-            self.marks,
+            tuple(self._marks),
             source,
             notes=notes,
-            blocks=self.blocks,
+            blocks=tuple(self._blocks),
             properties=properties,
         )
 

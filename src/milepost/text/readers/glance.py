@@ -36,10 +36,6 @@ class Glance:
 def glance(path: Path, options: ReadOptions) -> Glance:
     """Check the beginning of a file, and count the pages of a PDF.
 
-    Args:
-        path: the file.
-        options: how it would be read.
-
     Raises:
         UnreadableFile: the file certainly cannot be read. A file that passes may still turn out to
             be damaged.

@@ -32,12 +32,6 @@ def read_picture(
 ) -> Document:
     """Read an image; the frames of a TIFF are pages. Boxes are in pixels.
 
-    Args:
-        data: the whole file.
-        name: name of the document, used in messages.
-        source: path of the file, or None.
-        on_page: called before each page.
-
     Raises:
         UnreadableFile: the file is damaged or too large.
         MissingExtra: the extra ``ocr`` is not installed.

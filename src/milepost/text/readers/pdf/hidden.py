@@ -117,11 +117,7 @@ def hidden_kinds(
 ) -> tuple[NDArray[np.int8], float]:
     """Say of each character whether it can be seen; the lock must be held.
 
-    Args:
-        pdfium: the library.
-        page: the page.
-        glyphs: its characters.
-        turn: quarter turns of the page as a viewer shows it.
+    ``turn`` are the quarter turns of the page as a viewer shows it.
 
     Returns:
         ``(n,)`` codes of ``KINDS``, 0 for spaces; and the share of the page that pictures cover.

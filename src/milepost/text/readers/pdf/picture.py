@@ -74,13 +74,8 @@ def seen(
 ) -> NDArray[np.bool_]:
     """Say which of the chosen characters are missed if the objects that draw them are left out.
 
-    Args:
-        pdfium: the library.
-        page: the page.
-        glyphs: its characters.
-        turn: quarter turns of the page as a viewer shows it.
-        chosen: ``(n,)`` numbers of characters.
-        items: addresses of the objects that draw these characters.
+    ``turn`` are the quarter turns of the page as a viewer shows it, ``items`` the addresses of the
+    objects that draw the characters.
     """
     import numpy as np
 
