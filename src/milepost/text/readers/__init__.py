@@ -6,8 +6,8 @@ package does not depend on sentences, folders, models or indexes.
 
 Read in this order: ``formats.py`` (chooses the reader), ``builder.py``, then any format.
 ``scripts.py`` shows superscripts, ``grid.py`` writes tables, ``numbering.py`` numbers of lists,
-``formulas.py`` formulas, ``symbols.py`` symbol fonts, ``drawings.py`` diagrams and charts,
-``shapes.py`` orders shapes; ``office.py`` finds the parts of Office files; ``archive.py`` opens zip
+``formulas.py`` formulas, ``symbols.py`` symbol fonts, ``shapes.py`` orders shapes; ``office.py``
+finds the parts of Office files and reads diagrams and charts; ``archive.py`` opens zip
 files for docx, epub, slides, OpenDocument and sheets; ``table.py`` reads CSV and writes rows for
 ``sheets.py``; ``outlook.py`` passes messages to ``mail.py``.
 """

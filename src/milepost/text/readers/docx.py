@@ -10,10 +10,9 @@ from milepost.errors import MilepostError, UnreadableFile
 from milepost.text.readers import docx_styles, metadata
 from milepost.text.readers.archive import Archive, attribute, number
 from milepost.text.readers.docx_styles import PLAIN, VAL, Numbering, Run, Style, W, run_of
-from milepost.text.readers.drawings import Drawings
 from milepost.text.readers.formulas import linear
 from milepost.text.readers.grid import Cell, TreeReader
-from milepost.text.readers.office import Links, links, main_part
+from milepost.text.readers.office import Drawings, Links, links, main_part
 from milepost.text.readers.scripts import lowered, raised, shown
 from milepost.text.readers.symbols import symbol, unsymboled
 from milepost.types import Document

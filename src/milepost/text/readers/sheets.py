@@ -17,8 +17,7 @@ from milepost.properties import EMPTY
 from milepost.text.readers import metadata
 from milepost.text.readers.archive import Archive, attribute, every, local
 from milepost.text.readers.builder import TextBuilder
-from milepost.text.readers.drawings import Drawings, words
-from milepost.text.readers.office import links, main_part
+from milepost.text.readers.office import Drawings, links, main_part, words
 from milepost.text.readers.table import Row, write_rows
 from milepost.types import Document
 

@@ -12,10 +12,9 @@ from milepost.errors import UnreadableFile
 from milepost.text.readers import metadata
 from milepost.text.readers.archive import Archive, attribute, every, local, number
 from milepost.text.readers.builder import TextBuilder
-from milepost.text.readers.drawings import Drawings, words
 from milepost.text.readers.grid import Cell, Grid
 from milepost.text.readers.numbering import numeral
-from milepost.text.readers.office import Links, main_part
+from milepost.text.readers.office import Drawings, Links, main_part, words
 from milepost.text.readers.office import links as links_of
 from milepost.text.readers.shapes import TITLES, ordered, places
 from milepost.text.readers.shapes import shapes as found

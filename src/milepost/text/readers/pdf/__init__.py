@@ -10,7 +10,6 @@ Bytes of a file in, a ``Document`` out. Reading order of the files:
     hidden    characters that cannot be seen        picture  the drawn page, to see that
     records   what a printed line holds
     lines     characters → printed lines            repair  lines written in pieces → one
-    tracking  words whose letters stand apart → words
     columns   lines → columns                       rows  lines of one column → order
     page      one page with all this; its body size
     furniture running heads, page numbers and numbers of lines → dropped, but for the first copy
