@@ -13,12 +13,4 @@ from milepost.quotes.folding import Folded, fold
 from milepost.quotes.near import MAX_WORDS, near
 from milepost.quotes.verbatim import Occurrence, occurrences, stripped
 
-__all__ = [
-    "MAX_WORDS",
-    "Folded",
-    "Occurrence",
-    "fold",
-    "near",
-    "occurrences",
-    "stripped",
-]
+__all__ = ["MAX_WORDS", "Folded", "Occurrence", "fold", "near", "occurrences", "stripped"]

@@ -21,12 +21,14 @@ NEAR = 0.75
 MAX_WORDS = 5_000
 """Words of the longest quotation that is aligned, some ten pages; longer ones take too long."""
 
+_MAX_PLACES = 5
+
 _GROUPS = ".,:/'\u00a0\u2007\u2009\u202f"
 _NUMBER_BEFORE = re.compile(rf"(?:\d[\d{_GROUPS}]*)?$")
 _NUMBER_BEHIND = re.compile(rf"(?:[{_GROUPS}]\d+)*(?:[\^\u207a\u207b]\S*)?")
 
 
-def near(given: Folded, text: Folded, *, floor: float = NEAR, limit: int = 5) -> list[Occurrence]:
+def near(given: Folded, text: Folded) -> list[Occurrence]:
     """Find the places that nearly hold a quotation, most similar first, none inside of another.
 
     Only stretches that share rare words with the quotation are aligned. Quotations of more than
@@ -35,8 +37,6 @@ def near(given: Folded, text: Folded, *, floor: float = NEAR, limit: int = 5) ->
     Args:
         given: the quotation, with at least one letter.
         text: the text; places that hold the quotation word for word are left out.
-        floor: least similarity.
-        limit: maximum number of places.
     """
     asked = words(given)
     if not 0 < len(asked.forms) <= MAX_WORDS:
@@ -46,16 +46,16 @@ def near(given: Folded, text: Folded, *, floor: float = NEAR, limit: int = 5) ->
     for start, end in stretches(asked, text):
         there = words(fold(text.text[start:end]))
         cost, pairs = align(asked.forms, there.forms)
-        if cost <= (1.0 - floor) * total:
+        if cost <= (1.0 - NEAR) * total:
             place = _place(asked, there, pairs, cost / total)
-            if place is not None and place.similarity >= floor:
+            if place is not None and place.similarity >= NEAR:
                 places.append(place.moved(start))
     places.sort(key=lambda place: (-place.similarity, place.start))
     apart: list[Occurrence] = []
     for place in places:
         if all(place.end <= other.start or other.end <= place.start for other in apart):
             apart.append(place)
-    return apart[:limit]
+    return apart[:_MAX_PLACES]
 
 
 def _place(given: Words, text: Words, pairs: list[Pair], cost: float) -> Occurrence | None:

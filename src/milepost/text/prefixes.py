@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 
 from milepost.objects import Bucket, ObjectAddress, ObjectFile, bucket, download
 from milepost.properties import merged
-from milepost.text.folders import (
-    BINARY,
-    IGNORE_FILES,
-    INDEX_FILE,
-    JUNK,
-    PICTURES,
-    ignore_spec,
-)
+from milepost.text.folders import BINARY, IGNORE_FILES, INDEX_FILE, JUNK, PICTURES, ignore_spec
 from milepost.text.readers.formats import read_bytes
 from milepost.text.sidecar import SUFFIXES, parse_sidecar
 from milepost.types import Document, OnPage, ReadOptions

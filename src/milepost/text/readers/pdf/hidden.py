@@ -86,9 +86,7 @@ class HiddenText:
 def hidden_parts(lines: Sequence[Line], kinds: NDArray[np.int8]) -> dict[int, tuple[int, int]]:
     """Index of each line with hidden text, and the places of its first and last hidden character.
 
-    Args:
-        lines: the lines of a page, with the glyph of each character.
-        kinds: ``(glyphs,)``, a code of ``KINDS`` for each.
+    ``kinds`` is ``(glyphs,)``, a code of ``KINDS`` for each.
     """
     parts = {}
     for number, line in enumerate(lines):
@@ -99,12 +97,7 @@ def hidden_parts(lines: Sequence[Line], kinds: NDArray[np.int8]) -> dict[int, tu
 
 
 def hidden_marks(printed: Sequence[Printed], pages: Mapping[int, Page]) -> Iterator[Mark]:
-    """Where the hidden text stands that was kept: one mark a line that holds some.
-
-    Args:
-        printed: the lines of the document's text.
-        pages: its pages by number.
-    """
+    """Where the hidden text stands that was kept: one mark a line that holds some."""
     for start, _, page, place in printed:
         part = pages[page].hidden.get(place)
         if part is not None:
