@@ -8,19 +8,19 @@ supported ... the search, with the text as the question, and ``claims`` of what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 
-from milepost.claims import Judgement, judge, why_not
+from milepost.claims import judge, why_not
 from milepost.errors import BadQuestion
-from milepost.quotes import MAX_WORDS, Folded, fold, near, occurrences, stripped
+from milepost.quotes import MAX_WORDS, Folded, Occurrence, fold, near, occurrences, stripped
 from milepost.search import SearchResult
 from milepost.search.quoted import places, read, regions
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot
 from milepost.text.sentences import split
-from milepost.types import Document, Mark, Passage, mark_at, page_of, place_in_words, places_at
-from milepost.verdicts import CheckResult, Difference, Match, Verdict
+from milepost.types import Document, Mark, mark_at, page_of, place_in_words, places_at
+from milepost.verdicts import CheckResult, Match, Verdict
 
 MAX_PLACES = 50
 """Maximum number of places that hold a text word for word: a common word has thousands."""
@@ -50,16 +50,7 @@ MAX_STITCHED = 400
 """Most words of a text that is looked for in pieces."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A place before its text and marks are read."""
-
-    document: DocumentInfo | Document
-    start: int
-    end: int
-    similarity: float = 1.0
-    ignored: tuple[str, ...] = ()
-    differences: tuple[Difference, ...] = ()
+_Found = tuple[DocumentInfo, Occurrence]
 
 
 def prepared(text: str) -> Folded:
@@ -105,24 +96,20 @@ def check_store(
 
 
 def _held(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> CheckResult | None:
-    """Where a text is, word for word or nearly; None where it is not."""
-    held = [
-        _Found(info, each.start, each.end, ignored=each.ignored)
-        for info, each in sorted(
-            islice(places(snapshot, given, among), MAX_PLACES),
-            key=lambda place: (place[0].first, place[0].id, place[1].start),
-        )
-    ]
+    held: list[_Found] = sorted(
+        islice(places(snapshot, given, among), MAX_PLACES),
+        key=lambda place: (place[0].first, place[0].id, place[1].start),
+    )
     if held:
         return _checked(given, "verbatim", _stored_places(snapshot, held))
     parts = regions(snapshot, given.text, among)
     for info, start, text in read(snapshot, parts):
-        held += _near(given, info, text, start)
+        held += ((info, each.moved(start)) for each in near(given, fold(text)))
     if not held:
         return None
     # Stretches may overlap at their edges.
-    apart = {(found.document.name, found.start): found for found in held}
-    best = sorted(apart.values(), key=lambda found: -found.similarity)[:NEAR_PLACES]
+    apart = {(info.name, each.start): (info, each) for info, each in held}
+    best = sorted(apart.values(), key=lambda place: -place[1].similarity)[:NEAR_PLACES]
     return _checked(given, "near", _stored_places(snapshot, best))
 
 
@@ -138,8 +125,7 @@ def _pieces(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> list
 
     def first(start: int, end: int) -> _Found | None:
         part = stripped(" ".join(words[start:end]).strip(_EDGES))
-        found = next(places(snapshot, part, among), None) if part.letters else None
-        return found and _Found(found[0], found[1].start, found[1].end, ignored=found[1].ignored)
+        return next(places(snapshot, part, among), None) if part.letters else None
 
     held: list[_Found] = []
     start = 0
@@ -163,7 +149,6 @@ def _pieces(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> list
 def _judged(
     snapshot: Snapshot, given: Folded, search: Callable[[str], SearchResult]
 ) -> CheckResult:
-    """What the documents say about a claim, sentence by sentence."""
     result = search(given.text)
     spans = split(given.text)
     claims = [given.text[start:end].strip() for start, end in spans]
@@ -182,31 +167,17 @@ def _judged(
     elif verdicts == {"supported"} and len(claims) <= MAX_CLAIMS:
         verdict = "supported"
     decisive = [
-        _sentence(each.passage, each, start)
+        replace(
+            each.sentence,
+            differences=tuple(
+                replace(one, given_start=one.given_start + start, given_end=one.given_end + start)
+                for one in each.sentence.differences
+            ),
+        )
         for (start, _), each in zip(spans, judged, strict=False)
-        if each.verdict == verdict and each.passage is not None
+        if each.verdict == verdict and each.sentence is not None
     ]
     return CheckResult(given.text, verdict, tuple(decisive), result.passages, result.best, notes)
-
-
-def _sentence(passage: Passage, judged: Judgement, offset: int) -> Match:
-    """The sentence that decides about the part of a text that begins at ``offset``."""
-    low, high = judged.start - passage.start, judged.end - passage.start
-    return Match(
-        document=passage.document,
-        source=passage.source,
-        start=judged.start,
-        end=judged.end,
-        text=passage.text[low:high],
-        page=passage.page,
-        heading=passage.heading,
-        similarity=judged.coverage,
-        differences=tuple(
-            replace(each, given_start=each.given_start + offset, given_end=each.given_end + offset)
-            for each in judged.differences
-        ),
-        place=passage.place,
-    )
 
 
 def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult | None:
@@ -220,15 +191,16 @@ def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult
     nearly: list[Match] = []
     for document in documents:
         folded = fold(document.text)
-        for each in islice(occurrences(given, folded), MAX_PLACES - len(verbatim)):
-            found = _Found(document, each.start, each.end, ignored=each.ignored)
-            verbatim.append(_place(found, document.text[each.start : each.end], document.marks))
+        verbatim += (
+            _place(document, each, document.text[each.start : each.end], document.marks)
+            for each in islice(occurrences(given, folded), MAX_PLACES - len(verbatim))
+        )
         if len(verbatim) == MAX_PLACES:
             break
         if not verbatim:
             nearly += (
-                _place(found, document.text[found.start : found.end], document.marks)
-                for found in _near(given, document, document.text)
+                _place(document, each, document.text[each.start : each.end], document.marks)
+                for each in near(given, folded)
             )
     if verbatim:
         return _checked(given, "verbatim", verbatim)
@@ -236,34 +208,20 @@ def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult
     return _checked(given, "near", nearly[:NEAR_PLACES]) if nearly else None
 
 
-def _near(
-    given: Folded, document: DocumentInfo | Document, text: str, offset: int = 0
-) -> Iterator[_Found]:
-    """The places of a stretch of a document that nearly hold a text."""
-    for each in near(given, fold(text)):
-        differences = tuple(
-            replace(part, start=part.start + offset, end=part.end + offset)
-            for part in each.differences
-        )
-        start, end = each.start + offset, each.end + offset
-        yield _Found(document, start, end, each.similarity, differences=differences)
-
-
 def _stored_places(snapshot: Snapshot, held: Sequence[_Found]) -> list[Match]:
-    """Places with their text, page and heading, read from the store."""
-    infos = [found.document for found in held if isinstance(found.document, DocumentInfo)]
-    texts = snapshot.texts(
-        [(info, found.start, found.end) for info, found in zip(infos, held, strict=True)]
-    )
-    marks = snapshot.marks(infos)
-    return [_place(*each) for each in zip(held, texts, marks, strict=True)]
+    texts = snapshot.texts([(info, found.start, found.end) for info, found in held])
+    marks = snapshot.marks([info for info, _ in held])
+    parts = zip(held, texts, marks, strict=True)
+    return [_place(info, found, text, own) for (info, found), text, own in parts]
 
 
-def _place(found: _Found, text: str, marks: Sequence[Mark]) -> Match:
+def _place(
+    document: DocumentInfo | Document, found: Occurrence, text: str, marks: Sequence[Mark]
+) -> Match:
     places = places_at(marks, found.start, (found.start, found.end))
     return Match(
-        document=found.document.name,
-        source=found.document.source,
+        document=document.name,
+        source=document.source,
         start=found.start,
         end=found.end,
         text=text,

@@ -15,18 +15,9 @@ from typing import Literal, cast
 from milepost._patterns import late
 
 Script = Literal[
-    "Latin",
-    "Greek",
-    "Cyrillic",
-    "Hebrew",
-    "Arabic",
-    "Devanagari",
-    "Thai",
-    "Han",
-    "Kana",
-    "Hangul",
+    "Latin", "Greek", "Cyrillic", "Hebrew", "Arabic", "Devanagari", "Thai", "Han", "Kana", "Hangul",
     "other",
-]
+]  # fmt: skip
 
 RANGES: dict[Script, str] = {
     "Greek": "\u0370-\u03ff\u1f00-\u1fff",

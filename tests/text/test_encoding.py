@@ -18,20 +18,10 @@ JAPANESE = "日本語の文章です。これは漢字とひらがなとカタ�
 @pytest.mark.parametrize(
     ("text", "encoding"),
     [
-        (GERMAN, "utf-8"),
-        (GERMAN, "utf-8-sig"),
-        (GERMAN, "utf-16"),
-        (GERMAN, "utf-16-le"),
-        (GERMAN, "utf-16-be"),
-        (GERMAN, "utf-32"),
-        (GERMAN, "cp1252"),
-        (FRENCH, "cp1252"),
-        (FRENCH, "iso-8859-1"),
-        (RUSSIAN, "koi8-r"),
-        (RUSSIAN, "cp1251"),
-        (RUSSIAN, "utf-16-le"),
-        (JAPANESE, "cp932"),
-        (JAPANESE, "euc-jp"),
+        *((GERMAN, f"utf-{name}") for name in ("8", "8-sig", "16", "16-le", "16-be", "32")),
+        *((GERMAN, "cp1252"), (FRENCH, "cp1252"), (FRENCH, "iso-8859-1")),
+        *((RUSSIAN, name) for name in ("koi8-r", "cp1251", "utf-16-le")),
+        *((JAPANESE, name) for name in ("cp932", "euc-jp")),
     ],
 )
 def test_encodings_are_found(text: str, encoding: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import zipfile
 from pathlib import Path
 
 import docx
@@ -14,6 +13,7 @@ from docx.oxml import parse_xml
 from milepost.errors import UnreadableFile
 from milepost.text import read, read_bytes
 from milepost.types import Document
+from support.office_writer import zipped
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
@@ -26,15 +26,6 @@ def html(body: str) -> Document:
 def headings(document: Document) -> list[tuple[str, int]]:
     """List the words and levels of the headings."""
     return [(mark.value, mark.level) for mark in document.marks if mark.kind == "heading"]
-
-
-def zipped(parts: dict[str, str | bytes]) -> bytes:
-    """Zip the parts."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
 
 
 def test_read_names_and_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,27 +10,14 @@ import pytest
 
 from milepost.text import read, split
 
-SENTENCES = {
-    "docx-long-tables.docx": 1,
-    "docx-tracked-changes.docx": 1,
-    "docx-template.docx": 1,
-    "epub-childrens-literature.epub": 1,
-    "epub-arabic-right-to-left.epub": 1,
-    "html-article-blog.html": 1,
-    "html-wikipedia-table.html": 1,
-    "html-documentation.html": 1,
-    "html-xhtml-shift-jis.html": 1,
-    "html-one-long-line.html": 1,
-    "md-tutorial.md": 1,
-    "md-lecture-notes.md": 1,
-    "rst-pep.rst": 1,
-    "source-tokenizer.py": 1,
-    "txt-utf16-novel.txt": 1,
-    "txt-shift-jis.txt": 1,
-    "txt-koi8-r-russian.txt": 1,
-    "txt-latin1-french.txt": 1,
-}
-"""File to the number of sentences of ours that its question's sentence lies in."""
+FILES = [
+    "docx-long-tables.docx", "docx-tracked-changes.docx", "docx-template.docx",
+    "epub-childrens-literature.epub", "epub-arabic-right-to-left.epub",
+    "html-article-blog.html", "html-wikipedia-table.html", "html-documentation.html",
+    "html-xhtml-shift-jis.html", "html-one-long-line.html", "md-tutorial.md",
+    "md-lecture-notes.md", "rst-pep.rst", "source-tokenizer.py", "txt-utf16-novel.txt",
+    "txt-shift-jis.txt", "txt-koi8-r-russian.txt", "txt-latin1-french.txt",
+]  # fmt: skip
 
 
 def squeeze(text: str) -> str:
@@ -45,20 +32,14 @@ def wanted(folder: Path, name: str) -> str:
 
 
 @pytest.mark.shared
-@pytest.mark.parametrize("name", sorted(SENTENCES))
+@pytest.mark.parametrize("name", FILES)
 def test_the_sentence_is_found(shared_data: Path, name: str) -> None:
-    """The sentence a reader sees is in the text, in as few of our sentences as can be."""
+    """The sentence a reader sees is in the text, in one of our sentences."""
     folder = shared_data / "files"
     document = read(folder / name)
     sentence = squeeze(wanted(folder, name))
     spans = split(document.text, document.blocks)
-    holding = [
-        last - first
-        for first in range(len(spans))
-        for last in range(first + 1, min(first + 4, len(spans) + 1))
-        if sentence in squeeze(document.text[spans[first][0] : spans[last - 1][1]])
-    ]
-    assert min(holding) == SENTENCES[name]
+    assert any(sentence in squeeze(document.text[start:end]) for start, end in spans)
 
 
 @pytest.mark.shared

@@ -125,7 +125,6 @@ def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
 
 
 def _answered(scope: Sequence[Word], other: Reading) -> bool:
-    """Whether the other text denies one of these words, too."""
     return any(place.is_denied for word in scope for place in other.find(word))
 
 
@@ -199,7 +198,6 @@ def _near_same(claim: Reading, word: Word, sentence: Reading, other: Word) -> bo
 
 
 def _shares(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
-    """All against some, few against most: of the same word."""
     for word, share, focus in _shared(claim):
         for other, there, place in _shared(sentence):
             if focus.base != place.base:

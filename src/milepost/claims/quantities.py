@@ -95,34 +95,13 @@ MONTHS = {
     for number, name in enumerate(names)
     if name
 }
-_SMALL = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-    "twenty",
-]
+_SMALL = """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+    fifteen sixteen seventeen eighteen nineteen twenty
+""".split()
 _WORDS = {word: float(value) for value, word in enumerate(_SMALL)} | {
     word: 10.0 * value
-    for value, word in enumerate(
-        ["thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 3
-    )
+    for value, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)
 }
 _WORDS |= {"dozen": 12.0, "hundred": 100.0, "once": 1.0, "twice": 2.0, "thrice": 3.0}
 _SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}

@@ -91,55 +91,10 @@ class Reading:
 
 
 _ENDINGS = frozenset(
-    [
-        "s",
-        "es",
-        "ed",
-        "d",
-        "ing",
-        "er",
-        "or",
-        "ion",
-        "al",
-        "ly",
-        "ment",
-        "ity",
-        "ness",
-        "ist",
-        "ism",
-        "ian",
-        "an",
-        "n",
-        "ic",
-        "ous",
-        "e",
-        "i",
-        "y",
-        "ers",
-        "iv",
-        "ation",
-        "age",
-        "ur",
-        "t",
-        "ance",
-        "ence",
-        "ier",
-        "ial",
-        "eer",
-        "ship",
-        "hood",
-        "ful",
-        "less",
-        "ish",
-        "ese",
-        "ar",
-        "ari",
-        "ative",
-        "at",
-        "ize",
-        "is",
-        "ist",
-    ]
+    """
+    s es ed d ing er or ion al ly ment ity ness ist ism ian an n ic ous e i y ers iv ation age
+    ur t ance ence ier ial eer ship hood ful less ish ese ar ari ative at ize is
+    """.split()
 )
 
 
@@ -208,7 +163,6 @@ def _denies(words: list[str], at: int) -> bool:
 
 
 def _scope(words: list[str], at: int) -> Iterator[int]:
-    """The content words that the negation at a place denies."""
     left = _SCOPE
     for number in range(at + 1, min(len(words), at + _REACH)):
         word = words[number]

@@ -23,25 +23,15 @@ NEGATIONS_WITH_TO = frozenset(
 """Words that deny what follows where "to" is behind them: "failed to appear", "has yet to"."""
 
 NOT_DENYING = frozenset(
-    [
-        ("not", word)
-        for word in [
-            "only",
-            "just",
-            "merely",
-            "necessarily",
-            "less",
-            "more",
-            "until",
-            "for",
-            "later",
-        ]
-    ]
-    + [
-        ("no", word)
-        for word in ["doubt", "later", "earlier", "more", "less", "fewer", "matter", "one"]
-    ]
-    + [("cannot", "but"), ("nothing", "but"), ("zero", "or")]
+    (negation, word)
+    for negation, words in {
+        "not": "only just merely necessarily less more until for later",
+        "no": "doubt later earlier more less fewer matter one",
+        "cannot": "but",
+        "nothing": "but",
+        "zero": "or",
+    }.items()
+    for word in words.split()
 )
 """A negation and the word behind it that together deny nothing."""
 
@@ -65,21 +55,7 @@ QUANTIFIERS = {
 EXCLUSIVE = frozenset(["only", "solely", "exclusively", "alone", "sole", "purely"])
 """Words that say that nothing else holds."""
 
-ORDINALS = frozenset(
-    [
-        "second",
-        "third",
-        "fourth",
-        "fifth",
-        "sixth",
-        "seventh",
-        "eighth",
-        "ninth",
-        "tenth",
-        "next",
-        "last",
-    ]
-)
+ORDINALS = frozenset("second third fourth fifth sixth seventh eighth ninth tenth next last".split())
 """Words that make of "largest" another one."""
 
 LIGHT = frozenset(
@@ -169,77 +145,14 @@ OPPOSITES = _table()
 
 PEOPLES = frozenset(
     base(word)
-    for word in [
-        "american",
-        "canadian",
-        "mexican",
-        "brazilian",
-        "argentine",
-        "argentinian",
-        "chilean",
-        "colombian",
-        "cuban",
-        "british",
-        "english",
-        "scottish",
-        "welsh",
-        "irish",
-        "french",
-        "german",
-        "austrian",
-        "swiss",
-        "italian",
-        "spanish",
-        "portuguese",
-        "dutch",
-        "belgian",
-        "danish",
-        "swedish",
-        "norwegian",
-        "finnish",
-        "icelandic",
-        "polish",
-        "czech",
-        "slovak",
-        "hungarian",
-        "romanian",
-        "bulgarian",
-        "serbian",
-        "croatian",
-        "greek",
-        "turkish",
-        "russian",
-        "ukrainian",
-        "israeli",
-        "iranian",
-        "iraqi",
-        "egyptian",
-        "moroccan",
-        "algerian",
-        "tunisian",
-        "nigerian",
-        "kenyan",
-        "ethiopian",
-        "ghanaian",
-        "african",
-        "european",
-        "asian",
-        "indian",
-        "pakistani",
-        "bangladeshi",
-        "chinese",
-        "japanese",
-        "korean",
-        "vietnamese",
-        "thai",
-        "indonesian",
-        "malaysian",
-        "filipino",
-        "australian",
-        "zealander",
-        "jamaican",
-        "venezuelan",
-        "peruvian",
-    ]
+    for word in """
+    american canadian mexican brazilian argentine argentinian chilean colombian cuban british
+    english scottish welsh irish french german austrian swiss italian spanish portuguese dutch
+    belgian danish swedish norwegian finnish icelandic polish czech slovak hungarian romanian
+    bulgarian serbian croatian greek turkish russian ukrainian israeli iranian iraqi egyptian
+    moroccan algerian tunisian nigerian kenyan ethiopian ghanaian african european asian indian
+    pakistani bangladeshi chinese japanese korean vietnamese thai indonesian malaysian filipino
+    australian zealander jamaican venezuelan peruvian
+    """.split()
 )
 """Stems of words for where somebody or something is from."""

@@ -17,7 +17,7 @@ from zipfile import BadZipFile
 
 from milepost.errors import InputError, UnreadableFile
 from milepost.text import read_file
-from milepost.text.readers import read_bytes
+from milepost.text.readers.formats import read_bytes
 from milepost.text.readers.pdf import spans
 from milepost.text.readers.pdf.boxes import Locator, from_source
 from milepost.text.readers.pdf.file import open_pdf

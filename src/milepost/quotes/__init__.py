@@ -10,16 +10,7 @@ Read:    ``folding.py`` (a text without white space, case and typography, and th
 """
 
 from milepost.quotes.folding import Folded, fold
-from milepost.quotes.near import MAX_WORDS, Near, near
+from milepost.quotes.near import MAX_WORDS, near
 from milepost.quotes.verbatim import Occurrence, occurrences, stripped
 
-__all__ = [
-    "MAX_WORDS",
-    "Folded",
-    "Near",
-    "Occurrence",
-    "fold",
-    "near",
-    "occurrences",
-    "stripped",
-]
+__all__ = ["MAX_WORDS", "Folded", "Occurrence", "fold", "near", "occurrences", "stripped"]

@@ -64,7 +64,6 @@ def _same_kind(one: str, other: str) -> bool:
 
 
 def _traced(steps: NDArray[np.uint8], column: int) -> list[Pair]:
-    """The pairs that lead to a cell of the last row."""
     pairs: list[Pair] = []
     row = len(steps) - 1
     while row >= 0:

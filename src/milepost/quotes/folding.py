@@ -2,20 +2,20 @@
 
 Folded away: white space, hyphens and dashes, invisible characters, case, the shape of quotation
 marks, ligatures and other forms of the same letter, composed and decomposed letters, and the signs
-of markup between the words (``markup.py``). What is left
-is compared character by character; ``gaps.py`` then looks at what was between the characters.
+of markup between the words. What is left is compared character by character; ``gaps.py`` then looks
+at what was between the characters.
 
 Superscripts, subscripts and fractions are not folded: 10² is not 102.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
-
-from milepost.quotes.markup import signs
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,7 +70,7 @@ class _Table(dict[str, str]):
     """Character → what it is folded to; filled as characters are met."""
 
     def __missing__(self, character: str) -> str:
-        folded = self[character] = _folded(character)
+        folded = self[character] = unicodedata.normalize("NFD", _plain(character).casefold())
         return folded
 
 
@@ -120,10 +120,6 @@ def unstyled(text: str) -> str:
     return "".join(_plain(character) for character in text)
 
 
-def _folded(character: str) -> str:
-    return unicodedata.normalize("NFD", _plain(character).casefold())
-
-
 @lru_cache(maxsize=1 << 12)
 def _plain(character: str) -> str:
     if character.isspace() or is_dash(character):
@@ -148,3 +144,56 @@ def _forms(character: str) -> str:
         return character
     codes = decomposed[1:] if decomposed[0].startswith("<") else decomposed
     return "".join(_forms(chr(int(code, 16))) for code in codes)
+
+
+_PREFIX = re.compile(r"^[ \t]*((?:>[ \t]?)+|#+|//[/!]?|;+|%+|\*)(?=[ \t\n]|\w|$)", re.MULTILINE)
+_STARS = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])[^*]{1,400}?(?<=[^\s*\\])(\1)(?![\w*])")
+_LINES = re.compile(r"(?<![\w_\\])(_{1,2})(?=[^\s_])[^_\n]{1,400}?(?<=[^\s_\\])(\1)(?![\w_])")
+_TICKS = re.compile(r"(?<!`)(`{1,2})(?![`\s])[^`'\n]{1,200}?(\1)(?!`)")
+_LINK = re.compile(r"(!?\[)[^\[\]]{1,400}(\]\((?:[^()\s]*[./:#][^()\s]*)(?:[ \t]+\"[^\"\n]*\")?\))")
+_NOTE = re.compile(r"\[\^[^\]\s]{1,40}\]")
+
+
+def signs(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each sign of markup that is not part of the words.
+
+    They are the prefixes of lines that go on in a quoted mail or a comment (``>``, ``#``, ``//``),
+    and the signs of emphasis, code, links and notes in Markdown.
+    """
+    if "\n" in text:
+        yield from _prefixes(text)
+    if "*" in text:
+        yield from _pairs(_STARS, text)
+    if "_" in text:
+        yield from _pairs(_LINES, text)
+    if "`" in text:
+        yield from _pairs(_TICKS, text)
+    if "](" in text:
+        yield from _pairs(_LINK, text)
+    if "[^" in text:
+        yield from (match.span() for match in _NOTE.finditer(text))
+
+
+def _pairs(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    for match in pattern.finditer(text):
+        if "\n\n" not in match[0]:
+            yield match.span(1)
+            yield match.span(2)
+
+
+def _prefixes(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the prefixes of lines whose line before has the same one."""
+    if not any(sign in text for sign in ("\n>", "\n#", "//", "\n;", "\n%", " >", "#", "/*")):
+        return
+    block = "/*" in text
+    end, before = -1, ""
+    for match in _PREFIX.finditer(text):
+        mark = match[1].strip().replace(" ", "")
+        if mark == "*" and not block:
+            continue
+        if match.start() == end + 1 and mark[0] == before[:1]:
+            yield match.span(1)
+        before = mark
+        end = text.find("\n", match.end())
+        if end < 0:
+            return

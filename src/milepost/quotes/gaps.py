@@ -117,7 +117,6 @@ def _dash_reason(here: _Gap, there: _Gap, left: str, right: str) -> Reason | Non
 
 
 def _joins(text: Folded, i: int) -> bool:
-    """Whether letters ``i`` and ``i + 1`` mean something else with a space between them."""
     letters = text.letters
     left, right = letters[i], letters[i + 1]
     if is_word(left) and is_word(right):
@@ -206,7 +205,6 @@ def _signed(gap: str) -> bool:
 
 
 def _parted(left: str, right: str) -> bool:
-    """Whether a word may end between two letters that touch."""
     if _continues(right):
         return False
     return is_unspaced(left) or is_unspaced(right)

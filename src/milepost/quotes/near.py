@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
 from milepost.quotes.alignment import Pair, align
 from milepost.quotes.folding import Folded, fold
 from milepost.quotes.gaps import ends_word, is_negative, starts_word
 from milepost.quotes.stretches import stretches
-from milepost.quotes.verbatim import mismatches
+from milepost.quotes.verbatim import Occurrence, mismatches
 from milepost.quotes.words import Words, weight, words
 from milepost.types import Span
 from milepost.verdicts import Difference
@@ -22,30 +21,14 @@ NEAR = 0.75
 MAX_WORDS = 5_000
 """Words of the longest quotation that is aligned, some ten pages; longer ones take too long."""
 
+_MAX_PLACES = 5
+
 _GROUPS = ".,:/'\u00a0\u2007\u2009\u202f"
 _NUMBER_BEFORE = re.compile(rf"(?:\d[\d{_GROUPS}]*)?$")
 _NUMBER_BEHIND = re.compile(rf"(?:[{_GROUPS}]\d+)*(?:[\^\u207a\u207b]\S*)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
-    """A place that nearly holds a quotation.
-
-    Attributes:
-        start, end: of the place, in code points of the text.
-        similarity: 0–1, the share of the quotation's words, by weight, that is there, less what
-            was added.
-        differences: in order, at least one; between them the texts are equal but for what
-            ``Occurrence.ignored`` names.
-    """
-
-    start: int
-    end: int
-    similarity: float
-    differences: tuple[Difference, ...]
-
-
-def near(given: Folded, text: Folded, *, floor: float = NEAR, limit: int = 5) -> list[Near]:
+def near(given: Folded, text: Folded) -> list[Occurrence]:
     """Find the places that nearly hold a quotation, most similar first, none inside of another.
 
     Only stretches that share rare words with the quotation are aligned. Quotations of more than
@@ -54,30 +37,28 @@ def near(given: Folded, text: Folded, *, floor: float = NEAR, limit: int = 5) ->
     Args:
         given: the quotation, with at least one letter.
         text: the text; places that hold the quotation word for word are left out.
-        floor: least similarity.
-        limit: maximum number of places.
     """
     asked = words(given)
     if not 0 < len(asked.forms) <= MAX_WORDS:
         return []
     total = sum(map(weight, asked.forms))
-    places: list[Near] = []
+    places: list[Occurrence] = []
     for start, end in stretches(asked, text):
         there = words(fold(text.text[start:end]))
         cost, pairs = align(asked.forms, there.forms)
-        if cost <= (1.0 - floor) * total:
-            place = _place(asked, there, pairs, start, cost / total)
-            if place is not None and place.similarity >= floor:
-                places.append(place)
+        if cost <= (1.0 - NEAR) * total:
+            place = _place(asked, there, pairs, cost / total)
+            if place is not None and place.similarity >= NEAR:
+                places.append(place.moved(start))
     places.sort(key=lambda place: (-place.similarity, place.start))
-    apart: list[Near] = []
+    apart: list[Occurrence] = []
     for place in places:
         if all(place.end <= other.start or other.end <= place.start for other in apart):
             apart.append(place)
-    return apart[:limit]
+    return apart[:_MAX_PLACES]
 
 
-def _place(given: Words, text: Words, pairs: list[Pair], offset: int, cost: float) -> Near | None:
+def _place(given: Words, text: Words, pairs: list[Pair], cost: float) -> Occurrence | None:
     """The place of an alignment, with its differences; None where there is none."""
     differs = [i is None or j is None or given.forms[i] != text.forms[j] for i, j in pairs]
     parted = set(_parted(given, text, pairs, differs))
@@ -94,12 +75,8 @@ def _place(given: Words, text: Words, pairs: list[Pair], offset: int, cost: floa
     for own, other in _spans(given, text, pairs, differs):
         low, high = _whole_number(other_text, other, (start, end))
         start, end = min(start, low), max(end, high)
-        differences.append(
-            Difference(
-                own_text[slice(*own)], other_text[low:high], *own, low + offset, high + offset
-            )
-        )
-    return Near(start + offset, end + offset, max(0.0, 1.0 - cost), tuple(differences))
+        differences.append(Difference(own_text[slice(*own)], other_text[low:high], *own, low, high))
+    return Occurrence(start, end, (), max(0.0, 1.0 - cost), tuple(differences))
 
 
 def _spans(

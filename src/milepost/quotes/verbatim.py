@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from milepost.quotes.folding import Folded, fold, is_dash, unstyled
 from milepost.quotes.gaps import Reason, ends_word, gap_reason, starts_word
+from milepost.verdicts import Difference
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,16 +20,31 @@ _OUTER = "\"'\u00ab\u00bb\u2018\u2019\u201a\u201c\u201d\u201e\u2039\u203a\u2026"
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """A place that holds a quotation.
+    """A place that holds a quotation, or nearly.
 
     Attributes:
         start, end: of the place, in code points of the text.
         ignored: what had to be ignored; empty where the text is equal, character by character.
+        similarity: 0–1, the share of the quotation's words, by weight, that is there, less what
+            was added.
+        differences: in order; between them the texts are equal but for what ``ignored`` names.
     """
 
     start: int
     end: int
-    ignored: tuple[Reason, ...]
+    ignored: tuple[Reason, ...] = ()
+    similarity: float = 1.0
+    differences: tuple[Difference, ...] = ()
+
+    def moved(self, offset: int) -> Occurrence:
+        """Return the place in a text of which this one begins at an offset."""
+        differences = tuple(
+            replace(each, start=each.start + offset, end=each.end + offset)
+            for each in self.differences
+        )
+        return replace(
+            self, start=self.start + offset, end=self.end + offset, differences=differences
+        )
 
 
 def stripped(quotation: str) -> Folded:
@@ -49,7 +65,6 @@ def stripped(quotation: str) -> Folded:
 
 
 def _less(text: str) -> str:
-    """Without the ellipses at both ends and the outermost pair of quotation marks."""
     text = text.strip("\u2026").removeprefix("...").removesuffix("...").strip()
     if len(text) > 1 and text[0] in _OUTER and text[-1] in _OUTER:
         return text[1:-1].strip()
@@ -110,7 +125,6 @@ def _touching(text: Folded) -> bytes:
 
 
 def _gaps(places: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether there is something between each letter and the next."""
     import numpy as np
 
     found: NDArray[np.bool_] = np.diff(places) > 1
@@ -144,7 +158,6 @@ def _reasons(
 
 
 def _letter_reasons(one: str, other: str) -> set[Reason]:
-    """Why letters that fold alike are not equal."""
     found: set[Reason] = set()
     if unstyled(one) != unstyled(other):
         found.add("case")

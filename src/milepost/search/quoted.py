@@ -77,7 +77,7 @@ def _occurrences(
         for found in occurrences(given, fold(text)):
             if (info.name, found.start + start) not in seen:
                 seen.add((info.name, found.start + start))
-                yield info, Occurrence(found.start + start, found.end + start, found.ignored)
+                yield info, found.moved(start)
 
 
 def read(snapshot: Snapshot, parts: Sequence[Part]) -> Iterator[tuple[DocumentInfo, int, str]]:

@@ -10,7 +10,7 @@ which it uses; ``readers/`` (one file per format), ``encoding.py``; ``folders.py
 
 from milepost.text.again import locator, stored_bytes
 from milepost.text.folders import files
-from milepost.text.readers import SUFFIXES, described, read, read_bytes, read_file
+from milepost.text.readers.formats import SUFFIXES, described, read, read_bytes, read_file
 from milepost.text.sentences import split
 
 __all__ = [

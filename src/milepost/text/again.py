@@ -8,7 +8,7 @@ from pathlib import Path
 
 from milepost.errors import InputError
 from milepost.objects import ObjectAddress, download, is_address
-from milepost.text.readers import SUFFIXES, read_bytes
+from milepost.text.readers.formats import SUFFIXES, read_bytes
 from milepost.text.readers.pdf import line_boxes
 from milepost.types import Box, Document, ReadOptions
 

@@ -87,7 +87,7 @@ class Breaker:
         matches = [match for match in _SPACED.finditer(text, start, end) if match.end() < end]
         if not matches:
             return
-        trained = _trained(text[start:end])
+        trained = [first for _, (first, _) in _model().tokenize_with_spans(text[start:end])]
         last, seen, depth = start, start, 0
         for match in matches:
             place = match.end()
@@ -191,11 +191,6 @@ class Breaker:
             if place - last >= _MIN_BY_SPACES and end - place >= _MIN_BY_SPACES // 2:
                 yield place
                 last = place
-
-
-def _trained(piece: str) -> list[int]:
-    """Return the offsets at which nupunkt begins sentences in ``piece``, ascending, 0 first."""
-    return [start for _, (start, _) in _model().tokenize_with_spans(piece)]
 
 
 @cache

@@ -77,14 +77,12 @@ def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tu
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
-            text, notes = _tolerant(data[len(mark) :], encoding)
-            return _clean(text), notes
+            return _tolerant(data[len(mark) :], encoding)
     if (codec := _seven_bit(data, declared)) is not None:
-        text, notes = _tolerant(data, codec)
-        return _clean(text), notes
+        return _tolerant(data, codec)
     if guess := _utf16(data):
         text, notes = _tolerant(data, guess)
-        return _clean(text), (f"read as {guess}, a guess", *notes)
+        return text, (f"read as {guess}, a guess", *notes)
     _refuse_binary(data, name)
     said = _known(declared)
     for encoding in ("utf-8", said or "utf-8"):
@@ -92,8 +90,7 @@ def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tu
             return _clean(data.decode(encoding)), ()
         except UnicodeDecodeError:
             continue
-    text, notes = _damaged(data, said) or _guess(data, name)
-    return _clean(text), notes
+    return _damaged(data, said) or _guess(data, name)
 
 
 def _known(declared: str | None) -> str | None:
@@ -167,7 +164,6 @@ def _wide_utf16(data: bytes) -> str | None:
 
 
 def _refuse_binary(data: bytes, name: str) -> None:
-    """Raise an error if the bytes are not text in an encoding without NULs."""
     sample = data[:65_536]
     strange = len(sample) - len(sample.translate(None, _CONTROL))
     if strange > 0.02 * len(sample) or sample.count(0) > 0.001 * len(sample) + 1:
@@ -182,8 +178,8 @@ def _tolerant(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
     if lost and encoding.startswith("utf"):  # the file may contain the character itself
         lost -= data.count("\ufffd".encode(encoding))
     if lost <= 0:
-        return text, ()
-    return text, (f"{lost} places could not be decoded as {encoding}",)
+        return _clean(text), ()
+    return _clean(text), (f"{lost} places could not be decoded as {encoding}",)
 
 
 def _damaged(data: bytes, declared: str | None) -> tuple[str, tuple[str, ...]] | None:

@@ -180,7 +180,6 @@ def _attached(
 
 
 def _specs(folder: Path, names: list[str]) -> Iterator[tuple[Path, GitIgnoreSpec]]:
-    """Yield the ignore files of a folder with their patterns."""
     for name in IGNORE_FILES:
         if name in names:
             try:
@@ -212,7 +211,6 @@ def _is_pattern(line: str) -> bool:
 def _why_skipped(
     path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...], picture: Callable[[Path], bool]
 ) -> str | None:
-    """Explain why a path in a folder is skipped; None if it is wanted."""
     name = path.name
     if name.startswith("."):
         return "hidden"

@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING
 
 from milepost.objects import Bucket, ObjectAddress, ObjectFile, bucket, download
 from milepost.properties import merged
-from milepost.text.folders import (
-    BINARY,
-    IGNORE_FILES,
-    INDEX_FILE,
-    JUNK,
-    PICTURES,
-    ignore_spec,
-)
-from milepost.text.readers import read_bytes
+from milepost.text.folders import BINARY, IGNORE_FILES, INDEX_FILE, JUNK, PICTURES, ignore_spec
+from milepost.text.readers.formats import read_bytes
 from milepost.text.sidecar import SUFFIXES, parse_sidecar
 from milepost.types import Document, OnPage, ReadOptions
 
@@ -108,7 +101,6 @@ def read_address(
 
 
 def _beside(room: Bucket, address: ObjectAddress) -> ObjectFile | None:
-    """Find the sidecar of an object, or None."""
     found = (room.file(replace(address, key=address.key + suffix)) for suffix in SUFFIXES)
     return next(filter(None, found), None)
 

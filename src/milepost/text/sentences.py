@@ -50,7 +50,6 @@ def split(text: str, blocks: Sequence[int] = ()) -> list[tuple[int, int]]:
 
 
 def _boundaries(text: str, blocks: Sequence[int]) -> list[int]:
-    """Find the offsets, ascending, at which a sentence starts regardless of its words."""
     first = _INK.search(text)
     if first is None:
         return []

@@ -9,7 +9,6 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from milepost.errors import InputError, UnreadableFile
 from milepost.properties import Properties, checked, merged
@@ -66,15 +65,14 @@ def read_sidecar(path: Path) -> Properties:
 def parse_sidecar(data: bytes, name: str) -> Properties:
     """Parse the properties in the bytes of a sidecar; nulls are left out.
 
-    Args:
-        data: the bytes.
-        name: path or address of the sidecar.
-
     Raises:
         UnreadableFile: the bytes are neither JSON nor YAML, or a property is invalid.
     """
     try:
-        values = _parsed(data.decode("utf-8-sig"), name)
+        text = data.decode("utf-8-sig")
+        if len(text) > plain_yaml.MAX_CHARACTERS:
+            raise ValueError(f"more than {plain_yaml.MAX_CHARACTERS:,} characters")  # noqa: TRY301
+        values = json.loads(text) if name.endswith(".json") else plain_yaml.load(text)
     except (ValueError, RecursionError) as error:
         what = "JSON" if name.endswith(".json") else "YAML"
         said = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
@@ -87,11 +85,3 @@ def parse_sidecar(data: bytes, name: str) -> Properties:
         return checked({key: value for key, value in values.items() if value is not None})
     except InputError as error:
         raise UnreadableFile(f"{name}: {error.problem}", error.hint) from error
-
-
-def _parsed(text: str, name: str) -> Any:
-    if not name.endswith(".json"):
-        return plain_yaml.load(text)
-    if len(text) > plain_yaml.MAX_CHARACTERS:
-        raise ValueError(f"more than {plain_yaml.MAX_CHARACTERS:,} characters")
-    return json.loads(text)

@@ -114,10 +114,7 @@ class Attachment:
 
 
 def attachments(folder: Path) -> list[Attachment]:
-    """List the PDF, EPUB and HTML files of a library that are not in its trash.
-
-    Args:
-        folder: the data folder.
+    """List the PDF, EPUB and HTML files of a data folder that are not in its trash.
 
     Raises:
         UnreadableFile: the database cannot be read.
@@ -188,13 +185,10 @@ def _place(folder: Path, key: str, written: str) -> Path | None:
     kind, _, name = written.partition(":")
     if kind == STORAGE:
         # Only a file name, never a path, because the database may be untrusted.
-        return folder / STORAGE / key / name if _is_name(name) and _KEY.fullmatch(key) else None
+        is_name = Path(name).name == name and name not in ("", ".", "..")
+        return folder / STORAGE / key / name if is_name and _KEY.fullmatch(key) else None
     path = Path(written)
     return path if path.is_absolute() else None
-
-
-def _is_name(name: str) -> bool:
-    return bool(name) and Path(name).name == name and name not in (".", "..")
 
 
 def _references(database: sqlite3.Connection) -> dict[int, Reference]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from milepost.text import read_bytes
+from support.office_writer import zipped
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,14 @@ def test_notes_inside_the_main_part() -> None:
     assert "Forty metres." in text
     assert "A saying" in text
     assert not any(words in text for words in ("Other pages", "Subscribe", "Imprint"))
+
+
+def test_notes_of_what_is_not_read() -> None:
+    """A page without text says so; a book has one note for what all its chapters strike out."""
+    assert read_bytes(b"<html><body></body></html>", "a.html").notes == ("no text in it",)
+    chapters = {f"{n}.xhtml": f"<html><p>Part {n} <del>old</del></p></html>" for n in (1, 2)}
+    items = "".join(f"<item id='{n}' href='{n}' media-type='text/html'/>" for n in chapters)
+    order = "".join(f"<itemref idref='{n}'/>" for n in chapters)
+    book = f"<package><manifest>{items}</manifest><spine>{order}</spine></package>"
+    document = read_bytes(zipped({"b.opf": book, **chapters}), "a.epub")
+    assert document.notes == ("struck-out text in 2 places was left out",)

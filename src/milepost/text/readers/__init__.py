@@ -6,14 +6,8 @@ package does not depend on sentences, folders, models or indexes.
 
 Read in this order: ``formats.py`` (chooses the reader), ``builder.py``, then any format.
 ``scripts.py`` shows superscripts, ``grid.py`` writes tables, ``numbering.py`` numbers of lists,
-``formulas.py`` formulas, ``symbols.py`` symbol fonts, ``drawings.py`` diagrams and charts,
-``arrange.py`` orders shapes; ``office.py`` finds the parts of Office files.
-``harmless.py`` makes names and notes safe to print; ``archive.py`` opens zip files for docx, epub,
-slides, OpenDocument and sheets; ``ole.py`` detects the format in old Office containers;
-``table.py`` writes rows for ``sheets.py`` and ``delimited.py``; ``outlook.py`` passes messages to
-``mail.py``.
+``formulas.py`` formulas, ``symbols.py`` symbol fonts, ``shapes.py`` orders shapes; ``office.py``
+finds the parts of Office files and reads diagrams and charts; ``archive.py`` opens zip
+files for docx, epub, slides, OpenDocument and sheets; ``table.py`` reads CSV and writes rows for
+``sheets.py``; ``outlook.py`` passes messages to ``mail.py``.
 """
-
-from milepost.text.readers.formats import SUFFIXES, described, read, read_bytes, read_file
-
-__all__ = ["SUFFIXES", "described", "read", "read_bytes", "read_file"]

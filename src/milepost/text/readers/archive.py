@@ -31,7 +31,7 @@ class Archive:
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            raise self._broken(str(error)) from error
+            raise _broken(self._name, str(error)) from error
         self.parts = frozenset(self._zip.namelist())
         self._lowered: dict[str, str] = {}
         if sum(part.file_size for part in self._zip.infolist()) > MAX_BYTES:
@@ -89,25 +89,17 @@ class Archive:
         try:
             return action()
         except KeyError as error:
-            raise self._broken(f"its part {part} is missing") from error
+            raise _broken(self._name, f"its part {part} is missing") from error
         except RuntimeError as error:  # raised by zipfile if a password is needed
             raise UnreadableFile(
                 f"{self._name} is encrypted", "save it without a password"
             ) from error
         except Exception as error:  # damaged streams raise zlib.error, EOFError, BadZipFile …
-            raise self._broken(f"its part {part} is damaged") from error
-
-    def _broken(self, why: str) -> UnreadableFile:
-        return _broken(self._name, why)
+            raise _broken(self._name, f"its part {part} is damaged") from error
 
 
 def parsed(data: bytes, name: str, part: str) -> ElementTree.Element:
-    """Parse XML.
-
-    Args:
-        data: the bytes.
-        name: the file's name, for errors.
-        part: the part of the file, for errors.
+    """Parse XML; errors name the file and the part of it.
 
     Raises:
         UnreadableFile: the XML is damaged or defines entities, which can unpack to any size.
@@ -151,6 +143,11 @@ def local(node: ElementTree.Element) -> str:
 def attribute(node: ElementTree.Element, name: str) -> str | None:
     """Return the value of an attribute in any namespace."""
     return next((value for key, value in node.items() if key.endswith("}" + name)), None)
+
+
+def number(said: str | None, default: int) -> int:
+    """Return a number of at most five digits; ``default`` if an attribute says something else."""
+    return int(said) if said and said.isdigit() and len(said) < 6 else default
 
 
 def every(root: ElementTree.Element, name: str) -> list[ElementTree.Element]:

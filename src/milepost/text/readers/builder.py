@@ -16,9 +16,14 @@ _MAX_CAPTION = 300  # characters
 
 
 class TextBuilder:
-    """Collects units of text; each unit starts a block, and headings and places become marks."""
+    """Collects units of text; each unit starts a block, and headings and places become marks.
+
+    Attributes:
+        struck: number of struck-out places that were left out, for a note.
+    """
 
     def __init__(self) -> None:
+        self.struck = 0
         self._parts: list[str] = []
         self._length = 0
         self._blocks: list[int] = []
@@ -36,16 +41,6 @@ class TextBuilder:
     def length(self) -> int:
         """Number of characters added so far."""
         return self._length
-
-    @property
-    def marks(self) -> tuple[Mark, ...]:
-        """Marks of the headings and places added so far."""
-        return tuple(self._marks)
-
-    @property
-    def blocks(self) -> tuple[int, ...]:
-        """Start offset of each unit, ascending."""
-        return tuple(self._blocks)
 
     def place(self, kind: MarkKind, value: str) -> None:
         """Begin a page, slide, sheet … at the next unit; outer places must be added first.
@@ -114,15 +109,18 @@ class TextBuilder:
         notes: tuple[str, ...] = (),
         properties: Mapping[str, Value] = EMPTY,
     ) -> Document:
-        """Make the document; a note is added if it has no text."""
+        """Make the document; notes are added on struck-out text and if it has no text."""
+        if self.struck:
+            places = f"{self.struck} place{'s' if self.struck > 1 else ''}"
+            notes = (*notes, f"struck-out text in {places} was left out")
         notes = notes if self._parts else (*notes, "no text in it")
         return Document(
             name,
             self.text,
-            self.marks,
+            tuple(self._marks),
             source,
             notes=notes,
-            blocks=self.blocks,
+            blocks=tuple(self._blocks),
             properties=properties,
         )
 

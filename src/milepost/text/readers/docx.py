@@ -8,14 +8,11 @@ from xml.etree.ElementTree import Element
 
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.text.readers import docx_styles, metadata
-from milepost.text.readers.archive import Archive, attribute
-from milepost.text.readers.builder import TextBuilder
+from milepost.text.readers.archive import Archive, attribute, number
 from milepost.text.readers.docx_styles import PLAIN, VAL, Numbering, Run, Style, W, run_of
-from milepost.text.readers.drawings import Drawings
 from milepost.text.readers.formulas import linear
-from milepost.text.readers.grid import Cell, Grid
-from milepost.text.readers.html import struck
-from milepost.text.readers.office import Links, links, main_part
+from milepost.text.readers.grid import Cell, TreeReader
+from milepost.text.readers.office import Drawings, Links, links, main_part
 from milepost.text.readers.scripts import lowered, raised, shown
 from milepost.text.readers.symbols import symbol, unsymboled
 from milepost.types import Document
@@ -33,6 +30,7 @@ _GONE = frozenset(
 """Elements whose text is not part of the document or is a duplicate."""
 
 _SIGNS = {W + "tab": " ", W + "cr": "\n", W + "noBreakHyphen": "‑", W + "ptab": " "}
+_HEX = re.compile(r"[0-9a-fA-F]{1,5}")
 _SPACES = re.compile(r"[ \t]+")
 _CONTAINERS = (W + "sdt", W + "sdtContent", W + "customXml")
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}graphicData"
@@ -54,29 +52,16 @@ def read_docx(data: bytes, name: str, source: str | None) -> Document:
     reader.blocks(body)
     for kind in ("footnotes", "endnotes"):
         reader.notes(kind)
-    built = reader.text
-    return built.document(
-        name, source, (*reader.problems, *struck(reader.struck)), metadata.of_office(archive)
-    )
+    return reader.text.document(name, source, tuple(reader.problems), metadata.of_office(archive))
 
 
 def _xml(archive: Archive, part: str) -> Element:
     return archive.xml(part, {_STRICT: _MAIN})
 
 
-class _Reader:
-    """Walk the body and build the text.
-
-    Attributes:
-        text: what was read.
-        problems: what could not be read.
-        struck: number of struck-out places that were left out.
-    """
-
+class _Reader(TreeReader):
     def __init__(self, archive: Archive, parts: Links) -> None:
-        self.text = TextBuilder()
-        self.problems: list[str] = []
-        self.struck = 0
+        super().__init__()
         self._archive, self._links = archive, parts
         self._drawings = Drawings(archive, parts, self.problems)
         self._styles: dict[str, Style] = docx_styles.read_styles(self._part("styles"))
@@ -84,7 +69,6 @@ class _Reader:
         self._carried = ""  # text of a paragraph whose end was deleted: it joins the next paragraph
 
     def _part(self, kind: str) -> Element | None:
-        """Parse the part of a kind; None if there is none."""
         part = next((path for known, path in self._links.values() if known == kind), None)
         return None if part is None else _xml(self._archive, part)
 
@@ -95,7 +79,10 @@ class _Reader:
             if tag == W + "p":
                 self._paragraph(node)
             elif tag == W + "tbl":
-                self._table(node)
+                rows = ((row, list(_cells(row))) for row in _rows(node))
+                self.table(
+                    ((cells, self._row(row, cells), _is_header(row)) for row, cells in rows), "tbl"
+                )
             elif tag == W + "altChunk":
                 self._chunk(attribute(node, "id") or "")
             elif tag not in _GONE:
@@ -129,9 +116,9 @@ class _Reader:
         words = "\n".join(_SPACES.sub(" ", line).strip() for line in words.split("\n")).strip()
         if words:
             listed = docx_styles.numbered(properties) or style.listed
-            number = self._numbering.next(*listed) if listed else ""
-            number = "" if level and number == "- " else number
-            self.text.add(number + words, close=bool(number) and not level, level=level)
+            bullet = self._numbering.next(*listed) if listed else ""
+            bullet = "" if level and bullet == "- " else bullet
+            self.text.add(bullet + words, close=bool(bullet) and not level, level=level)
         for inner in _inner(node):
             if inner.tag == _DRAWING:
                 for line, close in self._drawings.lines(inner):
@@ -143,50 +130,15 @@ class _Reader:
         node = properties.find(W + tag) if properties is not None else None
         return self._styles.get(node.get(VAL, ""), _NO_STYLE) if node is not None else _NO_STYLE
 
-    def _table(self, table: Element) -> None:
-        grid = Grid()
-        above: dict[int, str] = {}  # column → text of the cell that covers it from above
-        for row in _rows(table):
-            cells = list(_cells(row))
-            if any(cell.find(f".//{W}tbl") is not None for cell in cells):
-                grid.write(self.text)
-                for cell in cells:
-                    self.blocks(cell)
-                continue
-            grid.add(self._row(row, cells, above), header=_is_header(row))
-        grid.write(self.text)
-
-    def _row(self, row: Element, cells: list[Element], above: dict[int, str]) -> Iterator[Cell]:
-        """Yield the cells of a row; a cell that continues one above has the text of that one."""
-        before = _count(row, f"{W}trPr/{W}gridBefore", 0)
-        column = before
-        if before:
+    def _row(self, row: Element, cells: list[Element]) -> Iterator[Cell]:
+        if before := _count(row, f"{W}trPr/{W}gridBefore", 0):
             yield "", before, 1
         for cell in cells:
             merged = cell.find(f"{W}tcPr/{W}vMerge")
-            span = _count(cell, f"{W}tcPr/{W}gridSpan", 1)
-            text = self._cell(cell)
-            if merged is None:
-                above.pop(column, None)
-            elif merged.get(VAL) == "restart":
-                above[column] = text
-            elif not text:
-                yield Grid.repeated(above.get(column, "")), span, 1
-                column += span
-                continue
-            yield text, span, 1
-            column += span
-
-    def _cell(self, cell: Element) -> str:
-        outer, self.text = self.text, TextBuilder()
-        try:
-            self.blocks(cell)
-            return " ".join(self.text.text.split())
-        finally:
-            self.text = outer
+            begins = merged is None or merged.get(VAL) == "restart"
+            yield self.cell(cell), _count(cell, f"{W}tcPr/{W}gridSpan", 1), int(begins)
 
     def _visible(self, node: Element, run: Run) -> Iterator[str]:
-        """Yield the visible text of a paragraph, without text boxes."""
         for child in node:
             tag = child.tag
             if tag == W + "r":
@@ -200,7 +152,8 @@ class _Reader:
                 yield "" if child.get(W + "type") in ("page", "column") else "\n"
             elif tag == W + "sym":
                 code = child.get(W + "char", "")
-                yield symbol(int(code, 16), child.get(W + "font", "")) if _is_hex(code) else ""
+                if _HEX.fullmatch(code):
+                    yield symbol(int(code, 16), child.get(W + "font", ""))
             elif tag == W + "ffData":
                 yield _field(child)
             elif tag.endswith(_FORMULA):
@@ -220,7 +173,7 @@ class _Reader:
             return
         words = "".join(self._visible(node, run))
         if run.struck:
-            self.struck += bool(words.strip())
+            self.text.struck += bool(words.strip())
         else:
             yield raised(words) if run.script == "superscript" else lowered(words)
 
@@ -243,14 +196,9 @@ def _field(data: Element) -> str:
     return ""
 
 
-def _is_hex(code: str) -> bool:
-    return 0 < len(code) < 6 and all(each in "0123456789abcdefABCDEF" for each in code)
-
-
 def _count(node: Element, path: str, default: int) -> int:
     found = node.find(path)
-    said = found.get(VAL, "") if found is not None else ""
-    return int(said) if said.isdigit() and len(said) < 6 else default
+    return default if found is None else number(found.get(VAL), default)
 
 
 def _rows(table: Element) -> Iterator[Element]:

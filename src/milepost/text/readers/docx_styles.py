@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
+from milepost.text.readers.archive import number
 from milepost.text.readers.numbering import numeral
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -158,7 +159,7 @@ class Numbering:
                     self._levels[key][level] = own
                 if start is not None:
                     self._shared[key] = key  # the list is counted for itself
-                    self._starts[key, level] = _number(start, 1)
+                    self._starts[key, level] = number(start.get(VAL), 1)
 
     def next(self, listed: str, level: str) -> str:
         """Count an item; returns its number as it is shown, a dash for a bullet, "" for none."""
@@ -186,10 +187,10 @@ class Numbering:
             form = _said(holder, "numFmt", "decimal") if holder is not None else "decimal"
             if form == "none":
                 return ""
-            number = counts[place] if place <= at else 1
+            count = counts[place] if place <= at else 1
             # A level above that no item has reached counts as its first.
-            number = max(number, self._start(listed, str(place)))
-            return numeral(number, "1" if plain else _KINDS.get(form, "1"))
+            count = max(count, self._start(listed, str(place)))
+            return numeral(count, "1" if plain else _KINDS.get(form, "1"))
 
         words = _PLACE.sub(shown, _said(own, "lvlText", f"%{at + 1}.")).strip()
         return f"{words} " if words else ""
@@ -197,15 +198,10 @@ class Numbering:
     def _start(self, listed: str, level: str) -> int:
         known = self._starts.get((listed, level))
         holder = self._levels[listed].get(level)
-        start = holder.find(W + "start") if holder is not None else None
-        return known if known is not None else _number(start, 1)
+        said = _said(holder, "start", "1") if holder is not None else "1"
+        return known if known is not None else number(said, 1)
 
 
 def _said(node: Element, tag: str, default: str) -> str:
     found = node.find(W + tag)
     return found.get(VAL, default) if found is not None else default
-
-
-def _number(node: Element | None, default: int) -> int:
-    said = node.get(VAL, "") if node is not None else ""
-    return int(said) if said.isdigit() and len(said) < 6 else default

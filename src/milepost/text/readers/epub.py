@@ -43,18 +43,10 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
             notes.append(error.problem)
             continue
         notes.extend(f"{chapter}: {problem}" for problem in problems)
-        notes.extend(f"{chapter}: {problem}" for problem in html.write(page, book))
+        html.write(page, book)
     if len(notes) >= len(chapters) and not book.text:
         raise UnreadableFile(f"{name} has no chapter that can be read", "download it again")
-    return Document(
-        name,
-        book.text,
-        book.marks,
-        source,
-        notes=tuple(notes),
-        blocks=book.blocks,
-        properties=metadata.of_book(package),
-    )
+    return book.document(name, source, tuple(notes), metadata.of_book(package))
 
 
 def _package(archive: Archive, name: str) -> tuple[Element, str]:
@@ -71,7 +63,6 @@ def _package(archive: Archive, name: str) -> tuple[Element, str]:
 
 
 def _spine(book: Element, folder: str) -> list[str]:
-    """List the paths of the chapters inside the archive, in reading order."""
     pages: dict[str, str] = {}
     for item in every(book, "item"):
         contents = "nav" in (item.get("properties") or "").split()

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from milepost.text.readers import metadata
-from milepost.text.readers.archive import attribute, every, local, parsed
+from milepost.text.readers.archive import attribute, every, local, number, parsed
 from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.grid import Cell, Grid
-from milepost.text.readers.html import struck
 from milepost.text.readers.scripts import END, NOTE, lowered, raised, shown
 from milepost.types import Document
 
@@ -27,20 +26,12 @@ def read_fiction_book(data: bytes, name: str, source: str | None) -> Document:
     for body in root:
         if local(body) == "body":
             reader.blocks(body, 1)
-    return reader.text.document(name, source, struck(reader.struck), metadata.of_fiction_book(root))
+    return reader.text.document(name, source, (), metadata.of_fiction_book(root))
 
 
 class _Reader:
-    """Walk the sections and build the text.
-
-    Attributes:
-        text: what was read.
-        struck: number of struck-out places that were left out.
-    """
-
     def __init__(self) -> None:
         self.text = TextBuilder()
-        self.struck = 0
 
     def blocks(self, parent: Element, level: int) -> None:
         """Add the text under ``parent``, whose title has the given level."""
@@ -62,12 +53,8 @@ class _Reader:
 
     def _cells(self, row: Element) -> Iterator[Cell]:
         for cell in row:
-            columns, rows = (cell.get(key, "1") for key in ("colspan", "rowspan"))
-            yield (
-                self._words(cell),
-                int(columns) if columns.isdigit() else 1,
-                int(rows) if rows.isdigit() else 1,
-            )
+            columns, rows = (number(cell.get(key), 1) for key in ("colspan", "rowspan"))
+            yield self._words(cell), columns, rows
 
     def _words(self, line: Element) -> str:
         return " ".join(shown("".join(self._pieces(line))).split())
@@ -78,7 +65,7 @@ class _Reader:
             tag = local(child)
             words = "".join(self._pieces(child))
             if tag == "strikethrough":
-                self.struck += bool(words.strip())
+                self.text.struck += bool(words.strip())
             elif tag == "sub":
                 yield lowered(words)
             elif (tag == "a" and attribute(child, "type") == "note") or child.get("type") == "note":

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import io
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path, PurePath
 from typing import cast
@@ -16,8 +18,6 @@ from milepost.errors import MilepostError, UnreadableFile
 from milepost.objects import is_address
 from milepost.properties import merged
 from milepost.text import zotero
-from milepost.text.readers import ole
-from milepost.text.readers.harmless import harmless, one_line
 from milepost.text.sidecar import with_sidecar
 from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
 
@@ -25,91 +25,32 @@ TEXT_VERSION = 3
 """Raised if a file gives another text or other marks than before, so that indexes in the cache are
 made anew."""
 
-SUFFIXES: dict[str, str] = {
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".docm": "docx",
-    ".dotx": "docx",
-    ".dotm": "docx",
-    ".epub": "epub",
-    ".pptx": "slides",
-    ".pptm": "slides",
-    ".ppsx": "slides",
-    ".ppsm": "slides",
-    ".potx": "slides",
-    ".potm": "slides",
-    ".odt": "opendocument",
-    ".odp": "opendocument",
-    ".ott": "opendocument",
-    ".otp": "opendocument",
-    ".xlsx": "sheets",
-    ".xlsm": "sheets",
-    ".xlsb": "sheets",
-    ".xls": "sheets",
-    ".xltx": "sheets",
-    ".xltm": "sheets",
-    ".ods": "sheets",
-    ".ots": "sheets",
-    ".fodt": "opendocument",
-    ".fodp": "opendocument",
-    ".fods": "opendocument",
-    ".fb2": "fiction book",
-    ".rtf": "rtf",
-    ".ipynb": "notebook",
-    ".eml": "eml",
-    ".emlx": "eml",
-    ".mbox": "mbox",
-    ".mht": "saved page",
-    ".mhtml": "saved page",
-    ".msg": "msg",
-    ".png": "picture",
-    ".jpg": "picture",
-    ".jpeg": "picture",
-    ".tif": "picture",
-    ".tiff": "picture",
-    ".gif": "picture",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".mdown": "markdown",
-    ".mkd": "markdown",
-    ".rst": "underlined",
-    ".rest": "underlined",
-    ".csv": "delimited",
-    ".tsv": "delimited",
-    ".jsonl": "rows",
-    ".ndjson": "rows",
-    ".log": "rows",
-    ".srt": "rows",
-    ".vtt": "rows",
+_FORMATS = {
+    "plain": ("plain.read_plain", ""),
+    "rows": ("plain.read_rows", ".jsonl .ndjson .log .srt .vtt"),
+    "underlined": ("plain.read_underlined", ".rst .rest"),
+    "markdown": ("markdown.read_markdown", ".md .markdown .mdown .mkd"),
+    "html": ("html.read_html", ".html .htm .xhtml"),
+    "docx": ("docx.read_docx", ".docx .docm .dotx .dotm"),
+    "epub": ("epub.read_epub", ".epub"),
+    "slides": ("slides.read_slides", ".pptx .pptm .ppsx .ppsm .potx .potm"),
+    "opendocument": ("opendocument.read_opendocument", ".odt .odp .ott .otp .fodt .fodp .fods"),
+    "sheets": ("sheets.read_sheets", ".xlsx .xlsm .xlsb .xls .xltx .xltm .ods .ots"),
+    "delimited": ("table.read_delimited", ".csv .tsv"),
+    "rtf": ("rtf.read_rtf", ".rtf"),
+    "notebook": ("notebook.read_notebook", ".ipynb"),
+    "eml": ("mail.read_eml", ".eml .emlx"),
+    "mbox": ("mail.read_mbox", ".mbox"),
+    "msg": ("outlook.read_msg", ".msg"),
+    "saved page": ("html.read_saved_page", ".mht .mhtml"),
+    "fiction book": ("fiction_book.read_fiction_book", ".fb2"),
+    "picture": ("picture.read_picture", ".png .jpg .jpeg .tif .tiff .gif"),
+    "pdf": ("pdf.read.read_pdf", ".pdf"),
 }
-"""Format of each suffix; files with other suffixes are plain text, if they are text."""
+"""The reader of each format, and the suffixes of its files."""
 
-_READERS = {
-    "plain": ("plain", "read_plain"),
-    "rows": ("plain", "read_rows"),
-    "underlined": ("plain", "read_underlined"),
-    "markdown": ("markdown", "read_markdown"),
-    "html": ("html", "read_html"),
-    "docx": ("docx", "read_docx"),
-    "epub": ("epub", "read_epub"),
-    "slides": ("slides", "read_slides"),
-    "opendocument": ("opendocument", "read_opendocument"),
-    "sheets": ("sheets", "read_sheets"),
-    "delimited": ("delimited", "read_delimited"),
-    "rtf": ("rtf", "read_rtf"),
-    "notebook": ("notebook", "read_notebook"),
-    "eml": ("mail", "read_eml"),
-    "mbox": ("mail", "read_mbox"),
-    "msg": ("outlook", "read_msg"),
-    "saved page": ("saved_page", "read_saved_page"),
-    "fiction book": ("fiction_book", "read_fiction_book"),
-    "picture": ("picture", "read_picture"),
-    "pdf": ("pdf.read", "read_pdf"),
-}
-"""Module and function of the reader of each format."""
+SUFFIXES = {suffix: name for name, (_, held) in _FORMATS.items() for suffix in held.split()}
+"""Format of each suffix; files with other suffixes are plain text, if they are text."""
 
 _WITH_OPTIONS = {"pdf", "eml", "mbox", "msg"}
 """Formats whose readers take ``ReadOptions``: PDF, and mail, which may have a PDF attached."""
@@ -117,30 +58,28 @@ _WITH_OPTIONS = {"pdf", "eml", "mbox", "msg"}
 _WITH_PAGES = {"pdf", "picture"}
 """Formats whose readers may recognise text, page by page, and report it to ``OnPage``."""
 
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""The first bytes of an old Office container."""
+
 _AGAIN = "open and save it again"
 _LONGEST = 200  # characters of a library's message, which may quote the whole file
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Characters that end a line, control a terminal or change the direction of the writing."""
+
 _Reader = Callable[..., Document]
 
-_REFUSED = (
-    (b"\x89PNG", "a picture"),
-    (b"\xff\xd8\xff", "a picture"),
-    (b"GIF8", "a picture"),
-    (b"II*\0", "a picture"),
-    (b"MM\0*", "a picture"),
-    (b"RIFF", "a sound, film or picture"),
-    (b"\x1f\x8b", "a compressed archive"),
-    (b"BZh", "a compressed archive"),
-    (b"\xfd7zXZ\0", "a compressed archive"),
-    (b"\x28\xb5\x2f\xfd", "a compressed archive"),
-    (b"7z\xbc\xaf\x27\x1c", "a compressed archive"),
-    (b"Rar!", "a compressed archive"),
-    (b"SQLite format 3\0", "a database"),
-    (b"\x7fELF", "a program"),
-    (b"MZ\x90", "a program"),
-    (b"ITSF", "a compiled help file"),
-    (b"AT&TFORM", "a DjVu scan"),
-)
+_REFUSED = {
+    "a picture": (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"),
+    "a sound, film or picture": (b"RIFF",),
+    "a compressed archive": (
+        b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf\x27\x1c", b"Rar!",
+    ),
+    "a database": (b"SQLite format 3\0",),
+    "a program": (b"\x7fELF", b"MZ\x90"),
+    "a compiled help file": (b"ITSF",),
+    "a DjVu scan": (b"AT&TFORM",),
+}  # fmt: skip
 _HINTS = {
     "a picture": "--ocr auto",
     "a compressed archive": "unpack it first",
@@ -161,6 +100,8 @@ _XML = re.compile(
     re.DOTALL,
 )
 """Documents that are one XML file: of LibreOffice, of readers for books, of old Office."""
+
+_READ_XML = {b"FictionBook": "fiction book", b"office:document": "opendocument"}
 
 _MBOX = re.compile(rb"From \S+ [^\r\n]*\d\d:\d\d[^\r\n]*\d\r?\n[\w-]+:")
 
@@ -283,12 +224,12 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
         return "pdf"
     if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _zipped(data, name)
-    if data.startswith(ole.MAGIC):
-        return ole.format_of(data, name)
+    if data.startswith(OLE):
+        return _old_office(data, name)
     if data.startswith(b"{\\rtf"):
         return "rtf"
-    for magic, kind in _REFUSED:
-        if data.startswith(magic):
+    for kind, beginnings in _REFUSED.items():
+        if data.startswith(beginnings):
             if kind == "a picture" and options.ocr != "never":
                 return "picture"
             raise UnreadableFile(
@@ -297,10 +238,9 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
     if _HTML.match(data[:4096]):
         return "html"
     if xml := _XML.match(data[:8192]):
-        held = _of_xml(xml[1])
-        if held is None:
+        if xml[1] not in _READ_XML:
             raise UnreadableFile(f"{name} is a document in XML", "save it as docx, odt or xlsx")
-        return held
+        return _READ_XML[xml[1]]
     suffix = PurePath(name).suffix.lower()
     chosen = SUFFIXES.get(suffix, "plain")
     if chosen in _CONTAINERS:
@@ -312,15 +252,7 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
     return chosen
 
 
-def _of_xml(root: bytes) -> str | None:
-    """Return the format of a document that is one XML file; None if it is not read."""
-    if root == b"FictionBook":
-        return "fiction book"
-    return "opendocument" if root == b"office:document" else None
-
-
 def _zipped(data: bytes, name: str) -> str:
-    """Detect the format inside a zip file."""
     from milepost.text.readers.archive import Archive
     from milepost.text.readers.office import main_part
 
@@ -341,5 +273,53 @@ def _zipped(data: bytes, name: str) -> str:
 
 def _reader(format_name: str) -> _Reader:
     """Import the reader of a format, which imports its library."""
-    module, function = _READERS[format_name]
+    module, _, function = _FORMATS[format_name][0].rpartition(".")
     return cast(_Reader, getattr(import_module(f"milepost.text.readers.{module}"), function))
+
+
+def one_line(words: str) -> str:
+    r"""Put words in one line, without control characters.
+
+    >>> one_line("plan\x1b[2J.pdf")
+    'plan [2J.pdf'
+    """
+    return " ".join(_CONTROL.sub(" ", words).split())
+
+
+def harmless(document: Document) -> Document:
+    """Put headings, places and notes of a document in one line; its text is not changed.
+
+    Callers print them in messages, where a name in a mail must not control the terminal.
+    """
+    notes = tuple(map(one_line, document.notes))
+    marks = document.marks
+    if any(_CONTROL.search(mark.value) for mark in marks):
+        marks = tuple(replace(mark, value=one_line(mark.value)) for mark in marks)
+    return replace(document, notes=notes, marks=marks)
+
+
+def _old_office(data: bytes, name: str) -> str:
+    """Detect the format in a container of old Office; encrypted new documents are in one, too."""
+    import olefile
+
+    try:
+        parts = {path[0] for path in olefile.OleFileIO(io.BytesIO(data)).listdir(storages=True)}
+    except Exception as error:  # damaged containers raise OSError, struct.error, IndexError …
+        if "EncryptedPackage".encode("utf-16-le") in data:
+            raise _locked(name) from error
+        raise UnreadableFile(
+            f"{name} is damaged: its old Office container cannot be opened", "save it again"
+        ) from error
+    if "EncryptedPackage" in parts:
+        raise _locked(name)
+    if "__properties_version1.0" in parts:
+        return "msg"
+    if parts & {"Workbook", "Book"}:
+        return "sheets"
+    raise UnreadableFile(
+        f"{name} is in an old Office format (doc, ppt)", "save it as docx, pptx or PDF"
+    )
+
+
+def _locked(name: str) -> UnreadableFile:
+    return UnreadableFile(f"{name} is protected by a password", "save it without one")

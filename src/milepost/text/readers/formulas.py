@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from xml.etree.ElementTree import Element
 
 from milepost.text.readers.archive import attribute, local
@@ -19,10 +20,12 @@ def linear(node: Element) -> str:
     if tag in ("t", "mi", "mn", "mo", "mtext", "ms"):
         return "".join(node.itertext())
     parts = [child for child in node if not local(child).endswith("Pr")]
-    write = _FORMS.get(tag)
-    if write is None or len(parts) < _LEAST.get(tag, 1):
+    if tag in _WITH_SIGNS and parts:
+        return _WITH_SIGNS[tag](node, parts)
+    form, least = _FORMS.get(tag, (None, 0))
+    if form is None or len(parts) < least:  # of a damaged form, one part after the other
         return "".join(map(linear, parts))
-    return write(node, parts)
+    return form(parts)
 
 
 def _grouped(node: Element) -> str:
@@ -30,29 +33,7 @@ def _grouped(node: Element) -> str:
     return words if len(words) < 2 or words.isalnum() else f"({words})"
 
 
-def _fraction(_: Element, parts: list[Element]) -> str:
-    return f"{_grouped(parts[0])}/{_grouped(parts[1])}"
-
-
-def _power(_: Element, parts: list[Element]) -> str:
-    return f"{linear(parts[0])}^{_grouped(parts[1])}"
-
-
-def _index(_: Element, parts: list[Element]) -> str:
-    return linear(parts[0]) + lowered(linear(parts[1]))
-
-
-def _both(_: Element, parts: list[Element]) -> str:
-    return f"{linear(parts[0])}{lowered(linear(parts[1]))}^{_grouped(parts[2])}"
-
-
-def _root(node: Element, parts: list[Element]) -> str:
-    if local(node) == "msqrt":
-        return f"√({''.join(map(linear, parts))})"
-    return f"^{_grouped(parts[1])}√({linear(parts[0])})"
-
-
-def _radical(_: Element, parts: list[Element]) -> str:
+def _radical(parts: list[Element]) -> str:
     degree = linear(parts[0]).strip() if len(parts) > 1 else ""
     return f"{degree and f'^{degree}'}√({linear(parts[-1])})"
 
@@ -64,34 +45,37 @@ def _delimited(node: Element, parts: list[Element]) -> str:
 
 
 def _sum(node: Element, parts: list[Element]) -> str:
+    if len(parts) < 3:
+        return "".join(map(linear, parts))
     sign = next((attribute(each, "val") for each in node.iter() if local(each) == "chr"), "∫")
     low, high, inner = (linear(part).strip() for part in parts[:3])
     return f"{sign or ''}{low and f'_({low})'}{high and f'^({high})'} {inner}"
 
 
-def _rows(_: Element, parts: list[Element]) -> str:
-    return "; ".join(filter(None, (linear(part).strip() for part in parts)))
+def _listed(separator: str, parts: list[Element]) -> str:
+    return separator.join(filter(None, (linear(part).strip() for part in parts)))
 
 
-def _cells(_: Element, parts: list[Element]) -> str:
-    return " ".join(filter(None, (linear(part).strip() for part in parts)))
+_WITH_SIGNS: dict[str, Callable[[Element, list[Element]], str]] = {"d": _delimited, "nary": _sum}
+"""Forms whose signs are said in elements of their own."""
 
-
-_FORMS: dict[str, Callable[[Element, list[Element]], str]] = {
-    **dict.fromkeys(("f", "mfrac"), _fraction),
-    **dict.fromkeys(("sSup", "msup", "limUpp", "mover"), _power),
-    **dict.fromkeys(("sSub", "msub", "limLow", "munder"), _index),
-    **dict.fromkeys(("sSubSup", "msubsup", "munderover"), _both),
-    **dict.fromkeys(("msqrt", "mroot"), _root),
-    "rad": _radical,
-    "d": _delimited,
-    "nary": _sum,
-    **dict.fromkeys(("m", "eqArr", "mtable"), _rows),
-    **dict.fromkeys(("mr", "mtr"), _cells),
+_FORMS: dict[str, tuple[Callable[[list[Element]], str], int]] = {
+    tag: (form, least)
+    for tags, least, form in (
+        ("f mfrac", 2, lambda parts: f"{_grouped(parts[0])}/{_grouped(parts[1])}"),
+        ("sSup msup limUpp mover", 2, lambda parts: f"{linear(parts[0])}^{_grouped(parts[1])}"),
+        ("sSub msub limLow munder", 2, lambda parts: linear(parts[0]) + lowered(linear(parts[1]))),
+        (
+            "sSubSup msubsup munderover",
+            3,
+            lambda parts: f"{linear(parts[0])}{lowered(linear(parts[1]))}^{_grouped(parts[2])}",
+        ),
+        ("msqrt", 1, lambda parts: f"√({''.join(map(linear, parts))})"),
+        ("mroot", 2, lambda parts: f"^{_grouped(parts[1])}√({linear(parts[0])})"),
+        ("rad", 1, _radical),
+        ("m eqArr mtable", 1, partial(_listed, "; ")),
+        ("mr mtr", 1, partial(_listed, " ")),
+    )
+    for tag in tags.split()
 }
-_LEAST = {
-    **dict.fromkeys(("f", "mfrac", "sSup", "msup", "limUpp", "mover", "mroot"), 2),
-    **dict.fromkeys(("sSub", "msub", "limLow", "munder"), 2),
-    **dict.fromkeys(("sSubSup", "msubsup", "munderover", "nary"), 3),
-}
-"""Parts without which a form is damaged, and its parts are written one after the other."""
+"""How each form is written, and the least number of its parts."""

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from milepost.errors import UnreadableFile
 from milepost.text.encoding import decode
-from milepost.text.readers import ole
-from milepost.text.readers.formats import format_of
+from milepost.text.readers.formats import OLE, format_of
 from milepost.types import ReadOptions
 
 _HEAD = 65_536
@@ -37,10 +36,6 @@ class Glance:
 def glance(path: Path, options: ReadOptions) -> Glance:
     """Check the beginning of a file, and count the pages of a PDF.
 
-    Args:
-        path: the file.
-        options: how it would be read.
-
     Raises:
         UnreadableFile: the file certainly cannot be read. A file that passes may still turn out to
             be damaged.
@@ -57,7 +52,7 @@ def glance(path: Path, options: ReadOptions) -> Glance:
         ) from error
     if not head:
         raise UnreadableFile(f"{path} is empty (0 bytes)", "save or download it again")
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06", ole.MAGIC)):
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06", OLE)):
         return Glance()  # the directory of a container may be anywhere in the file
     kind = format_of(head, str(path), options)
     if kind == "pdf":

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from xml.etree.ElementTree import Element
 
+from milepost.text.readers.archive import every
 from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.headers import column_names, names_columns
 
 Cell = tuple[str, int, int]
-"""The text of a cell in one line, and how many columns and rows it covers."""
+"""The text of a cell in one line, and how many columns and rows it covers.
+
+No rows at all say that it continues the cell above.
+"""
 
 _MAX_REPEATED = 80  # characters: a longer cell is no heading of its rows, and is written once
 _MAX_SPAN = 200  # columns or rows: a file of a few bytes may claim any number
@@ -33,6 +38,7 @@ class Grid:
         self._headers = 0  # rows at the top that the file says name the columns
         self._names: list[str] = []  # of the columns
         self._down: dict[int, tuple[int, str]] = {}  # column → rows still covered, text
+        self._above: dict[int, str] = {}  # column → text of the last cell that began in it
 
     def add(self, cells: Iterable[Cell], *, header: bool = False) -> None:
         """Add a row; cells that continue one above are not among ``cells``.
@@ -46,11 +52,15 @@ class Grid:
         own = False
         for text, columns, rows in cells:
             self._continue(row, below)
+            if not rows and not text:
+                text = self._repeated(self._above.get(len(row), ""))
+            elif rows:
+                self._above[len(row)] = text
             own = own or bool(text)
             down = min(max(1, rows), _MAX_SPAN) - 1
             for part in range(min(max(1, columns), _MAX_SPAN)):
                 if down:
-                    below[len(row)] = (down, "" if part else self.repeated(text))
+                    below[len(row)] = (down, "" if part else self._repeated(text))
                 row.append("" if part else text)
         self._continue(row, below, rest=True)
         self._down = below
@@ -59,7 +69,7 @@ class Grid:
             self._rows.append(row)
 
     @staticmethod
-    def repeated(text: str) -> str:
+    def _repeated(text: str) -> str:
         """Return what a cell has in the rows below its first: its text, unless that is long."""
         return text if len(text) <= _MAX_REPEATED else ""
 
@@ -87,7 +97,7 @@ class Grid:
             text.add(joined(cells), close=count > 1)
         if is_table:
             text.end_table()
-        self._rows, self._headers, self._down = [], 0, {}
+        self._rows, self._headers, self._down, self._above = [], 0, {}, {}
 
     def _begin(self, text: TextBuilder, rows: list[list[str]]) -> None:
         headers = min(self._headers, len(rows) - 1)
@@ -98,6 +108,48 @@ class Grid:
         elif len(self._names) != len(rows[0]):  # the rest of a table keeps the names of its columns
             self._names = []
         text.begin_table(self._names, self.caption, header_rows=headers)
+
+
+class TreeReader:
+    """Base of the readers of Word and OpenDocument files, which walk over a tree.
+
+    Attributes:
+        text: what was read.
+        problems: what could not be read.
+    """
+
+    def __init__(self) -> None:
+        self.text = TextBuilder()
+        self.problems: list[str] = []
+
+    def blocks(self, parent: Element) -> None:
+        """Add all text under ``parent``."""
+        raise NotImplementedError
+
+    def cell(self, node: Element) -> str:
+        """Read a cell, as one line."""
+        outer, self.text = self.text, TextBuilder()
+        self.blocks(node)
+        inner, self.text = self.text, outer
+        outer.struck += inner.struck
+        return " ".join(inner.text.split())
+
+    def table(self, rows: Iterable[tuple[list[Element], Iterable[Cell], bool]], tag: str) -> None:
+        """Add a table; cells of a row that holds another table are read one after the other.
+
+        Args:
+            rows: the elements of the cells, the cells, and whether they name columns.
+            tag: local name of a table.
+        """
+        grid = Grid()
+        for elements, cells, header in rows:
+            if any(every(each, tag) for each in elements):
+                grid.write(self.text)
+                for each in elements:
+                    self.blocks(each)
+            else:
+                grid.add(cells, header=header)
+        grid.write(self.text)
 
 
 def joined(cells: Sequence[str]) -> str:

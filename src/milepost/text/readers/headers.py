@@ -77,6 +77,5 @@ def _is_label(cell: str) -> bool:
 
 
 def _is_figure(cell: str) -> bool:
-    """Whether a cell is a number, an amount, a date or a time."""
     letters = sum(map(str.isalpha, cell)) if len(cell) <= _MAX_FIGURE else len(cell)
     return letters <= 3 and any(map(str.isdigit, cell))

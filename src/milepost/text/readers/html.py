@@ -1,15 +1,18 @@
-"""Read HTML and XHTML: the visible text, block by block."""
+"""Read HTML and XHTML, and pages that a browser saved as one file (mht, mhtml)."""
 
 from __future__ import annotations
 
 import re
+from email import message_from_bytes, policy
 from typing import Any
 
+from milepost.errors import UnreadableFile
 from milepost.properties import Properties
 from milepost.text.encoding import decode
 from milepost.text.readers import metadata
 from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.html_walk import Walk
+from milepost.text.readers.plain import read_plain
 from milepost.types import Document
 
 _META = re.compile(
@@ -41,16 +44,8 @@ def read_html(data: bytes, name: str, source: str | None) -> Document:
     page, notes = decode_page(data, name)
     built = TextBuilder()
     tree = _parsed(page)
-    notes += _write(tree, built)
-    return Document(
-        name,
-        built.text,
-        built.marks,
-        source,
-        notes=notes,
-        blocks=built.blocks,
-        properties=_properties(tree),
-    )
+    _write(tree, built)
+    return built.document(name, source, notes, _properties(tree))
 
 
 def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
@@ -59,14 +54,9 @@ def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     return decode(data, name, declared[1].decode("ascii") if declared else None)
 
 
-def decoded(data: bytes, name: str, charset: str) -> str:
-    """Decode a page whose encoding is known from outside of it."""
-    return decode(data, name, charset)[0]
-
-
-def write(page: str, text: TextBuilder) -> tuple[str, ...]:
-    """Add the visible text of a page to ``text``; returns notes on what was left out."""
-    return _write(_parsed(page), text)
+def write(page: str, text: TextBuilder) -> None:
+    """Add the visible text of a page to ``text``."""
+    _write(_parsed(page), text)
 
 
 def _parsed(page: str) -> Any:
@@ -78,23 +68,12 @@ def _parsed(page: str) -> Any:
     return LexborHTMLParser(page)
 
 
-def _write(tree: Any, text: TextBuilder) -> tuple[str, ...]:
-    if tree.body is None:
-        return ()
-    walk = Walk(text, _furniture(tree))
-    walk.walk(tree.body)
-    return struck(walk.struck)
-
-
-def struck(places: int) -> tuple[str, ...]:
-    """Say in a note how many struck-out places were left out."""
-    if not places:
-        return ()
-    return (f"struck-out text in {places} place{'s' if places > 1 else ''} was left out",)
+def _write(tree: Any, text: TextBuilder) -> None:
+    if tree.body is not None:
+        Walk(text, _furniture(tree)).walk(tree.body)
 
 
 def _properties(tree: Any) -> Properties:
-    """Read the properties in the head of a page."""
     said: dict[str, list[str]] = {}
     for node in tree.css("meta[content]"):
         attributes = node.attributes
@@ -142,3 +121,25 @@ def _is_content(node: Any, *, inside: bool) -> bool:
     words = len(node.text(deep=True))
     linked = sum(len(link.text(deep=True)) for link in node.css("a"))
     return linked < _LINKED * max(1, words)
+
+
+def read_saved_page(data: bytes, name: str, source: str | None) -> Document:
+    """Read the page itself, without the frames and pictures that are saved with it.
+
+    Raises:
+        UnreadableFile: the file has no page.
+    """
+    message = message_from_bytes(data.lstrip(b"\xef\xbb\xbf\r\n\t "), policy=policy.compat32)
+    for part in message.walk():
+        kind = part.get_content_type()
+        content = part.get_payload(decode=True) if kind.startswith("text/") else None
+        if not isinstance(content, bytes) or kind not in ("text/html", "text/plain"):
+            continue
+        if kind == "text/plain" and not message.is_multipart() and "mime-version" not in message:
+            break  # a text that only has the suffix
+        charset = part.get_content_charset()
+        if charset and charset != "utf-8":
+            content = decode(content, name, charset)[0].encode("utf-8")
+        read = read_html if kind == "text/html" else read_plain
+        return read(content, name, source)
+    raise UnreadableFile(f"{name} holds no web page", "save the page again, as HTML")

@@ -50,14 +50,9 @@ _EMPTY: Cell = ("", 1, 1)
 
 
 class Walk:
-    """One pass over a page in document order, without recursion, because pages nest deeply.
-
-    Attributes:
-        struck: number of struck-out places that were left out.
-    """
+    """One pass over a page in document order, without recursion, because pages nest deeply."""
 
     def __init__(self, text: TextBuilder, unread: set[int]) -> None:
-        self.struck = 0
         self._text = text
         self._unread = unread
         self._words: list[str] = []
@@ -106,7 +101,7 @@ class Walk:
         return tag not in _BLOCKS and attributes.get("aria-hidden") == "true"
 
     def _strike(self, node: Any) -> bool:
-        self.struck += bool(node.text(deep=True).strip())
+        self._text.struck += bool(node.text(deep=True).strip())
         return True
 
     def _enter(self, node: Any, tag: str, attributes: dict[str, str | None]) -> None:
@@ -125,11 +120,11 @@ class Walk:
             self._bullet = self._numbered(attributes)
 
     def _inline(self, node: Any, tag: str, attributes: dict[str, str | None]) -> None:
-        """Open an element inside a line."""
         if tag == "br":
             self._words.append("\0")
         elif tag in ("sup", "sub"):
-            sign = LOWERED if tag == "sub" else (NOTE if _is_link(node) else RAISED)
+            is_note = node.parent.tag == "a" or node.css_first("a") is not None
+            sign = LOWERED if tag == "sub" else (NOTE if is_note else RAISED)
             self._wrap(node, sign, END)
         elif tag == "q":
             at = 2 * (self._quoted % 2)
@@ -188,15 +183,12 @@ class Walk:
             if self._grids:
                 self._grids[-1][1].caption = words
         elif tag == "table":
-            self._close_table(node)
+            if self._grids and self._grids[-1][0] == node.mem_id:
+                self._grids.pop()[1].write(self._text)
         elif tag == "tr" and self._cells and _is_data(node):
             cells = self._cells.pop()
             if self._grids:
                 self._grids[-1][1].add(cells, header=_is_header(node))
-
-    def _close_table(self, node: Any) -> None:
-        if self._grids and self._grids[-1][0] == node.mem_id:
-            self._grids.pop()[1].write(self._text)
 
     def _open_list(self, node: Any, tag: str, attributes: dict[str, str | None]) -> None:
         style = attributes.get("style") or ""
@@ -209,7 +201,6 @@ class Walk:
         self._lists.append([kind, _number(attributes.get("start"), items), -1 if back else 1])
 
     def _numbered(self, attributes: dict[str, str | None]) -> str:
-        """Return the number of the next list item, or a dash."""
         if not self._lists or not self._lists[-1][0]:
             return "- "
         counted = self._lists[-1]
@@ -263,11 +254,6 @@ def _is_header(row: Any) -> bool:
         return True
     cells = [cell.tag for cell in row.iter()]
     return len(cells) > 1 and all(tag == "th" for tag in cells)
-
-
-def _is_link(node: Any) -> bool:
-    """Whether a superscript is a link, as the marks of notes are."""
-    return node.parent.tag == "a" or node.css_first("a") is not None
 
 
 def _has_twin(node: Any) -> bool:

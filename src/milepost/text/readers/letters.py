@@ -81,7 +81,6 @@ def _plain(data: bytes) -> bytes:
 
 
 def _header(message: Message, label: str) -> str:
-    """Decode a header into one line."""
     raw = next((str(v) for k, v in message.raw_items() if k.lower() == label.lower()), "")
     if any("\udc80" <= letter <= "\udcff" for letter in raw):
         # Bytes that are not ASCII, in the encoding of the text or in any other.
@@ -104,7 +103,6 @@ def _date(message: Message) -> datetime | None:
 
 
 def _collect(part: Message, letter: Letter) -> None:
-    """Add the texts and attachments of a part to a letter, in order."""
     kind = part.get_content_type()
     if kind == "message/rfc822":
         _forwarded(part, letter)
@@ -119,7 +117,7 @@ def _collect(part: Message, letter: Letter) -> None:
         parts = [each for each in part.get_payload() if isinstance(each, Message)]
         for each in _chosen(parts) if kind == "multipart/alternative" else parts:
             _collect(each, letter)
-    elif _is_body(part):
+    elif part.get_content_maintype() == "text" and part.get_content_disposition() != "attachment":
         letter.bodies.append((_text(part), part.get_content_subtype() == "html"))
     elif label := _file_name(part):
         letter.attachments.append((label, _content(part, label)))
@@ -141,10 +139,6 @@ def _forwarded(part: Message, letter: Letter) -> None:
     else:
         label = _header(whole, "Subject") or "mail"
     letter.attachments.append((f"{label.removesuffix('.eml')}.eml", content))
-
-
-def _is_body(part: Message) -> bool:
-    return part.get_content_maintype() == "text" and part.get_content_disposition() != "attachment"
 
 
 def _content(part: Message, label: str) -> bytes | None:
@@ -193,7 +187,6 @@ def _is_stub(words: str, other: Message) -> bool:
 
 
 def _text(part: Message) -> str:
-    """Decode the text of a part by its declared or detected encoding."""
     content = part.get_payload(decode=True)
     if not isinstance(content, bytes) or not content:
         return ""

@@ -79,7 +79,7 @@ def written(
         text.add(" | ".join(f"{label}: {value}" for label, value in letter.headers if value))
         for body, is_html in letter.bodies:
             if is_html:
-                notes += html.write(body, text)
+                html.write(body, text)
             else:
                 text.include(Document(name, body.strip("\n")))
         notes += letter.notes

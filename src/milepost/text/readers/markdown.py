@@ -86,5 +86,4 @@ def _structure(text: str) -> tuple[tuple[Mark, ...], tuple[int, ...]]:
 
 
 def _plain(words: str) -> str:
-    """Remove the markup from the words of a heading."""
     return " ".join(_EMPHASIS.sub("", _LINK.sub(r"\1", words)).split())

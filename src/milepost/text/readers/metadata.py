@@ -164,7 +164,6 @@ def of_fiction_book(root: Element) -> Properties:
 
 
 def _typed(node: Element) -> str | float | bool:
-    """Convert the value of a custom Office property by the type that its element names."""
     text, kind = node.text or "", local(node)
     if kind == "bool":
         return text.strip().lower() in ("true", "1")
@@ -187,7 +186,6 @@ def _root(archive: Archive, part: str) -> Element:
 
 
 def _texts(root: Element) -> dict[str, list[str]]:
-    """Map the names of elements, without namespaces, to their texts."""
     found: dict[str, list[str]] = {}
     for node in root.iter():
         if isinstance(node.tag, str) and node.text and node.text.strip():

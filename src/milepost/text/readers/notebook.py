@@ -14,6 +14,7 @@ from milepost.text.readers.builder import TextBuilder
 from milepost.text.readers.markdown import read_markdown
 from milepost.types import Document
 
+# What the metadata say of the text; the rest is of the kernel.
 _ABOUT = ("title", "author", "authors", "date", "lang", "keywords", "tags", "description")
 _BACKSPACE = re.compile("[^\\n\b]\b")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
@@ -49,13 +50,8 @@ def read_notebook(data: bytes, name: str, source: str | None) -> Document:
             if isinstance(output, dict):
                 _add_output(output, built, name)
     said = notebook.get("metadata")
-    head = said if isinstance(said, dict) else {}
-    return built.document(name, source, notes, metadata.front_matter(_about(head)))
-
-
-def _about(head: dict[str, Any]) -> dict[str, Any]:
-    """Select the metadata of the text, without those of the kernel."""
-    return {key: head[key] for key in _ABOUT if key in head}
+    about = {key: said[key] for key in _ABOUT if key in said} if isinstance(said, dict) else {}
+    return built.document(name, source, notes, metadata.front_matter(about))
 
 
 def _cells(notebook: Any) -> Iterator[dict[str, Any]]:
@@ -69,7 +65,6 @@ def _cells(notebook: Any) -> Iterator[dict[str, Any]]:
 
 
 def _add_output(output: dict[str, Any], built: TextBuilder, name: str) -> None:
-    """Add an output: formatted text as it is shown, else printed text."""
     data = output.get("data")
     held = data if isinstance(data, dict) else output  # version 3 has the forms in the output
     formatted = _joined(held.get("text/markdown", ""))
@@ -99,7 +94,6 @@ def _shown(printed: str) -> str:
 
 
 def _printed(output: dict[str, Any]) -> str:
-    """Return the text of an output: printed text, the value of the cell, or an error."""
     if output.get("output_type") in ("error", "pyerr"):
         return f"{output.get('ename', '')}: {output.get('evalue', '')}"
     data = output.get("data")
@@ -109,13 +103,11 @@ def _printed(output: dict[str, Any]) -> str:
 
 
 def _joined(source: Any) -> str:
-    """Join a source, which is a string or a list of lines."""
     if isinstance(source, list):
         return "".join(line for line in source if isinstance(line, str))
     return source if isinstance(source, str) else ""
 
 
 def _add_lines(words: str, text: TextBuilder) -> None:
-    """Add lines of code or output, each as a block."""
     for number, line in enumerate(words.strip("\n").split("\n")):
         text.add(line.rstrip(), close=number > 0)

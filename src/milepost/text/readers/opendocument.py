@@ -9,14 +9,12 @@ from xml.etree.ElementTree import Element
 from milepost.errors import UnreadableFile
 from milepost.properties import Properties
 from milepost.text.readers import metadata
-from milepost.text.readers.archive import Archive, attribute, every, local, parsed
-from milepost.text.readers.arrange import in_order
-from milepost.text.readers.builder import TextBuilder
+from milepost.text.readers.archive import Archive, attribute, every, local, number, parsed
 from milepost.text.readers.formulas import linear
-from milepost.text.readers.grid import Cell, Grid
-from milepost.text.readers.html import struck
+from milepost.text.readers.grid import Cell, TreeReader
 from milepost.text.readers.opendocument_styles import Counter, Styles
 from milepost.text.readers.scripts import lowered, raised, shown
+from milepost.text.readers.shapes import in_order
 from milepost.types import Document
 
 _MANIFEST = "META-INF/manifest.xml"
@@ -55,7 +53,6 @@ def read_opendocument(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _read_flat(data: bytes, name: str, source: str | None) -> Document:
-    """Read a document that is one XML file (fodt, fodp)."""
     root = parsed(data, name, "the file")
     reader = _Reader(Styles([root]), None)
     return _written(reader, root, name, source, metadata.of_opendocument_root(root))
@@ -67,23 +64,12 @@ def _written(
     for body in every(content, "body"):
         for kind in body:
             reader.blocks(kind)
-    notes = (*reader.problems, *struck(reader.struck))
-    return reader.text.document(name, source, notes, properties)
+    return reader.text.document(name, source, tuple(reader.problems), properties)
 
 
-class _Reader:
-    """Walk the body and build the text.
-
-    Attributes:
-        text: what was read.
-        problems: what could not be read.
-        struck: number of struck-out places that were left out.
-    """
-
+class _Reader(TreeReader):
     def __init__(self, styles: Styles, archive: Archive | None) -> None:
-        self.text = TextBuilder()
-        self.problems: list[str] = []
-        self.struck = 0
+        super().__init__()
         self._styles, self._archive = styles, archive
         self._slide = 0
         self._lists: dict[str, Counter] = {}  # of lists that others may continue, by id
@@ -103,7 +89,7 @@ class _Reader:
             elif tag == "list":
                 self._list(node, 1, Counter(), {})
             elif tag == "table":
-                self._table(node)
+                self.table(self._rows(node), "table")
             elif tag == "object":
                 self._object(node)
             elif tag == "page" and local(parent) == "presentation":
@@ -128,12 +114,11 @@ class _Reader:
             self.blocks(notes)
 
     def _heading(self, node: Element) -> None:
-        said = attribute(node, "outline-level") or "1"
-        level = int(said) if said.isdigit() else 1
-        number = ""
+        level = number(attribute(node, "outline-level"), 1)
+        bullet = ""
         if attribute(node, "is-list-header") != "true" and level in self._styles.outline:
-            number = self._outline.next(self._styles.outline, level, attribute(node, "start-value"))
-        self._paragraph(node, level=min(6, max(1, level)), bullet=number)
+            bullet = self._outline.next(self._styles.outline, level, attribute(node, "start-value"))
+        self._paragraph(node, level=min(6, max(1, level)), bullet=bullet)
 
     def _paragraph(self, node: Element, *, level: int = 0, bullet: str = "") -> None:
         words = self._words(node)
@@ -146,7 +131,7 @@ class _Reader:
         self, items: Element, level: int, counter: Counter, levels: dict[int, Element]
     ) -> None:
         style = attribute(items, "style-name")
-        levels = self._styles.list_of(style) or levels
+        levels = self._styles.lists.get(style or "") or levels
         if level == 1:
             counter = self._counter(items, style or "", counter)
         for item in items:
@@ -158,8 +143,7 @@ class _Reader:
                     self._paragraph(node, bullet=bullet)
                     bullet = ""
                 elif local(node) == "h":
-                    said = attribute(node, "outline-level") or "1"
-                    depth = min(6, max(1, int(said))) if said.isdigit() else 1
+                    depth = min(6, max(1, number(attribute(node, "outline-level"), 1)))
                     self._paragraph(node, bullet="" if bullet == "- " else bullet, level=depth)
                     bullet = ""
                 elif local(node) == "list":
@@ -178,26 +162,22 @@ class _Reader:
             self._lists[key] = counter
         return counter
 
-    def _table(self, table: Element) -> None:
-        grid = Grid()
-        for row, header in _rows(table):
-            cells = [cell for cell in row if local(cell) == "table-cell"]
-            if any(every(cell, "table") for cell in cells):
-                grid.write(self.text)
-                for cell in cells:
-                    self.blocks(cell)
-                continue
-            grid.add(self._cells(cells), header=header)
-        grid.write(self.text)
+    def _rows(
+        self, table: Element, *, header: bool = False
+    ) -> Iterator[tuple[list[Element], Iterator[Cell], bool]]:
+        for node in table:
+            tag = local(node)
+            if tag == "table-row":
+                cells = [cell for cell in node if local(cell) == "table-cell"]
+                yield cells, self._cells(cells), header
+            elif tag in ("table-header-rows", "table-rows", "table-row-group"):
+                yield from self._rows(node, header=header or tag == "table-header-rows")
 
     def _cells(self, cells: list[Element]) -> Iterator[Cell]:
         for cell in cells:
-            outer, self.text = self.text, TextBuilder()
-            self.blocks(cell)
-            words = " ".join(self.text.text.split())
-            self.text = outer
+            words = self.cell(cell)
             columns, rows, repeated = (
-                _count(cell, f"number-{key}")
+                number(attribute(cell, f"number-{key}"), 1)
                 for key in ("columns-spanned", "rows-spanned", "columns-repeated")
             )
             for _ in range(min(repeated, _MAX_REPEATED)):
@@ -251,7 +231,7 @@ class _Reader:
             elif tag == "span" and (look := self._styles.look(attribute(child, "style-name"))):
                 words = "".join(self._visible(child))
                 if look.struck and not look.hidden:
-                    self.struck += bool(words.strip())
+                    self.text.struck += bool(words.strip())
                 elif not look.hidden:
                     yield raised(words) if look.script > 0 else lowered(words)
             elif not _is_hidden(child):
@@ -263,7 +243,6 @@ _MAX_REPEATED = 200  # equal cells: a file of a few bytes may claim any number
 
 
 def _is_hidden(node: Element) -> bool:
-    """Whether a section, a paragraph or a text is not shown."""
     tag = local(node)
     if tag in ("hidden-paragraph", "hidden-text"):
         return attribute(node, "is-hidden") == "true"
@@ -273,13 +252,7 @@ def _is_hidden(node: Element) -> bool:
     return display == "none" or (display == "condition" and attribute(node, "is-hidden") == "true")
 
 
-def _count(node: Element, key: str) -> int:
-    said = attribute(node, key) or "1"
-    return int(said) if said.isdigit() and len(said) < 6 else 1
-
-
 def _box(frame: Element) -> tuple[float, float, float, float]:
-    """Return where a frame stands on its slide, in points."""
     left, top, wide, high = (_points(attribute(frame, k)) for k in ("x", "y", "width", "height"))
     return left, top, left + wide, top + high
 
@@ -299,18 +272,7 @@ def _holding(node: Element) -> Element:
     return holder
 
 
-def _rows(table: Element, *, header: bool = False) -> Iterator[tuple[Element, bool]]:
-    """Yield the rows of a table, and whether each is one of those that name the columns."""
-    for node in table:
-        tag = local(node)
-        if tag == "table-row":
-            yield node, header
-        elif tag in ("table-header-rows", "table-rows", "table-row-group"):
-            yield from _rows(node, header=header or tag == "table-header-rows")
-
-
 def _inner(paragraph: Element) -> Iterator[Element]:
-    """Yield the footnotes, text boxes and charts anchored in a paragraph."""
     for node in paragraph:
         tag = local(node)
         if tag in _ANCHORED:

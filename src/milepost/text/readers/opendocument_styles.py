@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
-from milepost.text.readers.archive import attribute, local
+from milepost.text.readers.archive import attribute, local, number
 from milepost.text.readers.numbering import numeral
 
 _DEPTH = 20  # styles that are based on each other, which may be a circle
@@ -29,12 +29,17 @@ PLAIN = Look()
 
 
 class Styles:
-    """The styles of a document by name."""
+    """The styles of a document by name.
+
+    Attributes:
+        lists: the levels of each list style, from 1.
+        outline: the levels of the numbers of headings.
+    """
 
     def __init__(self, roots: Iterable[Element]) -> None:
+        self.lists: dict[str, dict[int, Element]] = {}
+        self.outline: dict[int, Element] = {}
         self._known: dict[str, Element] = {}
-        self._lists: dict[str, dict[int, Element]] = {}
-        self._outline: dict[int, Element] = {}
         self._looks: dict[str, Look] = {}
         for root in roots:
             for node in root.iter():
@@ -42,9 +47,9 @@ class Styles:
                 if tag == "style":
                     self._known[name] = node
                 elif tag == "list-style":
-                    self._lists[name] = _levels(node)
+                    self.lists[name] = _levels(node)
                 elif tag == "outline-style":
-                    self._outline = _levels(node)
+                    self.outline = _levels(node)
 
     def look(self, name: str | None) -> Look:
         """Return how the letters of a style are shown."""
@@ -53,15 +58,6 @@ class Styles:
         if name not in self._looks:
             self._looks[name] = self._read(name)
         return self._looks[name]
-
-    def list_of(self, name: str | None) -> dict[int, Element]:
-        """Return the levels of a list style, from 1."""
-        return self._lists.get(name or "", {})
-
-    @property
-    def outline(self) -> dict[int, Element]:
-        """Levels of the numbers of headings."""
-        return self._outline
 
     def _read(self, name: str) -> Look:
         said: dict[str, str] = {}
@@ -116,10 +112,10 @@ class Counter:
         self._counts = {k: count for k, count in self._counts.items() if k <= level}
         if own is None or not (attribute(own, "num-format") or ""):
             return ""
-        first = _number(attribute(own, "start-value"), 1)
+        first = number(attribute(own, "start-value"), 1)
         count = self._counts.get(level, first - 1) + 1
-        self._counts[level] = _number(start, count)
-        shown = min(_number(attribute(own, "display-levels"), 1), level)
+        self._counts[level] = number(start, count)
+        shown = min(number(attribute(own, "display-levels"), 1), level)
         numbers = [
             numeral(
                 self._counts.get(k, 1),
@@ -129,7 +125,3 @@ class Counter:
         ]
         before, after = (attribute(own, f"num-{key}") or "" for key in ("prefix", "suffix"))
         return f"{before}{'.'.join(numbers)}{after}".strip() + " "
-
-
-def _number(said: str | None, default: int) -> int:
-    return int(said) if said and said.isdigit() and len(said) < 6 else default

@@ -13,9 +13,9 @@ from milepost.errors import UnreadableFile
 from milepost.text.readers.pdf import line_boxes
 from milepost.text.readers.pdf.boxes import line_boxes as boxes_of_lines
 from milepost.text.readers.pdf.page import named
-from milepost.text.readers.pdf.read import assembled, with_lines
+from milepost.text.readers.pdf.read import assembled, marks_of, with_lines
 from milepost.text.readers.pdf.scans import picture_page
-from milepost.types import Document, Mark, OnPage
+from milepost.types import Document, OnPage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,12 +32,6 @@ def read_picture(
 ) -> Document:
     """Read an image; the frames of a TIFF are pages. Boxes are in pixels.
 
-    Args:
-        data: the whole file.
-        name: name of the document, used in messages.
-        source: path of the file, or None.
-        on_page: called before each page.
-
     Raises:
         UnreadableFile: the file is damaged or too large.
         MissingExtra: the extra ``ocr`` is not installed.
@@ -49,21 +43,17 @@ def read_picture(
         return Document(name, "", source=source, notes=("no text was recognised",))
     joined = assembled(pages, [])
     text = "".join(joined.parts)
-    several = joined.pages if len(pages) > 1 else []
-    marks = [Mark(offset, "page", str(page)) for page, offset in several]
-    marks += [Mark(at, "heading", head.title, head.level) for at, head in joined.headings]
-    marks.sort(key=lambda mark: (mark.offset, mark.kind == "heading"))
+    if len(pages) == 1:
+        joined.pages.clear()  # a picture has no pages
     boxes = boxes_of_lines(joined.printed, pages, None, keep_hidden=False)
-    found = with_lines(marks, boxes)
-    notes = ("text recognised from a picture",)
-    if len(pages) > 1:
-        notes = (f"{named([page.number for page in pages])} text recognised from a picture",)
+    found = with_lines(marks_of(joined), boxes)
+    what = f"{named([page.number for page in pages])} " if len(pages) > 1 else ""
     return Document(
         name,
         text,
         found,
         source,
-        notes=notes,
+        notes=(f"{what}text recognised from a picture",),
         blocks=tuple(joined.blocks),
         locator=line_boxes.locator(text, found),
     )

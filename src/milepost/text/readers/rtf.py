@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, field, replace
 
 from milepost.text.readers.builder import TextBuilder
-from milepost.text.readers.html import struck
 from milepost.text.readers.rtf_fonts import Fonts, code_page
 from milepost.text.readers.rtf_table import Table
 from milepost.text.readers.scripts import END, LOWERED, RAISED, shown
@@ -26,6 +25,7 @@ _SIGNS = {
     "enspace": " ", "qmspace": " ", "zwj": "\u200d", "zwnj": "\u200c", "nestcell": " ",
     "nestrow": " ",
 }  # fmt: skip
+_SCRIPTS = {"super": RAISED, "msup": RAISED, "sub": LOWERED, "msub": LOWERED, "nosupersub": ""}
 _SYMBOLS = {"~": "\xa0", "_": "‑", "{": "{", "}": "}", "\\": "\\", "\n": "\r", "\r": "\r"}
 _SKIPPED = frozenset(
     """
@@ -84,30 +84,21 @@ def read_rtf(data: bytes, name: str, source: str | None) -> Document:
     """Read the visible text; the addresses of links are left out."""
     reader = _Reader()
     reader.read(data.decode("latin-1").replace("\0", ""))
-    return reader.text.document(name, source, struck(reader.struck))
+    return reader.text.document(name, source)
 
 
 class _Reader:
-    """Reads the words and marks of a file in order.
-
-    Attributes:
-        struck: number of struck-out places that were left out.
-    """
+    """Reads the words and marks of a file in order."""
 
     def __init__(self) -> None:
-        self.struck = 0
         self._fonts = Fonts()
         self._state = _State()
         self._stack: list[_State] = []
         self._frames = [_Frame(0)]
+        self.text = self._frames[0].text
         self._decoder = self._fonts.decoder(0)
         self._skip = 0  # characters that stand for the last Unicode character
         self._optional = False  # after \*: a destination that is skipped if it is not known
-
-    @property
-    def text(self) -> TextBuilder:
-        """The text read so far."""
-        return self._frames[0].text
 
     def read(self, raw: str) -> None:
         """Read the whole file."""
@@ -202,7 +193,7 @@ class _Reader:
         if state.struck:
             held = self._frames[-1].words
             if words.strip() and (not held or held[-1]):
-                self.struck += 1
+                self.text.struck += 1
                 held.append("")  # the next pieces belong to the same place
             return
         if self._fonts.has_symbols(state.font):
@@ -305,20 +296,15 @@ _ENDS = frozenset(("par", "sect", "page", "column", "cell", "row"))
 
 
 def _changed(state: _State, word: str, number: int | None) -> _State:
-    """Return the state after a word that sets a property."""
     on = number != 0
     if word == "plain":
         return replace(state, hidden=False, struck=False, script="", font=0)
+    if word in _SCRIPTS:
+        return replace(state, script=_SCRIPTS[word] if on else "")
     if word in ("v", "deleted"):
         return replace(state, hidden=on)
     if word in ("strike", "striked"):
         return replace(state, struck=on)
-    if word in ("super", "msup"):
-        return replace(state, script=RAISED if on else "")
-    if word in ("sub", "msub"):
-        return replace(state, script=LOWERED if on else "")
-    if word == "nosupersub":
-        return replace(state, script="")
     if word in ("f", "uc") and number is not None:
         if word == "f":
             return replace(state, font=number)
@@ -349,7 +335,6 @@ _KNOWN = (
 
 
 def _end_of_group(raw: str, place: int) -> int:
-    """Return the place of the brace that closes the group around ``place``."""
     depth = 1
     for brace in _BRACE.finditer(raw, place):
         depth += {"{": 1, "}": -1}.get(brace[0], 0)

@@ -58,27 +58,20 @@ class Table:
             if not known or edge - known[-1] > _CLOSE:
                 known.append(edge)
         grid = Grid()
-        above: dict[int, str] = {}
         for cells, edges in self._rows:
-            grid.add(_placed(cells, edges, known, above))
+            grid.add(_placed(cells, edges, known))
         grid.write(text)
         self._rows = []
 
 
-def _placed(
-    cells: list[str], edges: list[tuple[int, bool]], known: list[int], above: dict[int, str]
-) -> list[Cell]:
+def _placed(cells: list[str], edges: list[tuple[int, bool]], known: list[int]) -> list[Cell]:
     """Return the cells of a row with the columns that they cover."""
     if len(edges) != len(cells):
         return [(words, 1, 1) for words in cells]
     placed: list[Cell] = []
     column = 0
     for words, (edge, merged) in zip(cells, edges, strict=True):
-        if merged and not words:
-            words = Grid.repeated(above.get(column, ""))
-        else:
-            above[column] = words
         span = max(1, bisect_right(known, edge) - column)
-        placed.append((words, span, 1))
+        placed.append((words, span, 0 if merged and not words else 1))
         column += span
     return placed

@@ -61,7 +61,6 @@ def shown(text: str) -> str:
 
 
 def _opened(text: str, end: int) -> int:
-    """Return the place of the last opening sign before ``end``."""
     return max(text.rfind(sign, 0, end) for sign in (RAISED, LOWERED, NOTE))
 
 
@@ -80,7 +79,6 @@ def forms(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _form(kind: str, before: str, mark: str, after: str) -> tuple[str, str]:
-    """Choose what is written around a mark."""
     left, right = before[-1:], _SIGN.sub("", after)[:1]
     if not mark:
         return "", ""

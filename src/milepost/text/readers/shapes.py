@@ -1,12 +1,11 @@
-"""Find the shapes of a slide and where they stand on it."""
+"""Find the shapes of a slide, and order them as they are read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element
 
 from milepost.text.readers.archive import every, local
-from milepost.text.readers.arrange import Box, in_order
 
 TITLES = {"ctrTitle": 1, "title": 2}
 """Heading level of each title placeholder: of the deck, of a slide."""
@@ -65,7 +64,6 @@ def _frame_of(shape: Element) -> Element | None:
 
 
 def _sides(frame: Element | None, place: str, size: str) -> Box | None:
-    """Return left, top, width and height of a frame."""
     parts = {local(node): node for node in frame} if frame is not None else {}
     if place not in parts or size not in parts:
         return None
@@ -100,3 +98,38 @@ def _moved(group: Element, move: Move = UNMOVED) -> Move:
     wide, high = (outer[k] / inner[k] if inner[k] else 1.0 for k in (2, 3))
     x, y = outer[0] - wide * inner[0], outer[1] - high * inner[1]
     return move[0] + move[2] * x, move[1] + move[3] * y, move[2] * wide, move[3] * high
+
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+
+_SLACK = 0.15  # of the lower or narrower of two boxes: they may overlap by this much
+
+
+def in_order(boxes: Sequence[Box]) -> list[int]:
+    """Return the indexes of boxes in reading order; boxes that overlap keep their order.
+
+    >>> in_order([(50, 30, 90, 40), (10, 10, 40, 20), (10, 30, 40, 40)])
+    [1, 2, 0]
+    """
+    return _cut(boxes, list(range(len(boxes))))
+
+
+def _cut(boxes: Sequence[Box], chosen: list[int]) -> list[int]:
+    """Cut the boxes into rows, or else into columns, and each part again."""
+    if len(chosen) < 2:
+        return chosen
+    for start, end in ((1, 3), (0, 2)):
+        parts: list[list[int]] = []
+        reach = 0.0
+        for k in sorted(chosen, key=lambda k: (boxes[k][start], k)):
+            size = boxes[k][end] - boxes[k][start]
+            if parts and boxes[k][start] < reach - _SLACK * size:
+                parts[-1].append(k)
+                reach = max(reach, boxes[k][end])
+            else:
+                parts.append([k])
+                reach = boxes[k][end]
+        if len(parts) > 1:
+            return [k for part in parts for k in _cut(boxes, sorted(part))]
+    return chosen

@@ -9,14 +9,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from milepost.errors import UnreadableFile
 from milepost.properties import EMPTY
 from milepost.text.readers import metadata
-from milepost.text.readers.archive import Archive, attribute, every
+from milepost.text.readers.archive import Archive, attribute, every, local
 from milepost.text.readers.builder import TextBuilder
-from milepost.text.readers.sheet_parts import Extras, extras
+from milepost.text.readers.office import Drawings, links, main_part, words
 from milepost.text.readers.table import Row, write_rows
 from milepost.types import Document
 
@@ -26,6 +27,30 @@ SECONDS = 600
 
 _BOX = re.compile(rb"<draw:(?:text-box|custom-shape)")
 
+_HEAD = 1 << 20
+"""Bytes of a sheet that are searched: a program that stores no results does so from the start."""
+
+_UNSOLVED = re.compile(
+    rb"<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(\w+:)?v></(\w+:)?v>)?"
+    rb"\s*</(?:\w+:)?c>"
+)
+
+
+@dataclass(slots=True)
+class _Extras:
+    """What a sheet has beside its cells.
+
+    Attributes:
+        lines: the text of its boxes, diagrams and charts.
+        unsolved: number of formulas without a stored result.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    unsolved: int = 0
+
+
+_NOTHING = _Extras()
+
 
 def read_sheets(data: bytes, name: str, source: str | None) -> Document:
     """Read all sheets, including hidden ones, in a separate process (see ``sheet_cells.py``).
@@ -34,13 +59,13 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
         UnreadableFile: the file is damaged, protected by a password, or too large.
     """
     properties = EMPTY
-    beside: dict[str, Extras] = {}
+    beside: dict[str, _Extras] = {}
     notes: list[str] = []
     if data.startswith(b"PK"):
         archive = Archive(data, name)  # refuses zip bombs
         is_open = "meta.xml" in archive.parts
         properties = (metadata.of_opendocument if is_open else metadata.of_office)(archive)
-        beside = _boxes(archive) if is_open else extras(archive, notes)
+        beside = _boxes(archive) if is_open else _of_workbook(archive, notes)
     text = TextBuilder()
     for sheet, rows, left_out in _sheets(_cells(data, name)):
         text.place("sheet", sheet)
@@ -60,19 +85,15 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
     return text.document(name, source, tuple(notes), properties)
 
 
-_NOTHING = Extras()
-
-
-def _boxes(archive: Archive) -> dict[str, Extras]:
-    """Find the text boxes of the sheets of an OpenDocument spreadsheet."""
+def _boxes(archive: Archive) -> dict[str, _Extras]:
     if not _BOX.search(archive.read("content.xml")):
         return {}
-    found: dict[str, Extras] = {}
+    found: dict[str, _Extras] = {}
     for table in every(archive.xml("content.xml"), "table"):
         boxes = every(table, "text-box") + every(table, "custom-shape")
         paragraphs = (node for box in boxes for node in every(box, "p"))
         lines = [" ".join("".join(node.itertext()).split()) for node in paragraphs]
-        found[attribute(table, "name") or ""] = Extras([line for line in lines if line])
+        found[attribute(table, "name") or ""] = _Extras([line for line in lines if line])
     return found
 
 
@@ -120,7 +141,6 @@ def _refusal(name: str, done: subprocess.CompletedProcess[bytes]) -> UnreadableF
 
 
 def _sheets(lines: list[bytes]) -> Iterator[tuple[str, list[Row], int]]:
-    """Yield the name and rows of each sheet, and how many rows were left out."""
     sheet: str | None = None
     rows: list[Row] = []
     left_out = 0
@@ -134,3 +154,42 @@ def _sheets(lines: list[bytes]) -> Iterator[tuple[str, list[Row], int]]:
             if sheet is not None:
                 yield sheet, rows, left_out
             sheet, rows, left_out = record.get("sheet"), [], 0
+
+
+def _of_workbook(archive: Archive, notes: list[str]) -> dict[str, _Extras]:
+    """Find the extras of each sheet by its name; damaged parts are named in ``notes``."""
+    main = main_part(archive)
+    if main is None or not main[0].endswith(".xml"):
+        return {}
+    try:
+        parts = links(archive, main[0])
+        sheets = every(archive.xml(main[0]), "sheet")
+    except UnreadableFile:  # the library has its own way to read the cells
+        return {}
+    found: dict[str, _Extras] = {}
+    for sheet in sheets:
+        part = parts.get(attribute(sheet, "id") or "", ("", ""))[1]
+        if part in archive.parts:
+            found[sheet.get("name", "")] = _extras(archive, part, notes)
+    return found
+
+
+def _extras(archive: Archive, part: str, notes: list[str]) -> _Extras:
+    own = _Extras(unsolved=sum(1 for _ in _UNSOLVED.finditer(archive.head(part, _HEAD))))
+    try:
+        beside = links(archive, part)
+        for kind, target in beside.values():
+            if kind == "drawing":
+                drawings = Drawings(archive, links(archive, target), notes)
+                for node in drawings.part(target).iter():
+                    tag = local(node)
+                    if tag == "txBody":
+                        own.lines += filter(None, map(words, every(node, "p")))
+                    elif tag == "graphicData":
+                        # The values of charts are in cells.
+                        whole = node.get("uri", "").endswith("diagram")
+                        said = drawings.lines(node)
+                        own.lines += [line for line, row in said if line and (whole or not row)]
+    except UnreadableFile as error:
+        notes.append(error.problem)
+    return own

@@ -10,12 +10,11 @@ from xml.etree.ElementTree import Element
 
 from milepost.errors import UnreadableFile
 from milepost.text.readers import metadata
-from milepost.text.readers.archive import Archive, attribute, every, local
+from milepost.text.readers.archive import Archive, attribute, every, local, number
 from milepost.text.readers.builder import TextBuilder
-from milepost.text.readers.drawings import Drawings, words
 from milepost.text.readers.grid import Cell, Grid
 from milepost.text.readers.numbering import numeral
-from milepost.text.readers.office import Links, main_part
+from milepost.text.readers.office import Drawings, Links, main_part, words
 from milepost.text.readers.office import links as links_of
 from milepost.text.readers.shapes import TITLES, ordered, places
 from milepost.text.readers.shapes import shapes as found
@@ -36,14 +35,14 @@ def read_slides(data: bytes, name: str, source: str | None) -> Document:
     slides = _slides(archive)
     text = TextBuilder()
     notes: list[str] = []
-    for number, part in enumerate(slides, 1):
+    for count, part in enumerate(slides, 1):
         try:
             slide = archive.xml(part)
             links = links_of(archive, part)
         except UnreadableFile as error:
-            notes.append(f"slide {number}: {error.problem}")
+            notes.append(f"slide {count}: {error.problem}")
             continue
-        text.place("slide", str(number))
+        text.place("slide", str(count))
         _Slide(archive, links, text, notes).read(slide)
     if slides and len(notes) >= len(slides) and not text.text:
         raise UnreadableFile(f"{name} has no slide that can be read", "save it again")
@@ -51,7 +50,6 @@ def read_slides(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _slides(archive: Archive) -> list[str]:
-    """List the parts of the slides in the order of the deck."""
     main = main_part(archive)
     deck = main[0] if main is not None else _DECK
     links = links_of(archive, deck)
@@ -90,15 +88,14 @@ class _Slide:
         if kind in TITLES:
             self._text.add(" ".join(paragraphs), level=TITLES[kind])
             return
-        for number, said in enumerate(paragraphs):
-            self._text.add(said, close=number > 0)
+        for place, said in enumerate(paragraphs):
+            self._text.add(said, close=place > 0)
 
     def _frame(self, frame: Element) -> None:
-        """Add a table, a chart or a diagram."""
         grid = Grid()
         header = any(_is_set(look, "firstRow") for look in every(frame, "tblPr"))
-        for number, row in enumerate(every(frame, "tr")):
-            grid.add(_cells(row), header=header and not number)
+        for place, row in enumerate(every(frame, "tr")):
+            grid.add(_cells(row), header=header and not place)
         grid.write(self._text)
         for line, close in self._drawings.lines(frame):
             self._text.add(line, close=close)
@@ -109,16 +106,11 @@ def _cells(row: Element) -> Iterator[Cell]:
     for cell in every(row, "tc"):
         if not (_is_set(cell, "hMerge") or _is_set(cell, "vMerge")):
             text = " ".join(filter(None, map(words, every(cell, "p"))))
-            yield text, _count(cell, "gridSpan"), _count(cell, "rowSpan")
+            yield text, number(cell.get("gridSpan"), 1), number(cell.get("rowSpan"), 1)
 
 
 def _is_set(cell: Element, key: str) -> bool:
     return cell.get(key) in ("1", "true")
-
-
-def _count(cell: Element, key: str) -> int:
-    said = cell.get(key, "1")
-    return int(said) if said.isdigit() and len(said) < 6 else 1
 
 
 def _paragraphs(shape: Element) -> Iterator[str]:
@@ -129,22 +121,22 @@ def _paragraphs(shape: Element) -> Iterator[str]:
         if not said:
             continue
         properties = next((each for each in node if local(each) == "pPr"), None)
-        depth = int(properties.get("lvl", "0")) if properties is not None else 0
+        depth = number(properties.get("lvl"), 0) if properties is not None else 0
         counted = every(properties, "buAutoNum") if properties is not None else []
         counts = {level: count for level, count in counts.items() if level <= depth}
         if not counted:
             counts.pop(depth, None)
             yield said
             continue
-        start = int(counted[0].get("startAt", "1"))
-        counts[depth] = number = counts.get(depth, start - 1) + 1
-        yield f"{_numbered(number, counted[0].get('type', ''))} {said}"
+        start = number(counted[0].get("startAt"), 1)
+        counts[depth] = count = counts.get(depth, start - 1) + 1
+        yield f"{_numbered(count, counted[0].get('type', ''))} {said}"
 
 
-def _numbered(number: int, kind: str) -> str:
+def _numbered(count: int, kind: str) -> str:
     """Write the number of an item: ``arabicPeriod`` is 1., ``alphaLcParenBoth`` is (a)."""
     letters = next((sign for name, sign in _LETTERS.items() if kind.startswith(name)), "1")
-    said = numeral(number, letters)
+    said = numeral(count, letters)
     if kind.endswith("ParenBoth"):
         return f"({said})"
     return f"{said})" if kind.endswith("ParenR") else f"{said}."
@@ -154,6 +146,5 @@ _LETTERS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
 
 
 def _placeholder(shape: Element) -> str | None:
-    """Return the placeholder type of a shape; None if it is not a placeholder of the layout."""
     found = every(shape, "ph")
     return found[0].get("type", "body") if found else None

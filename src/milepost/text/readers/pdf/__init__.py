@@ -7,14 +7,12 @@ Bytes of a file in, a ``Document`` out. Reading order of the files:
     glyphs    a page → its characters with positions; the only file that calls pdfium for text
     native    calls of pdfium with plain handles
     annotations  form fields and typed notes → part of the page
-    hidden    characters that cannot be seen        contrast  the drawn page, to see that
+    hidden    characters that cannot be seen        picture  the drawn page, to see that
     records   what a printed line holds
     lines     characters → printed lines            repair  lines written in pieces → one
-    tracking  words whose letters stand apart → words
     columns   lines → columns                       rows  lines of one column → order
     page      one page with all this; its body size
-    furniture running heads and page numbers → dropped, but for the first copy
-    margins   numbers of lines → dropped
+    furniture running heads, page numbers and numbers of lines → dropped, but for the first copy
     headings  bookmarks and large type → headings
     breaks    two lines → one paragraph or not      line_joiner  hyphens, spaces
     join      pages → the text, and where each printed line went

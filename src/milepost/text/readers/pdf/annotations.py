@@ -6,10 +6,11 @@ page that it holds in memory; the file stays as it is.
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
-_SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
+from milepost.text.readers.pdf.native import text_of
+
+_SHOWS_TEXT = ("Tj", "TJ", "'", '"')
 _NOT_SHOWN = 2 | 32  # flags: hidden, not viewed
 
 
@@ -51,37 +52,18 @@ def _is_typed(pdfium: Any, page: Any, number: int) -> bool:
             return False
         if kind == pdfium.FPDF_ANNOT_WIDGET and not _has_value(pdfium, annotation):
             return False
-        shown = _look(pdfium, annotation)
+        normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
+        instructions = text_of(pdfium.FPDFAnnot_GetAP, annotation, normal)
         # A stamp or check mark may hold its text in a part of its own.
-        return any(sign in shown for sign in _SHOWS_TEXT) or b" Do" in shown
+        return any(sign in instructions for sign in _SHOWS_TEXT) or " Do" in instructions
     finally:
         pdfium.FPDFPage_CloseAnnot(annotation)
 
 
 def _has_value(pdfium: Any, annotation: Any) -> bool:
     """Whether a form field is filled in; it may have its value in the field it belongs to."""
-    if _string(pdfium, annotation, b"V"):
+    if text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"V"):
         return True
     if pdfium.FPDFAnnot_HasKey(annotation, b"AS"):
-        return _string(pdfium, annotation, b"AS") not in ("", "Off")
+        return text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"AS") not in ("", "Off")
     return bool(pdfium.FPDFAnnot_HasKey(annotation, b"Parent"))
-
-
-def _string(pdfium: Any, annotation: Any, key: bytes) -> str:
-    size = pdfium.FPDFAnnot_GetStringValue(annotation, key, None, 0)
-    if size <= 2:
-        return ""
-    buffer = (ctypes.c_ushort * (size // 2 + 1))()
-    pdfium.FPDFAnnot_GetStringValue(annotation, key, buffer, size)
-    return bytes(buffer)[: size - 2].decode("utf-16-le", "ignore")
-
-
-def _look(pdfium: Any, annotation: Any) -> bytes:
-    """Return the instructions that draw an annotation."""
-    normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
-    size = pdfium.FPDFAnnot_GetAP(annotation, normal, None, 0)
-    if size <= 2:
-        return b""
-    buffer = (ctypes.c_ushort * (size // 2 + 1))()
-    pdfium.FPDFAnnot_GetAP(annotation, normal, buffer, size)
-    return bytes(buffer)[:size].decode("utf-16-le", "ignore").encode("latin-1", "ignore")

@@ -117,7 +117,6 @@ def from_source(source: str) -> Callable[[], bytes]:
 def _boxes(
     rows: NDArray[np.int32], start: int, end: int, document: Any, *, keep_hidden: bool
 ) -> Iterator[tuple[int, Box]]:
-    """Yield for each line its offset, and the box of what is in the span."""
     for number in dict.fromkeys(rows[:, 2].tolist()):
         page, glyphs = load_page(document, number - 1, keep_hidden=keep_hidden, ink=True)
         for first, last, _, place in rows[rows[:, 2] == number].tolist():

@@ -167,7 +167,6 @@ def is_item(text: str) -> bool:
 
 
 def _stacked(a: Line, b: Line) -> bool:
-    """Whether ``b`` is below ``a`` and overlaps it horizontally."""
     if b.base - a.base <= 0.55 * min(a.size, b.size):
         return False
     shared = min(a.right, b.right) - max(a.left, b.left)

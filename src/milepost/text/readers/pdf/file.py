@@ -1,4 +1,4 @@
-"""Open the bytes of a PDF, or raise an error that says why that is not possible."""
+"""Open the bytes of a PDF, or say why that is not possible; read what it says of itself."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from milepost.errors import UnreadableFile
+from milepost.properties import Properties, iso_date
+from milepost.text.readers import metadata
+from milepost.text.readers.pdf.native import text_of
 
 _HEADER_WITHIN = 1024  # readers accept other bytes before "%PDF-" up to this offset
 
@@ -68,3 +71,23 @@ def _refusal(name: str) -> UnreadableFile:
             f"{name} is encrypted in a way that cannot be read", "save a copy without encryption"
         )
     return UnreadableFile(f"{name} is damaged or truncated", "download it again")
+
+
+def read_properties(document: Any) -> Properties:
+    """The properties of an open document; the lock of ``glyphs`` must be held."""
+    import pypdfium2.raw as pdfium
+
+    def said(key: str) -> str | None:
+        try:
+            return str(document.get_metadata_value(key)) or None
+        except (ValueError, OSError):  # half a character
+            return None
+
+    return metadata.properties(
+        title=said("Title"),
+        author=said("Author"),
+        date=iso_date(said("CreationDate") or "") or iso_date(said("ModDate") or ""),
+        language=text_of(pdfium.FPDFCatalog_GetLanguage, document.raw),
+        keywords=said("Keywords"),
+        own={"subject": said("Subject")},
+    )

@@ -16,8 +16,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 
-from milepost.text.readers.pdf.margins import drop_line_numbers
 from milepost.text.readers.pdf.page import Page, body_size
 from milepost.text.readers.pdf.records import Line
 
@@ -230,3 +230,56 @@ def _outermost(page: Page, line: Line) -> bool:
         and not _in_row(x, line)
         for x in page.frame.lines
     )
+
+
+_NUMBER = re.compile(r"\d{1,4}")
+_LEAST = 4  # numbers on a page
+_LEVEL = 0.3  # of the size: baselines this near are one
+_RUNNING = 0.4  # share of the lines that begin inside of a sentence: fewer are items of a list
+
+
+def drop_line_numbers(page: Page) -> None:
+    """Drop the numbers that count the lines of a page, each or every fifth.
+
+    They stand in one column, left or right of all text, count by one step, and the lines beside
+    them are running text, not the rows of a table or the items of a list.
+    """
+    numbers = [line for line in page.frame.lines if _NUMBER.fullmatch(line.text)]
+    if len(numbers) < _LEAST:
+        return
+    columns: dict[tuple[str, int], list[Line]] = defaultdict(list)
+    for line in numbers:
+        columns["left", round(line.left / 3)].append(line)
+        columns["right", round(line.right / 3)].append(line)
+    for column in sorted(columns.values(), key=len, reverse=True):
+        own = [line for line in column if id(line) not in page.dropped]
+        if len(own) >= _LEAST and _counts(own) and _beside_text(page, own):
+            page.dropped.update(map(id, own))
+
+
+def _counts(column: list[Line]) -> bool:
+    column.sort(key=lambda line: line.base)
+    steps = {int(b.text) - int(a.text) for a, b in pairwise(column)}
+    return len(steps) == 1 and 0 < next(iter(steps)) <= 10
+
+
+def _beside_text(page: Page, column: list[Line]) -> bool:
+    own = set(map(id, column))
+    rest = [
+        line
+        for line in page.frame.lines
+        if id(line) not in own
+        and line.angle == column[0].angle
+        and any(map(str.isalpha, line.text))
+    ]
+    left, right = min(x.left for x in column), max(x.right for x in column)
+    rows = [[x for x in rest if abs(x.base - n.base) < _LEVEL * x.size] for n in column]
+    if sum(len(row) == 1 for row in rows) < 0.9 * len(rows):
+        return False
+    beside = [row[0] for row in rows if row]
+    if not (all(x.left > right for x in beside) or all(x.right < left for x in beside)):
+        return False
+    top, bottom = column[0].base, column[-1].base
+    between = [x for x in rest if top <= x.base <= bottom]
+    running = sum(x.text[0].islower() for x in between)
+    return running >= _RUNNING * max(1, len(between) - 1)

@@ -13,7 +13,6 @@ import math
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -322,17 +321,10 @@ def _are_bold(
 
 
 def _is_bold(pdfium: Any, text: Any, index: int, name: Any) -> bool:
+    """Whether the name of a font says that it is bold."""
     flags = ctypes.c_int()
     length = pdfium.FPDFText_GetFontInfo(text, index, name, len(name), ctypes.byref(flags))
-    if not 0 < length <= len(name):
-        return False
-    return _names_bold(name.value)
-
-
-@lru_cache(maxsize=1024)
-def _names_bold(name: bytes) -> bool:
-    """Whether a font's name says that it is bold."""
-    font = name.decode("utf-8", "replace").lower()
+    font = name.value.decode("utf-8", "replace").lower() if 0 < length <= len(name) else ""
     return any(mark in font for mark in ("bold", "black", "heavy", "cmbx", "demi"))
 
 

@@ -15,8 +15,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from milepost.text.readers.pdf.contrast import PALE, on_white, seen
 from milepost.text.readers.pdf.native import HANDLE, INT, address, plain
+from milepost.text.readers.pdf.picture import PALE, on_white, seen
 from milepost.types import Mark
 
 if TYPE_CHECKING:
@@ -86,9 +86,7 @@ class HiddenText:
 def hidden_parts(lines: Sequence[Line], kinds: NDArray[np.int8]) -> dict[int, tuple[int, int]]:
     """Index of each line with hidden text, and the places of its first and last hidden character.
 
-    Args:
-        lines: the lines of a page, with the glyph of each character.
-        kinds: ``(glyphs,)``, a code of ``KINDS`` for each.
+    ``kinds`` is ``(glyphs,)``, a code of ``KINDS`` for each.
     """
     parts = {}
     for number, line in enumerate(lines):
@@ -99,12 +97,7 @@ def hidden_parts(lines: Sequence[Line], kinds: NDArray[np.int8]) -> dict[int, tu
 
 
 def hidden_marks(printed: Sequence[Printed], pages: Mapping[int, Page]) -> Iterator[Mark]:
-    """Where the hidden text stands that was kept: one mark a line that holds some.
-
-    Args:
-        printed: the lines of the document's text.
-        pages: its pages by number.
-    """
+    """Where the hidden text stands that was kept: one mark a line that holds some."""
     for start, _, page, place in printed:
         part = pages[page].hidden.get(place)
         if part is not None:
@@ -117,11 +110,7 @@ def hidden_kinds(
 ) -> tuple[NDArray[np.int8], float]:
     """Say of each character whether it can be seen; the lock must be held.
 
-    Args:
-        pdfium: the library.
-        page: the page.
-        glyphs: its characters.
-        turn: quarter turns of the page as a viewer shows it.
+    ``turn`` are the quarter turns of the page as a viewer shows it.
 
     Returns:
         ``(n,)`` codes of ``KINDS``, 0 for spaces; and the share of the page that pictures cover.
@@ -204,7 +193,6 @@ def _objects(pdfium: Any, page: Any) -> _Objects:
 
 
 def _area(pdfium: Any, item: int) -> float:
-    """What an object covers, in square points."""
     sides = (ctypes.c_float * 4)()
     places = [ctypes.addressof(sides) + 4 * number for number in range(4)]
     if not plain(pdfium.FPDFPageObj_GetBounds, INT, HANDLE, *[HANDLE] * 4)(item, *places):

@@ -114,7 +114,6 @@ def _flows(page: Page, size: float) -> tuple[list[list[Line]], list[list[Line]]]
 
 
 def _paragraphs(page: int, flow: Flow, headings: dict[int, Heading]) -> list[_Paragraph]:
-    """Split a flow into paragraphs, rows, items and headings."""
     made: list[_Paragraph] = []
     row: list[Line] = []
     lead: float | None = None
@@ -171,15 +170,10 @@ def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
                 seen = page
             text, joint = line.text, ""
             if k + 1 < len(lines):
-                dropped, joint = _joint(joiner, line, lines[k + 1])
+                _, after, between = lines[k + 1]
+                cell = between is Break.CELL
+                dropped, joint = (0, " ") if cell else joiner.join(line.text, after.text)
                 text = text[: len(text) - dropped]
             out.printed.append((out.length, out.length + len(text), page, places[id(line)]))
             out.add(text + joint)
     return out
-
-
-def _joint(joiner: LineJoiner, line: Line, following: tuple[int, Line, Break]) -> tuple[int, str]:
-    _, after, between = following
-    if between is Break.CELL:
-        return 0, " "
-    return joiner.join(line.text, after.text)

@@ -59,9 +59,5 @@ def _part(value: str, low: float, high: float) -> Box:
     page, left, top, right, bottom = value.split()
     width = float(right) - float(left)
     return Box(
-        int(page),
-        float(left) + low * width,
-        float(top),
-        float(left) + high * width,
-        float(bottom),
+        int(page), float(left) + low * width, float(top), float(left) + high * width, float(bottom)
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from milepost.text.readers.pdf.glyphs import Glyphs, right_to_left
 from milepost.text.readers.pdf.records import Frame, Line
 from milepost.text.readers.pdf.repair import WORD_GAP, repaired, with_scripts
-from milepost.text.readers.pdf.tracking import unspaced as _unspace
+from milepost.text.readers.pdf.repair import unspaced as _unspace
 from milepost.text.readers.scripts import END, LOWERED, RAISED
 
 if TYPE_CHECKING:

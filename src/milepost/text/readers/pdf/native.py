@@ -12,6 +12,8 @@ from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
+_MAX_BYTES = 1 << 26
+
 HANDLE, INT = ctypes.c_void_p, ctypes.c_int
 
 
@@ -28,6 +30,16 @@ def _at(function: int, result: Any, arguments: tuple[Any, ...]) -> Any:
 def address(item: Any) -> int:
     """Return the address of a handle or a function."""
     return ctypes.cast(item, ctypes.c_void_p).value or 0
+
+
+def text_of(function: Any, *arguments: Any) -> str:
+    """Call a function that puts a text in UTF-16 at a place; empty if it is over 64 MB."""
+    size = function(*arguments, None, 0)
+    if not 2 < size <= _MAX_BYTES:
+        return ""
+    buffer = (ctypes.c_ushort * (size // 2 + 1))()
+    function(*arguments, buffer, size)
+    return bytes(buffer)[: size - 2].decode("utf-16-le", "ignore")
 
 
 def fill(function: Any, handle: int, numbers: Iterable[int], *places: Iterable[int]) -> None:

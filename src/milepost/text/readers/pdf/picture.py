@@ -1,13 +1,16 @@
-"""Draw a page of a PDF as an array of grey values."""
+"""Draw a page of a PDF as an array of grey values, and see from it which characters show."""
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from milepost.text.readers.pdf.glyphs import Glyphs
 
 
 def draw(
@@ -42,3 +45,77 @@ def draw(
     finally:
         pdfium.FPDFBitmap_Destroy(bitmap)
     return np.frombuffer(data, np.uint8).reshape(height, stride)[:, :width]
+
+
+PALE = 235  # of 255: what is paler looks white
+_DIFFERENT = 30  # of 255: a letter that changes a pixel by less is hardly seen
+_MAX_SIDE = 1600  # pixels of the picture of a page
+
+
+def on_white(
+    pdfium: Any, page: Any, glyphs: Glyphs, turn: int, chosen: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Say which of the chosen characters stand where the page is white, letters included."""
+    import numpy as np
+
+    window = _Window(glyphs, chosen)
+    picture = window.draw(pdfium, page, turn)
+    # The letters of white text on a dark place cover less than half of it.
+    return np.array([np.median(part) >= PALE for part in window.parts(picture)], np.bool_)
+
+
+def seen(
+    pdfium: Any,
+    page: Any,
+    glyphs: Glyphs,
+    turn: int,
+    chosen: NDArray[np.int64],
+    items: Sequence[int],
+) -> NDArray[np.bool_]:
+    """Say which of the chosen characters are missed if the objects that draw them are left out.
+
+    ``turn`` are the quarter turns of the page as a viewer shows it, ``items`` the addresses of the
+    objects that draw the characters.
+    """
+    import numpy as np
+
+    window = _Window(glyphs, chosen)
+    whole = window.draw(pdfium, page, turn).astype(np.int16)
+    objects = [ctypes.cast(item, pdfium.FPDF_PAGEOBJECT) for item in items if item > 0]
+    for each in objects:
+        pdfium.FPDFPageObj_SetIsActive(each, False)
+    try:
+        rest = window.draw(pdfium, page, turn)
+    finally:
+        for each in objects:
+            pdfium.FPDFPageObj_SetIsActive(each, True)
+    change = np.abs(whole - rest)
+    return np.array([part.max() > _DIFFERENT for part in window.parts(change)], np.bool_)
+
+
+class _Window:
+    """The part of a page's picture that holds some characters, and the place of each in it."""
+
+    def __init__(self, glyphs: Glyphs, chosen: NDArray[np.int64]) -> None:
+        import numpy as np
+
+        scale = min(1.0, _MAX_SIDE / max(glyphs.width, glyphs.height, 1.0))
+        self._size = max(1, round(scale * glyphs.width)), max(1, round(scale * glyphs.height))
+        boxes = glyphs.cell[chosen] * scale
+        low = np.floor(np.clip(boxes[:, :2], 0, np.array(self._size) - 1)).astype(np.int64)
+        high = np.ceil(np.clip(boxes[:, 2:], 1, self._size)).astype(np.int64)
+        high = np.maximum(high, low + 1)
+        left, top = low.min(axis=0).tolist()
+        right, bottom = high.max(axis=0).tolist()
+        self._window = left, top, right, bottom
+        self._low, self._high = low - (left, top), high - (left, top)
+
+    def draw(self, pdfium: Any, page: Any, turn: int) -> NDArray[np.uint8]:
+        """Draw the part; the page may have been turned to read the text."""
+        pdfium.FPDFPage_SetRotation(page, turn)
+        return draw(pdfium, page, self._size, self._window)
+
+    def parts(self, picture: NDArray[Any]) -> list[NDArray[Any]]:
+        """Cut out the place of each character."""
+        places = zip(self._low.tolist(), self._high.tolist(), strict=True)
+        return [picture[y0:y1, x0:x1] for (x0, y0), (x1, y1) in places]

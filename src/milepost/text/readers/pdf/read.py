@@ -10,14 +10,13 @@ from milepost.text import recognition
 from milepost.text.readers.pdf import line_boxes, scans
 from milepost.text.readers.pdf.boxes import from_source, locator
 from milepost.text.readers.pdf.boxes import line_boxes as boxes_of_lines
-from milepost.text.readers.pdf.file import open_pdf
+from milepost.text.readers.pdf.file import open_pdf, read_properties
 from milepost.text.readers.pdf.furniture import mark_furniture
 from milepost.text.readers.pdf.glyphs import PDFIUM
 from milepost.text.readers.pdf.headings import find_headings, read_outline
 from milepost.text.readers.pdf.hidden import HiddenText, hidden_marks
 from milepost.text.readers.pdf.join import Joined, join_pages
 from milepost.text.readers.pdf.page import Page, load_page, named
-from milepost.text.readers.pdf.properties import read_properties
 from milepost.types import READ_DEFAULTS, Box, Document, Mark, OnPage, ReadOptions
 
 Outline = list[tuple[int, str, int]]
@@ -25,8 +24,6 @@ Outline = list[tuple[int, str, int]]
 
 
 class _Loaded:
-    """The pages of a file as they were found."""
-
     def __init__(self, data: bytes, name: str, *, keep_hidden: bool) -> None:
         self.pages: dict[int, Page] = {}
         self.scanned: list[int] = []
@@ -79,7 +76,7 @@ def read_pdf(
     if not any(page.frame.lines for page in pages.values()):
         raise _no_text(name, loaded, pictures)
     joined = assembled(list(pages.values()), loaded.outline)
-    marks = _marks(joined, hidden_marks(joined.printed, pages))
+    marks = marks_of(joined, hidden_marks(joined.printed, pages))
     text = "".join(joined.parts)
     if pictures:
         with PDFIUM, open_pdf(data, name) as document:
@@ -119,7 +116,8 @@ def with_lines(marks: Iterable[Mark], boxes: Iterable[tuple[int, Box]]) -> tuple
     return tuple(sorted([*marks, *lines], key=lambda mark: mark.offset))
 
 
-def _marks(joined: Joined, hidden: Iterable[Mark]) -> tuple[Mark, ...]:
+def marks_of(joined: Joined, hidden: Iterable[Mark] = ()) -> tuple[Mark, ...]:
+    """Make the marks of pages and headings."""
     marks = [*hidden]
     marks += [Mark(offset, "page", str(page)) for page, offset in joined.pages]
     marks += [Mark(at, "heading", head.title, head.level) for at, head in joined.headings]
@@ -142,7 +140,6 @@ def _no_text(name: str, loaded: _Loaded, pictures: Sequence[int]) -> UnreadableF
 
 
 def _notes(loaded: _Loaded, pictures: Sequence[int], *, kept: bool) -> Iterable[str]:
-    """What could not be read, and what was read in another way than usual."""
     if pictures:
         yield f"{named(pictures)} text recognised from a picture"
     elif loaded.scanned:

@@ -44,7 +44,7 @@ def boxes_of_span(
     Args:
         data: the file that the text was read from.
         name: of the document, for messages.
-        text: the whole text.
+        text: the whole text, of which ``span`` is a part.
         marks: its pages.
         span: start and end in the text.
         keep_hidden: whether hidden text was kept when the text was read.
