@@ -175,7 +175,7 @@ class LanceStore:
         await self._log.add(write.event(writer.noted(), kind, sequence, document, **more))
 
 
-def erase(address: str, *, patience_s: float) -> None:
+def erase_tables(address: str, *, patience_s: float) -> None:
     """Remove the tables of an index, and nothing else.
 
     Raises:

@@ -213,7 +213,7 @@ class PostgresStore:
         return True
 
 
-def erase(url: str, *, patience_s: float) -> None:
+def erase_schema(url: str, *, patience_s: float) -> None:
     """Remove the tables of an index, and nothing else.
 
     Raises:
