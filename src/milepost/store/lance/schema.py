@@ -14,7 +14,8 @@ from typing import Any
 import lancedb
 import pyarrow as pa
 
-from milepost.errors import NewerSchema, NotAnIndex, OldSchema, WrongModel
+from milepost.errors import NotAnIndex
+from milepost.store.check import check_model, check_version
 from milepost.store.lance.address import Address
 from milepost.store.lance.loop import together
 
@@ -166,24 +167,14 @@ def check(found: Any, address: Address, fingerprint: str, dimensions: int) -> st
     }
     if not held.get("milepost", "").isdecimal():
         raise NotAnIndex(f"{address.label} holds other tables", "an address with nothing there")
-    version = int(held["milepost"])
-    told = f"(schema {version}, this one reads {VERSION})"
-    if version > VERSION:
-        raise NewerSchema(
-            f"{address.label} was written by a newer Milepost {told}", "pip install -U milepost"
-        )
-    if version < VERSION:
-        raise OldSchema(
-            f"{address.label} was written by an older Milepost {told}",
-            "milepost index PATH… --db ADDRESS --rebuild",
-        )
-    if (held["fingerprint"], held["dimensions"]) != (fingerprint, str(dimensions)):
-        raise WrongModel(
-            f"{address.label} was made by another model "
-            f"(fingerprint {held['fingerprint']}, the model in use has {fingerprint})",
-            "--model with the model it was made with, or another address",
-            held["fingerprint"],
-        )
+    rebuild = "milepost index PATH… --db ADDRESS --rebuild"
+    check_version(int(held["milepost"]), VERSION, address.label, rebuild)
+    check_model(
+        (held["fingerprint"], int(held["dimensions"])),
+        (fingerprint, dimensions),
+        address.label,
+        "--model with the model it was made with, or another address",
+    )
     return held["made"]
 
 
