@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-FILE = click.Path(path_type=Path, dir_okay=False)
-FOLDER = click.Path(path_type=Path, file_okay=False)
-FOLDER.name = "folder"  # help shows it as FOLDER
-
 DB = Path(".milepost")
 """Default folder of the index, in the current folder."""
 
@@ -52,14 +48,6 @@ class Settings:
     quiet: bool = False
     debug: bool = False
     precision: Arithmetic | None = None
-
-
-code_option = click.option(
-    "--code",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    multiple=True,
-    help="Python file that registers poolings (milepost_lab.pooling.register); it is run.",
-)
 
 
 def say(line: str) -> None:
