@@ -32,6 +32,8 @@ from milepost.store.postgres.candidates import (
     tokens,
 )
 from milepost.store.postgres.session import Asked, Rows, Session
+from milepost.store.records import KEYS, document_info, in_order
+from milepost.store.strings import unescape
 from milepost.store.tokens import token
 from milepost.types import Mark
 
@@ -41,6 +43,7 @@ TOTALS: Asked = (
     {},
 )
 
+_KEYS: Asked = KEYS, {}
 
 _LISTS = (
     "SELECT term, string_agg(int8send(document), ''::bytea), "
@@ -94,22 +97,22 @@ class PostgresSnapshot(Snapshot):
     def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
         """The documents that own rows, each once, in their order."""
         infos = self._infos(self._session.ask(records.owning(rows))[0])
-        return records.in_order(infos, rows)
+        return in_order(infos, rows)
 
     def keys(self) -> frozenset[str]:
         """Keys of the documents' properties, and ``document``; none without documents."""
-        return frozenset(key for (key,) in self._session.ask(records.KEYS)[0])
+        return frozenset(key for (key,) in self._session.ask(_KEYS)[0])
 
     def _ask(self, among: DocumentSelection, *queries: Asked) -> list[Rows]:
         """Ask, and in the same round trip for the keys that a filter may have."""
         if not among.asks_for_keys:
             return self._session.ask(*queries)
-        *found, keys = self._session.ask(*queries, records.KEYS)
+        *found, keys = self._session.ask(*queries, _KEYS)
         among.check_keys(lambda: [key for (key,) in keys])
         return found
 
     def _infos(self, found: Rows) -> list[DocumentInfo]:
-        infos = [records.info(record) for record in found]
+        infos = [document_info(record, unescape) for record in found]
         self._known |= {info.id: info for info in infos}
         return infos
 

@@ -11,17 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.filters.patterns import has_characters, sqlite_glob
-from milepost.properties import Properties
 from milepost.store.base import DocumentInfo, DocumentSelection
 from milepost.store.conditions import ALWAYS, HEAD, Dialect
 from milepost.store.conditions import condition as filtered
+from milepost.store.records import COLUMNS, KEYS, document_info, in_order
 from milepost.store.sqlite.vectors import numbers
 from milepost.store.sqlite.write import escape, unescape
 
-_RECORD = (
-    "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes, options, "
-    "properties"
-)
+_RECORD = ", ".join(COLUMNS)
 
 
 def _pattern(pattern: str) -> tuple[str, str]:
@@ -51,7 +48,7 @@ def select(connection: sqlite3.Connection, among: DocumentSelection) -> list[Doc
     found = connection.execute(
         f"SELECT {_RECORD} FROM documents WHERE {condition} ORDER BY first, id", values
     )
-    return [_info(record) for record in found]
+    return [document_info(each, unescape) for each in found]
 
 
 def ranges(connection: sqlite3.Connection, among: DocumentSelection) -> NDArray[np.int64]:
@@ -73,19 +70,12 @@ def owners(connection: sqlite3.Connection, rows: NDArray[np.int64]) -> list[Docu
         "ORDER BY first",
         (json.dumps(rows.tolist()),),
     )
-    infos = [_info(record) for record in found]
-    firsts = np.array([info.first for info in infos], np.int64)
-    at = np.searchsorted(firsts, rows, side="right") - 1
-    return [infos[place] for place in dict.fromkeys(at.tolist())]
+    return in_order([document_info(each, unescape) for each in found], rows)
 
 
 def keys(connection: sqlite3.Connection) -> frozenset[str]:
-    """The keys of facts; the index is asked for the next one each time."""
-    found = connection.execute(
-        "WITH RECURSIVE known (key) AS (SELECT min(key) FROM facts UNION ALL "
-        "SELECT (SELECT min(key) FROM facts WHERE key > known.key) FROM known "
-        "WHERE known.key IS NOT NULL) SELECT key FROM known WHERE key IS NOT NULL"
-    )
+    """The keys of facts."""
+    found = connection.execute(KEYS)
     return frozenset(key for (key,) in found)
 
 
@@ -114,21 +104,3 @@ def _spelled(names: Iterable[str]) -> tuple[list[str], dict[str, str | bytes]]:
         else:
             odd[f"name{len(odd)}"] = each
     return plain, odd
-
-
-def _info(record: tuple[Any, ...]) -> DocumentInfo:
-    number, name, source, digest, size, mtime, characters, count, first = record[:9]
-    notes, options, properties = record[9:]
-    return DocumentInfo(
-        name=unescape(name),
-        source=None if source is None else unescape(source),
-        hash=unescape(digest),
-        signature=None if size is None else (size, mtime),
-        characters=characters,
-        sentences=count,
-        first=first,
-        notes=tuple(json.loads(notes)) if notes != "[]" else (),
-        id=number,
-        options=options,
-        properties=Properties.stored(properties),
-    )
