@@ -53,12 +53,6 @@ def check_vector(vector: NDArray[np.float32], dimensions: int) -> None:
 def check_version(version: int, ours: int, label: str, rebuild: str) -> None:
     """Refuse an index of another version of the tables.
 
-    Args:
-        version: of the index.
-        ours: the one that this Milepost reads.
-        label: names the index.
-        rebuild: the command that makes it anew.
-
     Raises:
         NewerSchema: a newer Milepost has written it.
         OldSchema: an older one.

@@ -142,7 +142,6 @@ class MemoryStore:
         """Nothing: every search is exact."""
 
     def close(self) -> None:
-        """Let go of everything; the store cannot be used afterwards."""
         with self._lock:
             self._closed = True
             self._live, self._rows, self._dead, self._state = {}, {}, 0, None
@@ -213,7 +212,6 @@ class _MemorySnapshot(ListedSnapshot):
     def similarity(
         self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
     ) -> NDArray[np.float32]:
-        """See ``LocalSnapshot.similarity``."""
         check_vector(vector, self._dimensions)
         return _dot(self.vectors(documents), vector)
 
@@ -239,7 +237,6 @@ class _MemorySnapshot(ListedSnapshot):
         n: int,
         ranges: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """See ``LocalSnapshot.candidates``."""
         documents = self.documents() if ranges is None else self.owners(ranges[:, 0])
         rows, score = _rows_of(documents), self.similarity(vector, documents)
         nearest = rows[np.lexsort((rows, -score))[: max(n, 0)]]

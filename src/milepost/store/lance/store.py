@@ -176,12 +176,7 @@ class LanceStore:
 
 
 def erase_tables(address: str, *, patience_s: float) -> None:
-    """Remove the tables of an index, and nothing else.
-
-    Raises:
-        NotAnIndex: there is none at this address.
-        StoreError: the storage cannot be reached, or refuses it.
-    """
+    """Remove the tables of an index, and nothing else."""
     place = parse(address, patience_s)
     with translated(place):
         wait(schema.erase(place))

@@ -103,18 +103,7 @@ _RACES = (
 def ready(
     connection: Connection, address: Address, fingerprint: str, dimensions: int, *, create: bool
 ) -> str:
-    """Make and check the tables, in one transaction; give pgvector's schema.
-
-    Args:
-        connection: outside of a transaction.
-        address: of the index.
-        fingerprint: of the model.
-        dimensions: of its vectors.
-        create: make the tables where there are none.
-
-    Raises:
-        StoreError: see ``check`` and ``check_server``.
-    """
+    """Make and check the tables, in one transaction; give pgvector's schema."""
     for left in reversed(range(_TRIES)):
         try:
             with connection.transaction():
@@ -195,14 +184,7 @@ def _create_parted(
 def check(
     connection: psycopg.Connection[Any], address: Address, fingerprint: str, dimensions: int
 ) -> None:
-    """Make sure that the tables are an index of this version and model.
-
-    Raises:
-        NotAnIndex: there is none.
-        NewerSchema: a newer Milepost has written it.
-        OldSchema: an older one.
-        WrongModel: its vectors are another model's.
-    """
+    """Make sure that the tables are an index of this version and model."""
     version = _version(connection, address)
     if version is None:
         raise NotAnIndex(f"{address.label} holds no index", "milepost index PATH --db ADDRESS")
@@ -258,11 +240,7 @@ def _create_extension(connection: psycopg.Connection[Any], address: Address) -> 
 
 
 def erase(connection: psycopg.Connection[Any], address: Address) -> None:
-    """Remove the tables of an index of any version, and the schema where nothing else is in it.
-
-    Raises:
-        NotAnIndex: there is none.
-    """
+    """Remove the tables of an index of any version, and the schema where nothing else is in it."""
     with connection.transaction():
         _alone(connection)
         if _version(connection, address) is None:

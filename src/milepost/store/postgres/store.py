@@ -93,7 +93,6 @@ class PostgresStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[PostgresSnapshot]:
-        """Hold the newest committed state for the length of a ``with`` block."""
         if self._pool is None:
             raise StoreError(f"the index {self._address.label} is closed")
         session = Session(self._pool, self._address, self._patience)
@@ -110,7 +109,6 @@ class PostgresStore:
             session.close()
 
     def put(self, entry: Entry) -> None:
-        """Add a document, or replace the one of the same name, in one transaction."""
         check_entry(entry, self.dimensions)
         prepared = write.prepare(entry)
 
@@ -131,8 +129,6 @@ class PostgresStore:
         options: str = "",
         properties: Mapping[str, Value] | None = None,
     ) -> bool:
-        """Note what is new of a document whose text is the same; False where there is none."""
-
         def touch(connection: Connection) -> bool:
             with connection.transaction():
                 return write.touch(connection, name, signature, options, properties)
@@ -140,8 +136,6 @@ class PostgresStore:
         return self._write(touch)
 
     def delete(self, name: str) -> bool:
-        """Remove a document; False where there was none of that name."""
-
         def delete(connection: Connection) -> bool:
             with connection.transaction():
                 return write.delete(connection, escape(name))
@@ -149,7 +143,6 @@ class PostgresStore:
         return self._write(delete)
 
     def vacuum(self) -> None:
-        """Give back the space of deleted documents; rows keep their numbers."""
         self._write(upkeep.vacuum)
 
     def optimize(self) -> None:
@@ -157,7 +150,6 @@ class PostgresStore:
         self._write(upkeep.optimize)
 
     def close(self) -> None:
-        """Close the connections; the store cannot be used afterwards."""
         if self._pool is not None:
             self._pool.close()
             self._pool = None
@@ -214,12 +206,7 @@ class PostgresStore:
 
 
 def erase_schema(url: str, *, patience_s: float) -> None:
-    """Remove the tables of an index, and nothing else.
-
-    Raises:
-        NotAnIndex: there is none at this address.
-        StoreError: the server cannot be reached, or refuses it.
-    """
+    """Remove the tables of an index, and nothing else."""
     address = parse(url)
     with translated(address), connect(address, patience_s) as connection:
         schema.erase(connection, address)

@@ -146,11 +146,7 @@ class Writing:
 
     @contextmanager
     def transaction(self) -> Iterator[tuple[sqlite3.Connection, schema.Meta]]:
-        """Hold the index for writing; all of the block is kept, or none of it.
-
-        Raises:
-            IndexBusy: another process holds it for longer than the patience.
-        """
+        """Hold the index for writing; all of the block is kept, or none of it."""
         with self._lock, translated(self._folder):
             connection = self._current()
             connection.execute("BEGIN IMMEDIATE")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from milepost.store import packing
 from milepost.store.base import DocumentInfo, Sentences
 from milepost.store.local import inside
-from milepost.store.sqlite.tokens import query
 from milepost.store.tokens import token
 from milepost.types import Mark
 
@@ -89,7 +88,7 @@ def matching(
     found = connection.execute(
         "SELECT rowid - 1 FROM lexicon WHERE lexicon MATCH ? AND rowid BETWEEN ? AND ? "
         "ORDER BY bm25(lexicon), rowid LIMIT ?",
-        (query(terms), start + 1, end, n if together else -1),
+        (_query(terms), start + 1, end, n if together else -1),
     )
     left = [np.empty(0, np.int64)]
     while sum(map(len, left)) < n and (some := found.fetchmany(max(n, 1000))):
@@ -101,3 +100,8 @@ def matching(
 
 def _ids(documents: Sequence[DocumentInfo]) -> str:
     return json.dumps([info.id for info in documents])
+
+
+def _query(terms: Iterable[str]) -> str:
+    """Spell an FTS5 query for sentences that hold one of the terms."""
+    return " OR ".join(f'"{token(term)}"' for term in dict.fromkeys(terms))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -35,11 +35,6 @@ _DIALECT = Dialect(
     position="instr(facts.text, %s) > 0",
     pattern=_pattern,
 )
-
-
-def infos(connection: sqlite3.Connection, names: Sequence[str]) -> list[DocumentInfo]:
-    """The records of the documents named, in order of their first row."""
-    return select(connection, DocumentSelection(frozenset(names)))
 
 
 def select(connection: sqlite3.Connection, among: DocumentSelection) -> list[DocumentInfo]:

@@ -123,13 +123,7 @@ def is_blank(connection: sqlite3.Connection) -> bool:
 
 
 def identify(connection: sqlite3.Connection, folder: Path) -> None:
-    """Make sure that the file is an index that this version can read.
-
-    Raises:
-        NotAnIndex: a database of another program.
-        NewerSchema: an index that a newer Milepost has written.
-        OldSchema: an index of an older schema.
-    """
+    """Make sure that the file is an index that this version can read."""
     if _pragma(connection, "application_id") != APPLICATION:
         raise foreign(folder)
     version = _pragma(connection, "user_version")
@@ -137,11 +131,7 @@ def identify(connection: sqlite3.Connection, folder: Path) -> None:
 
 
 def read_meta(connection: sqlite3.Connection, folder: Path) -> Meta:
-    """Read what the index says of itself.
-
-    Raises:
-        IndexDamaged: a value is missing.
-    """
+    """Read what the index says of itself."""
     held = dict(connection.execute("SELECT key, value FROM meta"))
     try:
         return Meta(*(held[key] for key in Meta.__slots__))
@@ -150,12 +140,7 @@ def read_meta(connection: sqlite3.Connection, folder: Path) -> Meta:
 
 
 def read_own_meta(connection: sqlite3.Connection, folder: Path, model: Model) -> Meta:
-    """Read what the index says of itself; it must have been made by the model in use.
-
-    Raises:
-        IndexDamaged: a value is missing.
-        WrongModel: another model has made it.
-    """
+    """Read what the index says of itself; it must have been made by the model in use."""
     meta = read_meta(connection, folder)
     check_model((meta.fingerprint, meta.dimensions), model, str(folder), rebuild(folder))
     return meta

@@ -33,16 +33,6 @@ class SqliteSnapshot(LocalSnapshot):
             DocumentSelection, NDArray[np.int64]
         ] = {}  # of those that were asked for
 
-    def documents(self) -> list[DocumentInfo]:
-        return self.select(ALL) or []
-
-    def info(self, name: str) -> DocumentInfo | None:
-        return next(iter(self.infos([name])), None)
-
-    def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
-        with translated(self._folder):
-            return records.infos(self._connection, names)
-
     def select(
         self, among: DocumentSelection, most: int | None = None
     ) -> list[DocumentInfo] | None:
@@ -90,7 +80,6 @@ class SqliteSnapshot(LocalSnapshot):
     def similarity(
         self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
     ) -> NDArray[np.float32]:
-        """See ``LocalSnapshot.similarity``."""
         check_vector(vector, self._dimensions)
         return self._view.similarity(self._chosen(ranges_of(documents)), vector)
 
@@ -119,7 +108,6 @@ class SqliteSnapshot(LocalSnapshot):
         n: int,
         ranges: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """See ``LocalSnapshot.candidates``."""
         check_vector(vector, self._dimensions)
         runs = self._all_runs() if ranges is None else self._chosen(ranges)
         nearest, _ = self._view.nearest(runs, vector, n)

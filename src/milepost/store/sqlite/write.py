@@ -19,8 +19,9 @@ from milepost.properties import checked
 from milepost.store import packing
 from milepost.store.base import Entry
 from milepost.store.records import Fact, facts_of, record
-from milepost.store.sqlite import schema, segment, tokens
+from milepost.store.sqlite import schema, segment
 from milepost.store.sqlite.vectors import mapped
+from milepost.store.tokens import token
 from milepost.types import Document, Value
 
 
@@ -49,7 +50,7 @@ def escape(value: str) -> str | bytes:
 def prepare(entry: Entry) -> Prepared:
     """Round, compress and spell; touches no file."""
     known: dict[str, str] = {}
-    lines = [tokens.line(terms, known) for terms in entry.terms]
+    lines = [_line(terms, known) for terms in entry.terms]
     body = packing.body(entry)
     vectors = segment.pack(entry.vectors)
     return Prepared(
@@ -73,6 +74,16 @@ def prepare(entry: Entry) -> Prepared:
 def unescape(value: str | bytes) -> str:
     """Turn back what ``escape`` has made."""
     return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+
+
+def _line(terms: Iterable[str], known: dict[str, str]) -> str:
+    """Spell a sentence's terms as FTS5 text; ``known`` remembers tokens between calls."""
+    tokens = []
+    for term in terms:
+        if (held := known.get(term)) is None:
+            held = known[term] = token(term)
+        tokens.append(held)
+    return " ".join(tokens)
 
 
 def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: Prepared) -> None:
