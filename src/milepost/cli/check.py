@@ -33,7 +33,7 @@ from milepost.console.options import (
 )
 from milepost.errors import InputError
 from milepost.objects import is_address
-from milepost.types import READ_DEFAULTS, ReadOptions
+from milepost.types import ReadOptions
 
 if TYPE_CHECKING:
     from milepost.engine.folder import ModelFolder
@@ -75,7 +75,6 @@ class _Seen:
 
 
 @click.command(
-    short_help="Say whether a sentence, quotation or claim is in documents.",
     epilog="""\b
 Examples:
   milepost check report.pdf "the fee was raised to five"
@@ -136,15 +135,13 @@ def check(
     prepared(text)  # before anything is read
     chosen = Chosen(options.names, as_filter(options.where))
     if paths:
-        reading = READ_DEFAULTS.changed(ocr=options.ocr)
+        reading = options.reading
         sources = expand(paths, reading)
         folder = model_folder(settings, options.model, paths, reading, sources)
         cache = not options.no_cache
         found, report = _in_files(paths, text, chosen, folder, reading, cache=cache)
         if found is None:
-            index, report = options.read(
-                folder, settings, reading, as_json=as_json, sources=sources
-            )
+            index, report = options.read(folder, settings, as_json=as_json, sources=sources)
             with index:
                 found = _in_index(index, text, chosen, report, options.min_score)
     else:

@@ -18,6 +18,7 @@ from milepost.errors import MilepostError
 if TYPE_CHECKING:
     from milepost.engine.precision import Arithmetic
     from milepost.store.address import IndexPlace
+    from milepost.types import IndexReport
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -59,6 +60,13 @@ def say_all(lines: Sequence[str]) -> None:
     """Say several lines; on a terminal the first few, so that they do not push results away."""
     for line in _few(lines):
         say(line)
+
+
+def say_notes(report: IndexReport) -> None:
+    """Say what could not be read of each document."""
+    for name, notes in report.notes.items():
+        for note in notes:
+            say(f"{name}: {note}")
 
 
 def rows_said(lines: Sequence[str]) -> int:
@@ -204,12 +212,7 @@ def chosen_db(db: IndexPlace | None) -> IndexPlace | None:
 
 
 def required_db(db: IndexPlace | None, command: str = 'search "…" PATH') -> IndexPlace:
-    """Choose the index as ``chosen_db`` does; raise an error if there is none.
-
-    Args:
-        db: what ``--db`` says.
-        command: how the command is used with a PATH, for the hint.
-    """
+    """Choose the index as ``chosen_db`` does; raise an error if there is none."""
     chosen = chosen_db(db)
     if chosen is None:
         raise MilepostError(
