@@ -31,22 +31,6 @@ def index_paths(
     """``Index.add`` of files and folders by workers of Ray; see ``cluster.index_files``.
 
     Documents of the folders whose files are gone are removed.
-
-    Args:
-        paths: files and folders, which all workers can read.
-        place: folder or address of the index, which all workers can reach.
-        model: name or folder of the model; None for the default.
-        workers: see ``index_files``.
-        address: see ``index_files``.
-        hidden: see ``index_files``.
-        ocr: see ``index_files``.
-        progress: see ``index_files``.
-
-    Raises:
-        MissingExtra: Ray is not installed.
-        InputError: the cluster cannot be reached.
-        MilepostError: workers died too often.
-        StoreError: the index cannot be opened or written.
     """
     begun = time.monotonic()
     connect(address)  # before anything is made

@@ -190,22 +190,14 @@ _DIGITS = 12
 
 
 def check_text(text: object, name: str) -> str:
-    """Refuse what is not a string: ``str([])`` would be looked for as the text ``[]``.
-
-    Raises:
-        WrongType: another type.
-    """
+    """Refuse what is not a string: ``str([])`` would be looked for as the text ``[]``."""
     if not isinstance(text, str):
         raise WrongType(f"{name} must be str, not {type(text).__name__}", "a question in words")
     return text
 
 
 def _whole(k: Any) -> int:
-    """``k`` as an integer; NumPy's count.
-
-    Raises:
-        WrongType: another type.
-    """
+    """``k`` as an integer; NumPy's count."""
     if isinstance(k, bool) or not isinstance(k, SupportsIndex):
         raise WrongType(f"k must be int, not {type(k).__name__}", "k=3")
     return index(k)
