@@ -56,7 +56,6 @@ class _Outcome:
 
 
 @click.command(
-    short_help="Answer a question from documents with a language model; check citations.",
     epilog=f"""\b
 Examples:
   milepost ask "who signed the contract?" contracts/ \\

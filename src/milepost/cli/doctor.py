@@ -33,7 +33,6 @@ _SIGNS = {"ok": "ok  ", "note": "note", "broken": "BAD "}
 
 
 @click.command(
-    short_help="Check the installation and time the model.",
     epilog="""\b
 Examples:
   milepost doctor
