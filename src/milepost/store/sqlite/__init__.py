@@ -6,7 +6,7 @@ that are only ever appended. A row counts when the SQLite transaction that names
 It knows nothing of scoring beyond FTS5's own BM25.
 
 Read in this order: ``schema`` (the tables), ``segment`` (the rows of numbers), ``write``,
-``records`` (which documents there are, filters), ``read``, ``vectors`` (similarity, nearest),
+``selection`` (names and filters), ``vectors`` (similarity, nearest),
 ``faults``, ``folder`` (made, opened, erased), ``connection`` (readers, transactions), ``snapshot``
 and ``store`` (the contract).
 """
