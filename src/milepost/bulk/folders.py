@@ -22,7 +22,6 @@ def index_paths(
     place: IndexPlace,
     *,
     model: str | None = None,
-    workers: int | None = None,
     address: str | None = None,
     hidden: Hidden | None = None,
     ocr: Ocr | None = None,
@@ -47,7 +46,6 @@ def index_paths(
         place if isinstance(place, str) else str(place.absolute()),
         # The name of a shipped model: its folder may be another one on other machines.
         model=str(absolute(model)) if model and Path(model).is_dir() else model,
-        workers=workers,
         address=address,
         hidden=hidden,
         ocr=ocr,
