@@ -181,12 +181,7 @@ def _judged(
 
 
 def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult | None:
-    """Look for a text in documents that need not be indexed; None where it is not in them.
-
-    Args:
-        given: the text, see ``prepared``.
-        documents: they are read one at a time.
-    """
+    """Look for a text in documents that need not be indexed; None where it is not in them."""
     verbatim: list[Match] = []
     nearly: list[Match] = []
     for document in documents:

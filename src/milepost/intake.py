@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import zlib
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -309,6 +310,19 @@ def _as_stored(info: DocumentInfo, signature: tuple[int, int] | None, options: s
     return signature is not None and (info.signature, info.options) == (signature, options)
 
 
+@contextmanager
+def _failures_in(tally: Tally, name: str) -> Iterator[None]:
+    """List a document that cannot be read in a tally."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except MilepostError as error:
+        tally.failed[name] = str(error)
+    except (OSError, MemoryError, RecursionError) as error:
+        tally.failed[name] = f"{type(error).__name__}: {error}"
+
+
 def add_one(
     item: File | Document,
     stored: DocumentInfo | None,
@@ -346,66 +360,43 @@ def add_one(
         StoreError: the index cannot be written.
     """
     name = item.name if isinstance(item, Document) else str(item)
-    options = _options(stored, hidden, ocr)
-    reading = downloads or Downloads()
-    try:
-        _add_one(item, stored, options, tally, steps, store, model, reader, reading, ahead, known)
-    except StoreError:
-        raise
-    except MilepostError as error:
-        tally.failed[name] = str(error)
-    except (OSError, MemoryError, RecursionError) as error:
-        tally.failed[name] = f"{type(error).__name__}: {error}"
-
-
-def _add_one(
-    item: File | Document,
-    stored: DocumentInfo | None,
-    options: ReadOptions,
-    tally: Tally,
-    steps: Steps,
-    store: Store,
-    model: Callable[[], Encoder],
-    reader: Callable[[Path, ReadOptions], Document] | None,
-    downloads: Downloads,
-    ahead: ReadingAhead | None,
-    known: Known | None,
-) -> None:
-    name = item.name if isinstance(item, Document) else str(item)
-    signature, held = None, None
-    if isinstance(item, Document):
-        document, written = hashed(item), ""
-    else:
-        signature, written = file_signature(item), str(options)
-        if stored and _as_stored(stored, signature, written):
-            tally.unchanged.append(name)
-            return
-        found = known(item, options) if known and isinstance(item, Path) else None
-        if found and (held := found()):
-            document = held.document
-        elif isinstance(item, ObjectFile):
-            document = read_object(item, *downloads.read(item), options, steps.page)
-        elif reader:
-            document = reader(item, options)
-        elif ahead:
-            document = ahead.read((steps.number, item, options, signature), steps.page)
+    options, signature, held = _options(stored, hidden, ocr), None, None
+    with _failures_in(tally, name):
+        if isinstance(item, Document):
+            document, written = hashed(item), ""
         else:
-            document = read_file(item, options, steps.page)
-    if stored is not None and holds(store, stored, document):
-        # The same text: only its time, reading options or properties may have changed.
-        described = document.properties != stored.properties
-        if described or (stored.signature, stored.options) != (signature, written):
-            store.touch(name, signature, written, document.properties)
-        (tally.changed if described else tally.unchanged).append(name)
-        return
-    if held is None:
-        steps.sentence(0, 0)
-        landmarks = model().encode(document, progress=steps.sentence)
-        parts = landmarks.spans, landmarks.vectors, landmarks.vocab_coverage
-        held = entry(document, parts, signature, written)
-        tally.tokens += landmarks.tokens_given
-    store.put(replace(held, signature=signature))
-    (tally.added if stored is None else tally.changed).append(name)
-    if document.notes:
-        tally.notes[name] = document.notes
-    tally.sentences += len(held.spans)
+            signature, written = file_signature(item), str(options)
+            if stored and _as_stored(stored, signature, written):
+                tally.unchanged.append(name)
+                return
+            found = known(item, options) if known and isinstance(item, Path) else None
+            if found and (held := found()):
+                document = held.document
+            elif isinstance(item, ObjectFile):
+                document = read_object(
+                    item, *(downloads or Downloads()).read(item), options, steps.page
+                )
+            elif reader:
+                document = reader(item, options)
+            elif ahead:
+                document = ahead.read((steps.number, item, options, signature), steps.page)
+            else:
+                document = read_file(item, options, steps.page)
+        if stored is not None and holds(store, stored, document):
+            # The same text: only its time, reading options or properties may have changed.
+            described = document.properties != stored.properties
+            if described or (stored.signature, stored.options) != (signature, written):
+                store.touch(name, signature, written, document.properties)
+            (tally.changed if described else tally.unchanged).append(name)
+            return
+        if held is None:
+            steps.sentence(0, 0)
+            landmarks = model().encode(document, progress=steps.sentence)
+            parts = landmarks.spans, landmarks.vectors, landmarks.vocab_coverage
+            held = entry(document, parts, signature, written)
+            tally.tokens += landmarks.tokens_given
+        store.put(replace(held, signature=signature))
+        (tally.added if stored is None else tally.changed).append(name)
+        if document.notes:
+            tally.notes[name] = document.notes
+        tally.sentences += len(held.spans)

@@ -182,12 +182,7 @@ def iso_date(written: str) -> str | None:
 
 
 def _value(value: Any, *, strict: str = "") -> Value | None:
-    """A value as it is kept; None for nothing.
-
-    Args:
-        value: anything.
-        strict: the key, where a value that cannot be kept is an error.
-    """
+    """A value as it is kept; None for nothing."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):

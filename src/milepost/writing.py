@@ -43,6 +43,25 @@ def write_bytes(path: Path, data: bytes, hint: str = _HINT) -> None:
                 shutil.copymode(path, draft)
 
 
+def check_new(path: Path, example: str, *, overwrite: bool) -> None:
+    """Refuse a file that is not to be replaced or has no folder, before hours of reading.
+
+    Args:
+        path: the file.
+        example: a name for it, for the message where it is a folder.
+        overwrite: it may be replaced.
+
+    Raises:
+        InputError: the file is there and is not to be replaced, or its folder is not there.
+    """
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", f"{path / example}")
+    if not path.parent.is_dir():
+        raise InputError(f"{path.parent} does not exist", "a folder that does")
+    if path.exists() and not overwrite:
+        raise InputError(f"{path} exists", "another name, or --overwrite")
+
+
 def check_output(path: Path) -> None:
     """Check that a file can be written, before hours of measuring; nothing is left behind.
 

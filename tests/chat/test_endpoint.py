@@ -10,7 +10,7 @@ import socket
 
 import pytest
 
-from milepost.chat import Completion, Endpoint, NoResponse
+from milepost.chat import Endpoint, NoResponse
 from milepost.errors import InputError, MilepostError
 from support.chat_server import DROP, SHORT, completion, serving
 
@@ -42,17 +42,6 @@ def test_without_a_key_none_is_sent():
     assert "Authorization" not in chat.headers[0]
     assert chat.headers[0]["path"] == "/v1/chat/completions"
     assert chat.requests == [{"model": "small", "messages": ASKED}]
-
-
-def test_a_limit_and_the_reason_why_an_answer_ended():
-    cut = {"message": {"content": "Grö"}, "finish_reason": "length"}
-    bodies = [json.dumps({"choices": [cut]}).encode(), "Größe!"]
-    with serving(lambda n, body: bodies[n]) as chat:
-        asked = endpoint(chat)
-        assert asked.complete(ASKED, max_tokens=1) == Completion("Grö", "length")
-        assert asked.complete(ASKED) == Completion("Größe!", "stop")
-    assert chat.requests[0] == {"model": "small", "messages": ASKED, "max_tokens": 1}
-    assert chat.requests[1] == {"model": "small", "messages": ASKED}
 
 
 @pytest.mark.parametrize(

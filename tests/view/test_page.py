@@ -19,6 +19,7 @@ from milepost.index import Index
 from milepost.types import Document
 from milepost.view import document_sections, page, write_page
 from milepost.view.pack import ALPHABET, Pack, as_characters
+from milepost.writing import check_new
 from support.ranking_cases import BOOK
 
 HOSTILE = ("</script>", "<!--", "\u2028", "\u2029", "\x00", "\ud800", "\udc00", "&lt;", "]]>", "😀")
@@ -87,9 +88,9 @@ def test_what_cannot_be_written_leaves_nothing(
 
 def test_targets_that_cannot_be_are_known_before_anything_is_read(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is a folder"):
-        page.check_target(tmp_path, overwrite=True)
+        check_new(tmp_path, "page.html", overwrite=True)
     with pytest.raises(InputError, match="does not exist"):
-        page.check_target(tmp_path / "no" / "page.html", overwrite=True)
+        check_new(tmp_path / "no" / "page.html", "page.html", overwrite=True)
 
 
 def test_too_many_sentences_are_refused_with_their_number(

@@ -36,11 +36,6 @@ def with_support(
     """Judge the citations that quote nothing; the others stay as they are.
 
     Each sentence is checked once, against the documents of all passages.
-
-    Args:
-        citations: see ``check_citations``.
-        passages: in the order in which they were numbered, from 1.
-        check: ``Index.check`` of the index that the passages are from.
     """
     names = list(dict.fromkeys(passage.document for passage in passages))
 

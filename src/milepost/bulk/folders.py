@@ -22,7 +22,6 @@ def index_paths(
     place: IndexPlace,
     *,
     model: str | None = None,
-    workers: int | None = None,
     address: str | None = None,
     hidden: Hidden | None = None,
     ocr: Ocr | None = None,
@@ -31,22 +30,6 @@ def index_paths(
     """``Index.add`` of files and folders by workers of Ray; see ``cluster.index_files``.
 
     Documents of the folders whose files are gone are removed.
-
-    Args:
-        paths: files and folders, which all workers can read.
-        place: folder or address of the index, which all workers can reach.
-        model: name or folder of the model; None for the default.
-        workers: see ``index_files``.
-        address: see ``index_files``.
-        hidden: see ``index_files``.
-        ocr: see ``index_files``.
-        progress: see ``index_files``.
-
-    Raises:
-        MissingExtra: Ray is not installed.
-        InputError: the cluster cannot be reached.
-        MilepostError: workers died too often.
-        StoreError: the index cannot be opened or written.
     """
     begun = time.monotonic()
     connect(address)  # before anything is made
@@ -63,7 +46,6 @@ def index_paths(
         place if isinstance(place, str) else str(place.absolute()),
         # The name of a shipped model: its folder may be another one on other machines.
         model=str(absolute(model)) if model and Path(model).is_dir() else model,
-        workers=workers,
         address=address,
         hidden=hidden,
         ocr=ocr,

@@ -10,11 +10,10 @@ Read:    ``connection.py`` (requests, what is tried again), ``endpoint.py`` and 
 
 from milepost.chat.connection import NoResponse
 from milepost.chat.embeddings import EmbeddingEndpoint
-from milepost.chat.endpoint import Completion, Endpoint, Message
+from milepost.chat.endpoint import Endpoint, Message
 from milepost.chat.thinking import Thought, without_thoughts
 
 __all__ = [
-    "Completion",
     "EmbeddingEndpoint",
     "Endpoint",
     "Message",

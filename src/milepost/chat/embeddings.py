@@ -85,11 +85,7 @@ def _reading(count: int) -> Reading[NDArray[np.float32]]:
 
 
 def _vectors(data: bytes, count: int) -> NDArray[np.float32]:
-    """The vectors of an answer.
-
-    Raises:
-        ValueError: another form than ``data[…].embedding``, or not ``count`` vectors of one width.
-    """
+    """The vectors of an answer."""
     import numpy as np
 
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from milepost.chat.connection import Connection
@@ -14,59 +13,27 @@ from milepost.chat.thinking import apart, without_thoughts
 Message = dict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """An answer.
-
-    Attributes:
-        text: the whole of it.
-        reason: why it ended: ``stop``, ``length`` (it was cut) …
-    """
-
-    text: str
-    reason: str
-
-
 class Endpoint(Connection):
     """Asks a language model; see ``Connection`` for its arguments."""
 
     ending = "/chat/completions"
 
     def ask(self, messages: Sequence[Message], temperature: float | None = None) -> str:
-        """The answer's text; see ``complete``."""
-        return self.complete(messages, temperature).text
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        temperature: float | None = None,
-        max_tokens: int | None = None,
-    ) -> Completion:
-        """The answer, once it is whole.
-
-        No temperature and no limit of tokens is sent unless one is given: what they are called
-        and which values are allowed differs from model to model.
+        """The answer's text, once it is whole.
 
         Args:
             messages: what is asked.
-            temperature: the model's; None leaves it to the endpoint.
-            max_tokens: of the answer; None leaves it to the endpoint.
+            temperature: the model's; None leaves it to the endpoint: which values are allowed
+                differs from model to model.
 
         Raises:
             NoResponse: this request cannot be answered, or its answers cannot be read.
             MilepostError: the endpoint cannot be reached or refuses all requests.
         """
-        pieces = self._tried(self._data(messages, temperature, max_tokens), whole)
-        text = ""
-        while True:
-            try:
-                text += next(pieces)
-            except StopIteration as end:
-                return Completion(without_thoughts(text), end.value)
+        more = {} if temperature is None else {"temperature": temperature}
+        return without_thoughts("".join(self._tried(self._data(messages, **more), whole)))
 
-    def stream(
-        self, messages: Sequence[Message], temperature: float | None = None
-    ) -> Generator[str, None, str]:
+    def stream(self, messages: Sequence[Message]) -> Generator[str, None, str]:
         """The answer's text piece by piece, as it is written; what was thought is a ``Thought``.
 
         A request is sent again only as long as nothing of an answer has come. Closing the
@@ -80,21 +47,7 @@ class Endpoint(Connection):
                 broken off.
             MilepostError: the endpoint cannot be reached or refuses all requests.
         """
-        return apart(self._tried(self._data(messages, temperature, stream=True), streamed))
+        return apart(self._tried(self._data(messages, stream=True), streamed))
 
-    def _data(
-        self,
-        messages: Sequence[Message],
-        temperature: float | None,
-        max_tokens: int | None = None,
-        *,
-        stream: bool = False,
-    ) -> bytes:
-        body: dict[str, Any] = {"model": self.model, "messages": list(messages)}
-        if temperature is not None:
-            body["temperature"] = temperature
-        if max_tokens is not None:
-            body["max_tokens"] = max_tokens
-        if stream:
-            body["stream"] = True
-        return json.dumps(body).encode()
+    def _data(self, messages: Sequence[Message], **more: Any) -> bytes:
+        return json.dumps({"model": self.model, "messages": list(messages), **more}).encode()

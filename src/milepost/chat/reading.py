@@ -114,11 +114,7 @@ def read_whole(
 
 
 def _text_of(data: bytes) -> tuple[str, str]:
-    """The text of a completion, and why it ended: ``stop`` where that is not said.
-
-    Raises:
-        ValueError: another form than ``choices[0].message.content``.
-    """
+    """The text of a completion, and why it ended: ``stop`` where that is not said."""
     try:
         choice = json.loads(data)["choices"][0]
         content, reason = choice["message"]["content"], choice.get("finish_reason")

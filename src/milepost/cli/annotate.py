@@ -24,7 +24,6 @@ from milepost.console.options import (
     precision_option,
     say,
 )
-from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.index import Index
@@ -36,7 +35,6 @@ DEFAULT_K = 5
 
 
 @click.command(
-    short_help="Highlight the answers to questions in a copy of a PDF.",
     epilog="""\b
 Examples:
   milepost annotate report.pdf "who paid for the study?"
@@ -117,9 +115,8 @@ def _opened(settings: Settings, options: SearchOptions, as_json: bool) -> Index:
 
     if options.db is not None:
         return options.open_index(options.db, settings)
-    reading = READ_DEFAULTS.changed(ocr=options.ocr)
-    folder = model_folder(settings, options.model, options.paths, reading)
-    index, report = options.read(folder, settings, reading, as_json=as_json)
+    folder = model_folder(settings, options.model, options.paths, options.reading)
+    index, report = options.read(folder, settings, as_json=as_json)
     if report.failed:
         index.close()
         raise UnreadableFile(*_reason(report.failed))

@@ -80,16 +80,7 @@ def print_passages(
     messages: Sequence[str],
     reasons: Sequence[Text] = (),
 ) -> None:
-    """Print passages on stdout, best first: a screen on a terminal, in a pipe a line each.
-
-    Args:
-        asked: the question and the index.
-        result: what the search returned; at least one passage.
-        detail: how much is printed.
-        settings: of the program.
-        messages: what is said on stderr afterwards.
-        reasons: lines that follow, see ``explain``.
-    """
+    """Print passages on stdout, best first: a screen on a terminal, in a pipe a line each."""
     from milepost.console.options import rows_said, say_all
 
     likely = [passage for passage in result.passages if not is_weak(passage.score)]

@@ -39,6 +39,8 @@ _NO_ENDPOINT = (
     "or MILEPOST_ENDPOINT and MILEPOST_MODEL_NAME"
 )
 
+_WRONG = {"unsupported": "not supported", "contradicted": "contradicted"}
+
 
 @dataclass(slots=True)
 class _Outcome:
@@ -56,7 +58,6 @@ class _Outcome:
 
 
 @click.command(
-    short_help="Answer a question from documents with a language model; check citations.",
     epilog=f"""\b
 Examples:
   milepost ask "who signed the contract?" contracts/ \\
@@ -183,22 +184,11 @@ def _judged(answer: Answer, passages: int, *, quiet: bool) -> int:
     lines = [
         f"the answer cites [{number}], but there are {passages} passages" for number in missing
     ]
-    lines += [
-        f"not in the passages that it cites: {quote!r}"
-        for each in answer.citations
-        if each.verdict == "misquoted"
-        for quote in each.quotes
-    ]
-    lines += [
-        f"not supported by [{each.number}]: {each.sentence!r}"
-        for each in answer.citations
-        if each.verdict == "unsupported"
-    ]
-    lines += [
-        f"contradicted by [{each.number}]: {each.sentence!r}"
-        for each in answer.citations
-        if each.verdict == "contradicted"
-    ]
+    for each in answer.citations:
+        if each.verdict == "misquoted":
+            lines += [f"not in the passages that it cites: {quote!r}" for quote in each.quotes]
+        elif each.verdict in _WRONG:
+            lines.append(f"{_WRONG[each.verdict]} by [{each.number}]: {each.sentence!r}")
     if answer.cut:
         lines.append("the language model stopped at its limit, so the answer is cut")
     held = any(

@@ -33,7 +33,6 @@ from milepost.console.options import (
 )
 from milepost.errors import InputError
 from milepost.objects import is_address
-from milepost.types import READ_DEFAULTS, ReadOptions
 
 if TYPE_CHECKING:
     from milepost.engine.folder import ModelFolder
@@ -57,14 +56,6 @@ CODES = {
 _USAGE = 'check PATH "…"'
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Which documents are looked at: what ``--in`` and ``--where`` say."""
-
-    names: tuple[str, ...]
-    where: Filter | None
-
-
 @dataclass(slots=True)
 class _Seen:
     """What was read on the way: documents, those that match the filter, and all their keys."""
@@ -75,7 +66,6 @@ class _Seen:
 
 
 @click.command(
-    short_help="Say whether a sentence, quotation or claim is in documents.",
     epilog="""\b
 Examples:
   milepost check report.pdf "the fee was raised to five"
@@ -134,22 +124,18 @@ def check(
         text = _stdin(paths)
     _refuse_swapped(paths, text)
     prepared(text)  # before anything is read
-    chosen = Chosen(options.names, as_filter(options.where))
+    where = as_filter(options.where)
     if paths:
-        reading = READ_DEFAULTS.changed(ocr=options.ocr)
-        sources = expand(paths, reading)
-        folder = model_folder(settings, options.model, paths, reading, sources)
-        cache = not options.no_cache
-        found, report = _in_files(paths, text, chosen, folder, reading, cache=cache)
+        sources = expand(paths, options.reading)
+        folder = model_folder(settings, options.model, paths, options.reading, sources)
+        found, report = _in_files(options, where, text, folder)
         if found is None:
-            index, report = options.read(
-                folder, settings, reading, as_json=as_json, sources=sources
-            )
+            index, report = options.read(folder, settings, as_json=as_json, sources=sources)
             with index:
-                found = _in_index(index, text, chosen, report, options.min_score)
+                found = _in_index(index, options, text, report)
     else:
         with options.open_index(required_db(options.db, _USAGE), settings) as index:
-            found, report = _in_index(index, text, chosen, None, options.min_score), None
+            found, report = _in_index(index, options, text, None), None
     return _show(settings, found, report, detail, options.min_score, as_json)
 
 
@@ -175,13 +161,7 @@ def _refuse_swapped(paths: tuple[str, ...], text: str) -> None:
 
 
 def _in_files(
-    paths: tuple[str, ...],
-    text: str,
-    chosen: Chosen,
-    folder: ModelFolder,
-    options: ReadOptions,
-    *,
-    cache: bool,
+    options: SearchOptions, where: Filter | None, text: str, folder: ModelFolder
 ) -> tuple[CheckResult | None, IndexReport | None]:
     """Look for the text in files that are not indexed yet: reading is far faster than encoding.
 
@@ -193,23 +173,24 @@ def _in_files(
     from milepost.types import IndexReport
     from milepost.verdicts import CheckResult
 
-    place = cache_place(paths, folder.manifest.fingerprint, options)
+    paths, reading = options.paths, options.reading
+    place = cache_place(paths, folder.manifest.fingerprint, reading)
     # Objects are downloaded once, and text is recognised once: for the index, which keeps it.
-    once = any(map(is_address, paths)) or options.ocr != "never"
-    if "-" in paths or once or (cache and place.exists()):
+    once = any(map(is_address, paths)) or reading.ocr != "never"
+    if "-" in paths or once or (not options.no_cache and place.exists()):
         return None, None
     failed: dict[str, str] = {}
     seen = _Seen()
     given = prepared(text)
-    found = check_documents(given, _documents(paths, chosen, failed, seen))
-    if chosen.where is not None and seen.documents and not seen.matching and not failed:
-        chosen.where.check_keys(seen.keys)
-        found = CheckResult(given.text, "not found", notes=(no_match(chosen.where),))
+    found = check_documents(given, _documents(options, where, failed, seen))
+    if where is not None and seen.documents and not seen.matching and not failed:
+        where.check_keys(seen.keys)
+        found = CheckResult(given.text, "not found", notes=(no_match(where),))
     return found, IndexReport(failed=failed) if found is not None else None
 
 
 def _documents(
-    paths: tuple[str, ...], chosen: Chosen, failed: dict[str, str], seen: _Seen
+    options: SearchOptions, where: Filter | None, failed: dict[str, str], seen: _Seen
 ) -> Iterator[Document]:
     """Read the files one at a time; ``failed`` gets those that cannot be read."""
     from milepost.cli.sources import select
@@ -218,8 +199,10 @@ def _documents(
     from milepost.intake import absolute, find_files
     from milepost.text import read
 
-    files = [str(file) for file in find_files([absolute(path) for path in paths], failed)[0]]
-    for file in select(files, chosen.names) if chosen.names else files:
+    files = [
+        str(file) for file in find_files([absolute(path) for path in options.paths], failed)[0]
+    ]
+    for file in select(files, options.names) if options.names else files:
         try:
             document = read(file)
         except (MilepostError, OSError, MemoryError, RecursionError) as error:
@@ -227,18 +210,18 @@ def _documents(
             continue
         seen.documents += 1
         seen.keys.update(document.properties.keys())
-        if chosen.where is None or chosen.where.matches(facts(document, chosen.where.keys)):
+        if where is None or where.matches(facts(document, where.keys)):
             seen.matching += 1
             yield document
 
 
 def _in_index(
-    index: Index, text: str, chosen: Chosen, report: IndexReport | None, min_score: float
+    index: Index, options: SearchOptions, text: str, report: IndexReport | None
 ) -> CheckResult:
     from milepost.cli.sources import chosen_documents
 
-    documents = chosen_documents(index, chosen.names, report)
-    return index.check(text, documents, min_score=min_score, where=chosen.where)
+    documents = chosen_documents(index, options.names, report)
+    return index.check(text, documents, min_score=options.min_score, where=options.where)
 
 
 def _show(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import shutil
 import sys
 import time
@@ -21,26 +22,6 @@ if TYPE_CHECKING:
     from milepost.encoder import Encoder
     from milepost.engine import ModelFolder
     from milepost.engine.precision import Arithmetic
-
-DEPENDENCIES = (
-    "charset-normalizer",
-    "click",
-    "markdown-it-py",
-    "numpy",
-    "nupunkt",
-    "olefile",
-    "openvino",
-    "pathspec",
-    "pypdfium2",
-    "python-calamine",
-    "python-oxmsg",
-    "pyyaml",
-    "rich",
-    "selectolax",
-    "snowballstemmer",
-    "tokenizers",
-)
-"""Distributions of the base install; a test compares them with ``pyproject.toml``."""
 
 SUMS = "SHA256SUMS"
 """File of a model folder with the checksums of the others, as ``sha256sum`` writes it."""
@@ -93,10 +74,16 @@ def _python() -> Finding:
 
 
 def _dependencies() -> Iterator[Finding]:
-    from importlib.metadata import PackageNotFoundError, version
+    from importlib.metadata import PackageNotFoundError, requires, version
 
     there = []
-    for name in DEPENDENCIES:
+    try:
+        # Those of extras have a condition behind a semicolon.
+        needed = [line for line in requires("milepost") or () if ";" not in line]
+    except PackageNotFoundError:
+        yield Finding("dependencies", "note", "unknown: Milepost is not installed by pip")
+        return
+    for name in sorted(re.split(r"[^\w.-]", line)[0] for line in needed):
         try:
             there.append(f"{name} {version(name)}")
         except PackageNotFoundError:

@@ -8,7 +8,6 @@ from milepost.console.options import common
 
 
 @click.command(
-    short_help="Print a completion script for your shell.",
     epilog="""\b
 Examples:
   milepost completion bash > ~/.local/share/bash-completion/completions/milepost

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 @click.command(
     "copy",
-    short_help="Copy an index to a folder or a server.",
     epilog="""\b
 Examples:
   milepost copy --from .milepost --to postgresql://db.example.com/notes

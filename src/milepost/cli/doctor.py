@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +16,7 @@ from milepost.console.options import (
     model_option,
     precision_option,
 )
-from milepost.console.progress import Counter
+from milepost.console.progress import Gauge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,6 @@ _SIGNS = {"ok": "ok  ", "note": "note", "broken": "BAD "}
 
 
 @click.command(
-    short_help="Check the installation and time the model.",
     epilog="""\b
 Examples:
   milepost doctor
@@ -80,20 +80,7 @@ def doctor(
     if as_json:
         from milepost.console.records import print_json
 
-        print_json(
-            {
-                "ok": not bad,
-                "findings": [
-                    {
-                        "subject": finding.subject,
-                        "state": finding.state,
-                        "detail": finding.detail,
-                        "hint": finding.hint,
-                    }
-                    for finding in findings
-                ],
-            }
-        )
+        print_json({"ok": not bad, "findings": [asdict(finding) for finding in findings]})
     return BROKEN if bad else 0
 
 
@@ -124,10 +111,10 @@ def _compared(
     other = find_model(against)
     store, own = opened_store(place, model, create=False, read_only=True)
     assert isinstance(own, ModelFolder)  # no encoder was given
-    with closing(store), store.snapshot() as state, Counter(settings) as counter:
+    with closing(store), store.snapshot() as state, Gauge(settings) as bar:
         infos = state.documents()
         encoder = load(against, precision=settings.precision)
-        found = index_drift(state, encoder, progress=counter.steps_of("sentences"))
+        found = index_drift(state, encoder, progress=bar.show)
     names = own.manifest.name, other.manifest.name
     yield Finding(
         "index",

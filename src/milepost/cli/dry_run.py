@@ -14,10 +14,10 @@ from milepost.console.options import Settings, say
 from milepost.errors import NotAnIndex, StoreError
 
 if TYPE_CHECKING:
+    from milepost.cli.question import SearchOptions
     from milepost.library.planning import Action, Planned
     from milepost.store import DocumentInfo
     from milepost.store.address import IndexPlace
-    from milepost.types import Hidden, Ocr
 
 ERROR = 2
 
@@ -35,34 +35,21 @@ _COUNTED: dict[Action, str] = {
 def show_plan(
     settings: Settings,
     place: IndexPlace,
-    paths: Sequence[str],
-    model: str | None,
-    hidden: Hidden | None,
-    ocr: Ocr | None,
+    options: SearchOptions,
     *,
     rebuild: bool,
     as_json: bool,
 ) -> int:
-    """Print what `milepost index` would do with the paths; returns its exit code.
-
-    Args:
-        settings: the settings of the program.
-        place: folder of the index, which need not exist.
-        paths: files and folders, or - for stdin.
-        model: name or folder of the model, or None.
-        hidden: see the command.
-        ocr: see the command.
-        rebuild: the index would be erased first.
-        as_json: print JSON.
-    """
+    """Print what `milepost index` would do with the paths; returns its exit code."""
     from milepost.cli.sources import STDIN, expand
     from milepost.library.planning import Planned, plan
     from milepost.places import local_path
     from milepost.store.address import label
     from milepost.types import READ_DEFAULTS
 
+    paths, hidden, ocr = options.paths, options.hidden, options.ocr
     expand([path for path in paths if path != "-"], READ_DEFAULTS)  # refuses an empty path
-    stored = _stored(place, model, rebuild=rebuild)
+    stored = _stored(place, options.model, rebuild=rebuild)
     files = [local_path(path) for path in paths if path != "-"]
     planned = plan(stored, files, hidden=hidden, ocr=ocr, rebuild=rebuild)
     if "-" in paths:

@@ -27,7 +27,6 @@ _FIRST = 20  # sentences in the table; --json and --npz give all
 
 
 @click.command(
-    short_help="Print the landmarks of a text: one vector per sentence.",
     epilog="""\b
 Examples:
   milepost encode paper.pdf

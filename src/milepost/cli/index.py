@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.console.options import (
     DB,
     Interrupted,
@@ -22,21 +25,20 @@ from milepost.console.options import (
     ocr_option,
     precision_option,
     say,
+    say_notes,
 )
 from milepost.errors import MilepostError, NotAnIndex, UnreadableFile
 from milepost.objects import ObjectAddress, bucket, is_address
 from milepost.store.address import IndexPlace, label
-from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.index import Index
-    from milepost.types import Hidden, IndexReport, Ocr
+    from milepost.types import IndexReport
 
 ERROR = 2
 
 
 @click.command(
-    short_help="Read files and folders into an index.",
     epilog="""\b
 Examples:
   milepost index reports/ paper.pdf
@@ -71,18 +73,15 @@ Examples:
 @precision_option
 @common
 @click.pass_obj
+@takes_search_options
 def index(
     settings: Settings,
-    paths: tuple[str, ...],
-    db: IndexPlace | None,
+    options: SearchOptions,
     rebuild: bool,
     watch: bool,
     dry_run: bool,
     workers: str | None,
-    hidden: Hidden | None,
-    ocr: Ocr | None,
     as_json: bool,
-    model: str | None,
 ) -> int:
     """Add PATHs (files, folders, - for stdin) to an index, or bring it up to date.
 
@@ -114,34 +113,32 @@ def index(
     from milepost.engine.folder import DEFAULT
     from milepost.index import open as open_index
 
-    place = chosen_db(db) or DB
+    paths, place = options.paths, chosen_db(options.db) or DB
     if dry_run:
         if watch:
             raise click.UsageError("give --dry-run or --watch, not both")
         from milepost.cli.dry_run import show_plan
 
-        return show_plan(
-            settings, place, paths, model, hidden, ocr, rebuild=rebuild, as_json=as_json
-        )
+        return show_plan(settings, place, options, rebuild=rebuild, as_json=as_json)
     if watch:
         _check_watch(paths)
     if workers is not None:
         _check_workers(workers, paths, watch)
-    options = READ_DEFAULTS.changed(hidden=hidden, ocr=ocr)
-    sources = expand(paths, options)
-    if model is None and isinstance(place, Path) and (rebuild or not place.exists()):
+    sources = expand(paths, options.reading)
+    if options.model is None and isinstance(place, Path) and (rebuild or not place.exists()):
         model = chosen_for(settings, model_choice.sample(paths).files, sources) or DEFAULT
-    find_model(model)  # before anything is erased
+        options = replace(options, model=model)
+    find_model(options.model)  # before anything is erased
     if not _any_there(paths):
         _refuse(place, paths, rebuild)
     if rebuild:
         _erase(place)
     if workers is not None:
-        return _with_workers(settings, workers, paths, place, model, hidden, ocr, as_json)
-    with open_index(place, model=model, precision=settings.precision) as opened:
+        return _with_workers(settings, workers, options, place, as_json)
+    with open_index(place, model=options.model, precision=settings.precision) as opened:
         try:
             with Bar(settings, as_json=as_json) as bar:
-                report = opened.add(sources, progress=bar, hidden=hidden, ocr=ocr)
+                report = opened.add(sources, progress=bar, hidden=options.hidden, ocr=options.ocr)
         except KeyboardInterrupt:
             raise Interrupted(_saved(opened, place)) from None
         _show(settings, report, opened, place, as_json)
@@ -149,16 +146,7 @@ def index(
             from milepost.cli.watch import follow
 
             try:
-                follow(
-                    settings,
-                    opened,
-                    paths,
-                    place,
-                    report,
-                    hidden=hidden,
-                    ocr=ocr,
-                    as_json=as_json,
-                )
+                follow(settings, opened, options, place, report, as_json=as_json)
             except KeyboardInterrupt:
                 raise Interrupted(_saved(opened, place)) from None
     return 0 if read_names(report) or report.removed else ERROR
@@ -176,14 +164,7 @@ def _check_workers(workers: str, paths: tuple[str, ...], watch: bool) -> None:
 
 
 def _with_workers(
-    settings: Settings,
-    workers: str,
-    paths: tuple[str, ...],
-    place: IndexPlace,
-    model: str | None,
-    hidden: Hidden | None,
-    ocr: Ocr | None,
-    as_json: bool,
+    settings: Settings, workers: str, options: SearchOptions, place: IndexPlace, as_json: bool
 ) -> int:
     """Index with Ray; returns the exit code."""
     from milepost.bulk.folders import index_paths
@@ -199,15 +180,15 @@ def _with_workers(
 
         with redirect_stdout(sys.stderr):  # Ray prints there that a worker died
             report = index_paths(
-                paths,
+                options.paths,
                 place,
-                model=model,
+                model=options.model,
                 address=None if workers == "ray" else workers,
-                hidden=hidden,
-                ocr=ocr,
+                hidden=options.hidden,
+                ocr=options.ocr,
                 progress=show,
             )
-    with open_index(place, model=model, read_only=True) as opened:
+    with open_index(place, model=options.model, read_only=True) as opened:
         _show(settings, report, opened, place, as_json)
     return 0 if read_names(report) or report.removed else ERROR
 
@@ -243,12 +224,7 @@ def _any_there(paths: tuple[str, ...]) -> bool:
 
 
 def _there(path: str) -> bool:
-    """Whether the path exists; one that cannot be inspected is reported later.
-
-    Raises:
-        InputError: the storage of an address cannot be asked.
-        MissingExtra: it is an address, and the extra ``objects`` is not installed.
-    """
+    """Whether the path exists; one that cannot be inspected is reported later."""
     if is_address(path):
         address = ObjectAddress.parse(path)
         return bucket(address).reachable(address)
@@ -293,6 +269,20 @@ def _show(
     settings: Settings, report: IndexReport, opened: Index, place: IndexPlace, as_json: bool
 ) -> None:
     """Print the report on stdout, and files that could not be read on stderr."""
+    show_report(settings, report, place, _summary(report, opened, place), as_json=as_json)
+    if not report.failed and not opened.documents():
+        say("no file to read was found; hidden, ignored and binary files are skipped")
+
+
+def show_report(
+    settings: Settings,
+    report: IndexReport,
+    place: IndexPlace,
+    lines: Iterable[str],
+    *,
+    as_json: bool,
+) -> None:
+    """Print a report, as JSON or in these lines; on stderr what could not be read, and notes."""
     from milepost.cli.sources import complain
 
     if as_json:
@@ -300,15 +290,12 @@ def _show(
 
         print_json({"db": label(place), **report_record(report)})
     elif not settings.quiet:
-        for line in _summary(report, opened, place):
+        for line in lines:
             click.echo(line)
+    sys.stdout.flush()  # whoever reads a pipe waits for it
     complain(report.failed)
     if not settings.quiet:
-        for name, notes in report.notes.items():
-            for note in notes:
-                say(f"{name}: {note}")
-    if not report.failed and not opened.documents():
-        say("no file to read was found; hidden, ignored and binary files are skipped")
+        say_notes(report)
 
 
 def _named(place: IndexPlace) -> str:

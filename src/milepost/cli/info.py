@@ -29,7 +29,6 @@ _FIRST = 50  # documents in the text output; --json gives all
 
 
 @click.command(
-    short_help="Show version, model, cache and the contents of an index.",
     epilog="""\b
 Examples:
   milepost info

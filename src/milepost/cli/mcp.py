@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milepost.cli.question import SearchOptions, takes_search_options
+from milepost.cli.served import check_recognition, local_sources, served_index
 from milepost.console.group import CommandGroup
 from milepost.console.options import (
     Settings,
@@ -19,16 +21,14 @@ from milepost.console.options import (
     model_option,
     ocr_option,
     precision_option,
+    required_db,
     say,
 )
-from milepost.errors import InputError, UnreadableFile
-from milepost.types import READ_DEFAULTS, ReadOptions
+from milepost.errors import InputError
 
 if TYPE_CHECKING:
-    from milepost.index import Index
-    from milepost.library import Library
     from milepost.store.address import IndexPlace
-    from milepost.types import Document, Ocr
+    from milepost.types import Document, Ocr, ReadOptions
 
 CLIENTS = ("claude-code", "claude-desktop", "codex", "cursor", "gemini", "vscode", "windsurf")
 
@@ -45,7 +45,6 @@ class McpGroup(CommandGroup):
 
 @click.group(
     cls=McpGroup,
-    short_help="Give agents tools to search documents (MCP).",
     epilog="""\b
 Examples:
   milepost mcp install claude-code ~/papers
@@ -66,13 +65,8 @@ def mcp() -> None:
 @precision_option
 @common
 @click.pass_obj
-def run(
-    settings: Settings,
-    paths: tuple[str, ...],
-    db: IndexPlace | None,
-    ocr: Ocr | None,
-    model: str | None,
-) -> None:
+@takes_search_options
+def run(settings: Settings, options: SearchOptions) -> None:
     """Serve the tools search, read, check and documents on stdin and stdout.
 
     Agents see the files and folders in PATH, or the documents of an index, and nothing else. Links
@@ -80,32 +74,30 @@ def run(
     """
     from milepost._optional import require
 
-    _check_ocr(ocr, paths)
+    _check_ocr(options.ocr, options.paths)
     require("mcp", extra="mcp")
     from milepost.govern import Governor
-    from milepost.library import Indexer, Isolated
+    from milepost.library import Indexer, Isolated, Library
     from milepost.library.reading import read_inside, reading_seconds
     from milepost.mcp.server import create_server
     from milepost.mcp.stdio import run as serve
     from milepost.mcp.tools import Tools
-    from milepost.places import local_path
 
-    sources = [local_path(path) for path in paths]
-    for source in sources:
-        if not source.exists():
-            raise UnreadableFile(f"{source} does not exist", "check the path")
+    sources = local_sources(options.paths)
     governor = Governor()
     isolated = Isolated()
-    index, library = _library(settings, paths, sources, db, model, ocr)
+    place = None if sources and options.db is None else required_db(options.db)
+    index, folder = served_index(settings, options, place, create=False, read_only=not sources)
+    library = Library(index, folder / "uploads", sources)
 
-    def read(path: Path, options: ReadOptions) -> Document:
+    def read(path: Path, reading: ReadOptions) -> Document:
         return isolated.call_within(
-            reading_seconds(options), read_inside, path, options, tuple(sources)
+            reading_seconds(reading), read_inside, path, reading, tuple(sources)
         )
 
     with index:
         index.model  # noqa: B018 - loaded now, so that the first question need not wait
-        indexer = Indexer(index, read, governor.bulk(), end=isolated.close, ocr=ocr)
+        indexer = Indexer(index, read, governor.bulk(), end=isolated.close, ocr=options.ocr)
         if sources:
             indexer.add(sources, prune=True)
         indexer.start()
@@ -119,41 +111,7 @@ def _check_ocr(ocr: Ocr | None, paths: tuple[str, ...]) -> None:
     """Refuse ``--ocr`` without files to read, or without the extra, before a client waits."""
     if ocr and not paths:
         raise click.UsageError("--ocr is for PATHs; for an index give it to `milepost index`")
-    if ocr not in (None, "never"):
-        from milepost.text.recognition import check_installed
-
-        check_installed()
-
-
-def _library(
-    settings: Settings,
-    paths: tuple[str, ...],
-    sources: list[Path],
-    db: IndexPlace | None,
-    model: str | None,
-    ocr: Ocr | None,
-) -> tuple[Index, Library]:
-    from milepost.cli.sources import cached_index, model_folder
-    from milepost.console.options import required_db
-    from milepost.index import open as open_index
-    from milepost.library import Library
-    from milepost.store.address import local_folder
-
-    if paths and db is None:
-        options = READ_DEFAULTS.changed(ocr=ocr)
-        chosen = model_folder(settings, model, paths, options)
-        index, folder = cached_index(paths, chosen, settings, options)
-    else:
-        place = required_db(db)
-        index = open_index(
-            place,
-            model=model,
-            create=False,
-            read_only=not paths,
-            precision=settings.precision,
-        )
-        folder = local_folder(place)
-    return index, Library(index, folder / "uploads", sources)
+    check_recognition(ocr)
 
 
 @mcp.command("install", short_help="Add the tools to the configuration of a client.")
@@ -178,7 +136,6 @@ def install(
     """
     from milepost.mcp.clients import CLIENTS as KNOWN
     from milepost.mcp.clients import with_server
-    from milepost.places import local_path
     from milepost.writing import write_text
 
     chosen = KNOWN[client]
@@ -186,9 +143,7 @@ def install(
     program, args = _command(paths, db, ocr)
     if not paths and not db and chosen_db(None) is None:
         raise InputError("no PATH and no --db: agents would see nothing", "a folder of documents")
-    missing = [path for path in map(local_path, paths) if not path.exists()]
-    if missing:
-        raise UnreadableFile(f"{missing[0]} does not exist", "check the path")
+    local_sources(paths)
     file = chosen.file().expanduser().absolute()
     before = file.read_text(encoding="utf-8") if file.is_file() else ""
     after = with_server(chosen, before, name, program, args)

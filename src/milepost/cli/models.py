@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    short_help="List the installed models.",
     epilog="""\b
 Examples:
   milepost models

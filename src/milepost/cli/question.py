@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from milepost.search import Query, SearchResult
     from milepost.store.address import IndexPlace
     from milepost.types import Document, Hidden, IndexReport, Ocr, ReadOptions
+
+T = TypeVar("T")
 
 
 def min_score_option(help_text: str, default: float = 0.0) -> Callable[[Command], Command]:
@@ -135,6 +137,11 @@ class SearchOptions:
     hidden: Hidden | None = None
     ocr: Ocr | None = None
 
+    @property
+    def reading(self) -> ReadOptions:
+        """How the PATHs are read."""
+        return READ_DEFAULTS.changed(hidden=self.hidden, ocr=self.ocr)
+
     def ask(self, question: str, settings: Settings, *, as_json: bool) -> PreparedQuery:
         """Open the index, or read the PATHs into one; what cannot be asked is refused before.
 
@@ -175,7 +182,6 @@ class SearchOptions:
         self,
         model: Encoder | ModelFolder,
         settings: Settings,
-        options: ReadOptions,
         *,
         as_json: bool,
         sources: list[str | Document] | None = None,
@@ -188,7 +194,7 @@ class SearchOptions:
         try:
             with Bar(settings, as_json=as_json) as bar:
                 return indexed(
-                    self.paths, model, settings, bar, options, cache=cache, sources=sources
+                    self.paths, model, settings, bar, self.reading, cache=cache, sources=sources
                 )
         except KeyboardInterrupt:
             kept = "what was read is kept; run the same command to continue" if cache else ""
@@ -216,24 +222,23 @@ class SearchOptions:
         from milepost.cli.sources import expand, model_for
         from milepost.encoder import load
 
-        options = READ_DEFAULTS.changed(hidden=self.hidden, ocr=self.ocr)
         try:
-            sources = expand(self.paths, options)
-            model = model_for(settings, self.model, self.paths, options, sources)
+            sources = expand(self.paths, self.reading)
+            model = model_for(settings, self.model, self.paths, self.reading, sources)
             encoder = load(model, precision=settings.precision)
             query = self._parse(question, encoder)  # some milliseconds; reading may take minutes
         except KeyboardInterrupt:
             raise Interrupted from None
-        return query, *self.read(encoder, settings, options, as_json=as_json, sources=sources)
+        return query, *self.read(encoder, settings, as_json=as_json, sources=sources)
 
 
-def gathered(kind: type, name: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+def gathered(kind: type, name: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Give a command those of its options that are fields of a class as one argument of it."""
     names = {field.name for field in fields(kind)}
 
-    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+    def decorate(command: Callable[..., T]) -> Callable[..., T]:
         @wraps(command)
-        def with_options(*args: Any, **given: Any) -> int:
+        def with_options(*args: Any, **given: Any) -> T:
             held = {option: given.pop(option) for option in names & given.keys()}
             return command(*args, **{name: kind(**held)}, **given)
 

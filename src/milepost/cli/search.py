@@ -28,7 +28,6 @@ _FLAT = -0.5
 
 
 @click.command(
-    short_help="Find the passages that answer a question.",
     epilog="""\b
 Examples:
   milepost search "how do bees build their cells" book.txt

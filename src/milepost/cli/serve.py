@@ -15,6 +15,8 @@ from milepost.cli.language_model import (
     chosen_endpoint,
     language_model_options,
 )
+from milepost.cli.question import SearchOptions, takes_search_options
+from milepost.cli.served import check_recognition, local_sources, served_index
 from milepost.console.options import (
     Settings,
     chosen_db,
@@ -32,15 +34,12 @@ if TYPE_CHECKING:
 
     from milepost.index import Index
     from milepost.serve.settings import ServeSettings
-    from milepost.store.address import IndexPlace
-    from milepost.types import Ocr
 
 UPLOADS = "uploads"
 """Folder of uploaded files, in the folder of the index."""
 
 
 @click.command(
-    short_help="Serve a page and an API over HTTP.",
     epilog=f"""\b
 Examples:
   milepost serve report.pdf
@@ -104,10 +103,10 @@ Environment:
 @precision_option
 @common
 @click.pass_obj
+@takes_search_options
 def serve(
     settings: Settings,
-    paths: tuple[str, ...],
-    db: IndexPlace | None,
+    options: SearchOptions,
     host: str,
     port: int,
     show: bool,
@@ -122,8 +121,6 @@ def serve(
     govern: bool,
     endpoint: str | None,
     model_name: str | None,
-    ocr: Ocr | None,
-    model: str | None,
 ) -> None:
     """Serve a page to search documents, and an API, over HTTP.
 
@@ -131,14 +128,9 @@ def serve(
     index. Only programs on this computer can connect unless --host says otherwise.
     """
     from milepost._optional import check_installed as check_extra
-    from milepost.places import local_path
 
-    sources = [local_path(path) for path in paths]
     check_extra("fastapi", "uvicorn", "python_multipart", "prometheus_client", "PIL", extra="serve")
-    if ocr not in (None, "never"):
-        from milepost.text.recognition import check_installed
-
-        check_installed()
+    check_recognition(options.ocr)
     from milepost.serve.running import listen, run
     from milepost.serve.settings import MEBIBYTE, ServeSettings
     from milepost.serve.starting import Starting
@@ -157,15 +149,14 @@ def serve(
         govern=govern,
         read_only=read_only,
         language_model=chosen_endpoint(endpoint, model_name),
-        ocr=ocr,
+        ocr=options.ocr,
     )
-    for source in sources:
-        _check(source)
+    sources = local_sources(options.paths)
     # Before the model is loaded: a port in use is known at once.
     with listen(chosen) as socket, ExitStack() as held:
 
         def opened() -> tuple[Index, Path]:
-            index, folder = _index(settings, paths, db, model, chosen)
+            index, folder = _index(settings, options, chosen)
             return held.enter_context(index), folder
 
         def made(of: tuple[Index, Path]) -> FastAPI:
@@ -181,34 +172,13 @@ def serve(
         run(app, socket, chosen, show=show, quiet=settings.quiet, note=say)
 
 
-def _check(path: Path) -> None:
-    from milepost.errors import UnreadableFile
-
-    if not path.exists():
-        raise UnreadableFile(f"{path} does not exist", "check the path")
-
-
-def _index(
-    settings: Settings,
-    paths: tuple[str, ...],
-    db: IndexPlace | None,
-    model: str | None,
-    chosen: ServeSettings,
-) -> tuple[Index, Path]:
+def _index(settings: Settings, options: SearchOptions, chosen: ServeSettings) -> tuple[Index, Path]:
     """The index to serve, and its folder: the one named, that of the PATHs, or the user's own."""
-    from milepost.index import open as open_index
-    from milepost.types import READ_DEFAULTS
+    from milepost.store.address import data_folder
 
-    if paths and db is None:
-        from milepost.cli.sources import cached_index, model_folder
-
-        options = READ_DEFAULTS.changed(ocr=chosen.ocr)
-        folder = model_folder(settings, model, paths, options)
-        return cached_index(paths, folder, settings, options)
-    from milepost.store.address import data_folder, local_folder
-
-    # Files that were dropped on the page have an index of their own, where no other is named.
-    place = chosen_db(db) or data_folder() / "library"
-    read_only = chosen.read_only and (isinstance(place, str) or place.exists())
-    index = open_index(place, model=model, read_only=read_only, precision=settings.precision)
-    return index, local_folder(place)
+    place = None
+    if not options.paths or options.db is not None:
+        # Files that were dropped on the page have an index of their own, where no other is named.
+        place = chosen_db(options.db) or data_folder() / "library"
+    read_only = chosen.read_only and (isinstance(place, str) or bool(place and place.exists()))
+    return served_index(settings, options, place, create=True, read_only=read_only)

@@ -49,7 +49,6 @@ class _Rows(Gauge):
 
 
 @click.command(
-    short_help="Ask many questions of many documents; write a table.",
     epilog="""\b
 Examples:
   milepost table questions.txt papers/ -o answers.csv

@@ -31,11 +31,7 @@ _LINES = {
 def print_check(check: CheckResult, detail: Detail, colour: Colour, below: int) -> None:
     """Print a verdict with its places or passages on stdout: on a terminal, a screen of them.
 
-    Args:
-        check: the result.
-        detail: how much is printed.
-        colour: what ``--color`` says.
-        below: lines that are printed on the same terminal afterwards.
+    ``below`` is the number of lines that are printed on the same terminal afterwards.
     """
     from rich.text import Text
 

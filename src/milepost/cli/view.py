@@ -16,8 +16,8 @@ from milepost.console.options import (
     model_option,
     ocr_option,
     say,
+    say_notes,
 )
-from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
@@ -31,7 +31,6 @@ _LARGE = 20_000_000
 
 
 @click.command(
-    short_help="Write documents as one HTML file with a search of its own.",
     epilog="""\b
 Examples:
   milepost view book.txt -o book.html
@@ -78,17 +77,17 @@ def view(
     """
     from milepost.cli.sources import complain, read_names
     from milepost.view import page_model, write_page
-    from milepost.view.page import check_target
+    from milepost.view.page import EXAMPLE
     from milepost.view.rounding import LIGHT
+    from milepost.writing import check_new
 
     output = output.expanduser()
-    check_target(output, overwrite=overwrite)
+    check_new(output, EXAMPLE, overwrite=overwrite)
     chosen = (options.model or LIGHT) if full else page_model(options.model)
     from milepost.encoder import load
 
     encoder = load(chosen)
-    reading = READ_DEFAULTS.changed(hidden=options.hidden, ocr=options.ocr)
-    index, report = options.read(encoder, settings, reading, as_json=as_json)
+    index, report = options.read(encoder, settings, as_json=as_json)
     with index:
         complain(report.failed)
         if report.failed and not read_names(report):
@@ -100,15 +99,13 @@ def view(
         print_json(_record(output, encoder, size, report))
     elif not settings.quiet:
         _describe(output, encoder, size)
-        for name, notes in report.notes.items():
-            for note in notes:
-                say(f"{name}: {note}")
+        say_notes(report)
     return WRITTEN
 
 
 def _describe(output: Path, encoder: Encoder, size: PageSize) -> None:
     """Say what was written, and which command gives the same passages."""
-    documents = "1 document" if size.documents == 1 else f"{size.documents:,} documents"
+    documents = f"{size.documents:,} document{'' if size.documents == 1 else 's'}"
     say(
         f"{output}: {documents}, {size.sentences:,} sentences, {_megabytes(size.total)}: text "
         f"{_megabytes(size.text)}, landmarks and words {_megabytes(size.landmarks + size.words)}, "

@@ -64,8 +64,10 @@ class LazyGroup(CommandGroup):
         """Import one command; None for an unknown name."""
         if cmd_name not in self.table:
             return None
-        module, _, name = self.table[cmd_name][0].partition(":")
+        place, text = self.table[cmd_name]
+        module, _, name = place.partition(":")
         command: click.Command = getattr(import_module(module), name)
+        command.short_help = text
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

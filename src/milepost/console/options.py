@@ -18,13 +18,10 @@ from milepost.errors import MilepostError
 if TYPE_CHECKING:
     from milepost.engine.precision import Arithmetic
     from milepost.store.address import IndexPlace
+    from milepost.types import IndexReport
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-FILE = click.Path(path_type=Path, dir_okay=False)
-FOLDER = click.Path(path_type=Path, file_okay=False)
-FOLDER.name = "folder"  # help shows it as FOLDER
 
 DB = Path(".milepost")
 """Default folder of the index, in the current folder."""
@@ -54,14 +51,6 @@ class Settings:
     precision: Arithmetic | None = None
 
 
-code_option = click.option(
-    "--code",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
-    multiple=True,
-    help="Python file that registers poolings (milepost_lab.pooling.register); it is run.",
-)
-
-
 def say(line: str) -> None:
     """Write one line to stderr after the program's name; control characters become visible."""
     click.echo(f"milepost: {visible(' '.join(line.split()))}", err=True)
@@ -71,6 +60,13 @@ def say_all(lines: Sequence[str]) -> None:
     """Say several lines; on a terminal the first few, so that they do not push results away."""
     for line in _few(lines):
         say(line)
+
+
+def say_notes(report: IndexReport) -> None:
+    """Say what could not be read of each document."""
+    for name, notes in report.notes.items():
+        for note in notes:
+            say(f"{name}: {note}")
 
 
 def rows_said(lines: Sequence[str]) -> int:
@@ -216,12 +212,7 @@ def chosen_db(db: IndexPlace | None) -> IndexPlace | None:
 
 
 def required_db(db: IndexPlace | None, command: str = 'search "…" PATH') -> IndexPlace:
-    """Choose the index as ``chosen_db`` does; raise an error if there is none.
-
-    Args:
-        db: what ``--db`` says.
-        command: how the command is used with a PATH, for the hint.
-    """
+    """Choose the index as ``chosen_db`` does; raise an error if there is none."""
     chosen = chosen_db(db)
     if chosen is None:
         raise MilepostError(

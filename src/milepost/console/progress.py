@@ -1,15 +1,15 @@
-"""Progress bars and counters on stderr."""
+"""Progress bars on stderr."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Self
 
 from milepost.console.options import Settings, say
-from milepost.console.screen import console, is_terminal, visible_name, width
+from milepost.console.screen import console, is_terminal, visible_name
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn, TaskID
@@ -135,47 +135,6 @@ class Bar(Gauge):
             self._said.add(step.name)
             pages = f"{step.pages} page{'' if step.pages == 1 else 's'}"
             say(f"{name}: recognising the text of {pages}, about {left}")
-
-
-class Counter:
-    """One line on stderr that counts questions; without a terminal one every half minute."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._quiet = settings.quiet
-        self._wanted = not settings.quiet and is_terminal(sys.stderr)
-        self._drawn = 0.0
-        self._written = time.monotonic()
-
-    def __enter__(self) -> Counter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.clear()
-
-    def clear(self) -> None:
-        """Remove the line, so that something else can be printed."""
-        if self._drawn:
-            self._drawn = 0.0
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
-
-    def steps_of(self, task: str = "") -> Callable[[str, int, int], None]:
-        """A callback that takes the current work, the amount done and the total."""
-        return lambda doing, done, of: self(doing, task, done, of)
-
-    def __call__(self, system: str, task: str, done: int, of: int) -> None:
-        """Show that a system has answered ``done`` of a task's ``of`` questions."""
-        now = time.monotonic()
-        if self._wanted and (done == 0 or now - self._drawn > 0.1):
-            self._drawn = now
-            line = visible_name(f"{task}  {done}/{of}  {system}")
-            # A line that the terminal wraps could not be removed.
-            sys.stderr.write(f"\r\x1b[K{line[: (width(sys.stderr) or 80) - 1]}")
-            sys.stderr.flush()
-        elif not (self._wanted or self._quiet) and now - self._written > 30:
-            self._written = now
-            sys.stderr.write(visible_name(f"{task}  {done}/{of}  {system}".strip()) + "\n")
-            sys.stderr.flush()
 
 
 class Pace:

@@ -33,29 +33,7 @@ class PageBox(NamedTuple):
 
 def passage_record(passage: Passage, boxes: Sequence[PageBox] | None = None) -> dict[str, Any]:
     """Give a passage with all its fields, and with its boxes if it has some."""
-    record: dict[str, Any] = {
-        "text": passage.text,
-        "document": passage.document,
-        "source": passage.source,
-        "start": passage.start,
-        "end": passage.end,
-        "score": passage.score,
-        "hits": [
-            {
-                "start": hit.start,
-                "end": hit.end,
-                "score": hit.score,
-                "logit": hit.logit,
-                "parts": hit.parts,
-                "text": hit.text,
-            }
-            for hit in passage.hits
-        ],
-        "heading": passage.heading,
-        "page": passage.page,
-        "place": passage.place,
-        "table": None if passage.table is None else asdict(passage.table),
-    }
+    record = asdict(passage)
     if boxes is not None:
         record["boxes"] = [
             {
@@ -74,16 +52,7 @@ def passage_record(passage: Passage, boxes: Sequence[PageBox] | None = None) -> 
 
 def citation_record(citation: Citation) -> dict[str, Any]:
     """Give a citation with all its fields."""
-    return {
-        "number": citation.number,
-        "start": citation.start,
-        "end": citation.end,
-        "sentence": citation.sentence,
-        "verdict": citation.verdict,
-        "quotes": citation.quotes,
-        "places": citation.places,
-        "support": None if citation.support is None else asdict(citation.support),
-    }
+    return asdict(citation)
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -98,17 +67,7 @@ def answer_record(answer: Answer) -> dict[str, Any]:
 
 def report_record(report: IndexReport) -> dict[str, Any]:
     """Give a report with all its fields."""
-    return {
-        "added": report.added,
-        "unchanged": report.unchanged,
-        "changed": report.changed,
-        "removed": report.removed,
-        "failed": report.failed,
-        "notes": report.notes,
-        "sentences": report.sentences,
-        "tokens": report.tokens,
-        "seconds": round(report.seconds, 3),
-    }
+    return asdict(report) | {"seconds": round(report.seconds, 3)}
 
 
 def result_record(
@@ -119,15 +78,7 @@ def result_record(
     explain: bool,
     boxes: Sequence[Sequence[PageBox] | None] = (),
 ) -> dict[str, Any]:
-    """Give what ``milepost search --json`` prints.
-
-    Args:
-        question: as it was asked.
-        result: what was found.
-        report: what was read, if anything was.
-        explain: give the reasons as well.
-        boxes: of each passage, None for one that has none; empty for none at all.
-    """
+    """Give what ``milepost search --json`` prints; ``explain`` adds the reasons."""
     record: dict[str, Any] = {
         "question": question,
         "passages": [

@@ -229,11 +229,7 @@ class Encoder:
         return vectors
 
     def _question_tokens(self, questions: Sequence[str]) -> list[Sequence[int]]:
-        """Tokenize questions with the model's prefix in front.
-
-        Raises:
-            BadQuestion: a question is empty or has neither letter nor digit.
-        """
+        """Tokenize questions with the model's prefix in front."""
         for question in questions:
             if not any(letter.isalnum() for letter in question):
                 said = question.strip()
@@ -329,13 +325,7 @@ class Encoder:
     def _batches(
         self, ids: Sequence[Sequence[int]], counts: Sequence[int], *, everywhere: bool = False
     ) -> Iterator[list[_Seen]]:
-        """Run the units of all texts through the engine, batch by batch.
-
-        Args:
-            ids: token ids of each unit of all texts.
-            counts: number of units of each text.
-            everywhere: return the states of a unit's tokens instead of its landmark's.
-        """
+        """Run the units of all texts through the engine, batch by batch."""
         costs = [len(unit) + 1 for unit in ids]
         windows = (
             (1 + sum(costs[window.first : window.last]), window)

@@ -71,11 +71,7 @@ class Remote:
         return Remote(url.rstrip("/"), model, of.get("query", ""), of.get("document", ""))
 
     def endpoint(self) -> EmbeddingEndpoint:
-        """Create the client of the endpoint, with the key from the environment.
-
-        Raises:
-            InputError: the address is invalid or contains a password.
-        """
+        """Create the client of the endpoint, with the key from the environment."""
         from milepost.chat import EmbeddingEndpoint  # costs a tenth of a second
 
         variable = next((name for name in KEYS if os.environ.get(name)), KEYS[0])
@@ -96,11 +92,6 @@ def is_endpoint(name: str) -> bool:
 
 def endpoint_folder(name: str, folders: Path, tokenizer: Path) -> Path:
     """Return the folder that represents an endpoint; making it sends the endpoint one text.
-
-    Args:
-        name: see ``Remote.parse``.
-        folders: the parent of such folders.
-        tokenizer: the shipped model's tokenizer file.
 
     Raises:
         InputError: the name is not an address with a model.
@@ -129,11 +120,7 @@ def endpoint_folder(name: str, folders: Path, tokenizer: Path) -> Path:
 
 
 def remote_of(folder: Path, folders: Path) -> Remote | None:
-    """Return the endpoint that a folder represents; None for a folder outside ``folders``.
-
-    Raises:
-        ModelError: ``endpoint.json`` is damaged.
-    """
+    """Return the endpoint that a folder represents; None for a folder outside ``folders``."""
     if folder.parent != folders:
         return None
     try:

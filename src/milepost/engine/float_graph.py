@@ -36,11 +36,7 @@ def without_quantizers(graph: Any) -> int:
 
 
 def in_memory(core: Any, graph: Path) -> Any:
-    """Read a graph and remove its quantisers.
-
-    Raises:
-        RuntimeError: OpenVINO cannot read the graph.
-    """
+    """Read a graph and remove its quantisers."""
     model = core.read_model(str(graph))
     without_quantizers(model)
     return model
@@ -51,10 +47,6 @@ def cached(core: Any, graph: Path, cache: Path) -> Path | None:
 
     Returns:
         The ``.xml`` file; None if it cannot be written (a full disk, no permission).
-
-    Raises:
-        OSError: the graph does not exist.
-        RuntimeError: OpenVINO cannot read the graph.
     """
     path = cache / f"{graph.stem}-float-{_key(graph)}.xml"
     if path.is_file() and path.with_suffix(".bin").is_file():

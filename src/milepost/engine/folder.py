@@ -61,27 +61,15 @@ class ModelFolder:
 
     @property
     def remote(self) -> Remote | None:
-        """The embedding endpoint that the folder represents, or None.
-
-        Raises:
-            ModelError: the folder is damaged.
-        """
+        """The embedding endpoint that the folder represents, or None."""
         return remote_of(self.path, endpoint_folders())
 
     def pooling(self, file: str) -> Path:
-        """Return the path of ``POOLING_GRAPH`` or ``POOLING``.
-
-        Raises:
-            ModelError: the file is missing.
-        """
+        """Return the path of ``POOLING_GRAPH`` or ``POOLING``."""
         return self._existing(self.path / file)
 
     def graph(self, precision: Precision | None = None) -> Path:
-        """Return the OpenVINO graph of a precision; None for the fastest one in the folder.
-
-        Raises:
-            ModelError: the folder has no such graph.
-        """
+        """Return the OpenVINO graph of a precision; None for the fastest one in the folder."""
         if precision is None:
             if not self.precisions:
                 raise ModelError(f"{self.path} holds no OpenVINO graph", _EXPORT)
@@ -202,11 +190,7 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
 
 
 def _of_package(folder: Path) -> Manifest:
-    """Read the manifest of a packaged model.
-
-    Raises:
-        ModelError: the package does not match this version of Milepost.
-    """
+    """Read the manifest of a packaged model."""
     try:
         return read_manifest(folder)
     except ModelError as error:

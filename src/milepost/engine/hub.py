@@ -1,19 +1,15 @@
-"""Resolve a name to a local folder or a model on the Hugging Face hub; upload a model there."""
+"""Resolve a name to a local folder or a model on the Hugging Face hub."""
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from milepost.errors import InputError, MilepostError, ModelError, first_line
+from milepost.errors import ModelError, first_line
 
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-
-OTHER_FRAMEWORKS = ("onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack")
-"""Patterns of files on the hub that torch does not read."""
+NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
 def local(
@@ -43,7 +39,7 @@ def local(
     if folder.is_dir():
         return folder
     name = os.fspath(source)
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         return None
     # Always installed, as tokenizers depends on it; imported here because the import is slow.
     from huggingface_hub import snapshot_download
@@ -69,53 +65,3 @@ def local(
         raise ModelError(
             f"no folder {name!r}, and fetching it from the Hugging Face hub failed: {first}", hint
         ) from error
-
-
-def check_name(name: str) -> None:
-    """Reject an invalid name of a hub model before any slow work starts.
-
-    Raises:
-        InputError: the name is not ``owner/name``.
-    """
-    if not _NAME.fullmatch(name):
-        raise InputError(f"{name!r} is not a name on the Hugging Face hub", "OWNER/NAME")
-
-
-def upload(folder: Path, name: str, *, private: bool = False) -> str:
-    """Upload a folder to a model on the hub, which is created if it is missing.
-
-    Args:
-        folder: all its files are uploaded.
-        name: ``owner/name``.
-        private: create the model as private, and refuse to upload to a public one. If False, a new
-            model gets its owner's default visibility.
-
-    Returns:
-        The URL of the model.
-
-    Raises:
-        InputError: ``private`` is set, and the model exists and is public.
-        MilepostError: the hub cannot be reached or rejects the upload.
-    """
-    from huggingface_hub import HfApi
-
-    again = ["hf", "upload", name, str(folder), *(["--private"] if private else [])]
-    hub, public = HfApi(), False
-    try:
-        made = hub.create_repo(name, private=private or None, exist_ok=True)
-        public = private and not hub.repo_info(name).private  # the model existed before
-        if not public:
-            said = "Upload by milepost export"
-            hub.upload_folder(repo_id=name, folder_path=folder, commit_message=said)
-    except Exception as error:  # the hub's client passes on the errors of its HTTP library
-        first = first_line(error)
-        raise MilepostError(
-            f"uploading to {name} on the Hugging Face hub failed: {first}",
-            f"hf auth login, and: {shlex.join(again)}; the folder is complete",
-        ) from error
-    if public:
-        raise InputError(
-            f"{name} exists on the hub and is public; nothing was uploaded",
-            f"another name, or make it private there, and: {shlex.join(again)}",
-        )
-    return str(made)

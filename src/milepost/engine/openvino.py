@@ -107,18 +107,7 @@ def open_engine(
     threads: int | None = None,
     cache: bool = True,
 ) -> OpenVinoEngine:
-    """Open an engine for the graph of a model folder.
-
-    Args:
-        folder: the model folder.
-        precision: see ``choose``.
-        threads: see ``OpenVinoEngine``.
-        cache: keep the compiled graph in Milepost's cache, so that the next start is fast.
-
-    Raises:
-        ModelError: the graph does not exist or cannot be compiled.
-        InputError: ``threads`` is less than 1, or ``precision`` is unknown.
-    """
+    """Open an engine for the graph of a model folder."""
     choice = choose(folder, precision)
     return OpenVinoEngine(
         folder.graph(choice.graph),
@@ -176,9 +165,6 @@ def _core() -> Any:
     Each ``Core`` sets an alternate signal stack for the thread and restores the previous one when
     it is destroyed. If two are not destroyed in reverse order, the thread is left with a freed
     stack, and the next Ctrl-C is a segmentation fault (OpenVINO 2026.4, seen with a debugger).
-
-    Raises:
-        ModelError: an incompatible allocator is preloaded.
     """
     preloaded = os.environ.get("LD_PRELOAD", "")
     if any(name in preloaded for name in ALLOCATORS):

@@ -110,11 +110,7 @@ def parse(text: str) -> Filter:
 
 
 def as_filter(where: str | Filter | None) -> Filter | None:
-    """A filter as callers give it: as text, parsed already, or none.
-
-    Raises:
-        InputError: see ``parse``.
-    """
+    """A filter as callers give it: as text, parsed already, or none."""
     return parse(where) if isinstance(where, str) else where
 
 
@@ -249,11 +245,7 @@ class _Parser:
 
 
 def _fitting(key: str, value: Operand, token: Token) -> Operand:
-    """The value in the type of a built-in key.
-
-    Raises:
-        InputError: it has another one.
-    """
+    """The value in the type of a built-in key."""
     typed = TYPES.get(key, "any")
     if typed == "date" and not isinstance(value, Date):
         plain = value.strip() if isinstance(value, str) else token.text

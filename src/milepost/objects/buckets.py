@@ -116,11 +116,7 @@ class Bucket:
         return sorted(files, key=lambda file: file.address.key)
 
     def file(self, address: ObjectAddress) -> ObjectFile | None:
-        """The object at an address, or None.
-
-        Raises:
-            InputError: the bucket cannot be asked.
-        """
+        """The object at an address, or None."""
         try:
             return self._file(self._store.head(address.key))
         except FileNotFoundError:
@@ -129,11 +125,7 @@ class Bucket:
             raise user_error(error, str(address)) from None
 
     def reachable(self, address: ObjectAddress) -> bool:
-        """Whether the bucket can be listed and holds something at an address.
-
-        Raises:
-            InputError: it cannot be listed.
-        """
+        """Whether the bucket can be listed and holds something at an address."""
         try:
             if any(page for page in self._store.list(prefix=address.key or None, chunk_size=1)):
                 return True
@@ -221,11 +213,7 @@ def download(address: ObjectAddress) -> bytes:
 
 
 def check_installed() -> None:
-    """Raise an error if the extra is missing.
-
-    Raises:
-        MissingExtra: the extra ``objects`` is not installed.
-    """
+    """Raise an error if the extra is missing."""
     require("obstore", extra="objects")
 
 

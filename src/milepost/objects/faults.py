@@ -36,13 +36,7 @@ class Unreachable(InputError):
 
 
 def user_error(error: BaseException, address: str, *, listing: bool = False) -> InputError:
-    """The error for users.
-
-    Args:
-        error: what obstore raised.
-        address: what was asked for.
-        listing: whether a listing was.
-    """
+    """The error for users."""
     said = str(error)
     scheme, _, rest = address.partition("://")
     root = f"{scheme}://{rest.partition('/')[0]}"

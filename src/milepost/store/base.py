@@ -174,12 +174,15 @@ class Snapshot(Protocol):
 
     def documents(self) -> list[DocumentInfo]:
         """List all documents in order of their first row."""
+        return self.select(ALL) or []
 
     def info(self, name: str) -> DocumentInfo | None:
         """Return a document's record, or None."""
+        return next(iter(self.infos([name])), None)
 
     def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
         """Return the records of named documents in row order; unknown names are left out."""
+        return self.select(DocumentSelection(frozenset(names))) or []
 
     def select(
         self, among: DocumentSelection, most: int | None = None

@@ -1,10 +1,12 @@
-"""What an entry must be before a store takes it: the same for every store."""
+"""What entries, vectors and indexes must be: the same for every store."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost._optional import UPGRADE
+from milepost.errors import NewerSchema, OldSchema, WrongModel
 from milepost.store.base import Entry
 
 
@@ -47,3 +49,34 @@ def check_vector(vector: NDArray[np.float32], dimensions: int) -> None:
         raise ValueError(f"the vector has the shape {vector.shape}, not {(dimensions,)}")
     if not np.isfinite(vector).all():
         raise ValueError("the vector is not finite")
+
+
+def check_version(version: int, ours: int, label: str, rebuild: str) -> None:
+    """Refuse an index of another version of the tables.
+
+    Raises:
+        NewerSchema: a newer Milepost has written it.
+        OldSchema: an older one.
+    """
+    numbers = f"(schema {version}, this one reads {ours})"
+    if version > ours:
+        raise NewerSchema(f"{label} was written by a newer Milepost {numbers}", UPGRADE)
+    if version < ours:
+        raise OldSchema(f"{label} was written by an older Milepost {numbers}", rebuild)
+
+
+Model = tuple[str, int]
+"""Fingerprint of a model, and width of its vectors."""
+
+
+def check_model(held: Model, model: Model, label: str, hint: str) -> None:
+    """Refuse an index that another model than the one in use has made.
+
+    Raises:
+        WrongModel: it has.
+    """
+    if held != model:
+        made, used = (f"{name}, {width} wide" for name, width in (held, model))
+        raise WrongModel(
+            f"{label} was made by another model ({made}; the model in use is {used})", hint, held[0]
+        )

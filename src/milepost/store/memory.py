@@ -27,7 +27,8 @@ from milepost.store.base import (
 from milepost.store.bm25 import scores
 from milepost.store.check import check_entry, check_vector
 from milepost.store.listing import ListedSnapshot, Listing
-from milepost.store.local import Postings, limited
+from milepost.store.local import Postings, inside, limited
+from milepost.store.postings import Scored, top
 from milepost.types import Document, Mark, Value
 
 
@@ -145,7 +146,6 @@ class MemoryStore:
         """Nothing: every search is exact."""
 
     def close(self) -> None:
-        """Let go of everything; the store cannot be used afterwards."""
         with self._lock:
             self._closed = True
             self._live, self._rows, self._dead, self._state = {}, {}, 0, None
@@ -216,7 +216,6 @@ class _MemorySnapshot(ListedSnapshot):
     def similarity(
         self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
     ) -> NDArray[np.float32]:
-        """See ``LocalSnapshot.similarity``."""
         check_vector(vector, self._dimensions)
         return _dot(self.vectors(documents), vector)
 
@@ -242,35 +241,31 @@ class _MemorySnapshot(ListedSnapshot):
         n: int,
         ranges: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """See ``LocalSnapshot.candidates``."""
         documents = self.documents() if ranges is None else self.owners(ranges[:, 0])
         rows, score = _rows_of(documents), self.similarity(vector, documents)
         nearest = rows[np.lexsort((rows, -score))[: max(n, 0)]]
-        return nearest, self._matching(terms, n, None if ranges is None else set(rows.tolist()))
+        return nearest, self._matching(terms, n, ranges)
 
     def _matching(
-        self, terms: Sequence[str], n: int, allowed: set[int] | None
+        self, terms: Sequence[str], n: int, ranges: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
         firsts, sizes, lengths = self._state.firsts, self._state.sizes, self._state.lengths
         total = int(sizes.sum())
         mean = float(lengths.sum()) / total if total else 0.0
         ends = np.cumsum(sizes)
-        score: dict[int, float] = {}
+        parts: Scored = []
         for term in dict.fromkeys(terms):
             rows, counts = self._posting(term)
             if not len(rows):
                 continue
             owner = np.searchsorted(firsts, rows, side="right") - 1
             place = rows - firsts[owner] + (ends - sizes)[owner]
-            parts = scores(
+            score = scores(
                 counts, lengths[place], frequency=len(rows), sentences=total, mean_length=mean
             )
-            for row, part in zip(rows.tolist(), parts.tolist(), strict=True):
-                score[row] = score.get(row, 0.0) + part
-        if allowed is not None:
-            score = {row: value for row, value in score.items() if row in allowed}
-        best = sorted(score, key=lambda row: (-score[row], row))[: max(n, 0)]
-        return np.array(best, dtype=np.int64)
+            there = slice(None) if ranges is None else inside(rows, ranges)
+            parts.append((rows[there], score[there]))
+        return top(parts, n)
 
     def _posting(self, term: str) -> Postings:
         """Rows of this state that hold a term, and how often."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from pathlib import Path
 
 from milepost._optional import require
-from milepost.store.address import TABLES, index_place
+from milepost.store.address import TABLES, IndexPlace, index_place
 from milepost.store.base import Store
 
 
@@ -44,35 +46,9 @@ def open_store(
 
         return MemoryStore(fingerprint, dimensions)
     create = create and not read_only
-    found = index_place(place)
-    if isinstance(found, str) and found.startswith(TABLES):
-        require("lancedb", extra="lance")
-        from milepost.store.lance import LanceStore
-
-        return LanceStore(
-            found,
-            fingerprint,
-            dimensions,
-            create=create,
-            read_only=read_only,
-            patience_s=patience_s,
-        )
-    if isinstance(found, str):
-        require("psycopg_pool", extra="postgres")
-        from milepost.store.postgres import PostgresStore
-
-        return PostgresStore(
-            found,
-            fingerprint,
-            dimensions,
-            create=create,
-            read_only=read_only,
-            patience_s=patience_s,
-        )
-    from milepost.store.sqlite import SqliteStore
-
-    return SqliteStore(
-        found.expanduser(),
+    store, _, found = _implementation(place)
+    return store(
+        found,
         fingerprint,
         dimensions,
         create=create,
@@ -90,19 +66,25 @@ def erase_store(place: str | os.PathLike[str], *, patience_s: float = 5.0) -> No
         StoreError: the files or tables cannot be removed.
         MissingExtra: the package for such an address is not installed.
     """
+    _, erase, found = _implementation(place)
+    erase(found, patience_s=patience_s)
+
+
+def _implementation(
+    place: str | os.PathLike[str],
+) -> tuple[Callable[..., Store], Callable[..., None], IndexPlace]:
+    """The store for a place, what erases one, and the place as both take it."""
     found = index_place(place)
-    if isinstance(found, str) and found.startswith(TABLES):
+    if isinstance(found, Path):
+        from milepost.store.sqlite import SqliteStore, erase
+
+        return SqliteStore, erase, found.expanduser()
+    if found.startswith(TABLES):
         require("lancedb", extra="lance")
-        from milepost.store.lance.store import erase as erase_lance
+        from milepost.store.lance.store import LanceStore, erase_tables
 
-        erase_lance(found, patience_s=patience_s)
-        return
-    if isinstance(found, str):
-        require("psycopg_pool", extra="postgres")
-        from milepost.store.postgres.store import erase as erase_tables
+        return LanceStore, erase_tables, found
+    require("psycopg_pool", extra="postgres")
+    from milepost.store.postgres.store import PostgresStore, erase_schema
 
-        erase_tables(found, patience_s=patience_s)
-        return
-    from milepost.store.sqlite import erase
-
-    erase(found.expanduser(), patience_s=patience_s)
+    return PostgresStore, erase_schema, found

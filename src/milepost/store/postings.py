@@ -23,6 +23,9 @@ Lists = tuple[NDArray[np.int64], NDArray[np.int64], bytes]
 """A term in many documents: the first row of each, how many of its sentences hold the term, and
 the bytes of all, one behind the other."""
 
+Scored = list[tuple[NDArray[np.int64], NDArray[np.float64]]]
+"""Rows that hold a term, and their scores by it."""
+
 
 def packed(terms: Sequence[Sequence[str]]) -> Iterator[tuple[str, int, bytes]]:
     """Token, number of sentences and bytes of each term of a document."""
@@ -74,12 +77,22 @@ def best(
     Returns:
         At most ``n`` rows, best first.
     """
-    parts: list[tuple[NDArray[np.int64], NDArray[np.float64]]] = []
+    parts: Scored = []
     for term, lists in held.items():
         found, counts, lengths = rows(lists)
         frequency = frequencies.get(term, 0)
         score = scores(counts, lengths, frequency=frequency, sentences=sentences, mean_length=mean)
         parts.append((found, score))
+    return top(parts, n)
+
+
+def top(parts: Scored, n: int) -> NDArray[np.int64]:
+    """At most ``n`` rows with the largest sums of their scores, best first, ties by their number.
+
+    Args:
+        parts: rows and scores of each term.
+        n: maximum number of rows.
+    """
     if not parts or n <= 0:
         return np.empty(0, np.int64)
     every, parted = (np.concatenate(column) for column in zip(*parts, strict=True))

@@ -30,11 +30,7 @@ _FORMULA = tuple("=+-@＝＋－＠")
 
 
 def writer_of(path: Path) -> Callable[[Sequence[Row]], str]:
-    """What writes the format that the suffix of a file names.
-
-    Raises:
-        InputError: no format has this suffix.
-    """
+    """What writes the format that the suffix of a file names."""
     writers = {".csv": as_csv, ".jsonl": as_jsonl, ".html": as_html, ".htm": as_html}
     found = writers.get(path.suffix.lower())
     if found is None:

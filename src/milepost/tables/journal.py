@@ -32,11 +32,7 @@ class Journal:
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        """Read what is there, and open the file to add to it.
-
-        Raises:
-            InputError: it cannot be written.
-        """
+        """Read what is there, and open the file to add to it."""
         if self.path.exists() and not self.path.is_file():  # a device may never end
             raise InputError(f"{self.path} is not a file", "remove it")
         try:
@@ -64,11 +60,7 @@ class Journal:
                 self.remove()
 
     def add(self, key: str, row: Row) -> None:
-        """Keep a row; after this a kill of the process does not lose it.
-
-        Raises:
-            InputError: the disk is full.
-        """
+        """Keep a row; after this a kill of the process does not lose it."""
         assert self._file is not None
         line = json.dumps({"key": key, **asdict(row)}, ensure_ascii=True) + "\n"
         try:

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost._typed import typed
-from milepost.errors import InputError
 from milepost.naming import Name, resolve_names
 from milepost.tables.formats import writer_of
 from milepost.tables.journal import Journal
 from milepost.tables.rows import Per, Row, ask, plan_rows
-from milepost.writing import write_bytes
+from milepost.writing import check_new, write_bytes
 
 if TYPE_CHECKING:
     from milepost.index import Index
@@ -30,12 +29,7 @@ def check_table(path: Path, *, overwrite: bool) -> None:
             suffix names no format.
     """
     writer_of(path)
-    if path.is_dir():
-        raise InputError(f"{path} is a folder", f"{path / 'answers.csv'}")
-    if not path.parent.is_dir():
-        raise InputError(f"{path.parent} does not exist", "a folder that does")
-    if path.exists() and not overwrite:
-        raise InputError(f"{path} exists", "another name, or --overwrite")
+    check_new(path, "answers.csv", overwrite=overwrite)
 
 
 @typed
@@ -92,13 +86,10 @@ def write_table(
                 journal.add(asked.key, ask(index, asked))
             rows.append(journal.rows[asked.key])
             on_row(len(rows), len(planned))
-        _write(target, write(rows))
+        data = write(rows).encode("utf-8", "replace")
+        write_bytes(target, data, "run the same command again to continue")
         journal.remove()
     return rows
-
-
-def _write(target: Path, text: str) -> None:
-    write_bytes(target, text.encode("utf-8", "replace"), "run the same command again to continue")
 
 
 def answered(rows: Sequence[Row]) -> int:

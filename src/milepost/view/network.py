@@ -80,11 +80,7 @@ class Network:
 
 
 def read_network(graph: Graph) -> Network:
-    """The numbers of a light model's graph.
-
-    Raises:
-        ModelError: the graph is another model's.
-    """
+    """The numbers of a light model's graph."""
     import numpy as np
 
     matrices: dict[str, NDArray[np.float32]] = {}
@@ -147,11 +143,7 @@ def _mixing(graph: Graph, place: str) -> list[NDArray[np.float32]]:
 
 
 def graph_of(folder: Path) -> Graph:
-    """The graph of a light model's folder.
-
-    Raises:
-        ModelError: the folder has none.
-    """
+    """The graph of a light model's folder."""
     path = folder / "openvino_bf16.xml"
     if not path.is_file():
         raise ModelError(f"{folder} is not a light model: it has no {path.name}", "landmark-light")

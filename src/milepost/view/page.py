@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milepost._replacing import replacing
-from milepost.errors import InputError
 from milepost.view import bundle
 from milepost.view.document_sections import add_documents
 from milepost.view.model_sections import add_model
 from milepost.view.pack import Pack, as_characters
 from milepost.view.stemmers import module
+from milepost.writing import check_new, write_bytes
 
 if TYPE_CHECKING:
     from milepost.index import Index
+
+EXAMPLE = "page.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +67,10 @@ def write_page(index: Index, path: str | os.PathLike[str], *, overwrite: bool = 
             replaced, or the file cannot be written.
     """
     target = Path(path)
-    check_target(target, overwrite=overwrite)
+    check_new(target, EXAMPLE, overwrite=overwrite)
     text, size = page_text(index)
-    _write(target, text.encode("utf-8"))
+    write_bytes(target, text.encode())
     return size
-
-
-def check_target(path: Path, *, overwrite: bool) -> None:
-    """Refuse a page before hours of reading.
-
-    Raises:
-        InputError: the file is there and is not to be replaced, or its folder is not there.
-    """
-    if path.is_dir():
-        raise InputError(f"{path} is a folder", f"{path / 'page.html'}")
-    if not path.parent.is_dir():
-        raise InputError(f"{path.parent} does not exist", "a folder that does")
-    if path.exists() and not overwrite:
-        raise InputError(f"{path} exists", "another name, or --overwrite")
 
 
 def page_text(index: Index) -> tuple[str, PageSize]:
@@ -149,15 +136,3 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
 def _digest(text: str) -> str:
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file under another name and give it its own when all of it is on the disk."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with replacing(path, draft) as file:
-            file.write(data)
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be written: {error.strerror or error}", "check the path and the disk"
-        ) from error

@@ -65,12 +65,7 @@ def page_model(model: str | os.PathLike[str] | None = None) -> Path:
 
 
 def write_rounded(source: ModelFolder, folder: Path, fingerprint: str) -> None:
-    """Write the rounded model to a folder that is not there yet, whole or not at all.
-
-    Raises:
-        ModelError: the model is not light.
-        MilepostError: it cannot be written.
-    """
+    """Write the rounded model to a folder that is not there yet, whole or not at all."""
     graph = graph_of(source.path)
     numbers = rounded_numbers(graph, vocabulary(source.tokenizer))
     name = f"{source.manifest.name}-page"
@@ -102,11 +97,7 @@ def write_rounded(source: ModelFolder, folder: Path, fingerprint: str) -> None:
 
 
 def rounded_numbers(graph: Graph, tokens: list[str]) -> bytes:
-    """The numbers of a light model's graph, rounded.
-
-    Raises:
-        ModelError: the graph is another model's.
-    """
+    """The numbers of a light model's graph, rounded."""
     import numpy as np
 
     table = graph.values(CODES).astype(np.float32)

@@ -178,26 +178,6 @@ def test_another_version_is_refused(address: str) -> None:
         opened(address)
 
 
-def test_an_old_schema_is_brought_up_to_date(
-    store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store.put(numbered(0))
-
-    def add_a_column(connection: psycopg.Connection[Any], partitions: int) -> bool:
-        assert partitions == 1
-        connection.execute("ALTER TABLE documents ADD COLUMN extra text")
-        return True
-
-    monkeypatch.setattr(schema, "VERSION", schema.VERSION + 1)
-    monkeypatch.setitem(schema.MIGRATIONS, schema.VERSION - 1, add_a_column)
-    newer = opened(address)
-    holds(newer, numbered(0))
-    newer.close()
-    assert admin("SELECT value FROM meta WHERE key = 'version'", address) == [
-        (str(schema.VERSION),)
-    ]
-
-
 def test_what_is_no_index_is_left_alone(address: str) -> None:
     with pytest.raises(NotAnIndex, match="holds no index"):
         opened(address, create=False)

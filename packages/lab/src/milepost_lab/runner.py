@@ -26,12 +26,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from milepost._optional import require
-from milepost.console.columns import columns
-from milepost.console.options import FILE, FOLDER, Interrupted, Settings, common, json_option
-from milepost.console.progress import Counter
+from milepost.console.options import Interrupted, Settings, common, json_option
 from milepost.console.records import print_json
 from milepost.errors import InputError
 from milepost.writing import check_output, write_text
+from milepost_eval.cli.terminal import FILE, FOLDER, Counter, columns
 
 if TYPE_CHECKING:
     from milepost_lab.statistics import Interval

@@ -7,7 +7,6 @@ counts; of a document, the last ``TOUCH``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from milepost.properties import Properties
 from milepost.store.base import DocumentInfo, Statistics
 from milepost.store.listing import Listing
+from milepost.store.records import COLUMNS, document_info
 from milepost.store.strings import unescape
 
 PUT, TOUCH, DELETE = range(3)
@@ -99,28 +99,12 @@ def _rows(log: pa.Table) -> Iterable[dict[str, Any]]:
 
 
 def _info(row: dict[str, Any], touch: dict[str, Any] | None) -> DocumentInfo:
-    info = DocumentInfo(
-        name=unescape(row["name"]),
-        source=None if row["source"] is None else unescape(row["source"]),
-        hash=unescape(row["hash"]),
-        signature=_signature(row),
-        characters=row["characters"],
-        sentences=row["sentences"],
-        first=row["first"],
-        notes=tuple(json.loads(row["notes"])),
-        id=row["id"],
-        options=unescape(row["options"]),
-        properties=Properties.stored(unescape(row["properties"])),
-    )
+    info = document_info([row[name] for name in COLUMNS], unescape)
     if touch is None:
         return info
     return replace(
         info,
-        signature=_signature(touch),
-        options=unescape(touch["options"]),
-        properties=Properties.stored(unescape(touch["properties"])),
+        signature=None if touch["size"] is None else (touch["size"], touch["mtime_ns"]),
+        options=touch["options"],
+        properties=Properties.stored(touch["properties"]),
     )
-
-
-def _signature(row: dict[str, Any]) -> tuple[int, int] | None:
-    return None if row["size"] is None else (row["size"], row["mtime_ns"])

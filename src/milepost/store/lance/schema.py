@@ -14,8 +14,8 @@ from typing import Any
 import lancedb
 import pyarrow as pa
 
-from milepost._optional import UPGRADE
-from milepost.errors import NewerSchema, NotAnIndex, OldSchema, WrongModel
+from milepost.errors import NotAnIndex
+from milepost.store.check import check_model, check_version
 from milepost.store.lance.address import Address
 from milepost.store.lance.loop import together
 
@@ -96,11 +96,7 @@ async def names(database: Any) -> set[str]:
 
 
 async def opened(address: Address) -> tuple[Any, Any, pa.Schema]:
-    """The database, its log, and the log's columns with what it says of the index.
-
-    Raises:
-        NotAnIndex: there is none.
-    """
+    """The database, its log, and the log's columns with what it says of the index."""
     if address.folder is not None and not (address.folder / f"{LOG}.lance").is_dir():
         raise missing(address)  # connecting would make the folder
     database = await connect(address)
@@ -114,11 +110,7 @@ async def opened(address: Address) -> tuple[Any, Any, pa.Schema]:
 
 
 async def prepare(address: Address, fingerprint: str, dimensions: int) -> None:
-    """Make the tables that are missing; ``documents`` is the last one.
-
-    Raises:
-        NotAnIndex: other files or tables are there, or a file.
-    """
+    """Make the tables that are missing; ``documents`` is the last one."""
     _check_folder(address)
     database = await connect(address)
     there = await names(database)
@@ -154,35 +146,20 @@ async def _create(database: Any, name: str, schema: pa.Schema) -> None:
 
 
 def check(found: Any, address: Address, fingerprint: str, dimensions: int) -> str:
-    """Make sure that the log is one of this version and model; returns its own mark.
-
-    Raises:
-        NotAnIndex: it is a table of somebody else.
-        NewerSchema: a newer Milepost has written it.
-        OldSchema: an older one.
-        WrongModel: its vectors are another model's.
-    """
+    """Make sure that the log is one of this version and model; returns its own mark."""
     held: dict[str, str] = {
         key.decode(): value.decode() for key, value in (found.metadata or {}).items()
     }
     if not held.get("milepost", "").isdecimal():
         raise NotAnIndex(f"{address.label} holds other tables", "an address with nothing there")
-    version = int(held["milepost"])
-    told = f"(schema {version}, this one reads {VERSION})"
-    if version > VERSION:
-        raise NewerSchema(f"{address.label} was written by a newer Milepost {told}", UPGRADE)
-    if version < VERSION:
-        raise OldSchema(
-            f"{address.label} was written by an older Milepost {told}",
-            "milepost index PATH… --db ADDRESS --rebuild",
-        )
-    if (held["fingerprint"], held["dimensions"]) != (fingerprint, str(dimensions)):
-        raise WrongModel(
-            f"{address.label} was made by another model "
-            f"(fingerprint {held['fingerprint']}, the model in use has {fingerprint})",
-            "--model with the model it was made with, or another address",
-            held["fingerprint"],
-        )
+    rebuild = "milepost index PATH… --db ADDRESS --rebuild"
+    check_version(int(held["milepost"]), VERSION, address.label, rebuild)
+    check_model(
+        (held["fingerprint"], int(held["dimensions"])),
+        (fingerprint, dimensions),
+        address.label,
+        "--model with the model it was made with, or another address",
+    )
     return held["made"]
 
 
@@ -192,11 +169,7 @@ def missing(address: Address) -> NotAnIndex:
 
 
 async def erase(address: Address) -> None:
-    """Remove the tables of an index of any version, and its folder where nothing else is in it.
-
-    Raises:
-        NotAnIndex: there is none.
-    """
+    """Remove the tables of an index of any version, and its folder where nothing else is in it."""
     if address.folder is not None and not address.folder.is_dir():
         raise missing(address)
     database = await connect(address)

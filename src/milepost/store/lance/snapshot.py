@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -63,10 +64,7 @@ class LanceSnapshot(ListedSnapshot):
         """See ``LocalSnapshot.candidates``; both lists are read at the same time."""
         check_vector(vector, self._dimensions)
         ids = None if ranges is None else self.listing.ids[self.listing.owning(ranges[:, 0])]
-        with translated(self._address):
-            nearest, matching = wait(
-                together(self._nearest(vector, n, ids), self._matching(terms, n, ids))
-            )
+        nearest, matching = self._wait(self._nearest(vector, n, ids), self._matching(terms, n, ids))
         return nearest, matching
 
     def score_inputs(
@@ -80,15 +78,12 @@ class LanceSnapshot(ListedSnapshot):
         total = sum(info.sentences for info in documents)
         every = total >= self.statistics().sentences
         ids = None if every else np.array([info.id for info in documents], np.int64)
-        with translated(self._address):
-            bodies, vectors, rows, *more = wait(
-                together(
-                    self._reading.bodies(documents),
-                    self._reading.vectors(documents),
-                    self._reading.postings(list(tokens), ["sentences", "held"], ids),
-                    *([] if every else [self._reading.postings(list(tokens), ["sentences"])]),
-                )
-            )
+        bodies, vectors, rows, *more = self._wait(
+            self._reading.bodies(documents),
+            self._reading.vectors(documents),
+            self._reading.postings(list(tokens), ["sentences", "held"], ids),
+            *([] if every else [self._reading.postings(list(tokens), ["sentences"])]),
+        )
         sentences = packing.sentences(bodies, documents)
         starts = {
             info.id: start
@@ -109,34 +104,29 @@ class LanceSnapshot(ListedSnapshot):
         )
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
-        with translated(self._address):
-            return packing.sentences(wait(self._reading.bodies(documents)), documents)
+        (bodies,) = self._wait(self._reading.bodies(documents))
+        return packing.sentences(bodies, documents)
 
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
         """``(n, d)`` float32: the stored vectors, as rounded to int8."""
-        with translated(self._address):
-            found = wait(self._reading.vectors(documents))
+        (found,) = self._wait(self._reading.vectors(documents))
         parts = [np.empty((0, self._dimensions), np.float32)]
         return np.concatenate(parts + [scales[:, None] * values for scales, values in found])
 
     def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
         slices = packing.slices(parts)
-        with translated(self._address):
-            return packing.joined(slices, wait(self._reading.pieces(slices)))
+        (pieces,) = self._wait(self._reading.pieces(slices))
+        return packing.joined(slices, pieces)
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
-        with translated(self._address):
-            found = wait(self._reading.marks(documents))
+        (found,) = self._wait(self._reading.marks(documents))
         return [packing.marks(found[info.id]) for info in documents]
 
     def excerpts(
         self, parts: Sequence[tuple[DocumentInfo, int, int]]
     ) -> list[tuple[str, tuple[Mark, ...]]]:
         slices, documents = packing.slices(parts), [info for info, _, _ in parts]
-        with translated(self._address):
-            pieces, marks = wait(
-                together(self._reading.pieces(slices), self._reading.marks(documents))
-            )
+        pieces, marks = self._wait(self._reading.pieces(slices), self._reading.marks(documents))
         return [
             (text, packing.marks(marks[info.id]))
             for text, info in zip(packing.joined(slices, pieces), documents, strict=True)
@@ -148,14 +138,19 @@ class LanceSnapshot(ListedSnapshot):
         if among != ALL:
             among.check_keys(self.keys)
             ids = self.listing.ids[self.listing.places(among)]
-        with translated(self._address):
-            held = _lists(tokens, wait(self._reading.postings(tokens, ["held"], ids)))
+        (rows_held,) = self._wait(self._reading.postings(tokens, ["held"], ids))
+        held = _lists(tokens, rows_held)
         found = {}
         for term in terms:
             rows, counts, _ = postings.rows(held[token(term)])
             order = np.argsort(rows)
             found[term] = rows[order], counts[order]
         return found
+
+    def _wait(self, *work: Coroutine[Any, Any, Any]) -> list[Any]:
+        """Do some reads at the same time, and wait for all of them."""
+        with translated(self._address):
+            return wait(together(*work))
 
     async def _nearest(
         self, vector: NDArray[np.float32], n: int, ids: NDArray[np.int64] | None

@@ -45,13 +45,6 @@ async def newest(address: Address, database: Any, log: Any, held: State | None, 
     The parts of a document are written before the log names it, so tables that are opened after
     the log hold all of them. Only a vacuum between the two takes parts away: where the log has
     changed meanwhile, both are read again.
-
-    Args:
-        address: for messages.
-        database: connected.
-        log: the table ``documents``; it is brought up to date.
-        held: the last state, if any.
-        made: mark of the index that is open.
     """
     if held is not None and time.monotonic() - held.begun < _FRESH_S:
         await log.checkout_latest()

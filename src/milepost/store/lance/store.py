@@ -183,13 +183,8 @@ class LanceStore:
         await self._log.add(write.event(writer.noted(), kind, sequence, document, **more))
 
 
-def erase(address: str, *, patience_s: float) -> None:
-    """Remove the tables of an index, and nothing else.
-
-    Raises:
-        NotAnIndex: there is none at this address.
-        StoreError: the storage cannot be reached, or refuses it.
-    """
+def erase_tables(address: str, *, patience_s: float) -> None:
+    """Remove the tables of an index, and nothing else."""
     place = parse(address, patience_s)
     with translated(place):
         wait(schema.erase(place))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from milepost.properties import checked
 from milepost.store import packing, postings
 from milepost.store.base import DocumentInfo, Entry
 from milepost.store.lance import schema
+from milepost.store.records import record
 from milepost.store.strings import escape
 from milepost.types import Value
 
@@ -64,29 +64,15 @@ class Prepared:
 
 def prepare(entry: Entry) -> Prepared:
     """Round, compress and invert; asks the storage nothing."""
-    document = entry.document
-    size, mtime = entry.signature or (None, None)
     body = packing.body(entry)
     columns = body.bounds + body.lengths + body.vocab_coverage + body.paragraph_starts
     scales, values = packing.rounded(entry.vectors)
     return Prepared(
-        {
-            "name": escape(document.name),
-            "source": None if document.source is None else escape(document.source),
-            "hash": escape(document.hash),
-            "size": size,
-            "mtime_ns": mtime,
-            "characters": len(document.text),
-            "sentences": len(entry.spans),
-            "terms": sum(map(len, entry.terms)),
-            "notes": json.dumps(document.notes),
-            "options": escape(entry.options),
-            "properties": escape(checked(document.properties).as_json()),
-        },
+        record(entry, escape),
         [
             (COLUMNS, columns),
             (MARKS, body.marks),
-            *enumerate(packing.pieces(document.text)),
+            *enumerate(packing.pieces(entry.document.text)),
         ],
         list(postings.packed(entry.terms)),
         scales,
@@ -120,6 +106,6 @@ def touched(
         "name": escape(info.name),
         "size": size,
         "mtime_ns": mtime,
-        "options": escape(options),
-        "properties": escape(checked(held).as_json()),
+        "options": options,
+        "properties": checked(held).as_json(),
     }

@@ -6,7 +6,7 @@ which holds whole numbers exactly, and their scale; so the vectors are those of 
 Terms are kept in postings of our own, so that every store agrees on what a word is.
 
 Read in this order: ``address`` (a URL, and what may be said of it), ``schema`` (the tables, made
-and checked), ``facts`` (what filters ask for), ``copying`` (rows in PostgreSQL's binary form),
+and checked), ``copying`` (rows in PostgreSQL's binary form),
 ``write``, ``session`` (queries of one transaction, sent together), ``records`` (which documents
 there are, filters), ``candidates`` (the rows a search begins with), ``snapshot``, ``upkeep``
 (statistics, totals, the index), ``store`` (the contract), ``faults``.

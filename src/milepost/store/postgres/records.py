@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from milepost.filters.patterns import advanced_regex, has_characters, like
-from milepost.properties import Properties
-from milepost.store.base import DocumentInfo, DocumentSelection
+from milepost.store.base import DocumentSelection
 from milepost.store.conditions import ALWAYS, HEAD, Dialect
 from milepost.store.conditions import condition as filtered
 from milepost.store.postgres.session import Asked
-from milepost.store.strings import escape, unescape
+from milepost.store.records import COLUMNS
+from milepost.store.strings import escape
 
-RECORD = (
-    "id, name, source, hash, size, mtime_ns, characters, sentences, first, notes, options, "
-    "properties::text"
-)
-
-KEYS: Asked = (
-    "WITH RECURSIVE known (key) AS (SELECT min(key) FROM facts UNION ALL "
-    "SELECT (SELECT min(key) FROM facts WHERE key > known.key) FROM known "
-    "WHERE known.key IS NOT NULL) SELECT key FROM known WHERE key IS NOT NULL",
-    {},
-)
-"""The keys of facts; the index is asked for the next one each time."""
+RECORD = f"{', '.join(COLUMNS)}::text"  # properties are JSON
 
 
 def _pattern(pattern: str) -> tuple[str, str]:
@@ -87,30 +74,4 @@ def owning(rows: NDArray[np.int64]) -> Asked:
         "WHERE first <= row AND sentences > 0 ORDER BY first DESC LIMIT 1) "
         "FROM unnest(%(rows)s::int8[]) AS row) ORDER BY first",
         {"rows": rows.tolist()},
-    )
-
-
-def in_order(infos: Sequence[DocumentInfo], rows: NDArray[np.int64]) -> list[DocumentInfo]:
-    """The owners of some rows, which ascend by their first row, in the order of the rows."""
-    firsts = np.array([info.first for info in infos], np.int64)
-    at = np.searchsorted(firsts, rows, side="right") - 1
-    return [infos[place] for place in dict.fromkeys(at.tolist())]
-
-
-def info(record: tuple[Any, ...]) -> DocumentInfo:
-    """A document's record as ``RECORD`` has it."""
-    number, name, source, digest, size, mtime, characters, count, first = record[:9]
-    notes, options, properties = record[9:]
-    return DocumentInfo(
-        name=unescape(name),
-        source=None if source is None else unescape(source),
-        hash=unescape(digest),
-        signature=None if size is None else (size, mtime),
-        characters=characters,
-        sentences=count,
-        first=first,
-        notes=tuple(json.loads(notes)),
-        id=number,
-        options=options,
-        properties=Properties.stored(properties),
     )

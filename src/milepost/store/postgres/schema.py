@@ -1,9 +1,8 @@
-"""The tables of an index, made, checked, brought up to a new version, and removed."""
+"""The tables of an index, made, checked and removed."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -11,8 +10,8 @@ import psycopg
 from psycopg import errors as pg
 from psycopg import sql
 
-from milepost._optional import UPGRADE
-from milepost.errors import NewerSchema, NotAnIndex, OldSchema, StoreError, WrongModel
+from milepost.errors import NotAnIndex, StoreError
+from milepost.store.check import check_model, check_version
 from milepost.store.conditions import HEAD
 from milepost.store.postgres.address import Address
 from milepost.store.postgres.connecting import Connection, extension_schema, look_into
@@ -88,11 +87,6 @@ CREATE INDEX ON facts (key, dated) INCLUDE (document) WHERE dated IS NOT NULL
 }
 
 
-MIGRATIONS: dict[int, Callable[[psycopg.Connection[Any], int], bool]] = {}
-"""What brings the tables of a version to the next one, given the partitions; one transaction. False
-where an index cannot be brought there."""
-
-
 _TRIES = 5
 
 _RACES = (
@@ -109,18 +103,7 @@ _RACES = (
 def ready(
     connection: Connection, address: Address, fingerprint: str, dimensions: int, *, create: bool
 ) -> str:
-    """Make, bring up to date and check the tables, in one transaction; give pgvector's schema.
-
-    Args:
-        connection: outside of a transaction.
-        address: of the index.
-        fingerprint: of the model.
-        dimensions: of its vectors.
-        create: make the tables where there are none.
-
-    Raises:
-        StoreError: see ``check`` and ``check_server``.
-    """
+    """Make and check the tables, in one transaction; give pgvector's schema."""
     for left in reversed(range(_TRIES)):
         try:
             with connection.transaction():
@@ -148,20 +131,13 @@ def _alone(connection: psycopg.Connection[Any]) -> None:
 def prepare(
     connection: psycopg.Connection[Any], address: Address, fingerprint: str, dimensions: int
 ) -> None:
-    """Make the tables where there are none, and bring those of an older version up to date."""
-    if _version(connection, address) == VERSION:
+    """Make the tables where there are none."""
+    if _version(connection, address) is not None:
         return
     with connection.transaction():
         _alone(connection)
-        version = _version(connection, address)
-        if version is None:
+        if _version(connection, address) is None:
             _create(connection, address, fingerprint, dimensions)
-            return
-        for old in range(version, VERSION):
-            migrate = MIGRATIONS.get(old)
-            if migrate is None or not migrate(connection, _partitions(connection, address)):
-                return  # ``check`` says so
-            connection.execute("UPDATE meta SET value = %s WHERE key = 'version'", (str(old + 1),))
 
 
 def _create(
@@ -205,46 +181,22 @@ def _create_parted(
         _run(connection, _INDEXES[name].strip())
 
 
-def _partitions(connection: psycopg.Connection[Any], address: Address) -> int:
-    """How many parts the tables have."""
-    found = connection.execute(
-        "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass(%s)",
-        (f"{address.schema}.vectors",),
-    ).fetchone()
-    return int(found[0]) if found else 1
-
-
 def check(
     connection: psycopg.Connection[Any], address: Address, fingerprint: str, dimensions: int
 ) -> None:
-    """Make sure that the tables are an index of this version and model.
-
-    Raises:
-        NotAnIndex: there is none.
-        NewerSchema: a newer Milepost has written it.
-        OldSchema: an older one, and no migration is known.
-        WrongModel: its vectors are another model's.
-    """
+    """Make sure that the tables are an index of this version and model."""
     version = _version(connection, address)
     if version is None:
         raise NotAnIndex(f"{address.label} holds no index", "milepost index PATH --db ADDRESS")
-    told = f"(schema {version}, this one reads {VERSION})"
-    if version > VERSION:
-        raise NewerSchema(f"{address.label} was written by a newer Milepost {told}", UPGRADE)
-    if version < VERSION:
-        raise OldSchema(
-            f"{address.label} was written by an older Milepost {told}",
-            "milepost index PATH… --db ADDRESS --rebuild",
-        )
+    check_version(version, VERSION, address.label, "milepost index PATH… --db ADDRESS --rebuild")
     meta = sql.SQL("SELECT key, value FROM {}").format(sql.Identifier(address.schema, "meta"))
     held: dict[str, str] = dict(connection.execute(meta).fetchall())
-    if (held["fingerprint"], held["dimensions"]) != (fingerprint, str(dimensions)):
-        raise WrongModel(
-            f"{address.label} was made by another model "
-            f"(fingerprint {held['fingerprint']}, the model in use has {fingerprint})",
-            "--model with the model it was made with, or another ?schema=NAME",
-            held["fingerprint"],
-        )
+    check_model(
+        (held["fingerprint"], int(held["dimensions"])),
+        (fingerprint, dimensions),
+        address.label,
+        "--model with the model it was made with, or another ?schema=NAME",
+    )
 
 
 def check_server(
@@ -288,11 +240,7 @@ def _create_extension(connection: psycopg.Connection[Any], address: Address) -> 
 
 
 def erase(connection: psycopg.Connection[Any], address: Address) -> None:
-    """Remove the tables of an index of any version, and the schema where nothing else is in it.
-
-    Raises:
-        NotAnIndex: there is none.
-    """
+    """Remove the tables of an index of any version, and the schema where nothing else is in it."""
     with connection.transaction():
         _alone(connection)
         if _version(connection, address) is None:

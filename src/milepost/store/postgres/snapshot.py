@@ -32,6 +32,8 @@ from milepost.store.postgres.candidates import (
     tokens,
 )
 from milepost.store.postgres.session import Asked, Rows, Session
+from milepost.store.records import KEYS, document_info, in_order
+from milepost.store.strings import unescape
 from milepost.store.tokens import token
 from milepost.types import Mark
 
@@ -41,6 +43,7 @@ TOTALS: Asked = (
     {},
 )
 
+_KEYS: Asked = KEYS, {}
 
 _LISTS = (
     "SELECT term, string_agg(int8send(document), ''::bytea), "
@@ -63,22 +66,9 @@ class PostgresSnapshot(Snapshot):
         """How often the server was waited for."""
         return self._session.round_trips
 
-    def documents(self) -> list[DocumentInfo]:
-        """All documents in order of their first row."""
-        return self.select(ALL) or []
-
-    def info(self, name: str) -> DocumentInfo | None:
-        """One document's record, or None."""
-        return next(iter(self.infos([name])), None)
-
-    def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
-        """The records of the documents named, in order of their first row."""
-        return self.select(DocumentSelection(frozenset(names))) or []
-
     def select(
         self, among: DocumentSelection, most: int | None = None
     ) -> list[DocumentInfo] | None:
-        """The documents of ``among``; None where they have more sentences than ``most``."""
         where, values = records.condition(among)
         if most is None:
             return self._infos(self._ask(among, records.selected(where, values))[0])
@@ -92,29 +82,26 @@ class PostgresSnapshot(Snapshot):
         return None if size == [("true",)] else self._infos(found)
 
     def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
-        """The documents that own rows, each once, in their order."""
         infos = self._infos(self._session.ask(records.owning(rows))[0])
-        return records.in_order(infos, rows)
+        return in_order(infos, rows)
 
     def keys(self) -> frozenset[str]:
-        """Keys of the documents' properties, and ``document``; none without documents."""
-        return frozenset(key for (key,) in self._session.ask(records.KEYS)[0])
+        return frozenset(key for (key,) in self._session.ask(_KEYS)[0])
 
     def _ask(self, among: DocumentSelection, *queries: Asked) -> list[Rows]:
         """Ask, and in the same round trip for the keys that a filter may have."""
         if not among.asks_for_keys:
             return self._session.ask(*queries)
-        *found, keys = self._session.ask(*queries, records.KEYS)
+        *found, keys = self._session.ask(*queries, _KEYS)
         among.check_keys(lambda: [key for (key,) in keys])
         return found
 
     def _infos(self, found: Rows) -> list[DocumentInfo]:
-        infos = [records.info(record) for record in found]
+        infos = [document_info(record, unescape) for record in found]
         self._known |= {info.id: info for info in infos}
         return infos
 
     def statistics(self) -> Statistics:
-        """Count over all documents."""
         return self._statistics
 
     def select_candidates(
@@ -126,7 +113,6 @@ class PostgresSnapshot(Snapshot):
         candidates: int,
         among: DocumentSelection = ALL,
     ) -> tuple[list[DocumentInfo], bool]:
-        """Choose the documents that a search scores; those without sentences are left out."""
         check_vector(vector, self._dimensions)
         where, values = records.condition(among)
         filled = records.selected(f"sentences > 0 AND {where}", values)
@@ -165,7 +151,6 @@ class PostgresSnapshot(Snapshot):
         terms: Sequence[str],
         documents: Sequence[DocumentInfo],
     ) -> Measured:
-        """Measure a question's vector and terms against the sentences of some documents."""
         check_vector(vector, self._dimensions)
         named = {token(term): term for term in terms}
         values = _ids(documents) | {"terms": list(named)}
@@ -195,7 +180,6 @@ class PostgresSnapshot(Snapshot):
         )
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
-        """Everything but the vectors of the sentences of some documents."""
         return _sentences(self._session.ask(_bodies(_ids(documents)))[0], documents)
 
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
@@ -220,18 +204,15 @@ class PostgresSnapshot(Snapshot):
         return np.concatenate(parts)
 
     def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
-        """``text[start:end]`` of each part."""
         slices = packing.slices(parts)
         return packing.joined(slices, _found(self._session.ask(_pieces(slices))[0]))
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
-        """Pages and headings of each document."""
         return _marks(self._session.ask(_marked(documents))[0], documents)
 
     def excerpts(
         self, parts: Sequence[tuple[DocumentInfo, int, int]]
     ) -> list[tuple[str, tuple[Mark, ...]]]:
-        """``texts`` of the parts, each with the ``marks`` of its document."""
         slices, documents = packing.slices(parts), [info for info, _, _ in parts]
         pieces, marked = self._session.ask(_pieces(slices), _marked(documents))
         texts = packing.joined(slices, _found(pieces))
@@ -240,7 +221,6 @@ class PostgresSnapshot(Snapshot):
     def postings(
         self, terms: Sequence[str], among: DocumentSelection = ALL
     ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        """For each term: the rows that hold it, ascending, and how often each does."""
         where, values = records.condition(among)
         query = f"{_LISTS.replace('document)', 'first)')} AND {where} GROUP BY term".replace(
             "FROM postings", "FROM postings JOIN documents ON id = document"

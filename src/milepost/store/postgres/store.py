@@ -94,7 +94,6 @@ class PostgresStore:
 
     @contextmanager
     def snapshot(self) -> Iterator[PostgresSnapshot]:
-        """Hold the newest committed state for the length of a ``with`` block."""
         if self._pool is None:
             raise StoreError(f"the index {self._address.label} is closed")
         session = Session(self._pool, self._address, self._patience)
@@ -111,7 +110,6 @@ class PostgresStore:
             session.close()
 
     def put(self, entry: Entry) -> None:
-        """Add a document, or replace the one of the same name, in one transaction."""
         check_entry(entry, self.dimensions)
         prepared = write.prepare(entry)
 
@@ -132,8 +130,6 @@ class PostgresStore:
         options: str = "",
         properties: Mapping[str, Value] | None = None,
     ) -> bool:
-        """Note what is new of a document whose text is the same; False where there is none."""
-
         def touch(connection: Connection) -> bool:
             with connection.transaction():
                 return write.touch(connection, name, signature, options, properties)
@@ -141,8 +137,6 @@ class PostgresStore:
         return self._write(touch)
 
     def delete(self, name: str) -> bool:
-        """Remove a document; False where there was none of that name."""
-
         def delete(connection: Connection) -> bool:
             with connection.transaction():
                 return write.delete(connection, escape(name))
@@ -163,7 +157,6 @@ class PostgresStore:
         self._write(upkeep.optimize)
 
     def close(self) -> None:
-        """Close the connections; the store cannot be used afterwards."""
         if self._pool is not None:
             self._pool.close()
             self._pool = None
@@ -219,13 +212,8 @@ class PostgresStore:
         return True
 
 
-def erase(url: str, *, patience_s: float) -> None:
-    """Remove the tables of an index, and nothing else.
-
-    Raises:
-        NotAnIndex: there is none at this address.
-        StoreError: the server cannot be reached, or refuses it.
-    """
+def erase_schema(url: str, *, patience_s: float) -> None:
+    """Remove the tables of an index, and nothing else."""
     address = parse(url)
     with translated(address), connect(address, patience_s) as connection:
         schema.erase(connection, address)

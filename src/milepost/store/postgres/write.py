@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,21 +11,23 @@ import psycopg
 from milepost.properties import checked
 from milepost.store import packing, postings
 from milepost.store.base import Entry
-from milepost.store.postgres import copying, facts
+from milepost.store.postgres import copying
+from milepost.store.records import Fact, facts_of, record
 from milepost.store.strings import escape, unescape
 from milepost.types import Document, Value
+
+_FACTS = (
+    "INSERT INTO facts SELECT %s, * FROM unnest(%s::text[], %s::text[], %s::float8[], "
+    "%s::boolean[], %s::text[])"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """An entry in the form in which it is kept; made before the transaction begins."""
 
-    name: str
-    record: tuple[object, ...]  # source … terms of table ``documents``
-    notes: str
-    options: str
-    properties: str
-    facts: list[facts.Row]
+    record: dict[str, Any]
+    facts: list[Fact]
     body: packing.Body
     pieces: tuple[bytes, ...]
     terms: list[tuple[str, int, bytes]]
@@ -41,26 +42,12 @@ class Prepared:
 
 def prepare(entry: Entry) -> Prepared:
     """Round, compress and invert; asks the server nothing."""
-    document = entry.document
-    size, mtime = entry.signature or (None, None)
     scales, values = packing.rounded(entry.vectors)
     return Prepared(
-        name=escape(document.name),
-        record=(
-            None if document.source is None else escape(document.source),
-            escape(document.hash),
-            size,
-            mtime,
-            len(document.text),
-            len(entry.spans),
-            sum(map(len, entry.terms)),
-        ),
-        notes=json.dumps(document.notes),
-        options=entry.options,
-        properties=checked(document.properties).as_json(),
-        facts=facts.of(document),
+        record=record(entry, escape),
+        facts=facts_of(entry.document),
         body=packing.body(entry),
-        pieces=packing.pieces(document.text),
+        pieces=packing.pieces(entry.document.text),
         terms=list(postings.packed(entry.terms)),
         scales=scales,
         values=values,
@@ -82,18 +69,19 @@ def put(connection: psycopg.Connection[Any], first: int, entry: Prepared) -> Non
     # Two writers of one document come one after the other.
     connection.execute(
         "SELECT pg_advisory_xact_lock(hashtextextended(current_schema || ' ' || %s, 1))",
-        (entry.name,),
+        (entry.record["name"],),
     )
-    delete(connection, entry.name)
+    delete(connection, entry.record["name"])
     found = connection.execute(
         "INSERT INTO documents (name, source, hash, size, mtime_ns, characters, sentences, terms, "
-        "first, notes, options, properties) "
-        "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s::jsonb) RETURNING id",
-        (entry.name, *entry.record, first, entry.notes, entry.options, entry.properties),
+        "first, notes, options, properties) VALUES (%(name)s, %(source)s, %(hash)s, %(size)s, "
+        "%(mtime_ns)s, %(characters)s, %(sentences)s, %(terms)s, %(first)s, %(notes)s, "
+        "%(options)s, %(properties)s::jsonb) RETURNING id",
+        entry.record | {"first": first},
     ).fetchone()
     assert found is not None
     document = int(found[0])
-    facts.write(connection, document, entry.facts)
+    _write_facts(connection, document, entry.facts)
     body = entry.body
     connection.execute(
         "INSERT INTO bodies VALUES (%s, %s, %s, %s, %s, %s)",
@@ -114,7 +102,7 @@ def put(connection: psycopg.Connection[Any], first: int, entry: Prepared) -> Non
         copy.write(copying.HEADER)
         copy.write(copying.vector_rows(document, entry.scales, entry.values))
         copy.write(copying.TRAILER)
-    _count(connection, 1, entry.sentences, int(str(entry.record[-1])), 0)
+    _count(connection, 1, entry.sentences, entry.record["terms"], 0)
 
 
 def _copy(
@@ -127,6 +115,13 @@ def _copy(
         copy.set_types(types)
         for row in rows:
             copy.write_row(row)
+
+
+def _write_facts(connection: psycopg.Connection[Any], document: int, facts: Sequence[Fact]) -> None:
+    """Write the facts of a document, in one statement."""
+    columns = [list(column) for column in zip(*facts, strict=True)]
+    if columns:
+        connection.execute(_FACTS, (document, *columns))
 
 
 def touch(
@@ -156,8 +151,8 @@ def touch(
         )
         connection.execute("DELETE FROM facts WHERE document = %s", (number,))
         path = None if source is None else unescape(source)
-        rows = facts.of(Document(name, "", source=path, properties=held))
-        facts.write(connection, number, rows)
+        rows = facts_of(Document(name, "", source=path, properties=held))
+        _write_facts(connection, number, rows)
     return True
 
 

@@ -5,10 +5,10 @@ In comes an entry, which is kept whole or not at all; out come the answers of ``
 that are only ever appended. A row counts when the SQLite transaction that names it has committed.
 It knows nothing of scoring beyond FTS5's own BM25.
 
-Read in this order: ``schema`` (the tables), ``segment`` (the rows of numbers), ``tokens`` (terms
-in FTS5), ``write``, ``records`` (which documents there are, filters), ``read``, ``vectors``
-(similarity, nearest), ``faults``, ``folder`` (made, opened, erased), ``holding`` (in use),
-``connection`` (readers, transactions), ``snapshot`` and ``store`` (the contract).
+Read in this order: ``schema`` (the tables), ``segment`` (the rows of numbers), ``write``,
+``selection`` (names and filters), ``vectors`` (similarity, nearest), ``faults``, ``folder`` (made,
+opened, erased), ``holding`` (in use), ``connection`` (readers, transactions), ``snapshot`` and
+``store`` (the contract).
 """
 
 from milepost.store.sqlite.folder import erase

@@ -118,9 +118,7 @@ class Reading:
         try:
             with door(self._folder):
                 schema.identify(connection, self._folder)
-            schema.check_model(
-                schema.read_meta(connection, self._folder), self._folder, *self._model
-            )
+            schema.read_own_meta(connection, self._folder, self._model)
         except BaseException:
             connection.close()
             raise
@@ -148,17 +146,12 @@ class Writing:
 
     @contextmanager
     def transaction(self) -> Iterator[tuple[sqlite3.Connection, schema.Meta]]:
-        """Hold the index for writing; all of the block is kept, or none of it.
-
-        Raises:
-            IndexBusy: another process holds it for longer than the patience.
-        """
+        """Hold the index for writing; all of the block is kept, or none of it."""
         with self._lock, translated(self._folder):
             connection = self._current()
             connection.execute("BEGIN IMMEDIATE")
             try:
-                meta = schema.read_meta(connection, self._folder)
-                schema.check_model(meta, self._folder, *self._model)
+                meta = schema.read_own_meta(connection, self._folder, self._model)
                 path = self._folder / segment.file_name(meta.generation)
                 segment.trim(path, meta.next_place, meta.dimensions)
                 yield connection, meta

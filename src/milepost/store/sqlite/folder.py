@@ -16,11 +16,7 @@ from milepost.store.sqlite.faults import door, kind, translated
 
 
 def database(folder: Path) -> Path:
-    """Path of the folder's database.
-
-    Raises:
-        NotAnIndex: there is none.
-    """
+    """Path of the folder's database."""
     path = folder / schema.FILE
     if not path.is_file():
         taken = folder.is_file() or (folder.is_dir() and any(folder.iterdir()))
@@ -57,11 +53,7 @@ def log_size(path: Path) -> int:
 
 
 def prepare(folder: Path, fingerprint: str, dimensions: int, patience_s: float) -> None:
-    """Make an index in a folder that is missing, empty, or holds an index already.
-
-    Raises:
-        NotAnIndex: the folder holds something else.
-    """
+    """Make an index in a folder that is missing, empty, or holds an index already."""
     path = folder / schema.FILE
     with translated(folder):
         if folder.exists() and not folder.is_dir():
@@ -92,12 +84,7 @@ def prepare(folder: Path, fingerprint: str, dimensions: int, patience_s: float) 
 
 
 def erase(folder: Path, *, patience_s: float) -> None:
-    """Remove the files of an index, of any model, schema or state, and no others.
-
-    Raises:
-        NotAnIndex: the folder holds no index.
-        IndexBusy: another process is writing.
-    """
+    """Remove the files of an index, of any model, schema or state, and no others."""
     path = database(folder)
     with translated(folder):
         connection = connect(path, "mode=rw", patience_s)

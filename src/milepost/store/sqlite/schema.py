@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from milepost._optional import UPGRADE
-from milepost.errors import IndexDamaged, NewerSchema, NotAnIndex, OldSchema, WrongModel
+from milepost.errors import IndexDamaged, NotAnIndex
+from milepost.store.check import Model, check_model, check_version
 from milepost.store.sqlite import segment
 
 FILE = "milepost.sqlite"
@@ -123,36 +123,15 @@ def is_blank(connection: sqlite3.Connection) -> bool:
 
 
 def identify(connection: sqlite3.Connection, folder: Path) -> None:
-    """Make sure that the file is an index that this version can read.
-
-    Raises:
-        NotAnIndex: a database of another program.
-        NewerSchema: an index that a newer Milepost has written.
-        OldSchema: an index of an older schema.
-    """
+    """Make sure that the file is an index that this version can read."""
     if _pragma(connection, "application_id") != APPLICATION:
         raise foreign(folder)
     version = _pragma(connection, "user_version")
-    if version > VERSION:
-        raise NewerSchema(
-            f"{folder} was written by a newer Milepost "
-            f"(schema {version}, this one reads {VERSION})",
-            UPGRADE,
-        )
-    if version < VERSION:
-        raise OldSchema(
-            f"{folder} was written by an older Milepost "
-            f"(schema {version}, this one reads {VERSION})",
-            rebuild(folder),
-        )
+    check_version(version, VERSION, str(folder), rebuild(folder))
 
 
 def read_meta(connection: sqlite3.Connection, folder: Path) -> Meta:
-    """Read what the index says of itself.
-
-    Raises:
-        IndexDamaged: a value is missing.
-    """
+    """Read what the index says of itself."""
     held = dict(connection.execute("SELECT key, value FROM meta"))
     try:
         return Meta(*(held[key] for key in Meta.__slots__))
@@ -160,26 +139,18 @@ def read_meta(connection: sqlite3.Connection, folder: Path) -> Meta:
         raise damaged(folder, f"{FILE} has lost {error}") from None
 
 
+def read_own_meta(connection: sqlite3.Connection, folder: Path, model: Model) -> Meta:
+    """Read what the index says of itself; it must have been made by the model in use."""
+    meta = read_meta(connection, folder)
+    check_model((meta.fingerprint, meta.dimensions), model, str(folder), rebuild(folder))
+    return meta
+
+
 def write_meta(connection: sqlite3.Connection, meta: Meta) -> None:
     """Write what the index says of itself."""
     connection.executemany(
         "REPLACE INTO meta VALUES (?, ?)", [(key, getattr(meta, key)) for key in Meta.__slots__]
     )
-
-
-def check_model(meta: Meta, folder: Path, fingerprint: str, dimensions: int) -> None:
-    """Make sure that the index was made by the model that will question it.
-
-    Raises:
-        WrongModel: it was not.
-    """
-    if (meta.fingerprint, meta.dimensions) != (fingerprint, dimensions):
-        raise WrongModel(
-            f"{folder} was made by another model ({meta.fingerprint[:12]}, {meta.dimensions} wide; "
-            f"this one is {fingerprint[:12]}, {dimensions} wide)",
-            rebuild(folder),
-            meta.fingerprint,
-        )
 
 
 def damaged(folder: Path, what: str) -> IndexDamaged:

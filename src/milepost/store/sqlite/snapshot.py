@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.store import packing
 from milepost.store.base import ALL, DocumentInfo, DocumentSelection, Sentences, Statistics
 from milepost.store.check import check_vector
-from milepost.store.local import LocalSnapshot, Postings, limited, ranges_of
-from milepost.store.sqlite import read, records
+from milepost.store.local import LocalSnapshot, Postings, inside, limited, ranges_of
+from milepost.store.records import COLUMNS, KEYS, document_info, in_order
 from milepost.store.sqlite.faults import translated
-from milepost.store.sqlite.vectors import View, all_runs, runs_of
+from milepost.store.sqlite.selection import condition
+from milepost.store.sqlite.vectors import View, all_runs, numbers, runs_of
+from milepost.store.sqlite.write import unescape
+from milepost.store.tokens import token
 from milepost.types import Mark
 
 _MANY = 5_000
 """Runs from which all are read, once for all snapshots of a state."""
+
+Values = tuple[Any, ...] | dict[str, Any]
 
 
 class SqliteSnapshot(LocalSnapshot):
@@ -29,19 +37,8 @@ class SqliteSnapshot(LocalSnapshot):
     ) -> None:
         self._folder, self._connection = folder, connection
         self._view, self._dimensions = view, dimensions
-        self._ranges: dict[
-            DocumentSelection, NDArray[np.int64]
-        ] = {}  # of those that were asked for
-
-    def documents(self) -> list[DocumentInfo]:
-        return self.select(ALL) or []
-
-    def info(self, name: str) -> DocumentInfo | None:
-        return next(iter(self.infos([name])), None)
-
-    def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
-        with translated(self._folder):
-            return records.infos(self._connection, names)
+        # Of the selections that were asked for.
+        self._ranges: dict[DocumentSelection, NDArray[np.int64]] = {}
 
     def select(
         self, among: DocumentSelection, most: int | None = None
@@ -51,26 +48,33 @@ class SqliteSnapshot(LocalSnapshot):
             return None
         held = self._view.held.documents if among == ALL else None
         if held is None:
-            with translated(self._folder):
-                held = records.select(self._connection, among)
-            if (
-                most is not None and among == ALL
-            ):  # for a search, which asks for few; and for the next one
+            where, values = condition(among)
+            held = self._infos(f"WHERE {where} ORDER BY first, id", values)
+            if most is not None and among == ALL:  # for this search and for the next one
                 self._view.held.documents = held
         return list(held)
 
     def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
-        with translated(self._folder):
-            return records.owners(self._connection, rows)
+        infos = self._infos(
+            "WHERE sentences > 0 AND first IN (SELECT (SELECT max(first) FROM runs "
+            "WHERE first <= value) FROM json_each(?)) ORDER BY first",
+            (json.dumps(rows.tolist()),),
+        )
+        return in_order(infos, rows)
 
     def keys(self) -> frozenset[str]:
-        with translated(self._folder):
-            return records.keys(self._connection)
+        return frozenset(key for (key,) in self._rows(KEYS))
 
     def ranges(self, among: DocumentSelection) -> NDArray[np.int64]:
         if among not in self._ranges:
-            with translated(self._folder):
-                self._ranges[among] = records.ranges(self._connection, among)
+            where, values = condition(among)
+            (found,) = self._rows(
+                "SELECT group_concat(first), group_concat(first + sentences) FROM documents "
+                f"WHERE sentences > 0 AND {where}",
+                values,
+            )
+            # As they do not overlap, the columns sort alike.
+            self._ranges[among] = np.sort(numbers(found), axis=0)
         return self._ranges[among]
 
     def _sentences(self, among: DocumentSelection) -> int:
@@ -84,13 +88,17 @@ class SqliteSnapshot(LocalSnapshot):
         return Statistics(meta.documents, meta.sentences, meta.terms, meta.dead)
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
-        with translated(self._folder):
-            return read.sentences(self._connection, documents)
+        found = self._rows(
+            "SELECT bounds, lengths, vocab_coverage, paragraph_starts FROM documents "
+            "JOIN bodies ON document = id WHERE id IN (SELECT value FROM json_each(?)) "
+            "ORDER BY first, id",
+            (_ids(documents),),
+        )
+        return packing.sentences(found, documents)
 
     def similarity(
         self, vector: NDArray[np.float32], documents: Sequence[DocumentInfo]
     ) -> NDArray[np.float32]:
-        """See ``LocalSnapshot.similarity``."""
         check_vector(vector, self._dimensions)
         return self._view.similarity(self._chosen(ranges_of(documents)), vector)
 
@@ -99,17 +107,36 @@ class SqliteSnapshot(LocalSnapshot):
         return self._view.vectors(self._chosen(ranges_of(documents)), self._dimensions)
 
     def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
+        slices = packing.slices(parts)
+        found = self._rows(
+            "SELECT document, number, text FROM pieces JOIN json_each(?) AS wanted ON "
+            "document = json_extract(wanted.value, '$[0]') AND "
+            "number = json_extract(wanted.value, '$[1]')",
+            (json.dumps(packing.wanted(slices)),),
+        )
+        pieces = {(document, number): packed for document, number, packed in found}
         with translated(self._folder):
-            return read.texts(self._connection, parts)
+            return packing.joined(slices, pieces)
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
+        found = self._rows(
+            "SELECT document, marks FROM bodies WHERE document IN (SELECT value FROM json_each(?))",
+            (_ids(documents),),
+        )
         with translated(self._folder):
-            return read.marks(self._connection, documents)
+            marks = {document: packing.marks(packed) for document, packed in found}
+        return [marks[info.id] for info in documents]
 
     def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
         among.check_keys(self.keys)
-        with translated(self._folder):
-            found = read.postings(self._connection, terms)
+        found = {}
+        for term in terms:
+            # One string, which NumPy reads three times faster than Python fetches rows.
+            query = "SELECT group_concat(doc) FROM instances WHERE term = ?"
+            ((joined,),) = self._rows(query, (token(term),))
+            every = np.fromstring(joined, np.int64, sep=",") if joined else np.empty(0, np.int64)
+            rows, counts = np.unique(every, return_counts=True)
+            found[term] = rows - 1, counts.astype(np.int32)
         return found if among == ALL else limited(found, self.ranges(among))
 
     def candidates(
@@ -119,12 +146,41 @@ class SqliteSnapshot(LocalSnapshot):
         n: int,
         ranges: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """See ``LocalSnapshot.candidates``."""
         check_vector(vector, self._dimensions)
         runs = self._all_runs() if ranges is None else self._chosen(ranges)
         nearest, _ = self._view.nearest(runs, vector, n)
+        return nearest, self._matching(terms, n, ranges)
+
+    def _matching(
+        self, terms: Sequence[str], n: int, ranges: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
+        """At most ``n`` rows that hold one of the terms, best by BM25; in some ranges or in all."""
+        if not terms or n <= 0 or (ranges is not None and not len(ranges)):
+            return np.empty(0, np.int64)
+        start, end = (0, 2**62) if ranges is None else (int(ranges[0, 0]), int(ranges[-1, 1]))
+        together = ranges is None or np.array_equal(ranges[1:, 0], ranges[:-1, 1])
+        left = [np.empty(0, np.int64)]
         with translated(self._folder):
-            return nearest, read.matching(self._connection, terms, n, ranges)
+            # BM25 counts over the whole index whatever is asked for: one query for all documents.
+            found = self._connection.execute(
+                "SELECT rowid - 1 FROM lexicon WHERE lexicon MATCH ? AND rowid BETWEEN ? AND ? "
+                "ORDER BY bm25(lexicon), rowid LIMIT ?",
+                (_query(terms), start + 1, end, n if together else -1),
+            )
+            while sum(map(len, left)) < n and (some := found.fetchmany(max(n, 1000))):
+                rows = np.array(some, np.int64).reshape(-1)
+                left.append(rows if ranges is None else rows[inside(rows, ranges)])
+            found.close()
+        return np.concatenate(left)[:n]
+
+    def _infos(self, condition: str, values: Values) -> list[DocumentInfo]:
+        """The records of documents under a condition."""
+        query = f"SELECT {', '.join(COLUMNS)} FROM documents {condition}"
+        return [document_info(record, unescape) for record in self._rows(query, values)]
+
+    def _rows(self, query: str, values: Values = ()) -> list[Any]:
+        with translated(self._folder):
+            return self._connection.execute(query, values).fetchall()
 
     def _chosen(self, ranges: NDArray[np.int64]) -> NDArray[np.int64]:
         """Runs of the documents with some ranges, ascending."""
@@ -143,3 +199,12 @@ class SqliteSnapshot(LocalSnapshot):
             with translated(self._folder):
                 held.runs = all_runs(self._connection)
         return held.runs
+
+
+def _ids(documents: Sequence[DocumentInfo]) -> str:
+    return json.dumps([info.id for info in documents])
+
+
+def _query(terms: Iterable[str]) -> str:
+    """Spell an FTS5 query for sentences that hold one of the terms."""
+    return " OR ".join(f'"{token(term)}"' for term in dict.fromkeys(terms))

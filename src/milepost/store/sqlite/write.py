@@ -8,19 +8,20 @@ write goes over.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from milepost.filters.fact_rows import kept_facts
 from milepost.properties import checked
 from milepost.store import packing
 from milepost.store.base import Entry
-from milepost.store.sqlite import schema, segment, tokens
+from milepost.store.records import Fact, facts_of, record
+from milepost.store.sqlite import schema, segment
 from milepost.store.sqlite.vectors import mapped
+from milepost.store.tokens import token
 from milepost.types import Document, Value
 
 
@@ -28,13 +29,8 @@ from milepost.types import Document, Value
 class Prepared:
     """An entry in the form in which it is kept."""
 
-    name: str | bytes
-    record: tuple[object, ...]  # source … terms of table ``documents``
-    terms: int
-    notes: str
-    options: str
-    properties: str
-    facts: list[tuple[object, ...]]  # key … dated of table ``facts``
+    record: dict[str, Any]
+    facts: list[Fact]
     body: tuple[bytes, ...]  # bounds … tokens of table ``bodies``
     pieces: tuple[bytes, ...]
     lines: list[str]
@@ -53,28 +49,13 @@ def escape(value: str) -> str | bytes:
 
 def prepare(entry: Entry) -> Prepared:
     """Round, compress and spell; touches no file."""
-    document = entry.document
     known: dict[str, str] = {}
-    lines = [tokens.line(terms, known) for terms in entry.terms]
+    lines = [_line(terms, known) for terms in entry.terms]
     body = packing.body(entry)
-    size, mtime = entry.signature or (None, None)
-    vectors, terms = segment.pack(entry.vectors), sum(map(len, entry.terms))
+    vectors = segment.pack(entry.vectors)
     return Prepared(
-        name=escape(document.name),
-        record=(
-            None if document.source is None else escape(document.source),
-            escape(document.hash),
-            size,
-            mtime,
-            len(document.text),
-            len(entry.spans),
-            terms,
-        ),
-        terms=terms,
-        notes=json.dumps(document.notes),
-        options=entry.options,
-        properties=checked(document.properties).as_json(),
-        facts=_facts(document),
+        record=record(entry, escape),
+        facts=facts_of(entry.document),
         body=(
             body.bounds,
             body.lengths,
@@ -83,7 +64,7 @@ def prepare(entry: Entry) -> Prepared:
             body.marks,
             zlib.compress("\n".join(lines).encode()),
         ),
-        pieces=packing.pieces(document.text),
+        pieces=packing.pieces(entry.document.text),
         lines=lines,
         vectors=vectors,
         crc=segment.checksum(vectors),
@@ -91,14 +72,24 @@ def prepare(entry: Entry) -> Prepared:
 
 
 def unescape(value: str | bytes) -> str:
-    """Turn back what ``kept`` has made."""
+    """Turn back what ``escape`` has made."""
     return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
+
+
+def _line(terms: Iterable[str], known: dict[str, str]) -> str:
+    """Spell a sentence's terms as FTS5 text; ``known`` remembers tokens between calls."""
+    tokens = []
+    for term in terms:
+        if (held := known.get(term)) is None:
+            held = known[term] = token(term)
+        tokens.append(held)
+    return " ".join(tokens)
 
 
 def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: Prepared) -> None:
     """Write an entry and take out the one of its name, inside the caller's transaction."""
     first, count = meta.next_row, len(entry.lines)
-    meta = delete(connection, meta, entry.name) or meta
+    meta = delete(connection, meta, entry.record["name"]) or meta
     if count:
         path = folder / segment.file_name(meta.generation)
         segment.write(path, meta.next_place, meta.dimensions, entry.vectors)
@@ -106,8 +97,9 @@ def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: 
             "INSERT INTO runs VALUES (?, ?, ?, ?, 1)", (first, count, meta.next_place, entry.crc)
         )
     document = connection.execute(
-        "INSERT INTO documents VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (entry.name, *entry.record, first, entry.notes, entry.options, entry.properties),
+        "INSERT INTO documents VALUES (NULL, :name, :source, :hash, :size, :mtime_ns, :characters, "
+        ":sentences, :terms, :first, :notes, :options, :properties)",
+        entry.record | {"first": first},
     ).lastrowid
     connection.execute("INSERT INTO bodies VALUES (?, ?, ?, ?, ?, ?, ?)", (document, *entry.body))
     _write_facts(connection, document, entry.facts)
@@ -127,7 +119,7 @@ def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: 
             change=meta.change + 1,
             documents=meta.documents + 1,
             sentences=meta.sentences + count,
-            terms=meta.terms + entry.terms,
+            terms=meta.terms + entry.record["terms"],
         ),
     )
 
@@ -158,18 +150,14 @@ def touch(
         )
         connection.execute("DELETE FROM facts WHERE document = ?", (document,))
         path = None if source is None else unescape(source)
-        known = _facts(Document(unescape(name), "", source=path, properties=held))
+        known = facts_of(Document(unescape(name), "", source=path, properties=held))
         _write_facts(connection, document, known)
     schema.write_meta(connection, replace(meta, change=meta.change + 1))
     return True
 
 
-def _facts(document: Document) -> list[tuple[object, ...]]:
-    return [astuple(fact) for fact in kept_facts(document)]
-
-
 def _write_facts(
-    connection: sqlite3.Connection, document: int | None, facts: Iterable[tuple[object, ...]]
+    connection: sqlite3.Connection, document: int | None, facts: Iterable[Fact]
 ) -> None:
     connection.executemany(
         "INSERT INTO facts (document, place, key, text, number, flag, dated) "

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from milepost.console.group import CommandGroup
-from milepost.console.options import FILE, FOLDER, Interrupted, Settings, common, model_option
-from milepost.console.progress import Counter
+from milepost.console.options import Interrupted, Settings, common, model_option
 from milepost_eval.cli.task_options import noting, split_names, split_numbers, task_options
+from milepost_eval.cli.terminal import FILE, FOLDER, Counter
 
 if TYPE_CHECKING:
     from collections.abc import Callable

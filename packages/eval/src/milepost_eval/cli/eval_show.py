@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.columns import columns
 from milepost.console.screen import visible, width
+from milepost_eval.cli.terminal import columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

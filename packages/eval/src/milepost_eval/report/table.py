@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from milepost.console.columns import columns
 from milepost.errors import InputError, nearest
+from milepost_eval.cli.terminal import columns
 from milepost_eval.records import Record
 from milepost_eval.statistics import mean_over_tasks
 

@@ -10,8 +10,9 @@ import click
 import numpy as np
 import torch
 
-from milepost.console.options import code_option, count_option
+from milepost.console.options import count_option
 from milepost.errors import InputError
+from milepost_eval.cli.terminal import code_option
 from milepost_lab.compare.model import Arm, Retriever, Texts, read_arm
 from milepost_lab.data.network import TokenReader
 from milepost_lab.data.pairs import Pairs, ndcg, read_pairs

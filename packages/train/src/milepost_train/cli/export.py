@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Settings, code_option, common, json_option, say
+from milepost.console.options import Settings, common, json_option, say
+from milepost_eval.cli.terminal import code_option
 
 if TYPE_CHECKING:
     from milepost_train.model.release import Format, Released
@@ -135,7 +136,7 @@ def export(
     if private and push is None:
         raise click.UsageError("--private needs --push", click.get_current_context())
     if push is not None:
-        from milepost.engine.hub import check_name
+        from milepost_train.model.upload import check_name
 
         check_name(push)
     require("torch", extra="export")
@@ -181,7 +182,7 @@ def export(
     if form == "openvino" and "int8" not in precision and not settings.quiet:
         say("int8 reads several times faster on most CPUs: --precision f32,int8 --calibration FILE")
     if push is not None:
-        from milepost.engine.hub import upload
+        from milepost_train.model.upload import upload
 
         address = upload(released.folder, push, private=private)
         if not settings.quiet:

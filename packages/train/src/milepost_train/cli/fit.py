@@ -8,17 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milepost.console.options import (
-    FOLDER,
-    Interrupted,
-    Settings,
-    common,
-    count_option,
-    json_option,
-)
-from milepost.console.progress import Counter
+from milepost.console.options import Interrupted, Settings, common, count_option, json_option
 from milepost.errors import InputError
 from milepost_eval.cli.task_options import noting
+from milepost_eval.cli.terminal import FOLDER, Counter
 
 if TYPE_CHECKING:
     from milepost_train.ranking.questions import Splits

@@ -7,16 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import (
-    FILE,
-    Interrupted,
-    Settings,
-    common,
-    count_option,
-    model_option,
-    say,
-)
-from milepost.console.progress import Counter
+from milepost.console.options import Interrupted, Settings, common, count_option, model_option, say
+from milepost_eval.cli.terminal import FILE, Counter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import FILE, Interrupted, Settings, common, count_option, say
-from milepost.console.progress import Counter
+from milepost.console.options import Interrupted, Settings, common, count_option, say
+from milepost_eval.cli.terminal import FILE, Counter
 from milepost_train.cli.mine import report
 
 if TYPE_CHECKING:

@@ -1,0 +1,86 @@
+"""Records of documents as the stores on a disk or a server keep them, but for their strings.
+
+Each store has its own way to keep a string that its database cannot hold, such as the name of a
+file that is not UTF-8; it is given as ``escape`` and ``unescape``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import astuple
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.filters.fact_rows import kept_facts
+from milepost.properties import Properties, checked
+from milepost.store.base import DocumentInfo, Entry
+from milepost.types import Document
+
+COLUMNS = (
+    *("id", "name", "source", "hash", "size", "mtime_ns", "characters", "sentences", "first"),
+    *("notes", "options", "properties"),
+)
+"""What ``document_info`` reads, in its order."""
+
+KEYS = (
+    "WITH RECURSIVE known (key) AS (SELECT min(key) FROM facts UNION ALL "
+    "SELECT (SELECT min(key) FROM facts WHERE key > known.key) FROM known "
+    "WHERE known.key IS NOT NULL) SELECT key FROM known WHERE key IS NOT NULL"
+)
+"""A query of the keys of the table ``facts``; its index is asked for the next one each time."""
+
+Fact = tuple[object, ...]
+"""Key, text, number, flag and date."""
+
+
+def record(entry: Entry, escape: Callable[[str], Any]) -> dict[str, Any]:
+    """The record of a new document, all but its id and its first row."""
+    document = entry.document
+    size, mtime = entry.signature or (None, None)
+    return {
+        "name": escape(document.name),
+        "source": None if document.source is None else escape(document.source),
+        "hash": escape(document.hash),
+        "size": size,
+        "mtime_ns": mtime,
+        "characters": len(document.text),
+        "sentences": len(entry.spans),
+        "terms": sum(map(len, entry.terms)),
+        "notes": json.dumps(document.notes),
+        "options": entry.options,
+        "properties": checked(document.properties).as_json(),
+    }
+
+
+def document_info(values: Sequence[Any], unescape: Callable[[Any], str]) -> DocumentInfo:
+    """The record of a stored document, of the values of ``COLUMNS``."""
+    number, name, source, digest, size, mtime, characters, count, first = values[:9]
+    notes, options, properties = values[9:]
+    return DocumentInfo(
+        name=unescape(name),
+        source=None if source is None else unescape(source),
+        hash=unescape(digest),
+        signature=None if size is None else (size, mtime),
+        characters=characters,
+        sentences=count,
+        first=first,
+        notes=tuple(json.loads(notes)) if notes != "[]" else (),
+        id=number,
+        options=options,
+        properties=Properties.stored(properties),
+    )
+
+
+def facts_of(document: Document) -> list[Fact]:
+    """The rows that a document has in the table ``facts``."""
+    return [astuple(fact) for fact in kept_facts(document)]
+
+
+def in_order(infos: Sequence[DocumentInfo], rows: NDArray[np.int64]) -> list[DocumentInfo]:
+    """The owners of some rows, which ascend by their first row, in the order of the rows."""
+    firsts = np.array([info.first for info in infos], np.int64)
+    at = np.searchsorted(firsts, rows, side="right") - 1
+    return [infos[place] for place in dict.fromkeys(at.tolist())]
