@@ -97,6 +97,16 @@ def test_the_prefix_without_a_slash_leads_to_the_page(behind: Server) -> None:
         assert client.get("/health").status_code == 200
 
 
+def test_a_slash_at_the_end_needs_no_redirect(behind: Server) -> None:
+    """It would name http:// where a proxy speaks TLS; clients of MCP ask for ``/mcp/``."""
+    with behind.client() as client:
+        for prefix in ("", "/docs"):
+            got = client.get(f"{prefix}/documents/", follow_redirects=False)
+            assert got.status_code == 200
+            bad = client.post(f"{prefix}/mcp/", json={}, follow_redirects=False)
+            assert bad.status_code in (400, 406)
+
+
 def test_nothing_of_the_page_is_absolute(server: Server) -> None:
     with server.client() as client:
         page = client.get("/").text
@@ -143,13 +153,18 @@ def test_a_tls_proxy_that_says_nothing(behind: Server) -> None:
         "authorization,content-type,x-stainless-lang,x-stainless-retry-count,openai-organization",
     ],
 )
-@pytest.mark.parametrize("path", ["/mcp", "/v1/embeddings"])
-def test_preflights_of_clients_of_other_pages(behind: Server, headers: str, path: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("POST", "/mcp"), ("DELETE", "/mcp"), ("POST", "/v1/embeddings"), ("HEAD", "/documents")],
+)
+def test_preflights_of_clients_of_other_pages(
+    behind: Server, headers: str, method: str, path: str
+) -> None:
     """Clients of MCP and of OpenAI send headers of their own."""
     with behind.client() as client:
         asked = {
             "origin": "https://app.example.org",
-            "access-control-request-method": "POST",
+            "access-control-request-method": method,
             "access-control-request-headers": headers,
         }
         got = client.options(path, headers=asked)
