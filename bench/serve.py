@@ -59,7 +59,7 @@ def served(cache: Path, *args: str) -> Iterator[tuple[str, float]]:
 
 def indexed(url: str) -> None:
     """Wait for the index."""
-    while not httpx2.get(f"{url}/indexing").json()["idle"]:
+    while not httpx2.get(f"{url}/indexing", timeout=60).json()["idle"]:
         time.sleep(0.2)
 
 
