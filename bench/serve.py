@@ -58,7 +58,7 @@ def served(cache: Path, *args: str) -> Iterator[tuple[str, float]]:
 
 
 def indexed(url: str) -> None:
-    while not httpx2.get(f"{url}/indexing").json()["idle"]:
+    while not httpx2.get(f"{url}/indexing", timeout=60).json()["idle"]:
         time.sleep(0.2)
 
 
@@ -70,8 +70,8 @@ async def client(url: str, clients: int) -> AsyncIterator[httpx2.AsyncClient]:
         yield made
 
 
-async def load(url: str, path: str, bodies: list[dict], clients: int, seconds: float) -> np.ndarray:
-    """Seconds of each request of so many clients that ask one after the other."""
+async def load(url: str, path: str, bodies: list, clients: int, seconds: float) -> np.ndarray:
+    """Seconds of each request of so many clients that ask one after the other; None is a GET."""
     took: list[float] = []
     errors: list[str] = []
     until = time.perf_counter() + seconds
@@ -80,7 +80,8 @@ async def load(url: str, path: str, bodies: list[dict], clients: int, seconds: f
         turn = number
         while time.perf_counter() < until:
             begun = time.perf_counter()
-            got = await made.post(path, json=bodies[turn % len(bodies)])
+            body = bodies[turn % len(bodies)]
+            got = await (made.get(path) if body is None else made.post(path, json=body))
             took.append(time.perf_counter() - begun)
             if got.status_code != 200:
                 errors.append(f"{got.status_code} {got.text[:100]}")
@@ -95,9 +96,8 @@ async def load(url: str, path: str, bodies: list[dict], clients: int, seconds: f
 
 def row(name: str, took: np.ndarray, seconds: float) -> None:
     p50, p99 = 1000 * np.percentile(took, [50, 99])
-    print(
-        f"| {name} | {len(took)} | {len(took) / seconds:.1f} | {p50:.0f} | {p99:.0f} |", flush=True
-    )
+    each = len(took) / seconds
+    print(f"| {name} | {len(took)} | {each:.1f} | {p50:.1f} | {p99:.1f} |", flush=True)
 
 
 def sentences() -> list[str]:
@@ -114,11 +114,12 @@ async def clients(url: str, options: argparse.Namespace) -> None:
     plain = [{**body, "rerank": False} for body in questions]
     seconds = options.seconds
     for name, path, bodies in (
+        ("health", "/health", [None]),
         ("embeddings", "/v1/embeddings", texts),
         ("searches", "/search", questions),
         ("searches without reranking", "/search", plain),
     ):
-        for many in (1, options.clients):
+        for many in (1, options.clients) if re.search(options.rows, name) else ():
             took = await load(url, path, bodies, many, seconds)
             row(f"{name}, {many} at a time", took, seconds)
 
@@ -167,6 +168,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--model", default="landmark-minilm")
+    parser.add_argument("--rows", default="", help="requests of the part clients: a pattern")
     parser.add_argument("--parts", default="start,clients,indexing")
     options = parser.parse_args()
     parts = options.parts.split(",")

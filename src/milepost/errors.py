@@ -12,7 +12,7 @@
     │   ├── WrongModel        the index was made by another model
     │   ├── NewerSchema       the index was made by a newer Milepost
     │   ├── OldSchema         the index was made by an older Milepost
-    │   ├── IndexBusy         another process is writing
+    │   ├── IndexBusy         another process is writing, or no server answers
     │   ├── IndexDamaged      a checksum does not match
     │   └── StorageFull       the disk (or quota) is full; the last commit is intact
     ├── MissingExtra          an optional dependency is not installed
@@ -115,7 +115,7 @@ class OldSchema(StoreError):
 
 
 class IndexBusy(StoreError):
-    """Another process holds the index for writing."""
+    """Another process holds the index for writing, or its server does not answer now."""
 
 
 class IndexDamaged(StoreError):

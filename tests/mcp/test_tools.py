@@ -269,3 +269,29 @@ def test_a_filter_limits_the_documents(server) -> None:
         refused = call(server, "search", question=QUESTION, where=where)
         assert refused.is_error
         assert "filter, column" in refused.content[0].text
+
+
+def test_null_is_the_default(server) -> None:
+    """Models send it for what they have no value for."""
+    nothing = dict.fromkeys(("budget_tokens", "min_score", "documents", "cursor", "where"))
+    found = call(server, "search", question=QUESTION, **nothing)
+    assert found.structured_content == call(server, "search", question=QUESTION).structured_content
+    read = call(server, "read", document="note.txt", start=None, page=None, tokens=None)
+    assert read.structured_content["text"].startswith("Bees")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"question": ["b"] * 50_000},
+        {"question": QUESTION, "documents": [1] * 50_000},
+        {"question": QUESTION, "budget_tokens": "many", "min_score": "high"},
+        {"question": None},
+    ],
+)
+def test_wrong_arguments_are_one_short_line(server, arguments) -> None:
+    refused = call(server, "search", **arguments)
+    assert refused.is_error
+    assert len(refused.content[0].text.splitlines()) == 1
+    assert len(refused.content[0].text) < 200
+    assert len(call(server, "x" * 50_000).content[0].text) < 1_100

@@ -69,11 +69,16 @@ def test_null_is_the_default(client: httpx2.Client, path: str, body: dict[str, A
         (TEXTS, {"input": {"a": 1}}, "body.input: neither a text nor a list"),
         ("/search", {"question": "b", "documents": ["a"] * 10_001}, "at most 10,000"),
         ("/search", {"question": "b", "budget": "9" * 90 + "c"}, "is not a length"),
-        ("/search", {"question": "b", "budget": "9" * 5000}, "body.budget"),
+        ("/search", {"question": "b", "budget": "9" * 5000}, "body.budget: String"),
+        ("/search", {"question": "b", "budget": ["b"] * 90_000}, "body.budget: neither a list"),
+        ("/search", {"question": ["b"] * 90_000}, "body.question: neither a list"),
+        ("/check", [{"text": 1}] * 20_000, "body: not an object"),
+        ("/check", {f"key {number}": 1 for number in range(20_000)}, "more than 100 fields"),
+        ("/check", {"text": "b", "documents": ["a" * 5000] * 2000}, "body.documents.0: String"),
     ],
 )
 def test_one_error_says_what_is_wrong(
-    client: httpx2.Client, path: str, body: dict[str, Any], said: str
+    client: httpx2.Client, path: str, body: object, said: str
 ) -> None:
     got = client.post(path, json=body)
     assert got.status_code == 422
@@ -86,8 +91,45 @@ def test_what_is_not_json_is_told_the_content_type(client: httpx2.Client) -> Non
     got = client.post(TEXTS, content=b'{"input":"x"}', headers={"content-type": "text/plain"})
     assert got.status_code == 422
     assert "Content-Type: application/json" in got.json()["error"]["message"]
-    deep = client.post(TEXTS, content=b"[" * 200_000, headers={"content-type": "application/json"})
-    assert deep.status_code in (400, 422)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 200_000,
+        b'{"input": "caf\xe9"}',
+        b'{"input": "x", "dimensions": ' + b"9" * 5000 + b"}",
+        b'{"input": ["a", "\\ud83d"]}',
+    ],
+    ids=["nested", "latin-1", "digits", "surrogate"],
+)
+def test_json_that_cannot_be_read_is_422(client: httpx2.Client, body: bytes) -> None:
+    got = client.post(TEXTS, content=body, headers={"content-type": "application/json"})
+    assert got.status_code == 422
+    assert len(got.json()["error"]["message"]) < 300
+
+
+def test_a_long_body_is_read_whatever_its_beginning_cuts(client: httpx2.Client) -> None:
+    """Its first 64 KiB may end within a character; lists that are not read here are no fault."""
+    for shift in range(3):
+        body = {"input": "x" * shift + "蜂" * 22_000, "tags": ["a"]}
+        data = json.dumps(body, ensure_ascii=False).encode()
+        got = client.post(TEXTS, content=data, headers={"content-type": "application/json"})
+        assert got.status_code == 200, got.text
+
+
+def test_a_field_that_is_no_file_is_refused_in_words(client: httpx2.Client) -> None:
+    """As ``curl -F file=report.pdf`` sends it, without the sign for a file."""
+    got = client.post("/documents", files={"file": (None, "report.pdf")})
+    assert got.status_code == 422
+    assert "-F file=@PATH" in got.json()["error"]["message"]
+
+
+def test_a_body_for_agents_is_small(client: httpx2.Client) -> None:
+    arguments = {"question": "b", "documents": [1] * 600_000}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    call["params"] = {"name": "search", "arguments": arguments}  # type: ignore[assignment]
+    assert client.post("/mcp", json=call).status_code == 413
 
 
 @pytest.mark.parametrize(

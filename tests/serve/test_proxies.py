@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import mkdtemp
 from urllib.parse import urlsplit
 
 import httpx2
@@ -16,10 +11,8 @@ import pytest
 
 from milepost.errors import InputError
 from milepost.serve.settings import ServeSettings
+from support.nginx import NAME, nginx
 from support.server import Server
-
-NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin")
-NAME = "docs.example.org"
 
 
 @pytest.fixture(scope="module")
@@ -35,39 +28,9 @@ def behind(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
 
 @pytest.fixture(scope="module")
 def proxy(behind: Server) -> Iterator[str]:
-    """The address of an nginx with TLS: /docs/ with the prefix stripped, /left/ with it left."""
-    if NGINX is None or shutil.which("openssl") is None:
-        pytest.skip("needs nginx and openssl: apt install nginx-light openssl")
-    folder = Path(mkdtemp(prefix="milepost-nginx-"))
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    made = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-    made += ["-subj", f"/CN={NAME}", "-keyout", str(folder / "key"), "-out", str(folder / "crt")]
-    subprocess.run(made, check=True, capture_output=True)
-    header = "proxy_set_header Host $http_host; proxy_set_header X-Forwarded-For $remote_addr; "
-    header += "proxy_set_header X-Forwarded-Proto $scheme;"
-    (folder / "conf").write_text(
-        f"pid {folder}/pid; error_log {folder}/log; daemon off; events {{}}\n"
-        f"http {{ access_log off; client_body_temp_path {folder}/b; proxy_temp_path {folder}/p;\n"
-        f"fastcgi_temp_path {folder}/f; uwsgi_temp_path {folder}/u; scgi_temp_path {folder}/s;\n"
-        f"server {{ listen 127.0.0.1:{port} ssl; ssl_certificate {folder}/crt;\n"
-        f"ssl_certificate_key {folder}/key; {header}\n"
-        f"location /docs/ {{ proxy_pass {behind.url}/; }}\n"
-        f"location = /docs {{ proxy_pass {behind.url}; }}\n"
-        f"location /left/ {{ proxy_pass {behind.url}/docs/; }} }} }}\n"
-    )
-    process = subprocess.Popen([NGINX, "-c", str(folder / "conf"), "-e", str(folder / "log")])
-    try:
-        for _ in range(100):
-            with socket.socket() as tried:
-                if tried.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
-        yield f"https://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait(20)
-        shutil.rmtree(folder, ignore_errors=True)
+    """An nginx in front of it."""
+    with nginx(behind.url) as address:
+        yield address
 
 
 @pytest.mark.parametrize("prefix", ["docs", "left"])
@@ -94,6 +57,16 @@ def test_the_prefix_without_a_slash_leads_to_the_page(behind: Server) -> None:
         assert (got.status_code, got.headers["location"]) == (307, "/docs/")
         assert client.get("/docs/health").status_code == 200
         assert client.get("/health").status_code == 200
+
+
+def test_a_slash_at_the_end_needs_no_redirect(behind: Server) -> None:
+    """It would name http:// where a proxy speaks TLS; clients of MCP ask for ``/mcp/``."""
+    with behind.client() as client:
+        for prefix in ("", "/docs"):
+            got = client.get(f"{prefix}/documents/", follow_redirects=False)
+            assert got.status_code == 200
+            bad = client.post(f"{prefix}/mcp/", json={}, follow_redirects=False)
+            assert bad.status_code in (400, 406)
 
 
 def test_nothing_of_the_page_is_absolute(server: Server) -> None:
@@ -142,13 +115,18 @@ def test_a_tls_proxy_that_says_nothing(behind: Server) -> None:
         "authorization,content-type,x-stainless-lang,x-stainless-retry-count,openai-organization",
     ],
 )
-@pytest.mark.parametrize("path", ["/mcp", "/v1/embeddings"])
-def test_preflights_of_clients_of_other_pages(behind: Server, headers: str, path: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("POST", "/mcp"), ("DELETE", "/mcp"), ("POST", "/v1/embeddings"), ("HEAD", "/documents")],
+)
+def test_preflights_of_clients_of_other_pages(
+    behind: Server, headers: str, method: str, path: str
+) -> None:
     """Clients of MCP and of OpenAI send headers of their own."""
     with behind.client() as client:
         asked = {
             "origin": "https://app.example.org",
-            "access-control-request-method": "POST",
+            "access-control-request-method": method,
             "access-control-request-headers": headers,
         }
         got = client.options(path, headers=asked)

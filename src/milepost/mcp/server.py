@@ -10,7 +10,7 @@ from anyio.to_thread import run_sync
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
 from mcp.types import CallToolResult, ResourceLink, TextContent, ToolAnnotations
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 import milepost
 from milepost._names import one_line
@@ -60,9 +60,25 @@ Where = Annotated[
 Cursor = Annotated[str | None, Field(description="`next` of the result before.")]
 
 
+class _Server(MCPServer[Any]):
+    """The SDK's server; null stands for a default, and an error is one short line."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """See ``MCPServer``."""
+        given = {key: value for key, value in arguments.items() if value is not None}
+        try:
+            return await super().call_tool(name, given, context)
+        except ToolError as error:
+            said = str(error)
+            if isinstance(error.__cause__, ValidationError):
+                first = error.__cause__.errors(include_url=False, include_context=False)[0]
+                said = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+            raise ToolError(one_line(said)[:1000]) from error
+
+
 def create_server(tools: Tools) -> MCPServer[Any]:
     """An MCP server with the tools of a library."""
-    server: MCPServer[Any] = MCPServer(
+    server = _Server(
         "milepost",
         title="Milepost",
         version=milepost.__version__,
@@ -142,7 +158,7 @@ async def _run(work: Callable[[], T]) -> T:
     try:
         return await run_sync(work, abandon_on_cancel=True)
     except MilepostError as error:
-        raise ToolError(one_line(str(error))[:1000]) from error
+        raise ToolError(str(error)) from error
 
 
 def _answer(result: BaseModel, links: dict[str, str]) -> CallToolResult:

@@ -55,6 +55,7 @@ def create_app(
         version=milepost.__version__,
         docs_url=None,  # its page loads scripts from another site
         redoc_url=None,
+        redirect_slashes=False,  # ``Guard`` takes a slash off: behind TLS a redirect may leave it
         lifespan=_lifespan,
     )
     state = app.state.milepost = _state(index, settings, metrics, uploads, sources)
@@ -71,7 +72,7 @@ def create_app(
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(settings.allowed_origins),
-            allow_methods=["GET", "POST", "DELETE"],
+            allow_methods=["GET", "HEAD", "POST", "DELETE"],
             # Clients of OpenAI and MCP send a dozen of their own, and more with each version.
             allow_headers=["*"],
             expose_headers=["Mcp-Session-Id", "Retry-After", "WWW-Authenticate"],

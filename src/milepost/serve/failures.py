@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse
@@ -60,6 +61,9 @@ class Refused(MilepostError):
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """That nothing can be written, whatever it is."""
 
+_TYPE = re.compile(r"constrained-|function-|list\[")
+"""What pydantic adds to the place of an error: the type that was tried."""
+
 _LONGEST = 1_000
 """Characters of a message: part of it may be what a client sent."""
 
@@ -107,10 +111,13 @@ async def _milepost(request: Request, error: MilepostError) -> JSONResponse:
 
 async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
     # What was sent is not repeated: it may be long, or secret.
-    found = error.errors()
-    first = found[0]
-    where = ".".join(str(part) for part in first["loc"][:4])[:100]
+    # Of a value that may be of several types, the error that went deepest into it says most.
+    first = max(error.errors(), key=lambda each: len(each["loc"]))
+    parts = [str(part) for part in first["loc"] if not _TYPE.match(str(part))]
+    where = ".".join(parts[:4])[:100]
     said = first["msg"]
+    if "UploadFile" in said:
+        said = "a file with a name is needed; try: curl -F file=@PATH"
     if where == "body" and first["type"] in ("model_attributes_type", "dict_type"):
         said = "not JSON; try: an object, with Content-Type: application/json"
     return JSONResponse(body(422, f"{where}: {said}", param=where), 422)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from milepost.serve.failures import answer
 from milepost.serve.prefix import route_path
-from milepost.serve.settings import LOOPBACK, ServeSettings
+from milepost.serve.settings import LOOPBACK, MEBIBYTE, ServeSettings
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -75,6 +75,8 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if (path := scope["path"].rstrip("/")) and route_path(scope) != "/":
+            scope["path"] = path  # clients of MCP ask for /mcp/
         headers = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
@@ -87,8 +89,11 @@ class Guard:
 
     def _most(self, scope: Scope) -> int:
         upload = route_path(scope) == "/documents" and scope["method"] == "POST"
-        # An upload is wrapped in some lines of multipart.
-        return self._settings.max_upload + 65_536 if upload else self._settings.max_body
+        if upload:  # it is wrapped in some lines of multipart
+            return self._settings.max_upload + 65_536
+        most = self._settings.max_body
+        # The SDK for agents reads a body several times, whatever is wrong with it.
+        return min(most, MEBIBYTE) if route_path(scope) == "/mcp" else most
 
     def _refused(self, scope: Scope, headers: MutableMapping[str, str]) -> Any:
         settings = self._settings

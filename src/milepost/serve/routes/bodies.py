@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from json import JSONDecodeError
 from typing import Annotated, Any, ClassVar
 
 from fastapi import Request, Response
@@ -16,6 +18,9 @@ MAX_TEXTS = 2048
 
 MAX_DOCUMENTS = 10_000
 """Documents that a request may name."""
+
+_FIELDS = 100
+"""Fields of a body whose beginning is looked at; clients send some that are not read here."""
 
 _HEAD = 1 << 16
 """Bytes of a larger body that are looked at before all of it is read, which takes 6 ms a MB."""
@@ -62,7 +67,8 @@ def texts(most: int, empty: str = "") -> BeforeValidator:
     return BeforeValidator(checked)
 
 
-Documents = Annotated[list[Annotated[str, Field(max_length=4096)]] | None, texts(MAX_DOCUMENTS)]
+_Names = Annotated[list[Annotated[str, Field(max_length=4096)]], Field(fail_fast=True)]
+Documents = Annotated[_Names | None, texts(MAX_DOCUMENTS)]
 """Ids or titles of documents; None for all."""
 
 
@@ -80,22 +86,43 @@ class Asked(BaseModel):
         return {key: value for key, value in given.items() if value is not None}
 
 
+def _wrong_beginning(head: Any, model: type[Asked]) -> str:
+    """What is wrong with the beginning of a body, in words; "" for nothing."""
+    if not isinstance(head, dict):
+        return "body: not an object"
+    if len(head) > _FIELDS:
+        return f"body: more than {_FIELDS} fields"
+    for name, value in head.items():
+        if name in model.lists:
+            wrong = wrong_item(value, model.lists[name])
+        else:
+            nested = name in model.model_fields and isinstance(value, list | dict)
+            wrong = "neither a list nor an object is taken here" if nested else ""
+        if wrong:
+            return f"body.{name}: {wrong}"
+    return ""
+
+
 class _Quick(Request):
     """A request whose large body is refused by its beginning where that is wrong already."""
 
-    lists: dict[str, int]
+    model: type[Asked]
 
     async def json(self) -> Any:
         body = await self.body()
         if len(body) > _HEAD:
-            try:
+            with suppress(ValueError):  # a character may be cut in two
                 head = from_json(body[:_HEAD], allow_partial=True)
-            except ValueError:
-                head = None
-            for name, most in self.lists.items() if isinstance(head, dict) else ():
-                if wrong := wrong_item(head.get(name), most):
-                    raise HTTPException(422, f"body.{name}: {wrong}")
-        return await super().json()
+                if wrong := _wrong_beginning(head, self.model):
+                    raise HTTPException(422, wrong)
+        try:
+            return await super().json()
+        except JSONDecodeError:
+            raise
+        except (ValueError, RecursionError):
+            raise HTTPException(
+                422, "body: not JSON in UTF-8, nested without end, or a number without end"
+            ) from None
 
 
 class JsonRoute(APIRoute):
@@ -105,13 +132,12 @@ class JsonRoute(APIRoute):
         """See FastAPI."""
         handle = super().get_route_handler()
         model = self.body_field.field_info.annotation if self.body_field else None
-        lists = model.lists if isinstance(model, type) and issubclass(model, Asked) else None
-        if lists is None:
+        if not (isinstance(model, type) and issubclass(model, Asked)):
             return handle
 
         async def quickly(request: Request) -> Response:
             quick = _Quick(request.scope, request.receive)
-            quick.lists = lists
+            quick.model = model
             answer: Response = await handle(quick)
             return answer
 

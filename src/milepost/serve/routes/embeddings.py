@@ -26,7 +26,7 @@ _STARTED = int(time.time())
 
 Text = Annotated[str, StringConstraints(min_length=1)]
 Texts = Annotated[
-    Text | Annotated[list[Text], Field(min_length=1, max_length=MAX_TEXTS)],
+    Text | Annotated[list[Text], Field(min_length=1, max_length=MAX_TEXTS, fail_fast=True)],
     texts(MAX_TEXTS, "a text is needed, and it must not be empty"),
 ]
 

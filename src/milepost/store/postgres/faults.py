@@ -28,7 +28,8 @@ def translated(address: Address) -> Iterator[None]:
 
     Raises:
         StorageFull: the server's disk is full; the transaction was undone.
-        IndexBusy: another transaction held what was needed for too long.
+        IndexBusy: another transaction held what was needed for too long, or the server does not
+            answer now.
         StoreError: anything else, with the server's reason.
     """
     try:
@@ -66,7 +67,7 @@ def translate(error: psycopg.Error, address: Address) -> StoreError:
         case pg.TooManyConnections():
             return IndexBusy(f"{where}: too many connections", "a larger max_connections")
         case pg.AdminShutdown() | pg.CrashShutdown():
-            return StoreError(f"{where}: the connection was lost", "the same command again")
+            return IndexBusy(f"{where}: the connection was lost", "the same command again")
         case psycopg.OperationalError() if error.sqlstate is None:
             return _unreachable(error, address)
         case psycopg.ProgrammingError() if error.sqlstate is None:
@@ -86,21 +87,21 @@ def _unreachable(error: psycopg.OperationalError, address: Address) -> StoreErro
         return StoreError(
             f"{where}: the pooler takes no options", "the address without options=, or the server's"
         )
-    for sign, words in (
-        ("refused", "no server answers"),
-        ("no such file", "no server answers"),
-        ("timeout", "the server did not answer in time"),
-        ("translate host", "there is no such host"),
-        ("name or service", "there is no such host"),
-        ("starting up", "the server is starting"),
-        ("shutting down", "the server is shutting down"),
-        ("ssl", "no secure connection could be made"),
-        ("invalid", "the address cannot be read"),
-        ("missing", "the address cannot be read"),
+    for kind, sign, words in (
+        (IndexBusy, "refused", "no server answers"),
+        (IndexBusy, "no such file", "no server answers"),
+        (IndexBusy, "timeout", "the server did not answer in time"),
+        (StoreError, "translate host", "there is no such host"),
+        (StoreError, "name or service", "there is no such host"),
+        (IndexBusy, "starting up", "the server is starting"),
+        (IndexBusy, "shutting down", "the server is shutting down"),
+        (StoreError, "ssl", "no secure connection could be made"),
+        (StoreError, "invalid", "the address cannot be read"),
+        (StoreError, "missing", "the address cannot be read"),
     ):
         if sign in text:
-            return StoreError(f"{where}: {words}", "pg_isready -d ADDRESS")
-    return StoreError(f"{where}: the connection was lost", "the same command again")
+            return kind(f"{where}: {words}", "pg_isready -d ADDRESS")
+    return IndexBusy(f"{where}: the connection was lost", "the same command again")
 
 
 def _reason(error: psycopg.Error) -> str:
