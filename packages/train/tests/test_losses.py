@@ -15,8 +15,8 @@ from milepost_train.losses import (  # noqa: E402
     any_against_negatives,
     away_from,
     each_against_negatives,
-    info_nce,
     means_of,
+    similarities,
 )
 
 T = 0.05
@@ -141,43 +141,12 @@ def test_only_differences_and_not_the_order_count(loss: object, seed: int, shift
     assert loss(*moved, T).item() == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
-def longhand_info_nce(queries: list, documents: list, ignored: list) -> float:
-    """Mean of -log( exp(s_qq / t) / Σ_n exp(s_qn / t) ), what is ignored left out of the sum."""
-    total = 0.0
-    for number, query in enumerate(queries):
-        scores = [sum(a * b for a, b in zip(query, d, strict=True)) for d in documents]
-        sizes = [math.exp(s / T) for s in scores]
-        whole = sum(e for n, e in enumerate(sizes) if not ignored[number][n])
-        total -= math.log(sizes[number] / whole)
-    return total / len(queries)
-
-
 def vectors(seed: int, rows: int) -> object:
     """Unit vectors of eight numbers."""
     random = torch.Generator().manual_seed(seed)
     return torch.nn.functional.normalize(
         torch.randn(rows, 8, generator=random, dtype=torch.float64), dim=-1
     )
-
-
-@settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 10_000))
-def test_info_nce_is_its_formula(seed: int) -> None:
-    """Own document against those of others, hard negatives after them; duplicates left out."""
-    queries, documents = vectors(seed, 4), vectors(seed + 1, 7)
-    ignored = torch.rand(4, 7, generator=torch.Generator().manual_seed(seed)) < 0.2
-    ignored &= ~torch.eye(4, 7, dtype=torch.bool)
-    wanted = longhand_info_nce(queries.tolist(), documents.tolist(), ignored.tolist())
-    assert info_nce(queries, documents, T, ignored=ignored).item() == pytest.approx(wanted)
-
-
-def test_info_nce_takes_several_positives() -> None:
-    """With a matrix of positives it is the contrast of each of them."""
-    queries, documents = vectors(3, 3), vectors(4, 5)
-    positive = torch.tensor([[1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]).bool()
-    wanted = each_against_negatives(queries @ documents.T, positive, ~positive, T)
-    value = info_nce(queries, documents, T, positive=positive)
-    assert value.item() == pytest.approx(wanted.item())
 
 
 def test_gradients_stand_up_to_gradcheck() -> None:
@@ -189,7 +158,7 @@ def test_gradients_stand_up_to_gradcheck() -> None:
     check = torch.autograd.gradcheck
     assert check(lambda s: each_against_negatives(s, positive, negative, 0.2), (scores,))
     assert check(lambda s: any_against_negatives(s, positive, negative, 0.2), (scores,))
-    assert check(lambda q, d: info_nce(q, d, 0.2), (queries, documents))
+    assert check(similarities, (queries, documents))
     assert check(lambda d: means_of(d, owner, 4), (documents,))
     assert check(lambda q: away_from(q, documents[:4].detach()), (queries,))
 
@@ -197,9 +166,10 @@ def test_gradients_stand_up_to_gradcheck() -> None:
 def test_losses_count_in_float32_under_autocast() -> None:
     """Vectors in bfloat16, inside a region that would turn products to bfloat16: exact scores."""
     queries, documents = (vectors(n, 64).to(torch.bfloat16) for n in (7, 8))
-    exact = info_nce(queries.double(), documents.double(), 0.02).item()
+    own = torch.eye(64, dtype=torch.bool)
+    exact = each_against_negatives(queries.double() @ documents.double().T, own, ~own, 0.02).item()
     with torch.autocast("cpu", torch.bfloat16):
-        value = info_nce(queries, documents, 0.02)
+        value = each_against_negatives(similarities(queries, documents), own, ~own, 0.02)
         coarse = torch.nn.functional.cross_entropy(queries @ documents.T / 0.02, torch.arange(64))
     assert value.dtype == torch.float32
     assert value.item() == pytest.approx(exact, rel=1e-6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -71,13 +71,6 @@ class Checks:
         """Record a fault unless ``condition`` holds; ``settings`` are those it depends on."""
         if not condition:
             self._faults.append(Fault(problem, hint, settings))
-
-    def include(self, make: Callable[[], object]) -> None:
-        """Add the faults of other settings, which ``make`` raises."""
-        try:
-            make()
-        except WrongSettings as error:
-            self._faults += error.faults
 
     def at_least(self, minimum: float, **numbers: float | None) -> None:
         """Numbers must not be below ``minimum``."""

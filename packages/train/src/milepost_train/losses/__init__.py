@@ -11,7 +11,7 @@ best), ``distil.py`` (a teacher's vectors and scores), ``documents.py`` (documen
 """
 
 from milepost_train.losses.cached import cached_backward
-from milepost_train.losses.contrast import any_against_negatives, each_against_negatives, info_nce
+from milepost_train.losses.contrast import any_against_negatives, each_against_negatives
 from milepost_train.losses.distil import away_from, divergence
 from milepost_train.losses.documents import means_of
 from milepost_train.losses.matryoshka import over_prefixes
@@ -26,7 +26,6 @@ __all__ = [
     "distances_of",
     "divergence",
     "each_against_negatives",
-    "info_nce",
     "means_of",
     "over_prefixes",
     "position_aware",

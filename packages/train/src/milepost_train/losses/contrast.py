@@ -2,40 +2,10 @@
 
 from __future__ import annotations
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from milepost_train.losses.precision import log_sum, mean_of_rows, similarities, wide
-
-
-def info_nce(
-    queries: Tensor,
-    documents: Tensor,
-    temperature: float,
-    *,
-    positive: Tensor | None = None,
-    ignored: Tensor | None = None,
-) -> Tensor:
-    """InfoNCE in the batch (arXiv 1807.03748): everybody else's documents are the negatives.
-
-    ``mean over q of  -log( exp(s_qp / t) / (exp(s_qp / t) + sum over n in N_q of exp(s_qn / t)) )``
-    with ``s = queries @ documents.T`` and ``N_q`` all that is neither positive nor ignored. For
-    batches larger than the memory see ``cached_backward``.
-
-    Args:
-        queries: ``(q, d)``, unit length as a rule.
-        documents: ``(n, d)``, n >= q; columns after the first q are hard negatives.
-        temperature: divides the scores.
-        positive: ``(q, n)`` bool; by default document i answers query i. Several in a row are
-            averaged, each alone against the negatives.
-        ignored: ``(q, n)`` bool, neither positive nor negative: duplicates, presumed answers.
-    """
-    scores = similarities(queries, documents)
-    if positive is None:
-        positive = torch.eye(*scores.shape, dtype=torch.bool, device=scores.device)
-    negative = ~positive if ignored is None else ~(positive | ignored)
-    return each_against_negatives(scores, positive, negative, temperature)
+from milepost_train.losses.precision import log_sum, mean_of_rows, wide
 
 
 def each_against_negatives(

@@ -10,7 +10,6 @@ Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``light.py
 ``checkpoint.py`` (the folder), ``torch_engine.py``, ``tracing.py``, ``export.py``,
 ``light_export.py``, ``onnx_export.py``, ``parity.py``, ``release.py`` (the export). Folders of
 other programs: ``lmk.py``, ``landmark_transformer.py``, ``layouts.py``, ``interop.py``.
-Encoders of many sizes made from two: ``stitched.py``, and ``model/stitch`` of milepost-lab.
 """
 
 from __future__ import annotations

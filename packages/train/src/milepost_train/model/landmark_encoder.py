@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from milepost.errors import InputError, ModelError
-from milepost_train.model import stitched
 from milepost_train.model.attention import FORBIDDEN
 from milepost_train.model.bert import Bert, BertLayer
 from milepost_train.model.huggingface import HuggingFace
@@ -26,11 +25,10 @@ from milepost_train.model.light import MODEL_TYPE, Light
 from milepost_train.model.modernbert import ModernBert, ModernBertLayer
 from milepost_train.model.reading import Reading
 
-BACKBONES: dict[str, type[Bert] | type[ModernBert] | type[Light] | type[stitched.Stitched]] = {
+BACKBONES: dict[str, type[Bert] | type[ModernBert] | type[Light]] = {
     "bert": Bert,
     "modernbert": ModernBert,
     MODEL_TYPE: Light,
-    stitched.MODEL_TYPE: stitched.Stitched,
 }
 """Milepost's backbones; every other one is ``huggingface.HuggingFace``."""
 
@@ -39,7 +37,7 @@ Others = Literal["", "learned", "half"]
 _SHARE = -0.7
 """Log-odds at which the context's share of a score starts: a third."""
 
-Backbone = Bert | ModernBert | Light | stitched.Stitched | HuggingFace
+Backbone = Bert | ModernBert | Light | HuggingFace
 
 
 class ContextRead(nn.Module):

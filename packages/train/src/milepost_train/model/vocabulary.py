@@ -7,7 +7,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from milepost_train.model import stitched
 from milepost_train.model.huggingface import HuggingFace
 from milepost_train.model.landmark_encoder import LandmarkEncoder
 from milepost_train.model.light import MODEL_TYPE
@@ -16,7 +15,6 @@ _TABLES = {
     "bert": "word_embeddings",
     "modernbert": "tok_embeddings",
     MODEL_TYPE: "word_embeddings",
-    stitched.MODEL_TYPE: "word_embeddings",
 }
 
 
