@@ -7,19 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.engine.tokenizer import Tokenizer  # noqa: E402
-from milepost.errors import InputError  # noqa: E402
-from milepost.windows.plan import WindowSize, plan  # noqa: E402
-from milepost_train.batches import Batch, windows_of  # noqa: E402
-from milepost_train.check import Check, landmarks_of, load_check, vectors_of  # noqa: E402
-from milepost_train.config import CheckSettings  # noqa: E402
-from milepost_train.data import Question, tokenize  # noqa: E402
-from support.small_models import random_model, write_tokenizer  # noqa: E402
-from support.tiny_runs import write_lines, write_task  # noqa: E402
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import InputError
+from milepost.windows.plan import WindowSize, plan
+from milepost_train.batches import Batch, windows_of
+from milepost_train.check import Check, landmarks_of, load_check, vectors_of
+from milepost_train.config import CheckSettings
+from milepost_train.data import Question, tokenize
+from support.small_models import random_model, write_tokenizer
+from support.tiny_runs import write_lines, write_task
 
 SHAPE = WindowSize(size=40, left=12, right=8, longest=20)
 

@@ -12,13 +12,11 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.errors import UnreadableFile  # noqa: E402
-from milepost_train.config import (  # noqa: E402
+from milepost.errors import UnreadableFile
+from milepost_train.config import (
     CheckSettings,
     Config,
+    DataSettings,
     Lora,
     Stage,
     Windows,
@@ -26,10 +24,9 @@ from milepost_train.config import (  # noqa: E402
     read_config,
     resolved,
 )
-from milepost_train.data_settings import DataSettings  # noqa: E402
-from milepost_train.stages import STAGES, MarkedStage, PairsStage  # noqa: E402
-from milepost_train.validation import WrongSettings  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
+from milepost_train.settings import WrongSettings
+from milepost_train.stages import STAGES, MarkedStage, PairsStage
+from support.tiny_runs import CHECK, write_run
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "train"
 ONE = '[[stage]]\nkind = "pairs"\nsteps = 3\n'
@@ -96,7 +93,7 @@ def test_paths_start_from_the_file_and_options_from_here(
          "[[stage.part]] 1 of stage 1: unknown key 'steps'", "one of"),
         ("", {"stages": "[[stage]]\nsteps = 3\n[[stage.part]]\nkind = 'pairs'\nweight = 0\n"},
          "[[stage.part]] 1 of stage 1: weight is 0", "above 0"),
-        ("[check]\nsplit = 'test'\n", {}, "[check]: split is test", "dev"),
+        ("[check]\nsplit = 'test'\n", {}, "[check]: split is \"test\"", "dev"),
         ("[check]\nsplit = 'dve'\n", {}, "split is \"dve\"", "'dev'"),
         ("[check]\nevery = 0\n", {}, "[check]: every is 0", "above 0"),
         ("[lora]\ndropout = 1.0\n", {}, "[lora]: dropout is 1", "below 1"),

@@ -12,8 +12,6 @@ import pytest
 from milepost.errors import InputError, MissingExtra
 from milepost_train.curves import draw
 
-pytest.importorskip("matplotlib", reason="needs the train extra")
-
 
 def lines(count: int) -> list[dict[str, Any]]:
     """A log with checks at every third line."""

@@ -10,24 +10,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from tokenizers import Tokenizer
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.engine.folder import SHIPPED  # noqa: E402
-from milepost.errors import InputError, ModelError  # noqa: E402
-from milepost_train.batches import queries_of, windows_of  # noqa: E402
-from milepost_train.check import vectors_of  # noqa: E402
-from milepost_train.data import tokenize  # noqa: E402
-from milepost_train.landmark_teacher import LandmarkTeacher, is_ours  # noqa: E402
-from milepost_train.material import DataSettings, load_material  # noqa: E402
-from milepost_train.model import open_checkpoint  # noqa: E402
-from milepost_train.model.reading import Reading  # noqa: E402
-from milepost_train.objectives import build  # noqa: E402
-from milepost_train.stages import MarkedStage  # noqa: E402
-from support.small_material import Student  # noqa: E402
-from support.small_models import write_checkpoint  # noqa: E402
+from milepost.engine.folder import SHIPPED
+from milepost.errors import InputError, ModelError
+from milepost_train.batches import queries_of, windows_of
+from milepost_train.check import vectors_of
+from milepost_train.config import DataSettings
+from milepost_train.data import tokenize
+from milepost_train.landmark_teacher import LandmarkTeacher, is_ours
+from milepost_train.material import load_material
+from milepost_train.model import open_checkpoint
+from milepost_train.model.reading import Reading
+from milepost_train.objectives import build
+from milepost_train.stages import MarkedStage
+from support.small_material import Student
+from support.small_models import write_checkpoint
 
 LIGHT = SHIPPED / "landmark-light"
 READING = Reading(bos_token="[CLS]", landmark="[SEP]")

@@ -8,23 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.errors import MilepostError  # noqa: E402
-from milepost_train import loop as loops  # noqa: E402
-from milepost_train.config import Part, Stage, read_config  # noqa: E402
-from milepost_train.loop import Event, memory  # noqa: E402
-from milepost_train.model import open_checkpoint  # noqa: E402
-from milepost_train.run import train  # noqa: E402
-from milepost_train.run_folder import RunFolder  # noqa: E402
-from milepost_train.schedule import Average, adam_of, rate_at  # noqa: E402
-from milepost_train.stages import PairsStage  # noqa: E402
-from milepost_train.whole_files import RunInterrupted  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
+from milepost.errors import MilepostError
+from milepost_train import loop as loops
+from milepost_train.config import Part, Stage, read_config
+from milepost_train.loop import Event, memory
+from milepost_train.model import open_checkpoint
+from milepost_train.run import train
+from milepost_train.run_folder import RunFolder
+from milepost_train.schedule import Average, adam_of, rate_at
+from milepost_train.stages import PairsStage
+from milepost_train.whole_files import RunInterrupted
+from support.tiny_runs import CHECK, write_run
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-3\nwarm_up = 0\nsteps = {}\n'
 

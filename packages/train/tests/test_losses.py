@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost_train.losses import (  # noqa: E402
+from milepost.windows.document_vector import document_vector
+from milepost_train.losses import (
     any_against_negatives,
     away_from,
     each_against_negatives,
@@ -210,8 +209,6 @@ def test_distance_is_one_minus_the_cosine() -> None:
 
 def test_means_are_those_of_the_reference() -> None:
     """Document vectors in training are the ones that the encoder's pooling gives."""
-    from milepost.windows.document_vector import document_vector
-
     random = torch.Generator().manual_seed(1)
     rows = torch.nn.functional.normalize(torch.randn(9, 6, generator=random), dim=-1)
     owner = torch.tensor([0, 2, 0, 1, 2, 2, 0, 1, 2])

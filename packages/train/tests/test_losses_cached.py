@@ -6,13 +6,11 @@ import weakref
 from contextlib import nullcontext
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost_train.losses import (  # noqa: E402
+from milepost_train.losses import (
     any_against_negatives,
     cached_backward,
     means_of,

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost_train.losses import divergence  # noqa: E402
+from milepost_train.losses import divergence
 
 
 def batch(seed: int) -> tuple:

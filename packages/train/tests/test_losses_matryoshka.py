@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
+import torch
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost_train.losses import away_from, over_prefixes, similarities  # noqa: E402
+from milepost_train.losses import away_from, over_prefixes, similarities
 
 
 def vectors(seed: int, rows: int = 5) -> object:

@@ -10,14 +10,11 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.errors import InputError, ModelError  # noqa: E402
-from milepost_train.data_settings import DataSettings  # noqa: E402
-from milepost_train.material import load_material  # noqa: E402
-from milepost_train.model.reading import Reading  # noqa: E402
-from support.small_models import write_checkpoint, write_tokenizer  # noqa: E402
+from milepost.errors import InputError, ModelError
+from milepost_train.config import DataSettings
+from milepost_train.material import load_material
+from milepost_train.model.reading import Reading
+from support.small_models import write_checkpoint, write_tokenizer
 
 READING = Reading(bos_token="[CLS]", landmark="[SEP]")
 TEXT = "The cat\n\nThe cat sat on the mat. The dog sat by the tree. A bird sat on the house."
@@ -138,7 +135,7 @@ def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"tasks": ()}, "has no tasks or pairs"),
+        ({"tasks": ()}, "no tasks or pairs"),
         ({"hold_out": 1.0}, "hold_out is 1"),
         ({"longest": 2}, "longest is 2;.*4 or more"),
         ({"passage": 3}, "passage is 3;.*4 or more"),

@@ -6,23 +6,20 @@ from random import Random
 
 import numpy as np
 import pytest
+import torch
+import torch.nn.functional as F
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-import torch.nn.functional as F  # noqa: E402
-
-from milepost_train.data import Question  # noqa: E402
-from milepost_train.material import Material  # noqa: E402
-from milepost_train.objectives.base import (  # noqa: E402
+from milepost_train.data import Question
+from milepost_train.material import Material
+from milepost_train.objectives.base import (
     chunks_of,
     read_question,
     spread_of,
     thinned,
 )
-from milepost_train.stages import MarkedStage  # noqa: E402
+from milepost_train.stages import MarkedStage
 
 
 @settings(max_examples=100, deadline=None)

@@ -9,19 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.errors import InputError  # noqa: E402
-from milepost.windows.plan import WindowSize, plan  # noqa: E402
-from milepost_train.check import vectors_of  # noqa: E402
-from milepost_train.data import Pair  # noqa: E402
-from milepost_train.objectives import build  # noqa: E402
-from milepost_train.stages import MergedStage  # noqa: E402
-from support.small_material import (  # noqa: E402
+from milepost.errors import InputError
+from milepost.windows.plan import WindowSize, plan
+from milepost_train.check import vectors_of
+from milepost_train.data import Pair
+from milepost_train.objectives import build
+from milepost_train.stages import MergedStage
+from support.small_material import (
     LANDMARK,
     Student,
     small_material,

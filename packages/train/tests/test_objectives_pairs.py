@@ -9,18 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import torch.nn.functional as F
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-import torch.nn.functional as F  # noqa: E402
-
-from milepost.errors import InputError  # noqa: E402
-from milepost_train.batches import assemble, queries_of, windows_of  # noqa: E402
-from milepost_train.check import vectors_of  # noqa: E402
-from milepost_train.objectives import build  # noqa: E402
-from milepost_train.stages import PairsStage  # noqa: E402
-from support.small_material import BOS, LANDMARK, Student, small_material  # noqa: E402
+from milepost.errors import InputError
+from milepost_train.batches import assemble, queries_of, windows_of
+from milepost_train.check import vectors_of
+from milepost_train.objectives import build
+from milepost_train.stages import PairsStage
+from support.small_material import BOS, LANDMARK, Student, small_material
 
 
 def any_wins(scores: Any, right: list[list[bool]]) -> Any:

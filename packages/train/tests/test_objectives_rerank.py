@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.errors import InputError  # noqa: E402
-from milepost_train.batches import assemble  # noqa: E402
-from milepost_train.check import vectors_of  # noqa: E402
-from milepost_train.objectives import build  # noqa: E402
-from milepost_train.stages import RerankStage  # noqa: E402
-from support.small_material import BOS, LANDMARK, Student, small_material  # noqa: E402
+from milepost.errors import InputError
+from milepost_train.batches import assemble
+from milepost_train.check import vectors_of
+from milepost_train.objectives import build
+from milepost_train.stages import RerankStage
+from support.small_material import BOS, LANDMARK, Student, small_material
 
 
 def material(**changes: Any) -> Any:

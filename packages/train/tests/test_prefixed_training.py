@@ -7,20 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.engine.tokenizer import Tokenizer  # noqa: E402
-from milepost.errors import InputError  # noqa: E402
-from milepost.windows.plan import WindowSize  # noqa: E402
-from milepost_train import loop as loops  # noqa: E402
-from milepost_train.check import load_check  # noqa: E402
-from milepost_train.config import CheckSettings, read_config, resolved  # noqa: E402
-from milepost_train.material import load_material  # noqa: E402
-from milepost_train.model import open_checkpoint  # noqa: E402
-from milepost_train.model.special import load_tokenizer  # noqa: E402
-from milepost_train.run import opened, train  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import InputError
+from milepost.windows.plan import WindowSize
+from milepost_train import loop as loops
+from milepost_train.check import load_check
+from milepost_train.config import CheckSettings, read_config, resolved
+from milepost_train.material import load_material
+from milepost_train.model import open_checkpoint
+from milepost_train.model.special import load_tokenizer
+from milepost_train.run import opened, train
+from support.tiny_runs import CHECK, write_run
 
 PREFIX = "word7 word8: "
 STAGE = '\n[[stage]]\nkind = "marked"\ndistil = 0\nsteps = 2\n'

@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
-pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("processes")]
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("accelerate", reason="needs the train extra")
+from milepost.errors import InputError, MilepostError
+from milepost_train.processes import Processes, joined
+from support.cli_process import environment
+from support.tiny_runs import CHECK, MERGED, write_run
 
-from safetensors.torch import load_file  # noqa: E402
+pytestmark = pytest.mark.xdist_group("processes")
 
-from milepost.errors import InputError, MilepostError  # noqa: E402
-from milepost_train.processes import Processes, joined  # noqa: E402
-from support.cli_process import environment  # noqa: E402
-from support.tiny_runs import CHECK, MERGED, write_run  # noqa: E402
 
 STAGES = (
     MERGED

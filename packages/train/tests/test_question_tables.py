@@ -7,20 +7,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pytest
+from click.testing import CliRunner
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-datasets = pytest.importorskip("datasets", reason="needs the train extra")
-
-from click.testing import CliRunner  # noqa: E402
-
-from milepost.cli.program import program  # noqa: E402
-from milepost.errors import InputError, UnreadableFile  # noqa: E402
-from milepost.testing import fake_encoder  # noqa: E402
-from milepost_eval.tasks import load  # noqa: E402
-from milepost_train.loading import Report, Texts, load_task, task_files  # noqa: E402
-from support.tiny_runs import CHECK, MERGED, write_lines, write_run  # noqa: E402
+from milepost.cli.program import program
+from milepost.errors import InputError, UnreadableFile
+from milepost.testing import fake_encoder
+from milepost_eval.tasks import load
+from milepost_train.loading import Report, Texts, load_task, task_files
+from support.tiny_runs import CHECK, MERGED, write_lines, write_run
 
 TEXT = "One whale sings. Two ships pass by. None of them stops."
 DOCUMENTS: list[dict[str, Any]] = [

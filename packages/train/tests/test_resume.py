@@ -16,20 +16,17 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.errors import InputError, MilepostError, ModelError  # noqa: E402
-from milepost_train import loop as loops  # noqa: E402
-from milepost_train.config import read_config  # noqa: E402
-from milepost_train.loop import Event  # noqa: E402
-from milepost_train.model import release  # noqa: E402
-from milepost_train.model.card import record_of  # noqa: E402
-from milepost_train.record import SCHEMA  # noqa: E402
-from milepost_train.run import train  # noqa: E402
-from milepost_train.run_folder import RunFolder  # noqa: E402
-from milepost_train.whole_files import RunInterrupted  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
+from milepost.errors import InputError, MilepostError, ModelError
+from milepost_train import loop as loops
+from milepost_train.config import read_config
+from milepost_train.loop import Event
+from milepost_train.model import release
+from milepost_train.model.card import record_of
+from milepost_train.record import SCHEMA
+from milepost_train.run import train
+from milepost_train.run_folder import RunFolder
+from milepost_train.whole_files import RunInterrupted
+from support.tiny_runs import CHECK, write_run
 
 ALL = 11  # steps of the tiny run
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pytest
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-datasets = pytest.importorskip("datasets", reason="needs the train extra")
-
-from milepost.errors import InputError, UnreadableFile  # noqa: E402
-from milepost_train.config import DataSettings  # noqa: E402
-from milepost_train.material import load_material  # noqa: E402
-from milepost_train.model import open_checkpoint  # noqa: E402
-from milepost_train.rows import PAIRS, existing, negatives_of  # noqa: E402
-from support.tiny_runs import write_lines, write_run  # noqa: E402
+from milepost.errors import InputError, UnreadableFile
+from milepost_train.config import DataSettings
+from milepost_train.material import load_material
+from milepost_train.model import open_checkpoint
+from milepost_train.rows import PAIRS, existing, negatives_of
+from support.tiny_runs import write_lines, write_run
 
 TRIPLETS: dict[str, list[Any]] = {
     "anchor": ["who sat on the mat?", "who ran?"],

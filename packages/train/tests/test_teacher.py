@@ -11,17 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import torch.nn.functional as F
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-import torch.nn.functional as F  # noqa: E402
-
-from milepost.engine.tokenizer import Tokenizer  # noqa: E402
-from milepost.errors import ModelError  # noqa: E402
-from milepost_train.data import tokenize  # noqa: E402
-from milepost_train.teacher import MeanTeacher, Targets  # noqa: E402
-from support.small_models import write_checkpoint  # noqa: E402
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import ModelError
+from milepost_train.data import tokenize
+from milepost_train.teacher import MeanTeacher, Targets
+from support.small_models import write_checkpoint
 
 TEXT = (
     "Where they sat\n\nThe cat sat on the mat. The dog sat by the tree.\n\n"

@@ -5,16 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from accelerate.tracking import TensorBoardTracker
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("accelerate", reason="needs the train extra")
-
-from milepost.errors import InputError, MilepostError, MissingExtra  # noqa: E402
-from milepost_train.config import read_config  # noqa: E402
-from milepost_train.run import train  # noqa: E402
-from milepost_train.run_folder import RunFolder  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
+from milepost.errors import InputError, MilepostError, MissingExtra
+from milepost_train.config import read_config
+from milepost_train.run import train
+from milepost_train.run_folder import RunFolder
+from support.tiny_runs import CHECK, write_run
 
 
 def test_tensorboard(tmp_path: Path) -> None:
@@ -57,7 +54,6 @@ def test_a_tracker_that_nobody_knows(tmp_path: Path) -> None:
 def test_a_tracker_that_fails_ends_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One warning, and the training goes on; one that does not open is an error."""
     pytest.importorskip("tensorboard", reason="needs tensorboard: pip install tensorboard")
-    from accelerate.tracking import TensorBoardTracker
 
     def fails(*given: object, **named: object) -> None:
         raise ConnectionError("the server is gone")

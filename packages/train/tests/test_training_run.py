@@ -8,21 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-pytest.importorskip("peft", reason="needs the train extra")
-
-from milepost.errors import InputError, ModelError  # noqa: E402
-from milepost_train import loop as loops  # noqa: E402
-from milepost_train.config import read_config  # noqa: E402
-from milepost_train.device import chosen_device, chosen_dtype  # noqa: E402
-from milepost_train.model import open_checkpoint, release  # noqa: E402
-from milepost_train.run import opened, train  # noqa: E402
-from milepost_train.run_folder import RunFolder  # noqa: E402
-from support.tiny_runs import CHECK, MERGED, write_run  # noqa: E402
-from support.tiny_transformers import tiny_folder  # noqa: E402
+from milepost.errors import InputError, ModelError
+from milepost_train import loop as loops
+from milepost_train.config import read_config
+from milepost_train.device import chosen_device, chosen_dtype
+from milepost_train.model import open_checkpoint, release
+from milepost_train.run import opened, train
+from milepost_train.run_folder import RunFolder
+from support.tiny_runs import CHECK, MERGED, write_run
+from support.tiny_transformers import tiny_folder
 
 STAGES = """
 [[stage]]

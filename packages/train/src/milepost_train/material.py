@@ -14,9 +14,8 @@ from tokenizers import Tokenizer as Backend
 
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
-from milepost_train.choices import Dtype
+from milepost_train.config import DataSettings, Dtype
 from milepost_train.data import Pair, Question, Text
-from milepost_train.data_settings import DataSettings
 from milepost_train.landmark_teacher import LandmarkTeacher, is_ours
 from milepost_train.lexical_teacher import LexicalTeacher
 from milepost_train.loading import (

@@ -22,7 +22,7 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from milepost.errors import ModelError
-from milepost_train.choices import Dtype
+from milepost_train.config import Dtype
 from milepost_train.data import Text
 from milepost_train.device import chosen_dtype
 from milepost_train.model.checkpoint import open_checkpoint

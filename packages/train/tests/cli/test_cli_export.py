@@ -16,19 +16,16 @@ from click.testing import CliRunner
 import milepost
 from milepost.console.options import Settings
 from milepost.errors import InputError, MilepostError, ModelError
+from milepost_train.cli.export import export
+from milepost_train.config import read_config
+from milepost_train.run import train
 from support.small_models import write_checkpoint
 from support.tiny_runs import CHECK, write_run
 from support.tiny_transformers import TEXT, tiny_folder
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-
 
 def run(*arguments: str | Path) -> Any:
     """The command's result; what it raises is raised."""
-    from milepost_train.cli.export import export
-
     return CliRunner().invoke(
         export, [str(a) for a in arguments], obj=Settings(), catch_exceptions=False
     )
@@ -105,9 +102,6 @@ def test_a_checkpoint_of_ours(tmp_path: Path) -> None:
 
 def test_only_what_ranks_is_to_be_fitted(tmp_path: Path) -> None:
     """The hint to run ``milepost fit`` follows the export of a model, not of a reranker."""
-    from milepost_train.config import read_config
-    from milepost_train.run import train
-
     checkpoint = train(read_config(write_run(tmp_path, CHECK))).checkpoint
     assert "milepost fit" in run(checkpoint, "--out", tmp_path / "model").stderr
     record = tmp_path / "run" / "run.json"

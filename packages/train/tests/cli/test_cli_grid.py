@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
+from milepost.cli.program import program
+from milepost_train.model.reading import Reading
 from support.tiny_runs import write_run
-
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +22,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(home: Path) -> Path:
     """A checkpoint whose ``landmark.json`` says that it was trained so."""
-    from milepost_train.model.reading import Reading
-
     write_run(home)  # a checkpoint and a task
     Reading("[CLS]", "[SEP]", own_sentence=True, granularity=32, window=128).write(home / "init")
     return home / "init"
@@ -35,8 +31,6 @@ def trained(home: Path) -> Path:
 def grid(home: Path, trained: Path) -> Path:
     """Its model folder; nothing but the checkpoint says how it is read."""
     from click.testing import CliRunner
-
-    from milepost.cli.program import program
 
     args = ["export", str(trained), "--out", str(home / "model"), "--window", "128", "--left", "32"]
     done = CliRunner().invoke(program, args, catch_exceptions=False)

@@ -14,23 +14,16 @@ from typing import Any
 import pytest
 
 from milepost.console.options import Settings
-from milepost_train.cli.train import Stop
+from milepost_train.cli.train import Stop, _print
+from milepost_train.run import Trained
 from support.cli_process import command, environment
-
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-
-from milepost_train.cli.train import _print  # noqa: E402
-from milepost_train.run import Trained  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
+from support.tiny_runs import CHECK, write_run
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nsteps = {}\n'
 
 
 def test_from_a_configuration_to_a_model_folder(cli: Any, tmp_path: Path) -> None:
     """The last line is the command that exports what was trained."""
-    pytest.importorskip("matplotlib", reason="curves need it: pip install ./packages/train")
     file = write_run(tmp_path, CHECK, stages=ONE.format(4))
     done = cli("train", file)
     assert done.exit_code == 0

@@ -6,17 +6,12 @@ import copy
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch", reason="needs the train extra")
-
 import torch
 
 from milepost_train.light.material import Asked, LightMaterial, Taught
 from milepost_train.light.training import LightRecipe, LightTrainer
 from milepost_train.model import LandmarkEncoder
 from milepost_train.model.light import MODEL_TYPE
-
-pytestmark = pytest.mark.torch
 
 VOCABULARY, TEACHER, WIDTH, LANDMARK = 40, 10, 6, 3
 RECIPE = LightRecipe(

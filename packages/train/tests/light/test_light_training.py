@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch", reason="needs the train extra")
-
 import torch
 
 from milepost.engine.fake import FakeEngine
@@ -24,8 +21,7 @@ from milepost_train.light.training import (
 )
 from milepost_train.model import LandmarkEncoder
 from milepost_train.model.light import MODEL_TYPE, Light
-
-pytestmark = pytest.mark.torch
+from support.small_models import random_model
 
 VOCABULARY, WIDTH, LANDMARK = 120, 24, 3
 CONFIG: dict[str, Any] = {
@@ -165,8 +161,6 @@ def test_windows_hold_their_sentence() -> None:
 
 
 def test_another_backbone_is_refused() -> None:
-    from support.small_models import random_model
-
     with pytest.raises(TypeError, match="bert is not light"):
         LightTrainer(
             random_model("bert"), material(), LANDMARK, np.eye(24, 16), LightRecipe(steps=1)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-import torch  # noqa: E402
-
-from milepost_train.model.attention import attend, attend_near, bias_of  # noqa: E402
+from milepost_train.model.attention import attend, attend_near, bias_of
 
 
 @settings(max_examples=60, deadline=None)

@@ -5,18 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-
-from milepost_train.config import read_config  # noqa: E402
-from milepost_train.model import release  # noqa: E402
-from milepost_train.model.card import card, record_of  # noqa: E402
-from milepost_train.run import train  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
-from support.tiny_transformers import tiny_folder  # noqa: E402
+from milepost_train.config import read_config
+from milepost_train.model import release
+from milepost_train.model.card import card, record_of
+from milepost_train.run import train
+from support.tiny_runs import CHECK, write_run
+from support.tiny_transformers import tiny_folder
 
 
 def test_a_run_and_its_export(tmp_path: Path) -> None:

@@ -8,22 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-
-import milepost  # noqa: E402
-from milepost.engine.manifest import SENTENCES, Manifest  # noqa: E402
-from milepost.errors import InputError, ModelError, WrongModel  # noqa: E402
-from milepost.reranker import LandmarkReranker  # noqa: E402
-from milepost_train.model import open_checkpoint, release  # noqa: E402
-from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
-from milepost_train.model.landmark_transformer import LandmarkTransformer  # noqa: E402
-from milepost_train.model.reading import Reading, read_reading  # noqa: E402
-from support.foreign_folders import encoder  # noqa: E402
-from support.small_models import write_checkpoint  # noqa: E402
-from support.tiny_transformers import TEXT, tiny_folder  # noqa: E402
+import milepost
+from milepost.engine.manifest import SENTENCES, Manifest
+from milepost.errors import InputError, ModelError, WrongModel
+from milepost.reranker import LandmarkReranker
+from milepost_train.model import open_checkpoint, release
+from milepost_train.model.interop import read_folder, write_folder
+from milepost_train.model.landmark_transformer import LandmarkTransformer
+from milepost_train.model.reading import Reading, read_reading
+from support.foreign_folders import encoder
+from support.small_models import write_checkpoint
+from support.tiny_transformers import TEXT, tiny_folder
 
 WORDS = "the cat sat on the mat. the dog, a bird and the river sat on the tree! who sat? " * 4
 

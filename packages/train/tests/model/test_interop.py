@@ -8,20 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-transformers = pytest.importorskip("transformers", reason="needs the train extra")
-
-import torch  # noqa: E402
-
-from milepost.errors import InputError, ModelError  # noqa: E402
-from milepost_train.model import load_checkpoint  # noqa: E402
-from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
-from milepost_train.model.landmark_transformer import LandmarkTransformer  # noqa: E402
-from milepost_train.model.layouts import starting_weights  # noqa: E402
-from milepost_train.model.reading import Reading  # noqa: E402
-from support.foreign_folders import (  # noqa: E402
+from milepost.errors import InputError, ModelError
+from milepost_train.model import load_checkpoint
+from milepost_train.model.interop import read_folder, write_folder
+from milepost_train.model.landmark_transformer import LandmarkTransformer
+from milepost_train.model.layouts import starting_weights
+from milepost_train.model.reading import Reading
+from support.foreign_folders import (
     TEXTS,
     VARIANTS,
     by_the_rule,
@@ -29,7 +26,7 @@ from support.foreign_folders import (  # noqa: E402
     save_tokenizer,
     settings_of,
 )
-from support.small_models import write_checkpoint  # noqa: E402
+from support.small_models import write_checkpoint
 
 KINDS = ("bert", "modernbert", "xlm-roberta")
 
@@ -78,8 +75,6 @@ def test_damaged_folders(tmp_path: Path) -> None:
 
 def test_missing_weights(tmp_path: Path) -> None:
     """A weight that is not in the file is an error; the library would make one up."""
-    from safetensors.torch import load_file, save_file
-
     folder = encoder(tmp_path / "m")
     weights = load_file(folder / "model.safetensors")
     del weights["embeddings.LayerNorm.weight"]

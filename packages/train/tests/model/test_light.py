@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
-pytest.importorskip("torch", reason="needs the train extra")
-
-import torch
-
+import milepost
 from milepost.encoder import Encoder
 from milepost.engine.folder import find_model
 from milepost.engine.openvino import OpenVinoEngine
@@ -27,8 +26,6 @@ from milepost_train.model.reading import Reading
 from milepost_train.model.torch_engine import TorchEngine
 from milepost_train.model.vocabulary import cover
 from support.small_models import random_model, write_tokenizer
-
-pytestmark = pytest.mark.torch
 
 CONFIG: dict[str, Any] = {
     "model_type": MODEL_TYPE,
@@ -148,8 +145,6 @@ def test_only_a_light_model_has_a_table_to_round() -> None:
 def test_a_checkpoint_is_read_again(tmp_path: Path) -> None:
     model = light()
     tokenizer = write_tokenizer(tmp_path / "tokenizer.json")
-    from tokenizers import Tokenizer
-
     reading = Reading("", "[SEP]", window=64, left=16, right=16, longest=30)
     folder = tmp_path / "checkpoint"
     Checkpoint(model, Tokenizer.from_file(str(tokenizer)), reading).save(folder, torch.float32)
@@ -167,7 +162,6 @@ def test_a_checkpoint_is_read_again(tmp_path: Path) -> None:
 
 
 def test_the_exported_folder_reads_as_torch_does(tmp_path: Path) -> None:
-    pytest.importorskip("openvino")
     model = light()
     tokenizer = write_tokenizer(tmp_path / "tokenizer.json")
     sizes = {"window": 64, "left": 16, "right": 16, "longest": 30}
@@ -190,9 +184,6 @@ def test_the_exported_folder_reads_as_torch_does(tmp_path: Path) -> None:
 
 
 def test_the_one_that_ships_is_small_and_is_found_by_name() -> None:
-    pytest.importorskip("openvino")
-    import milepost
-
     folder = find_model("landmark-light")
     assert sum(file.stat().st_size for file in folder.path.iterdir()) <= 8_000_000
     model = milepost.load("landmark-light", cache=False, threads=1)

@@ -6,15 +6,11 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-import torch  # noqa: E402
-
-from milepost_train.model.lmk import Padded, Row, chunks, insert, pad, pool  # noqa: E402
+from milepost_train.model.lmk import Padded, Row, chunks, insert, pad, pool
 
 C, M, PAD = 1, 2, 0
 Z = [11, 12, 13, 14, 15, 16, 17]

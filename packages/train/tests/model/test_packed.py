@@ -6,20 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch", reason="needs the train extra")
-
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-
-from milepost.engine.openvino import OpenVinoEngine  # noqa: E402
-from milepost.errors import ModelError  # noqa: E402
-from milepost_train.model import LandmarkEncoder  # noqa: E402
-from milepost_train.model.export import export  # noqa: E402
-from milepost_train.model.packed import BLOCK, PackedTable, packed, with_packed_table  # noqa: E402
-from support.small_models import write_checkpoint  # noqa: E402
-
-pytestmark = pytest.mark.torch
+from milepost.engine.openvino import OpenVinoEngine
+from milepost.errors import ModelError
+from milepost_train.model import LandmarkEncoder
+from milepost_train.model.export import export
+from milepost_train.model.packed import BLOCK, PackedTable, packed, with_packed_table
+from support.small_models import write_checkpoint
 
 
 def widened(table: torch.Tensor) -> torch.Tensor:

@@ -6,25 +6,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import transformers
 
-pytestmark = [
-    pytest.mark.torch,
-    # Its own imports and saving use what its dependencies call deprecated.
-    pytest.mark.filterwarnings("default"),
-]
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-transformers = pytest.importorskip("transformers", reason="needs the train extra")
-library = pytest.importorskip("sentence_transformers", reason="needs the rivals extra")
-
-from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
-from milepost_train.model.landmark_transformer import LandmarkTransformer  # noqa: E402
-from milepost_train.model.layouts import starting_weights  # noqa: E402
-from support.foreign_folders import (  # noqa: E402
+from milepost_train.model.interop import read_folder, write_folder
+from milepost_train.model.landmark_transformer import LandmarkTransformer
+from milepost_train.model.layouts import starting_weights
+from support.foreign_folders import (
     TEXTS,
     VARIANTS,
     encoder,
     settings_of,
 )
+
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+library = pytest.importorskip("sentence_transformers", reason="needs the rivals extra")
 
 
 @pytest.fixture

@@ -7,26 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from click.testing import CliRunner
 
 import milepost
+from milepost.console.options import Settings
+from milepost.encoder import Encoder
+from milepost.engine import find_model
+from milepost.engine.manifest import read_manifest
+from milepost.engine.openvino import OpenVinoEngine
 from milepost.errors import InputError
+from milepost_train.cli.export import export
+from milepost_train.model import open_checkpoint, release
+from milepost_train.model.export import fingerprint
+from milepost_train.model.torch_engine import TorchEngine
 from support.small_models import write_checkpoint
 from support.tiny_transformers import TEXT, tiny_folder
-
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-
-from milepost.console.options import Settings  # noqa: E402
-from milepost.encoder import Encoder  # noqa: E402
-from milepost.engine import find_model  # noqa: E402
-from milepost.engine.manifest import read_manifest  # noqa: E402
-from milepost.engine.openvino import OpenVinoEngine  # noqa: E402
-from milepost_train.cli.export import export  # noqa: E402
-from milepost_train.model import open_checkpoint, release  # noqa: E402
-from milepost_train.model.export import fingerprint  # noqa: E402
-from milepost_train.model.torch_engine import TorchEngine  # noqa: E402
 
 QUESTION = "Who had paid for the voyage?"
 

@@ -83,7 +83,7 @@ def train(
             click.get_current_context(),
         )
     from milepost_train.config import read_config
-    from milepost_train.validation import WrongSettings
+    from milepost_train.settings import WrongSettings
 
     # Before torch, which takes seconds to import.
     try:

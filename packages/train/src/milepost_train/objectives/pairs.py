@@ -28,7 +28,7 @@ from milepost_train.objectives.base import (
 )
 from milepost_train.objectives.candidates import candidates
 from milepost_train.objectives.passages import Passages, need_pairs
-from milepost_train.stages.pairs import PairsStage
+from milepost_train.stages import PairsStage
 
 
 class Pairs:

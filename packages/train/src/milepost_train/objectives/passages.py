@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost_train.data import Pair, Text
-from milepost_train.validation import need
+from milepost_train.objectives.base import need
 
 _RARE = 0.02
 """Share of the passages that may hold a token for it to be rare."""

@@ -12,20 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.errors import InputError
-from milepost_train.toml_settings import Place, fill
-from milepost_train.validation import WrongSettings
+from milepost_train.settings import Count, Place, Settings, WrongSettings, fill
 
 FILE = Path("configs/run.toml")
 
 
 @dataclass(frozen=True, slots=True)
-class Inner:
-    rank: int = 4
-
-    def __post_init__(self) -> None:
-        if self.rank < 1:
-            raise InputError(f"rank is {self.rank}", "1 or more")
+class Inner(Settings):
+    rank: Count = 4
 
 
 @dataclass(frozen=True, slots=True)
