@@ -9,7 +9,7 @@ Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``light.py
 ``special.py``, ``vocabulary.py`` (the tokens), ``lora.py``, ``weights.py``, ``fetch.py``,
 ``checkpoint.py`` (the folder), ``torch_engine.py``, ``tracing.py``, ``export.py``,
 ``light_export.py``, ``onnx_export.py``, ``parity.py``, ``release.py`` (the export). Folders of
-other programs: ``lmk.py``, ``landmark_transformer.py``, ``layouts.py``, ``interop.py``.
+other programs: ``landmark_transformer.py``, ``layouts.py``, ``interop.py``.
 """
 
 from __future__ import annotations
