@@ -24,8 +24,7 @@ from milepost_train.model import release
 from milepost_train.model.card import record_of
 from milepost_train.record import SCHEMA
 from milepost_train.run import train
-from milepost_train.run_folder import RunFolder
-from milepost_train.whole_files import RunInterrupted
+from milepost_train.run_folder import RunFolder, RunInterrupted
 from support.tiny_runs import CHECK, write_run
 
 ALL = 11  # steps of the tiny run
@@ -179,7 +178,7 @@ def test_other_settings_or_data_are_named(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "run.toml"
     with pytest.raises(KeyboardInterrupt):
         train(read_config(file), stopped=lambda: True)
-    files = [path for path in (tmp_path / "run").iterdir() if path.name != "lock"]
+    files = [path for path in (tmp_path / "run").iterdir() if path.name not in ("lock", ".lock")]
     before = {path.name: path.stat().st_mtime_ns for path in files}
     with pytest.raises(InputError, match=r"holds a run already.*--resume"):
         train(read_config(file))

@@ -28,9 +28,8 @@ from milepost_train.model import Checkpoint
 from milepost_train.model.card import mean
 from milepost_train.objectives.base import Objective
 from milepost_train.processes import Processes
-from milepost_train.run_folder import RunFolder
+from milepost_train.run_folder import RunFolder, RunInterrupted
 from milepost_train.schedule import Average, adam_of, rate_at
-from milepost_train.whole_files import RunInterrupted
 
 # The last two are all that oneDNN says of it.
 _MEMORY = (
