@@ -19,7 +19,6 @@ BOS, LANDMARK = 101, 102
 
 
 def text(lengths: list[int], first: int = 1000) -> Text:
-    """A text whose token ids count upwards."""
     starts = np.cumsum([0, *lengths], dtype=np.int64)
     ids = np.arange(first, first + int(starts[-1]), dtype=np.int32)
     return Text("t", "task", ids, starts, [(n * 10, n * 10 + 10) for n in range(len(lengths))])

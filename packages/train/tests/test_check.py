@@ -41,7 +41,6 @@ def by_ids(batch: Batch) -> Any:
 def test_every_landmark_comes_from_the_window_that_owns_it(
     tokenizer: Tokenizer, bos_id: int | None
 ) -> None:
-    """As computed one window at a time, whatever is read at once."""
     text = tokenize(tokenizer, "a", "t", "".join(f"The cat sat {n} times. " for n in range(90)))
     model = random_model("bert")
 
@@ -60,7 +59,6 @@ def test_every_landmark_comes_from_the_window_that_owns_it(
 
 
 def test_shares_written_out(tokenizer: Tokenizer) -> None:
-    """The best sentence first, cut where the budget ends; a mean a task."""
     words = "A cat sat. A dog sat. A bird ran!"
     text = tokenize(tokenizer, "a", "t", words)
     assert [words[a:b].strip() for a, b in text.spans] == [

@@ -178,7 +178,6 @@ def test_every_fault_of_a_file_is_reported(tmp_path: Path) -> None:
 
 
 def test_reading_a_configuration_imports_no_torch(tmp_path: Path) -> None:
-    """Neither a good one nor one with faults in the keys of its stages."""
     good, bad = write_run(tmp_path), tmp_path / "bad.toml"
     bad.write_text(EVERYTHING_WRONG)
     program = (
@@ -196,7 +195,6 @@ def test_reading_a_configuration_imports_no_torch(tmp_path: Path) -> None:
 
 
 def test_files_that_are_not_toml(tmp_path: Path) -> None:
-    """The line and the reason, or that there is no such file."""
     file = tmp_path / "run.toml"
     with pytest.raises(UnreadableFile, match=r"run.toml cannot be read: No such file"):
         read_config(file)
@@ -214,12 +212,10 @@ def test_all_data_is_known(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.toml")), ids=lambda file: file.name)
 def test_examples_are_right(file: Path, tmp_path: Path) -> None:
-    """Each of them is read, and says all that it has to."""
     assert read_config(file, init="owner/name", out=tmp_path).stages
 
 
 def test_the_reranker_starts_from_weights_that_the_first_run_keeps() -> None:
-    """At a step that this run checks."""
     said = tomllib.loads((EXAMPLES / "reranker.toml").read_text(encoding="utf-8"))
     first = read_config(EXAMPLES / "landmark-minilm-first.toml", init="owner/name")
     folder, _, step = said["init"].rpartition("/checkpoint-")
@@ -264,7 +260,6 @@ def test_the_model_that_ships_is_two_runs_of_one_recipe(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_key() -> None:
-    """Of the file's top, its tables, and every kind of stage."""
     page = (EXAMPLES.parents[1] / "docs" / "training.md").read_text(encoding="utf-8")
     tables = (Config, Stage, CheckSettings, Lora, Windows, DataSettings, *STAGES.values())
     for table in tables:
@@ -274,7 +269,6 @@ def test_the_page_names_every_key() -> None:
 
 
 def test_steps_and_what_is_kept_from_the_command_line(tmp_path: Path) -> None:
-    """Steps need one stage to belong to."""
     file = write_run(tmp_path, CHECK, stages='[[stage]]\nkind = "pairs"\nsteps = 9\n')
     read = read_config(file, steps=3, keep="best")
     assert (read.stages[0].steps, read.check.keep) == (3, "best")

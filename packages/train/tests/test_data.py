@@ -175,7 +175,6 @@ def test_wrong_lines_are_named(tmp_path: Path) -> None:
 
 
 def test_broken_files(tmp_path: Path) -> None:
-    """A file that is not there and one that is damaged are named."""
     with pytest.raises(UnreadableFile, match="questions"):
         load_task(tmp_path, Texts(TOKENIZER), Report())
     path = tmp_path / "pairs.jsonl"

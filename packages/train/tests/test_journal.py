@@ -37,7 +37,6 @@ def test_a_run_killed_anywhere_ends_like_one_that_was_not(tmp_path_factory, lost
 
 
 def test_what_was_finished_is_there_when_a_run_fails(tmp_path):
-    """The rows of its finished pieces."""
     with pytest.raises(TypeError):
         write(tmp_path / "out.jsonl", {"a": PIECES["a"], "b": None})
     assert (tmp_path / "out.jsonl").read_text() == '{"n": 1}\n{"n": 2}\n'
@@ -51,7 +50,6 @@ def test_other_settings_are_an_error_that_names_them(tmp_path):
 
 
 def test_a_file_of_somebody_else_is_not_touched(tmp_path):
-    """A file without its record is left as it is."""
     path = tmp_path / "out.jsonl"
     path.write_text("precious\n")
     with pytest.raises(InputError, match="exists, but"):
@@ -67,7 +65,6 @@ def test_a_file_of_somebody_else_is_not_touched(tmp_path):
     ],
 )
 def test_harm_is_named(tmp_path, harm, said):
-    """A broken record is an error that says which file."""
     path = tmp_path / "out.jsonl"
     write(path, PIECES)
     harm(path, tmp_path / ".out.jsonl.run")

@@ -84,7 +84,6 @@ def test_a_long_sentence_is_the_mean_of_its_pieces(teacher: Any) -> None:
 
 
 def test_questions_are_one_sentence(folder: Path, teacher: Any) -> None:
-    """A question is read as the search reads it."""
     ids = teacher.encoder.tokenizer.encode(["where sat it"])[0].ids
     model = open_checkpoint(folder).model
     with torch.no_grad():
@@ -111,7 +110,6 @@ def test_what_its_vectors_hang_on(folder: Path, teacher: Any, tmp_path: Path) ->
 
 @pytest.fixture
 def data(tmp_path: Path) -> DataSettings:
-    """One document, one question."""
     task = tmp_path / "cats.jsonl"
     rows = [
         {"id": "a", "text": TEXT},
@@ -128,7 +126,6 @@ def material_of(data: DataSettings, folder: Path, **changes: Any) -> Any:
 
 
 def test_a_run_is_taught_by_a_checkpoint(data: DataSettings, folder: Path) -> None:
-    """Of the student's width: its vectors are targets."""
     material = material_of(data, folder, teacher=folder)
     parts = build(MarkedStage(**SMALL, rank=0.5), material).step(Student(), Random(1))
     assert {"distance", "rank"} <= set(parts)

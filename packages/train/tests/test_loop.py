@@ -26,18 +26,11 @@ from support.tiny_runs import CHECK, write_run
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-3\nwarm_up = 0\nsteps = {}\n'
 
 
-@pytest.fixture(autouse=True)
-def no_curves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawing takes longer than the training here, and has tests of its own."""
-    monkeypatch.setattr(loops, "draw", lambda folder: [])
-
-
 def stage_of(**changes: Any) -> Stage:
     return Stage((Part("pairs", PairsStage()),), **{"steps": 10, **changes})
 
 
 def test_the_rate_written_out() -> None:
-    """Up in a line, down by half a cosine to the floor's share."""
     stage = stage_of(steps=12, rate=2.0, warm_up=2, floor=0.1)
     done = [0.0, 0.5]
     expected = [1.0, 2.0, 0.2 + 1.8 * 0.5 * (1 + math.cos(math.pi * done[0])), 1.1]
@@ -113,7 +106,6 @@ def test_stages_are_runs_one_after_the_other(tmp_path: Path) -> None:
 
 
 def test_gradients_of_several_batches_are_averaged(tmp_path: Path) -> None:
-    """The same batch again and again gives the step of that batch once."""
     # All twelve pairs are in every batch, in one order or another.
     text = ONE.format(1).replace("pairs = 4", "pairs = 12")
     train(read_config(write_run(tmp_path, stages=text), out=tmp_path / "one"))
@@ -150,7 +142,6 @@ def test_the_log_and_what_is_told(tmp_path: Path) -> None:
 
 
 def test_bad_lines_are_told(tmp_path: Path) -> None:
-    """With file and line, the first of them; and all are counted."""
     file = write_run(tmp_path, stages=ONE.format(1))
     with (tmp_path / "pairs.jsonl").open("a") as pairs:
         pairs.write('{"query": "a cat"}\n' * 25)

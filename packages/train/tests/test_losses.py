@@ -61,7 +61,6 @@ LOSSES = [(each_against_negatives, longhand_each), (any_against_negatives, longh
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_contrast_is_its_formula(loss: object, longhand: object, seed: int) -> None:
-    """The fast form equals the sum written out."""
     scores, positive, negative = batch(seed)
     wanted = longhand(scores.tolist(), positive.tolist(), negative.tolist())
     assert float(loss(scores, positive, negative, T)) == pytest.approx(wanted, rel=1e-9)
@@ -69,7 +68,6 @@ def test_contrast_is_its_formula(loss: object, longhand: object, seed: int) -> N
 
 @pytest.mark.parametrize(("loss", "longhand"), LOSSES)
 def test_contrast_has_the_right_gradient(loss: object, longhand: object) -> None:
-    """Its gradient is that of small differences of the longhand formula."""
     scores, positive, negative = batch(3)
     scores.requires_grad_()
     loss(scores, positive, negative, T).backward()
@@ -96,7 +94,6 @@ def test_worked_numbers() -> None:
 
 
 def test_positives_do_not_compete() -> None:
-    """Evidence of many sentences that all win costs nothing."""
     scores = torch.tensor([[1.0, 1.0, 1.0, -1.0]])
     positive = torch.tensor([[True, True, True, False]])
     assert float(each_against_negatives(scores, positive, ~positive, T)) < 1e-6
@@ -118,7 +115,6 @@ def test_questions_without_positives_are_left_out(loss: object) -> None:
 
 @pytest.mark.parametrize("loss", [each_against_negatives, any_against_negatives])
 def test_a_batch_without_positives_costs_nothing(loss: object) -> None:
-    """No row to learn from: zero, and a gradient of zeros."""
     scores, positive, negative = batch(5)
     scores.requires_grad_()
     value = loss(scores, torch.zeros_like(positive), negative, T)
@@ -141,7 +137,6 @@ def test_only_differences_and_not_the_order_count(loss: object, seed: int, shift
 
 
 def vectors(seed: int, rows: int) -> object:
-    """Unit vectors of eight numbers."""
     random = torch.Generator().manual_seed(seed)
     return torch.nn.functional.normalize(
         torch.randn(rows, 8, generator=random, dtype=torch.float64), dim=-1
@@ -189,7 +184,6 @@ def test_a_question_without_negatives_costs_nothing() -> None:
 
 
 def test_extreme_scores_stay_finite() -> None:
-    """Scores a hundred temperatures apart overflow nothing."""
     scores = torch.tensor([[-5.0, 5.0]], requires_grad=True)
     positive = torch.tensor([[True, False]])
     for loss in (each_against_negatives, any_against_negatives):

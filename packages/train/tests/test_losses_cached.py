@@ -32,13 +32,10 @@ def network(*, dropout: float = 0.0) -> object:
 
 
 def inputs(seed: int, rows: int) -> object:
-    """Rows of six numbers."""
     return torch.randn(rows, 6, generator=torch.Generator().manual_seed(seed))
 
 
 def contrast(queries: object, documents: object) -> object:
-    """In-batch contrast over two sizes of vectors."""
-
     def loss(asking: object, read: object) -> object:
         own = torch.arange(len(asking))
         return torch.nn.functional.cross_entropy(similarities(asking, read) / 0.1, own)
@@ -47,7 +44,6 @@ def contrast(queries: object, documents: object) -> object:
 
 
 def gradients(model: object) -> list:
-    """Of every parameter."""
     return [p.grad.clone() for p in model.parameters()]
 
 

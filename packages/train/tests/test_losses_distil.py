@@ -25,7 +25,6 @@ def batch(seed: int) -> tuple:
 
 
 def softmax(values: list) -> list:
-    """Shares of exponentials."""
     total = sum(math.exp(v) for v in values)
     return [math.exp(v) / total for v in values]
 

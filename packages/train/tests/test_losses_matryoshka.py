@@ -11,13 +11,11 @@ from milepost_train.losses import away_from, over_prefixes, similarities
 
 
 def vectors(seed: int, rows: int = 5) -> object:
-    """Vectors of eight numbers, not of unit length."""
     random = torch.Generator().manual_seed(seed)
     return torch.randn(rows, 8, generator=random, dtype=torch.float64)
 
 
 def contrast(queries: object, documents: object) -> object:
-    """The loss that the tests wrap."""
     own = torch.arange(len(queries))
     return torch.nn.functional.cross_entropy(similarities(queries, documents) / 0.2, own)
 
@@ -40,7 +38,6 @@ def longhand(queries: list, documents: list, size: int) -> float:
 
 
 def test_it_is_the_mean_over_sizes() -> None:
-    """Of the loss written out, at sizes 2, 4 and 8."""
     queries, documents = vectors(1), vectors(2)
     terms = [longhand(queries.tolist(), documents.tolist(), size) for size in (2, 4, 8)]
     value = over_prefixes(contrast, (queries, documents), (2, 4, 8))
@@ -48,7 +45,6 @@ def test_it_is_the_mean_over_sizes() -> None:
 
 
 def test_the_full_size_alone_is_the_loss_itself() -> None:
-    """Unit vectors at their full width: nothing is added."""
     queries, documents = (torch.nn.functional.normalize(vectors(n), dim=-1) for n in (3, 4))
     value = over_prefixes(contrast, (queries, documents), (8,))
     assert value.item() == pytest.approx(contrast(queries, documents).item())
@@ -71,7 +67,6 @@ def test_only_named_sizes_are_trained() -> None:
 
 
 def test_its_gradient_is_right() -> None:
-    """Gradients are those of small differences."""
     pair = (vectors(9).requires_grad_(), vectors(10).requires_grad_())
     assert torch.autograd.gradcheck(lambda *both: over_prefixes(contrast, both, (2, 4, 8)), pair)
 

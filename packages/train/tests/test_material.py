@@ -32,7 +32,6 @@ def tokenizer(tmp_path: Path) -> Any:
 
 @pytest.fixture
 def data(tmp_path: Path) -> DataSettings:
-    """A file of each kind."""
     task = write(
         tmp_path / "cats.jsonl",
         [
@@ -61,7 +60,6 @@ def data(tmp_path: Path) -> DataSettings:
 
 
 def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
-    """Questions, pairs and mined negatives; what is wrong is named."""
     told: list[tuple[str, int, int]] = []
     material = load_material(data, tokenizer, READING, progress=lambda *each: told.append(each))
     assert [text.name for text in material.texts] == ["a"]
@@ -109,7 +107,6 @@ def test_without_a_teacher_words_say_what_is_hard(tmp_path: Path, tokenizer: Any
 
 
 def test_nothing_opens_a_window(data: DataSettings, tokenizer: Any) -> None:
-    """A reading without a BOS token gives a material without one."""
     material = load_material(data, tokenizer, replace(READING, bos_token=""), causal=True)
     assert material.bos_id is None
     assert material.causal
@@ -126,7 +123,6 @@ def test_a_landmark_in_the_text_is_text(tmp_path: Path, tokenizer: Any) -> None:
 
 
 def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
-    """It says what was read, and what was wrong with it."""
     path = write(tmp_path / "pairs.jsonl", [{"query": "a"}])
     with pytest.raises(InputError, match=r"nothing that can be trained on: .*line 1: no 'passage'"):
         load_material(DataSettings(pairs=(path,)), tokenizer, READING)
@@ -142,7 +138,6 @@ def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
     ],
 )
 def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:
-    """Each is refused in a line that says what it should be."""
     with pytest.raises(InputError, match=words):
         DataSettings(**{"tasks": (Path("a"),), **changes})
 

@@ -25,7 +25,6 @@ from milepost_train.stages import MarkedStage
 @settings(max_examples=100, deadline=None)
 @given(st.integers(0, 40), st.floats(0, 0.99), st.integers(0, 1000))
 def test_tokens_left_out_of_a_question(length: int, share: float, seed: int) -> None:
-    """Order stays, two stay, and at 0 nothing is drawn."""
     ids = np.arange(length, dtype=np.int32)
     random = Random(seed)
     kept = thinned(ids, share, random)
@@ -59,13 +58,11 @@ def test_a_share_of_the_questions_is_read_with_noise(share: float) -> None:
 
 
 def test_about_a_share_is_left_out() -> None:
-    """Of a thousand tokens some three hundred at 0.3."""
     kept = thinned(np.arange(1000, dtype=np.int32), 0.3, Random(1))
     assert 640 < len(kept) < 760
 
 
 def test_spread() -> None:
-    """The mean over all pairs of different rows."""
     rows = F.normalize(torch.randn(6, 5), dim=1)
     pairs = [float(rows[a] @ rows[b]) for a in range(6) for b in range(6) if a != b]
     assert spread_of(rows) == pytest.approx(np.mean(pairs), abs=1e-6)

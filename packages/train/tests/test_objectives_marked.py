@@ -101,7 +101,6 @@ def test_the_objective_of_the_shipped_model(teacher: Any, seed: int) -> None:
 
 
 def test_it_learns(teacher: Any) -> None:
-    """Thirty steps on the same examples: what has to win wins."""
     student = Student()
     losses = student.learn(build(MarkedStage(**SMALL), small_material(teacher)))
     assert losses[-1] < 0.6 * losses[0]
@@ -131,7 +130,6 @@ def test_what_it_tells(teacher: Any, changes: dict[str, Any]) -> None:
 
 
 def _alike(count: int) -> Any:
-    """Vectors that tell nothing apart."""
     row = torch.nn.functional.normalize(torch.ones(32), dim=0)
     return row.repeat(count, 1).requires_grad_()
 
@@ -230,7 +228,6 @@ def test_a_draw_depends_on_the_generator_alone(seed: int, causal: bool, share: f
 
 
 def test_fewer_questions_than_a_step_has_room_for() -> None:
-    """All of them are asked, once each."""
     material = small_material()
     material.questions = material.questions[:3]
     asked, _ = build(MarkedStage(distil=0), material).draw(Random(1))
@@ -246,7 +243,6 @@ def test_fewer_questions_than_a_step_has_room_for() -> None:
     ],
 )
 def test_what_the_material_lacks(changes: dict[str, Any], words: str) -> None:
-    """Said before the first step, with the nearest name."""
     with pytest.raises(InputError, match=words):
         build(MarkedStage(**changes), small_material())
 
@@ -271,20 +267,17 @@ def test_what_the_material_lacks(changes: dict[str, Any], words: str) -> None:
     ],
 )
 def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:
-    """Each is refused in a line that says what it should be."""
     with pytest.raises(InputError, match=words):
         MarkedStage(**changes)
 
 
 def test_wider_than_the_vectors() -> None:
-    """Known at the first step, and said with the width there is."""
     objective = build(MarkedStage(**SMALL, distil=0, dimensions=(16, 64)), small_material())
     with pytest.raises(InputError, match=r"vectors have 32 numbers"):
         objective.step(Student(), Random(1))
 
 
 def test_nothing_opens_a_window() -> None:
-    """A model without a BOS token is given none."""
     student = Student()
     build(MarkedStage(**SMALL, distil=0), small_material(bos_id=None)).step(student, Random(3))
     assert all(BOS not in batch.ids for batch in student.seen)

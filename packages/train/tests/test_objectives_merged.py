@@ -132,7 +132,6 @@ def test_sixteen_thousand_tokens() -> None:
 
 
 def test_shuffled() -> None:
-    """The right passage stands in all places."""
     objective = build(MergedStage(**SMALL | {"questions": 1}), small_material())
     places = set()
     for seed in range(40):
@@ -171,7 +170,6 @@ def test_own_negatives_come_first() -> None:
 
 
 def test_landmarks_of_other_documents() -> None:
-    """They are negatives too, unless they are not to be, or answer."""
     floors = {}
     for across in (True, False):
         stage = MergedStage(**SMALL, documents=2, across=across)
@@ -180,7 +178,6 @@ def test_landmarks_of_other_documents() -> None:
 
 
 def test_in_chunks_it_is_the_same() -> None:
-    """The gradient cache changes neither loss nor gradients."""
     found = []
     for chunk in (0, 2):
         student = Student()
@@ -193,7 +190,6 @@ def test_in_chunks_it_is_the_same() -> None:
 
 
 def test_a_causal_model_reads_no_context_behind() -> None:
-    """Its windows end with what they own."""
     student = Student()
     build(MergedStage(**SMALL), small_material(causal=True)).step(student, Random(6))
     landmarks = len(student.seen[1].owners)
@@ -206,13 +202,11 @@ def test_a_causal_model_reads_no_context_behind() -> None:
 
 
 def test_it_learns() -> None:
-    """Thirty steps on the same examples: what has to win wins."""
     losses = Student().learn(build(MergedStage(**SMALL), small_material()))
     assert losses[-1] < 0.5 * losses[0]
 
 
 def test_refused() -> None:
-    """Settings that cannot be."""
     for changes, words in (
         ({"questions": 0}, "questions is 0"),
         ({"hard": -1}, "hard is -1;.*0 or more"),

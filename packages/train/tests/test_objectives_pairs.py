@@ -88,7 +88,6 @@ def test_both_units_are_drawn() -> None:
 
 @pytest.mark.parametrize("landmarks", ["passage", "sentences", "both"])
 def test_in_chunks_it_is_the_same(landmarks: str) -> None:
-    """The gradient cache changes neither loss nor gradients."""
     found = []
     for chunk in (0, 3):
         student = Student()
@@ -133,13 +132,11 @@ def test_hard_negatives_are_candidates() -> None:
 
 
 def test_it_learns() -> None:
-    """Thirty steps on the same examples: what has to win wins."""
     losses = Student().learn(build(PairsStage(pairs=8), small_material()))
     assert losses[-1] < 0.5 * losses[0]
 
 
 def test_refused() -> None:
-    """A material without pairs, and settings that cannot be."""
     with pytest.raises(InputError, match="no pairs"):
         build(PairsStage(), small_material(pairs=[]))
     for changes, words in (

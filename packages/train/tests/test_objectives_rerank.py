@@ -119,7 +119,6 @@ def test_it_learns() -> None:
     ],
 )
 def test_what_cannot_be_is_refused(settings: Any, changes: Any, said: str) -> None:
-    """With what is wrong, and how to correct it."""
     made = material()
     for name, value in changes.items():
         setattr(made, name, value)
@@ -132,6 +131,5 @@ def test_what_cannot_be_is_refused(settings: Any, changes: Any, said: str) -> No
     [{"questions": 0}, {"hard": 0}, {"elsewhere": 1.5}, {"windows": (4,)}, {"steep": 0.0}],
 )
 def test_settings_are_checked(settings: Any) -> None:
-    """A number that cannot be is an error that names it."""
     with pytest.raises(InputError, match=next(iter(settings))):
         RerankStage(**settings)

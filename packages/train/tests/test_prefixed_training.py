@@ -10,7 +10,6 @@ import pytest
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
 from milepost.windows.plan import WindowSize
-from milepost_train import loop as loops
 from milepost_train.check import load_check
 from milepost_train.config import CheckSettings, read_config, resolved
 from milepost_train.material import load_material
@@ -21,13 +20,6 @@ from support.tiny_runs import CHECK, write_run
 
 PREFIX = "word7 word8: "
 STAGE = '\n[[stage]]\nkind = "marked"\ndistil = 0\nsteps = 2\n'
-
-
-@pytest.fixture(autouse=True)
-def no_curves(monkeypatch, tmp_path):
-    """Drawing takes longer than the training here, and has tests of its own."""
-    monkeypatch.setattr(loops, "draw", lambda folder: [])
-    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
 
 
 def test_every_question_has_it_and_no_sentence(tmp_path):
@@ -75,13 +67,11 @@ def test_the_checkpoint_keeps_it(tmp_path):
 
 
 def test_no_prefix_is_another_setting_than_an_empty_one(tmp_path):
-    """None takes that of the checkpoint, and an empty one takes it away."""
     assert resolved(read_config(write_run(tmp_path)))["query_prefix"] is None
     assert resolved(read_config(write_run(tmp_path, query_prefix="")))["query_prefix"] == ""
 
 
 def test_a_prefix_without_room_for_a_question(tmp_path):
-    """It may take half of what is read of a question."""
     windows = "\n[windows]\nsize = 64\nlongest = 20\n"
     fits = write_run(tmp_path, windows, query_prefix="cat " * 10)
     assert opened(read_config(fits)).reading.query_prefix

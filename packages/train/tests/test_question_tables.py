@@ -105,7 +105,6 @@ def test_wrong_rows_are_named_and_counted(tmp_path: Path, form: str) -> None:
 
 
 def test_cells_of_other_types_are_shown(tmp_path: Path) -> None:
-    """A date is no question, and no error of the program."""
     rows = [{"id": "a", "text": datetime.date(2026, 11, 23)}]
     table(rows).to_parquet(str(tmp_path / "own.parquet"))
     with pytest.raises(InputError, match="line 1: 'text' is \"2026-11-23\", not a string"):
@@ -113,7 +112,6 @@ def test_cells_of_other_types_are_shown(tmp_path: Path) -> None:
 
 
 def test_damaged_tables(tmp_path: Path) -> None:
-    """One line that names the file or folder."""
     file = tmp_path / "own.parquet"
     file.write_bytes(b"PAR1 and then nothing")
     texts = Texts(fake_encoder().tokenizer)
@@ -137,7 +135,6 @@ def test_a_folder_of_other_files_is_no_table(tmp_path: Path) -> None:
 
 
 def test_a_run_learns_and_is_checked_on_tables(tmp_path: Path) -> None:
-    """`milepost train` with Parquet in [data] and in [check]."""
     run = write_run(tmp_path, CHECK, stages=MERGED)
     for path in tmp_path.rglob("*.jsonl"):
         rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -104,7 +104,6 @@ def test_every_type_of_field() -> None:
     ],
 )
 def test_faults_are_named(text: str, problem: str, hint: str) -> None:
-    """Each with the file, the table, the key and what is allowed."""
     with pytest.raises(WrongSettings) as caught:
         read(text)
     (fault,) = caught.value.faults
@@ -114,7 +113,6 @@ def test_faults_are_named(text: str, problem: str, hint: str) -> None:
 
 
 def test_all_faults_are_collected() -> None:
-    """Those of a table inside another too."""
     with pytest.raises(WrongSettings) as caught:
         read("nme = 1\nrate = 'x'\n[inner]\nrank = 0")
     problems = [fault.problem.rpartition("run.toml: ")[2] for fault in caught.value.faults]
@@ -124,7 +122,6 @@ def test_all_faults_are_collected() -> None:
 
 
 def test_made_fields_are_not_keys() -> None:
-    """What is made elsewhere cannot be said in the table as well."""
     with pytest.raises(WrongSettings, match="unknown key 'name'"):
         read("name = 'x'", name="y")
 

@@ -124,7 +124,6 @@ def test_excerpts_on_any_text(text, per_document, seed):
 
 
 def test_a_kind_that_is_none():
-    """A misspelt kind is an error with the nearest known one."""
     with pytest.raises(InputError, match="'keywords'"):
         Asking(kinds=("keyword",))
 
@@ -137,7 +136,6 @@ def documents(folder, texts):
 
 
 def marked_in(body):
-    """The marked sentences of a request."""
     return [part.partition(">>>")[0] for part in body["messages"][-1]["content"].split("<<<")[1:]]
 
 

@@ -33,7 +33,6 @@ def test_tensorboard(tmp_path: Path) -> None:
 
 
 def test_a_tracker_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is named with its package, before the first step."""
     monkeypatch.setattr("accelerate.tracking.get_available_trackers", list)
     config = read_config(write_run(tmp_path, log_with=["comet_ml"]))
     with pytest.raises(MissingExtra, match="comet_ml, which is not installed") as refused:
@@ -43,7 +42,6 @@ def test_a_tracker_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_tracker_that_nobody_knows(tmp_path: Path) -> None:
-    """The known ones are named."""
     with pytest.raises(InputError) as refused:
         read_config(write_run(tmp_path, log_with=["tensorbord"]))
     assert 'log_with is ["tensorbord"]; try: a list, each one of "tensorboard"' in str(

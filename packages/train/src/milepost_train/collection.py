@@ -79,12 +79,7 @@ class Statistics:
 
 
 class Block:
-    """Some documents whose sentences are scored together.
-
-    Args:
-        documents: read ones.
-        statistics: of the whole collection.
-    """
+    """Some documents whose sentences are scored together."""
 
     def __init__(self, documents: Sequence[Sentences], statistics: Statistics) -> None:
         self.documents = documents

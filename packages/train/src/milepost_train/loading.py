@@ -82,11 +82,6 @@ class Texts:
     """Documents as they are read, each once though several files hold it.
 
     Were a text there twice, a question's evidence would be its own negative.
-
-    Args:
-        tokenizer: the model's.
-        longest: tokens that are read of a sentence.
-        query_prefix: prefix of every question.
     """
 
     def __init__(self, tokenizer: Tokenizer, longest: int = 128, query_prefix: str = "") -> None:

@@ -21,13 +21,6 @@ def load_negatives(
 ) -> Iterator[tuple[tuple[str, str], list[Sentence]]]:
     """Negatives as ``milepost mine`` writes them, by the question's name and words.
 
-    Args:
-        path: the file.
-        texts: what is read of documents.
-        report: gets counts and wrong lines.
-        asked: names and words of the questions that are read.
-        queries: words of the pairs that are read, whatever they are called.
-
     Raises:
         UnreadableFile: the file is missing or damaged.
     """

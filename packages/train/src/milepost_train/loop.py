@@ -66,17 +66,7 @@ class LossNotFinite(MilepostError):
 
 
 class Loop:
-    """One run from its first step or its last state to its end.
-
-    Args:
-        config: the settings.
-        checkpoint: what is trained.
-        objectives: for each stage those of its parts.
-        check: None for none.
-        folder: gets the log, states and the checkpoint.
-        processes: that share the batches.
-        on_progress: called after every step.
-    """
+    """One run from its first step or its last state to its end."""
 
     def __init__(
         self,
@@ -108,9 +98,6 @@ class Loop:
 
     def run(self, stopped: Callable[[], bool]) -> None:
         """Train to the end.
-
-        Args:
-            stopped: asked after every step whether to save and stop.
 
         Raises:
             KeyboardInterrupt: it was stopped; all steps are saved.

@@ -146,13 +146,6 @@ def choose(
 ) -> Iterator[dict[str, Any]]:
     """Negatives from two rankings, best first, taken in turns.
 
-    Args:
-        rankings: by landmarks and by words, each best first; evidence is in neither.
-        evidence: the question's.
-        limits: see there.
-        most: how many.
-        dropped: gets one for every candidate that is none, by reason.
-
     Yields:
         ``document``, ``span``, ``score`` and ``by`` (``landmarks``, ``words`` or ``both``).
     """

@@ -74,12 +74,6 @@ def train(
 ) -> Trained:
     """Train, or resume a run.
 
-    Args:
-        config: see ``read_config``.
-        resume: resume the run in ``config.out``.
-        on_progress: called with each event.
-        stopped: called after every step; True saves and stops.
-
     Raises:
         UnreadableFile: a file of the data is not there.
         InputError: no such device, or not one for each process; data that cannot be used; a run

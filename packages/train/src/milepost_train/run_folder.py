@@ -137,11 +137,7 @@ class RunFolder:
                 yield json.loads(line)
 
     def save(self, state: Mapping[str, Any]) -> None:
-        """Put a state in the place of the last one, which stays until this one is whole.
-
-        Args:
-            state: tensors, numbers, strings, and lists, tuples and dicts of these.
-        """
+        """Put a state in the place of the last one, which stays until this one is whole."""
         if not self.writes:
             return
         log, length = self.path / LOG, 0
@@ -172,13 +168,7 @@ class RunFolder:
         return state
 
     def write_checkpoint(self, save: Callable[[Path], None], *, kept_at: int | None = None) -> Path:
-        """Let ``save`` write a checkpoint into a folder, then put its files in place; the place.
-
-        Args:
-            save: is given the folder.
-            kept_at: the step whose weights get a folder of their own; None for ``checkpoint``,
-                which the next check overwrites.
-        """
+        """Let ``save`` write a checkpoint into a folder, then put its files in place; the place."""
         name = CHECKPOINT if kept_at is None else f"{CHECKPOINT}-{kept_at}"
         target, draft = self.path / name, self.path / (name + _PART)
         if not self.writes:

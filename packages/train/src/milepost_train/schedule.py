@@ -34,13 +34,6 @@ def warmed(step: int, steps: int, warm_up: int, highest: float = 1.0, floor: flo
 
     ``highest (floor + (1 - floor) (1 + cos(π done)) / 2)``, ``done`` the share of the steps behind
     the warm-up.
-
-    Args:
-        step: from 0.
-        steps: in all.
-        warm_up: of these, until the highest rate is reached; 0 begins with it.
-        highest: the rate; 1 for its share.
-        floor: the share that is left in the end.
     """
     if step < warm_up:
         return highest * (step + 1) / warm_up

@@ -207,12 +207,6 @@ def excerpts(
 
     The document is divided evenly and each part gives one excerpt, so that questions come from
     its end as often as from its beginning. Headings and fragments are shown and never marked.
-
-    Args:
-        source: the document.
-        spans: its sentences.
-        headings: lines that are not evidence.
-        asking: see there.
     """
     name, text = source.document.name, source.document.text
     digest = hashlib.sha256(f"{asking.seed} {name}".encode("utf-8", "surrogatepass")).digest()

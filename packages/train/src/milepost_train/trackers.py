@@ -45,14 +45,6 @@ def tracked(
 ) -> Iterator[OnProgress]:
     """Open trackers by accelerate, and close them when the run ends.
 
-    Args:
-        names: as accelerate knows them; see ``need_trackers``.
-        project: the name under which they keep the run.
-        folder: of the run; TensorBoard's files are written there.
-        settings: of the run, nested.
-        on_progress: gets the events, too, and a warning when a tracker fails.
-        cpu: whether the run computes on the CPU.
-
     Yields:
         What takes the events of a run. After a failure nothing more is sent to the trackers, and
         the run goes on.

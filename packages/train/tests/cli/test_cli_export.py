@@ -79,7 +79,6 @@ def test_the_landmark_may_be_named(tmp_path: Path) -> None:
 
 
 def test_a_model_folder_is_none_to_export(tmp_path: Path) -> None:
-    """What is exported already is told from a folder that holds nothing."""
     shipped = Path(milepost.__file__).parent / "models" / "landmark-light"
     with pytest.raises(ModelError, match=r"is a model folder already"):
         run(shipped, "--out", tmp_path / "out")
@@ -132,7 +131,6 @@ class Hub(BaseHTTPRequestHandler):
     private: ClassVar[bool] = True
 
     def do_GET(self) -> None:
-        """What it knows of a model."""
         self._say({"id": "our-team/tiny", "private": type(self).private})
 
     def do_POST(self) -> None:
@@ -172,7 +170,6 @@ class Hub(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
-    """A hub on this machine; what it was sent."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setattr(
@@ -226,7 +223,6 @@ def test_a_hub_that_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_names_that_the_hub_has_not(tmp_path: Path) -> None:
-    """They are refused before anything is exported."""
     with pytest.raises(InputError, match="'tiny' is not a name"):
         run(tmp_path, "--out", tmp_path / "out", "--push", "tiny")
     assert run(tmp_path, "--out", tmp_path / "out", "--private").exit_code == 2

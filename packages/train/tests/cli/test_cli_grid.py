@@ -15,7 +15,6 @@ from support.tiny_runs import write_run
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the run lies."""
     return tmp_path_factory.mktemp("grid")
 
 
@@ -73,7 +72,6 @@ def test_an_index_knows_which_it_was(cli: Any, home: Path, trained: Path, grid: 
 
 
 def test_what_the_commands_say_of_it(cli: Any, home: Path, grid: Path) -> None:
-    """Doctor and info name the interval."""
     doctor = cli("doctor", "--model", grid, "--json")
     findings = {each["subject"]: each for each in json.loads(doctor.stdout)["findings"]}
     assert "a landmark every 32 tokens" in findings["model"]["detail"]
@@ -82,7 +80,6 @@ def test_what_the_commands_say_of_it(cli: Any, home: Path, grid: Path) -> None:
 
 
 def test_intervals_that_are_refused(cli: Any, home: Path, trained: Path) -> None:
-    """One line says what does not fit, and nothing is written."""
     out = home / "none"
     wide = cli("export", trained, "--out", out, "--window", 64, "--left", 8, "--granularity", 63)
     assert wide.exit_code == 2

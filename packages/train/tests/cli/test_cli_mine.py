@@ -20,7 +20,6 @@ SHIPS = "Tugs pull large ships to the quay. A queen of the seas was launched her
 
 @pytest.fixture
 def task(tmp_path):
-    """Two documents and a question in one file."""
     lines = [
         {"id": "bees", "text": BEES},
         {"id": "ships", "text": SHIPS},
@@ -66,7 +65,6 @@ def test_bad_lines_are_named_and_end_in_1(task, tmp_path, model):
 
 
 def test_other_limits_do_not_go_on_with_the_file(task, tmp_path, model):
-    """A file begun with other limits is refused, whole as it was."""
     out = tmp_path / "out.jsonl"
     run(task, "--out", out, *model, quiet=True)
     result = run(task, "--out", out, "--below", 0.9, *model)
@@ -75,7 +73,6 @@ def test_other_limits_do_not_go_on_with_the_file(task, tmp_path, model):
 
 
 def test_no_negatives_wanted(task, tmp_path):
-    """Asking for none of both is an error before a model is loaded."""
     result = run(task, "--out", tmp_path / "out.jsonl", "--collection", 0, "--document", 0)
     assert "no negatives are wanted" in str(result.exception)
     assert not (tmp_path / "out.jsonl").exists()

@@ -83,7 +83,6 @@ def kind(request: pytest.FixtureRequest) -> str:
 def engine(
     request: pytest.FixtureRequest, kind: str, runner: Callable[[str, str], Run]
 ) -> tuple[str, Run]:
-    """The runners behind one call."""
     return request.param, runner(kind, request.param)
 
 
@@ -130,7 +129,6 @@ def test_padding_changes_nothing(engine: tuple[str, Run]) -> None:
 
 
 def test_is_deterministic(engine: tuple[str, Run]) -> None:
-    """The same input gives the same bytes."""
     _, run = engine
     batch = feed(21)
     first = run(*batch).tobytes()

@@ -67,7 +67,6 @@ def test_texts_are_as_the_teacher_reads_them() -> None:
 
 
 def test_questions_have_the_teachers_prefix():
-    """For the student too, whose manifest says the same."""
     teacher, bare = fake_encoder(query_prefix="query: "), fake_encoder()
     [taught] = Reader(teacher, teacher.tokenizer).questions(["Who left?"])
     assert taught.ids.tolist() == bare.tokenizer.encode(["query: Who left?"])[0].ids

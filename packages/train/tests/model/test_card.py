@@ -66,7 +66,6 @@ def test_names_of_bases_and_kinds_of_models(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_of_another_origin(tmp_path: Path) -> None:
-    """Nothing is said of a training that nobody recorded."""
     release(tiny_folder(tmp_path / "hf", "bert"), tmp_path / "out", window=64, left=16)
     written = (tmp_path / "out" / "README.md").read_text("utf-8")
     assert "## How it reads" in written

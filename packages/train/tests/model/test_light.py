@@ -84,7 +84,6 @@ SENTENCES = st.lists(st.lists(st.integers(5, 199), max_size=6), min_size=1, max_
 
 
 def test_it_has_no_layers_that_run_again() -> None:
-    """Gradient checkpointing is refused, not passed over."""
     with pytest.raises(ModelError, match="leave gradient_checkpointing out"):
         LandmarkEncoder(CONFIG, own_sentence=False).recompute_activations()
 

@@ -28,7 +28,6 @@ def states_of(ids: torch.Tensor) -> torch.Tensor:
 
 
 def pooled(*rows: Row, padding: int = PAD, normalized: bool = False) -> list[list[float]]:
-    """Vectors of rows with those states."""
     ids, *masks = pad(rows, padding)
     result: list[list[float]] = pool(states_of(ids), *masks, normalized=normalized).tolist()
     return result
@@ -45,14 +44,12 @@ def test_seven_tokens_by_threes() -> None:
 
 
 def test_an_exact_multiple_has_no_empty_piece() -> None:
-    """Six tokens by threes have two landmarks."""
     row = row_of(Z[:6], 3)
     assert row.ids == [1, 11, 12, 13, 2, 14, 15, 16, 2]
     assert row.landmarks == [4, 8]
 
 
 def test_empty_text() -> None:
-    """Nothing to read gives the BOS token and one landmark."""
     assert row_of([], 3) == Row([1, 2], [1])
 
 
@@ -99,7 +96,6 @@ def test_padding_with_the_landmark_token() -> None:
 
 
 def test_landmark_token_in_the_text() -> None:
-    """A separator of the text is content."""
     row = row_of([11, 2, 12], 8)
     assert row.ids == [1, 11, 2, 12, 2]
     assert pad([row], PAD)[2].nonzero()[:, 1].tolist() == [4]
@@ -127,7 +123,6 @@ def test_sentence_that_does_not_fit() -> None:
 
 
 def test_row_without_landmark() -> None:
-    """It gives the mean of its tokens."""
     assert pooled(Row([1, 11, 12], []))[0] == pytest.approx([1.0, 5 / 3])
 
 
@@ -142,7 +137,6 @@ def test_sums_are_float32(dtype: torch.dtype) -> None:
 
 
 def test_states_of_padding_do_not_matter() -> None:
-    """Not even when they are not numbers."""
     ids, *masks = pad([row_of(Z, 3), row_of([11], 3)], PAD)
     states = states_of(ids).clone()
     states[1, 3:] = float("nan")

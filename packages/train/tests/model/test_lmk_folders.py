@@ -100,7 +100,6 @@ def test_rows_that_open_with_two_tokens(tmp_path: Path) -> None:
 
 
 def test_the_network_of_a_folder_may_lie_inside(tmp_path: Path) -> None:
-    """`export` finds it where `train` does."""
     folder = inside(tmp_path / "st")
     manifest = release(folder, tmp_path / "out").manifest
     found = milepost.load(tmp_path / "out", cache=False).encode(TEXT).vectors

@@ -102,7 +102,6 @@ def test_where_lora_cannot_be_put(tmp_path: Path) -> None:
 
 
 def test_an_adapter_without_its_base(tmp_path: Path) -> None:
-    """A base that is gone, or another one, is named."""
     base = tiny_folder(tmp_path / "base", "llama")
     opened = open_checkpoint(base)
     with_lora(opened.model, rank=2)

@@ -92,7 +92,6 @@ def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_onnx_does_not_have(tmp_path: Path) -> None:
-    """Other precisions and poolings are refused before anything is read."""
     with pytest.raises(InputError, match="only in f32, not in bf16, int8"):
         release(
             tmp_path / "m",

@@ -120,7 +120,6 @@ def test_folders_that_cannot_be_opened(tmp_path: Path) -> None:
 
 
 def test_a_precision_of_weights_that_is_unknown(tmp_path: Path) -> None:
-    """It is refused instead of read as 4 bits."""
     with pytest.raises(ModelError, match="unknown precision '8bit'"):
         open_checkpoint(tiny_folder(tmp_path / "m", "llama"), weights="8bit")
 

@@ -146,7 +146,6 @@ def test_the_fingerprint_knows_the_layers_of_modernbert(
 
 
 def test_an_adapter_is_merged(tmp_path: Path) -> None:
-    """A LoRA folder exports as the merged network."""
     opened = open_checkpoint(tiny_folder(tmp_path / "base", "llama"))
     with_lora(opened.model, rank=2)
     with torch.no_grad():
@@ -171,7 +170,6 @@ def test_a_graph_that_disagrees_is_refused(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_parity_does_not_pass_nan() -> None:
-    """A cosine that is no number is a graph that is not near."""
     assert not Parity("f32", 3, float("nan"), 1.0, 0.9999, 0.99999).holds
     assert not Parity("f32", 3, 1.0, float("nan"), 0.9999, 0.99999).holds
     assert Parity("f32", 3, 0.99995, 0.99999, 0.9999, 0.99999).holds

@@ -26,7 +26,6 @@ library = pytest.importorskip("sentence_transformers", reason="needs the rivals 
 
 @pytest.fixture
 def source(tmp_path: Path) -> tuple[object, object]:
-    """Random weights and their tokenizer."""
     folder = encoder(tmp_path / "source")
     return (
         transformers.AutoModel.from_pretrained(folder),
@@ -35,7 +34,6 @@ def source(tmp_path: Path) -> tuple[object, object]:
 
 
 def opened(folder: Path) -> object:
-    """The folder as its users would open it."""
     return library.SentenceTransformer(str(folder), device="cpu", trust_remote_code=True)
 
 
@@ -56,7 +54,6 @@ def test_the_same_vectors(tmp_path: Path, source: tuple[object, object], number:
 
 
 def test_saved_by_the_library(tmp_path: Path, source: tuple[object, object]) -> None:
-    """What the library saves again is read by it and by us, unchanged."""
     lmk = LandmarkTransformer(*source, settings_of())
     write_folder(lmk, tmp_path / "out")
     opened(tmp_path / "out").save(str(tmp_path / "again"))

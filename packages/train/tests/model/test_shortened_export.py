@@ -106,7 +106,6 @@ def test_sizes_that_cannot_be(tmp_path, size):
 
 
 def test_a_cut_model_is_cut_further(tmp_path):
-    """As if at once, and not made wider again."""
     model = open_checkpoint(write_checkpoint(tmp_path / "m", "bert")).model
     again = model.shortened(20).shortened(6)
     feed = torch.tensor([[2, 80, 81, 3]]), torch.tensor([[0, 1, 1, 1]]), torch.tensor([[3]])

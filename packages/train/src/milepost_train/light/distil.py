@@ -70,16 +70,6 @@ def distil(
     """Distil the light model from a landmark model, and write its checkpoint and folder.
 
     ``run.json`` in ``out`` says what the run was made from.
-
-    Args:
-        teacher: the model to learn from.
-        shared: the folder with ``corpus``, ``tasks`` and ``pairs``.
-        out: gets ``run.json``, ``checkpoint`` and the model folder ``name``.
-        recipe: the settings.
-        name: the model's.
-        threads: of torch and of the teacher.
-        config: of the network, without ``vocab_size``.
-        say: called with a line now and then.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(threads)

@@ -205,9 +205,6 @@ def load_checkpoint(folder: Path) -> LandmarkEncoder:
 
     Weights of heads and poolers are ignored; a missing backbone weight is an error.
 
-    Args:
-        folder: holds a BERT, a ModernBERT or any other encoder or decoder of ``transformers``.
-
     Raises:
         ModelError: a file is missing or damaged, or the architecture is unknown.
     """
@@ -256,12 +253,6 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
 
 def load_weights(module: nn.Module, named: Mapping[str, Tensor], path: Path, hint: str) -> None:
     """Load the weights of a file into a module of float32; other weights are ignored.
-
-    Args:
-        module: made by the configuration beside the file.
-        named: the weights of the file, by their names in the module.
-        path: the file.
-        hint: hint of the error.
 
     Raises:
         ModelError: a weight is missing, or has another shape than in the module.

@@ -40,11 +40,7 @@ _SMALL = 1024  # constants with fewer numbers are not worth halving
 
 @contextlib.contextmanager
 def traceable(model: LandmarkEncoder) -> Iterator[tuple[Tensor, ...]]:
-    """Make the model traceable, silence warnings, and yield example inputs.
-
-    Args:
-        model: put into evaluation mode.
-    """
+    """Make the model traceable, silence warnings, and yield example inputs."""
     example = (
         torch.tensor([[1, 2, 3, 2, 3], [1, 4, 4, 2, 0]], dtype=torch.int32),
         torch.tensor([[0, 1, 1, 2, 2], [0, 1, 1, 1, -1]], dtype=torch.int32),
@@ -77,11 +73,7 @@ def convert(model: LandmarkEncoder) -> Any:
 
 
 def halve(graph: Any) -> Any:
-    """Store the graph's weights in bfloat16, and convert them to float32 where they are used.
-
-    Args:
-        graph: the result of ``convert``; changed in place.
-    """
+    """Store a graph's weights in bfloat16, in place, and convert them to float32 where used."""
     with no_telemetry():
         openvino = require("openvino", extra="export")
     for node in graph.get_ops():
@@ -102,12 +94,7 @@ def halve(graph: Any) -> Any:
 
 
 def quantize(graph: Any, calibration: Iterable[Feed]) -> Any:
-    """Quantise weights and activations to int8, with SmoothQuant and bias correction.
-
-    Args:
-        graph: the result of ``convert``.
-        calibration: some dozens of batches of real text, as the engine would receive them.
-    """
+    """Quantise weights and activations to int8, with SmoothQuant and bias correction."""
     with no_telemetry():
         nncf = require("nncf", extra="export")
     logging.getLogger("nncf").setLevel(logging.ERROR)
@@ -176,16 +163,7 @@ def describe(
     name: str,
     settings: dict[str, Any] | None,
 ) -> Manifest:
-    """Write the files that accompany a graph: tokenizer, manifest and checksums.
-
-    Args:
-        model: the model that the graph was made from.
-        tokenizer: its ``tokenizer.json``.
-        folder: the folder with the graph.
-        files: names of the graph's files.
-        name: the model's name.
-        settings: fields of ``Manifest`` that differ from its defaults.
-    """
+    """Write the files that accompany a graph: tokenizer, manifest and checksums."""
     shutil.copyfile(tokenizer, folder / TOKENIZER)
     said = {"own_sentence": model.own_sentence, "causal": model.causal}
     halo = {"right": 0} if model.causal else {}
@@ -207,10 +185,6 @@ def add_sums(folder: Path, names: Sequence[str]) -> None:
     """Add the sums of files to ``SHA256SUMS``, or renew them; ``milepost doctor`` checks them.
 
     The manifest is left out, because it may be edited (fusion weights).
-
-    Args:
-        folder: the model folder.
-        names: names of its large files.
     """
     path = folder / SUMS
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []

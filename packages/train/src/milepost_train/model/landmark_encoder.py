@@ -132,9 +132,6 @@ class LandmarkEncoder(nn.Module):
         Training at several widths prepares vectors for this (``losses.over_prefixes``, Kusupati et
         al., Matryoshka Representation Learning, arXiv 2205.13147).
 
-        Args:
-            dimensions: number of leading dimensions to keep.
-
         Raises:
             InputError: ``dimensions`` is below 1 or above the current number.
         """

@@ -172,11 +172,6 @@ class LandmarkTransformer(nn.Module):
     As a module of sentence-transformers it gives the plain mean: prompts and the scaling to unit
     length are the library's.
 
-    Args:
-        backbone: a model from ``transformers.AutoModel``; set to eval mode.
-        tokenizer: a tokenizer from ``transformers.AutoTokenizer``.
-        settings: how rows are made and pooled.
-
     Raises:
         ModelError: padding and landmark are the same token, or rows exceed the model's maximum.
     """

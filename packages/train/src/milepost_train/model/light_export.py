@@ -44,13 +44,6 @@ def export_light(
 ) -> Manifest:
     """Write a model folder that ``milepost.load`` reads; its arithmetic is float32.
 
-    Args:
-        model: a landmark encoder with a light backbone.
-        tokenizer: its ``tokenizer.json``.
-        folder: where to write; created if missing.
-        name: the model's name.
-        settings: fields of ``Manifest`` that differ from its defaults.
-
     Raises:
         ModelError: the backbone is not light.
     """

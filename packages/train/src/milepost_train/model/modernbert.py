@@ -123,11 +123,7 @@ def _rope_and_reach(config: dict[str, Any], number: int) -> tuple[float, int | N
 
 
 class ModernBert(nn.Module):
-    """Embeddings, layers and final norm of ModernBERT.
-
-    Args:
-        config: the fields of a Hugging Face ``config.json`` with ``model_type`` ``modernbert``.
-    """
+    """Embeddings, layers and final norm of ModernBERT, by a Hugging Face ``config.json``."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         super().__init__()

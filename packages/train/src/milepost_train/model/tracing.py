@@ -14,10 +14,6 @@ def traced(module: nn.Module, example: tuple[Tensor, ...]) -> Any:
 
     By default ``convert_model`` makes torch check the trace by tracing again. That doubles the time
     and shows less than the later comparison of the graph with torch.
-
-    Args:
-        module: in evaluation mode.
-        example: inputs to trace with; pass them to ``convert_model`` as well.
     """
     with no_telemetry():
         from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder

@@ -64,11 +64,6 @@ def backward(
 ) -> Tensor:
     """Gradients of ``loss`` of one matrix a group; by gradient cache where a group has chunks.
 
-    Args:
-        encode: see ``Objective``.
-        groups: the batches of each matrix.
-        loss: of the vectors of each group.
-
     Returns:
         The loss, without a graph.
     """
@@ -121,13 +116,7 @@ def read_question(
 
 
 def thinned(ids: NDArray[np.int32], share: float, random: Random) -> NDArray[np.int32]:
-    """A question without some of its tokens, against learning questions by heart.
-
-    Args:
-        ids: its tokens.
-        share: probability of dropping each; at least two stay. Nothing is drawn at 0.
-        random: draws.
-    """
+    """A question without some of its tokens, against learning questions by heart."""
     if not share or len(ids) <= 2:
         return ids
     chances = [random.random() for _ in ids]

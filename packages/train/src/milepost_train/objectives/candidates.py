@@ -29,14 +29,7 @@ class Candidates:
 def candidates(
     chosen: Sequence[Pair], maximum: int, passages: Passages, random: Random
 ) -> Candidates:
-    """The passages of a step.
-
-    Args:
-        chosen: the queries with their passages.
-        maximum: hard negatives of each query, drawn where its pair has more. Nothing is drawn at 0.
-        passages: knows which are the same.
-        random: draws.
-    """
+    """The passages of a step."""
     texts = [pair.text for pair in chosen]
     for pair in chosen:
         count = min(maximum, len(pair.negatives))

@@ -16,11 +16,7 @@ _RARE = 0.02
 
 
 class Passages:
-    """Every passage once, by a number.
-
-    Args:
-        pairs: queries and passages; duplicates are one passage.
-    """
+    """Every passage once, by a number."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
         self.texts: list[Text] = []
@@ -49,10 +45,6 @@ class Passages:
         """Passages that look like an answer and are none, best first.
 
         They share the query's rarest tokens: rarities are summed.
-
-        Args:
-            pair: of which query.
-            maximum: how many.
         """
         scores = self._rarity(pair.ids)
         right = self.right(pair)
