@@ -15,10 +15,10 @@ from milepost_train.data import held_out, tokenize, touched
 from milepost_train.loading import (
     Report,
     Texts,
+    load_negatives,
     load_pairs,
     load_task,
 )
-from milepost_train.loading_negatives import load_negatives
 from milepost_train.rows import existing
 
 TOKENIZER = fake_encoder().tokenizer

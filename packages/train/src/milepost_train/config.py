@@ -40,7 +40,7 @@ Tracker = Literal[
 """Experiment trackers that accelerate knows."""
 
 Weights = Literal["float32", "bfloat16", "4bit"]
-"""How the frozen weights beside LoRA are held; see ``model/weights.py``."""
+"""How the frozen weights beside LoRA are held; see ``model.checkpoint.loading``."""
 
 Number = Annotated[int, POSITIVE]
 Tokens = Annotated[int, Rule(lambda count: count >= 4, "4 or more")]

@@ -10,12 +10,26 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from milepost._replacing import replacing
 from milepost.errors import InputError
 from milepost_eval.runs import Run
+
+
+@dataclass(slots=True)
+class Written:
+    """What came of a command that writes a journal.
+
+    Attributes:
+        counts: what was written by kind, and everything dropped, by reason.
+        bad: an error for each line or file that cannot be used.
+    """
+
+    counts: Counter[str]
+    bad: list[InputError]
 
 
 class Journal:

@@ -22,10 +22,10 @@ from milepost_train.loading import (
     Report,
     Sentence,
     Texts,
+    load_negatives,
     load_pairs,
     load_task,
 )
-from milepost_train.loading_negatives import load_negatives
 from milepost_train.model.reading import Reading
 from milepost_train.rows import PAIRS, existing
 from milepost_train.teacher import MeanTeacher, Targets, Teacher

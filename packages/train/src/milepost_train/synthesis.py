@@ -13,7 +13,7 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ from milepost_eval.types import Split
 from milepost_train.collection import Sentences, sentences_of
 from milepost_train.data import held_out
 from milepost_train.generated import GeneratedQuestion, Source, checked_kinds, sources, task_rows
-from milepost_train.journal import Journal
+from milepost_train.journal import Journal, Written
 from milepost_train.prompts import KINDS, copies, messages, question_in
 from milepost_train.rules import RULES, questions_of
 
@@ -81,19 +81,6 @@ class Excerpt:
     marked: tuple[Span, ...]
 
 
-@dataclass(slots=True)
-class Synthesis:
-    """What came of a run.
-
-    Attributes:
-        counts: documents, questions by kind, and everything dropped, by reason.
-        bad: an error for each line or file that cannot be used.
-    """
-
-    counts: Counter[str] = field(default_factory=Counter)
-    bad: list[InputError] = field(default_factory=list)
-
-
 def synthesize(
     documents: Sequence[Path],
     out: Path,
@@ -105,7 +92,7 @@ def synthesize(
     dev: float = 0.0,
     allow_nc: bool = False,
     progress: Progress = lambda *_: None,
-) -> Synthesis:
+) -> Written:
     """Write questions of a language model to ``out``, a task file.
 
     Documents are written one by one: an interrupted run resumes. The questions of the fraction
@@ -172,7 +159,7 @@ def by_rules(
     dev: float = 0.0,
     allow_nc: bool = False,
     progress: Progress = lambda *_: None,
-) -> Synthesis:
+) -> Written:
     """Write questions made by rule to ``out``, a task file; see ``rules.py`` and ``synthesize``.
 
     Raises:
@@ -256,7 +243,7 @@ def _write(
     dev: float,
     allow_nc: bool,
     progress: Progress,
-) -> Synthesis:
+) -> Written:
     """Ask of every document that is not done, and write what comes."""
     settings |= {"dev": dev} if dev else {}  # so that files begun without it can be resumed
     dropped: Counter[str] = Counter()
@@ -277,7 +264,7 @@ def _write(
                 journal.write(name, task_rows(source, made, source.ignore, own), counts)
             kept = sum(n for key, n in journal.counts.items() if key.startswith("questions: "))
             progress(name, number, kept)
-        return Synthesis(journal.counts + dropped, bad)
+        return Written(journal.counts + dropped, bad)
 
 
 def _run(first: int, good: Sequence[bool], longest: int) -> tuple[int, int]:

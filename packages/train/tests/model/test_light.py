@@ -18,13 +18,19 @@ from milepost.engine.folder import find_model
 from milepost.engine.openvino import OpenVinoEngine
 from milepost.errors import ModelError
 from milepost_train.batches import assemble
-from milepost_train.model import Checkpoint, LandmarkEncoder, load_checkpoint, open_checkpoint
+from milepost_train.model import (
+    Checkpoint,
+    LandmarkEncoder,
+    export,
+    load_checkpoint,
+    open_checkpoint,
+)
+from milepost_train.model.checkpoint import cover
 from milepost_train.model.light import MODEL_TYPE, Light, RoundedLight, rounded
-from milepost_train.model.light_export import export_light, with_rounded_table
+from milepost_train.model.packed import with_rounded_table
 from milepost_train.model.parity import SAMPLE, compare
 from milepost_train.model.reading import Reading
 from milepost_train.model.torch_engine import TorchEngine
-from milepost_train.model.vocabulary import cover
 from support.small_models import random_model, write_tokenizer
 
 CONFIG: dict[str, Any] = {
@@ -165,9 +171,9 @@ def test_the_exported_folder_reads_as_torch_does(tmp_path: Path) -> None:
     tokenizer = write_tokenizer(tmp_path / "tokenizer.json")
     sizes = {"window": 64, "left": 16, "right": 16, "longest": 30}
     folder = tmp_path / "model"
-    manifest = export_light(
-        model, tokenizer, folder, name="tiny-light", settings={"bos_token": "", **sizes}
-    )
+    settings = {"bos_token": "", **sizes}
+    small = with_rounded_table(model)
+    manifest = export(small, tokenizer, folder, name="s", f32=False, bf16=True, settings=settings)
     assert manifest.dimensions == 16
     assert not manifest.own_sentence
     found = find_model(folder)

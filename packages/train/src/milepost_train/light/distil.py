@@ -26,9 +26,9 @@ from milepost_train.light.training import (
     principal_axes,
     token_vectors,
 )
-from milepost_train.model import Checkpoint, LandmarkEncoder
+from milepost_train.model import Checkpoint, LandmarkEncoder, export
 from milepost_train.model.light import MODEL_TYPE, Light
-from milepost_train.model.light_export import export_light
+from milepost_train.model.packed import with_rounded_table
 from milepost_train.model.reading import Reading
 from milepost_train.model.special import load_tokenizer, special_tokens
 from milepost_train.record import describe
@@ -136,8 +136,14 @@ def _distil(
         **SIZES,
         "trained": {"from": made_from, "steps": recipe.steps, "data": DATA},
     }
-    return export_light(
-        trainer.averaged, teacher.tokenizer, out / name, name=name, settings=settings
+    return export(
+        with_rounded_table(trainer.averaged),
+        teacher.tokenizer,
+        out / name,
+        name=name,
+        f32=False,
+        bf16=True,
+        settings=settings,
     )
 
 

@@ -45,3 +45,16 @@ def any_against_negatives(
     # A row left out keeps its scores: infinities have no gradient to be multiplied by zero.
     best = log_sum(scaled, positive | ~rows[:, None])
     return mean_of_rows(F.softplus(log_sum(scaled, negative) - best), rows)
+
+
+def means_of(vectors: Tensor, owner: Tensor, owners: int) -> Tensor:
+    """Document vectors: normalised mean of each owner's landmarks (LMK, arXiv 2601.21525).
+
+    Args:
+        vectors: ``(n, d)`` landmarks.
+        owner: ``(n,)`` int64, the document of each.
+        owners: number of documents.
+    """
+    rows = wide(vectors)
+    sums = rows.new_zeros(owners, rows.shape[1]).index_add(0, owner, rows)
+    return F.normalize(sums, dim=-1)

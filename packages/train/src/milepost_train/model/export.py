@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from milepost._optional import require
 from milepost._silence import no_telemetry
@@ -30,7 +30,6 @@ from milepost.engine.manifest import SENTENCES, Manifest
 from milepost_train.model.huggingface import HuggingFace, quiet
 from milepost_train.model.landmark_encoder import LandmarkEncoder
 from milepost_train.model.modernbert import ModernBert
-from milepost_train.model.tracing import traced
 
 Feed = dict[str, NDArray[np.int32]]
 NAMES = ("ids", "sentences", "marks")
@@ -58,6 +57,19 @@ def traceable(model: LandmarkEncoder) -> Iterator[tuple[Tensor, ...]]:
         warnings.simplefilter("ignore")
         model.eval()
         yield example
+
+
+def traced(module: nn.Module, example: tuple[Tensor, ...]) -> Any:
+    """Trace a module for ``openvino.convert_model``.
+
+    By default ``convert_model`` makes torch check the trace by tracing again. That doubles the time
+    and shows less than the later comparison of the graph with torch.
+    """
+    with no_telemetry():
+        from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder
+    return TorchScriptPythonDecoder(
+        module, example_input=example, trace_kwargs={"check_trace": False}
+    )
 
 
 def convert(model: LandmarkEncoder) -> Any:

@@ -26,8 +26,7 @@ from milepost_train.objectives.base import (
     sizes_of,
     spread_of,
 )
-from milepost_train.objectives.candidates import candidates
-from milepost_train.objectives.passages import Passages, need_pairs
+from milepost_train.objectives.passages import Passages, candidates, need_pairs
 from milepost_train.stages import PairsStage
 
 

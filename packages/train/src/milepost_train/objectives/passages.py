@@ -1,9 +1,11 @@
-"""The passages of the pairs: which are the same, who answers what, which look like an answer."""
+"""The passages of the pairs: which are the same, who answers what, what a step chooses from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,3 +79,29 @@ def need_pairs(pairs: Sequence[Pair]) -> None:
         InputError: it has fewer than two.
     """
     need(len(pairs) > 1, "the data has no pairs of query and passage", "name pairs in [data]")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What the queries of a step are to choose from.
+
+    Attributes:
+        texts: the ``n`` passages: query i is answered by the i-th, hard negatives come after.
+        right: ``(q, n)``: who answers whom, other pairs' passages included.
+    """
+
+    texts: list[Text]
+    right: NDArray[np.bool_]
+
+
+def candidates(
+    chosen: Sequence[Pair], maximum: int, passages: Passages, random: Random
+) -> Candidates:
+    """The passages of a step."""
+    texts = [pair.text for pair in chosen]
+    for pair in chosen:
+        count = min(maximum, len(pair.negatives))
+        texts += random.sample(pair.negatives, count) if count else []
+    kinds = [passages.number(text) for text in texts]
+    right = np.array([[k in passages.right(pair) for k in kinds] for pair in chosen], bool)
+    return Candidates(texts, right)
