@@ -280,32 +280,6 @@ def test_wrong_lines_are_named_and_the_others_mined(tmp_path):
     assert any("line 2: no document 'beez'" in each for each in said)
 
 
-def test_lines_of_another_kind_are_named_and_the_others_mined(tmp_path):
-    """A misspelt key, a question among documents, not JSON: in two files and in one."""
-    misspelt = {"id": "q2", "document": "bees", "qestion": "What is laid?", "spans": [[0, 40]]}
-    texts, questions = files(
-        tmp_path, [*DOCUMENTS, question("x")], [question(), misspelt, {"id": "d", "text": SHIPS}]
-    )
-    with questions.open("a") as file:
-        file.write('{"id": \n')
-    mined = mine(texts, questions, tmp_path / "out.jsonl", ENCODER)
-    assert mined.counts["questions"] == 1
-    assert [str(error).partition(";")[0] for error in mined.bad] == [
-        f"{questions}, line 2: no 'question'",
-        f"{questions}, line 3: no 'question'",
-        f"{questions}, line 4: not JSON: Expecting value at character 7",
-        f"{texts}, line 3: a 'question' among documents",
-    ]
-    both = tmp_path / "both.jsonl"
-    both.write_text("\n".join([*map(json.dumps, [*DOCUMENTS, question(), misspelt]), "[1]"]))
-    mined = mine(both, both, tmp_path / "out2.jsonl", ENCODER)
-    assert mined.counts["questions"] == 1
-    assert [str(error).partition(";")[0] for error in mined.bad] == [
-        f"{both}, line 4: no 'text' or 'question'",
-        f"{both}, line 5: [1] is not a JSON object",
-    ]
-
-
 def test_a_file_without_questions(tmp_path):
     """Nothing to mine for is an error, which names wrong lines that may be why."""
     given = files(tmp_path, DOCUMENTS, [question(split="dev")])
@@ -347,13 +321,6 @@ def test_blocks_of_questions_change_nothing(tmp_path, at_once):
     mine(*given, tmp_path / "a.jsonl", ENCODER, at_once=2)
     mine(*given, tmp_path / "b.jsonl", ENCODER, at_once=at_once)
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
-
-
-def test_changed_data_is_not_continued(tmp_path):
-    out = tmp_path / "out.jsonl"
-    mine(*files(tmp_path, DOCUMENTS, [question()]), out, ENCODER)
-    with pytest.raises(InputError, match="was made with questions"):
-        mine(*files(tmp_path, DOCUMENTS, many()), out, ENCODER)
 
 
 def test_one_file_may_hold_both(tmp_path):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.chat import Endpoint
-from milepost.errors import InputError, MilepostError
+from milepost.errors import MilepostError
 from milepost.testing import fake_encoder
 from milepost.text import split
 from milepost.types import Document
@@ -121,11 +121,6 @@ def test_excerpts_on_any_text(text, per_document, seed):
             assert len(text[start:end].split()) >= 6
         if len(each.marked) == 2:
             assert each.marked[0][1] < each.marked[1][0]
-
-
-def test_a_kind_that_is_none():
-    with pytest.raises(InputError, match="'keywords'"):
-        Asking(kinds=("keyword",))
 
 
 def documents(folder, texts):

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from milepost_train.generated import GeneratedQuestion, Source, checked_kinds, s
 from milepost_train.journal import Journal, Written
 from milepost_train.prompts import KINDS, copies, messages, question_in
 from milepost_train.rules import RULES, questions_of
+from milepost_train.settings import NOT_NEGATIVE, Count, Settings
 
 Progress = Callable[[str, int, int], object]
 """Called with a document's name, the documents done, and the questions kept."""
@@ -38,7 +40,7 @@ _IN_A_ROW = 8  # requests without an answer, after which no more are sent
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(Settings):
     """What is asked, and what is kept.
 
     Attributes:
@@ -52,24 +54,18 @@ class Asking:
         seed: of the choice of excerpts.
     """
 
-    per_document: int = 4
+    per_document: Count = 4
     kinds: tuple[str, ...] = tuple(KINDS)
-    top: int = 20
-    words: int = 200
-    longest: int = 5
+    top: Annotated[int, NOT_NEGATIVE] = 20
+    words: Count = 200
+    longest: Count = 5
     similar: float = 0.8
     temperature: float | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check them.
-
-        Raises:
-            InputError: a kind that is unknown, or a number that asks for nothing.
-        """
+        Settings.__post_init__(self)
         checked_kinds(self.kinds, tuple(KINDS))
-        if min(self.per_document, self.words, self.longest) < 1 or self.top < 0:
-            raise InputError("a number of questions or sentences is below 1", "give 1 or more")
 
 
 @dataclass(frozen=True, slots=True)
