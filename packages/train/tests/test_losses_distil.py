@@ -46,20 +46,6 @@ def test_divergence_is_its_formula(seed: int) -> None:
     assert value.item() >= 0.0
 
 
-def test_a_ranking_is_summed_over_its_candidates() -> None:
-    """Scores 0, 0 under a teacher of 0, ln 3: a soft cross-entropy of 0.693147, not half of it.
-
-    Averaged over candidates as well, it would count the less the more of them there are.
-    """
-    scores, teacher = torch.zeros(1, 2).double(), torch.tensor([[0.0, math.log(3)]]).double()
-    used = torch.ones(1, 2, dtype=torch.bool)
-    apart = divergence(scores, teacher, used, 1.0).item()
-    own = divergence(teacher, teacher, used, 1.0).item()
-    entropy = -sum(share * math.log(share) for share in (0.25, 0.75))
-    assert own == pytest.approx(0, abs=1e-12)
-    assert apart + entropy == pytest.approx(0.693147, abs=1e-6)
-
-
 def test_gradients_are_right_and_the_teacher_has_none() -> None:
     """Gradients are those of small differences; the teacher stays as it is."""
     scores, teacher, kind = batch(4)

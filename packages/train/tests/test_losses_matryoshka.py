@@ -44,12 +44,6 @@ def test_it_is_the_mean_over_sizes() -> None:
     assert value.item() == pytest.approx(sum(terms) / 3)
 
 
-def test_the_full_size_alone_is_the_loss_itself() -> None:
-    queries, documents = (torch.nn.functional.normalize(vectors(n), dim=-1) for n in (3, 4))
-    value = over_prefixes(contrast, (queries, documents), (8,))
-    assert value.item() == pytest.approx(contrast(queries, documents).item())
-
-
 def test_lengths_do_not_count() -> None:
     """Prefixes are compared by direction: vectors ten times as long give the same number."""
     queries, documents = vectors(5), vectors(6)

@@ -128,20 +128,6 @@ def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
         load_material(DataSettings(pairs=(path,)), tokenizer, READING)
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"tasks": ()}, "no tasks or pairs"),
-        ({"hold_out": 1.0}, "hold_out is 1"),
-        ({"longest": 2}, "longest is 2;.*4 or more"),
-        ({"passage": 3}, "passage is 3;.*4 or more"),
-    ],
-)
-def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        DataSettings(**{"tasks": (Path("a"),), **changes})
-
-
 def test_with_a_teacher(data: DataSettings, tokenizer: Any, tmp_path: Path) -> None:
     """Its vectors of sentences and questions; without mined ones its nearest are hard."""
     folder = write_checkpoint(tmp_path / "teacher", "bert")

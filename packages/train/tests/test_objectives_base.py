@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from milepost_train.data import Question
 from milepost_train.material import Material
 from milepost_train.objectives.base import (
-    chunks_of,
     read_question,
     spread_of,
     thinned,
@@ -57,22 +56,8 @@ def test_a_share_of_the_questions_is_read_with_noise(share: float) -> None:
         assert random.getstate() == Random(1).getstate()
 
 
-def test_about_a_share_is_left_out() -> None:
-    kept = thinned(np.arange(1000, dtype=np.int32), 0.3, Random(1))
-    assert 640 < len(kept) < 760
-
-
 def test_spread() -> None:
     rows = F.normalize(torch.randn(6, 5), dim=1)
     pairs = [float(rows[a] @ rows[b]) for a in range(6) for b in range(6) if a != b]
     assert spread_of(rows) == pytest.approx(np.mean(pairs), abs=1e-6)
     assert spread_of(rows[:1]) == 0.0
-
-
-@given(st.lists(st.integers(), max_size=20), st.integers(1, 8))
-def test_chunks(rows: list[int], size: int) -> None:
-    """In order, nothing lost, none larger than asked; one chunk for size 0."""
-    chunks = chunks_of(rows, size)
-    assert [row for chunk in chunks for row in chunk] == rows
-    assert all(0 < len(chunk) <= size for chunk in chunks)
-    assert not rows or chunks_of(rows, 0) == [rows]

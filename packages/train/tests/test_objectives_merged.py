@@ -13,7 +13,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.errors import InputError
 from milepost.windows.plan import WindowSize, plan
 from milepost_train.check import vectors_of
 from milepost_train.data import Pair
@@ -177,18 +176,6 @@ def test_landmarks_of_other_documents() -> None:
     assert floors[True] > floors[False] + 0.3
 
 
-def test_in_chunks_it_is_the_same() -> None:
-    found = []
-    for chunk in (0, 2):
-        student = Student()
-        stage = MergedStage(**SMALL, chunk=chunk, dimensions=(16, 32), question_dropout=0.3)
-        parts = build(stage, small_material()).step(student, Random(6))
-        found.append((parts, student.gradients()))
-        assert chunk == 0 or max(len(batch.ids) for batch in student.seen) == chunk
-    assert found[1][0]["loss"] == pytest.approx(found[0][0]["loss"], abs=1e-5)
-    assert torch.allclose(found[0][1], found[1][1], atol=1e-4)
-
-
 def test_a_causal_model_reads_no_context_behind() -> None:
     student = Student()
     build(MergedStage(**SMALL), small_material(causal=True)).step(student, Random(6))
@@ -199,20 +186,3 @@ def test_a_causal_model_reads_no_context_behind() -> None:
     third = Student()
     build(MergedStage(**SMALL), small_material()).step(third, Random(6))
     assert len(third.seen[1].owners) != landmarks
-
-
-def test_it_learns() -> None:
-    losses = Student().learn(build(MergedStage(**SMALL), small_material()))
-    assert losses[-1] < 0.5 * losses[0]
-
-
-def test_refused() -> None:
-    for changes, words in (
-        ({"questions": 0}, "questions is 0"),
-        ({"hard": -1}, "hard is -1;.*0 or more"),
-        ({"left": -1}, "left is -1"),
-        ({"window": 4}, "window is 4"),
-        ({"landmarks": "passages"}, "'passage'"),
-    ):
-        with pytest.raises(InputError, match=words):
-            MergedStage(**changes)

@@ -102,14 +102,6 @@ def test_other_documents_are_read_as_often_as_asked() -> None:
     assert sum(map(bool, texts)) >= 4
 
 
-def test_it_learns() -> None:
-    """A question repeats words of its evidence: the loss falls far below that of chance."""
-    made, student = material(), Student()
-    objective = build(RerankStage(questions=4, windows=(40,)), made)
-    losses = student.learn(objective, 40)
-    assert losses[-1] < 0.5 * losses[0]
-
-
 @pytest.mark.parametrize(
     ("settings", "changes", "said"),
     [
@@ -124,12 +116,3 @@ def test_what_cannot_be_is_refused(settings: Any, changes: Any, said: str) -> No
         setattr(made, name, value)
     with pytest.raises(InputError, match=said):
         build(RerankStage(**settings), made)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [{"questions": 0}, {"hard": 0}, {"elsewhere": 1.5}, {"windows": (4,)}, {"steep": 0.0}],
-)
-def test_settings_are_checked(settings: Any) -> None:
-    with pytest.raises(InputError, match=next(iter(settings))):
-        RerankStage(**settings)

@@ -11,7 +11,7 @@ from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
 from milepost.windows.plan import WindowSize
 from milepost_train.check import load_check
-from milepost_train.config import CheckSettings, read_config, resolved
+from milepost_train.config import CheckSettings, read_config
 from milepost_train.material import load_material
 from milepost_train.model import open_checkpoint
 from milepost_train.model.special import load_tokenizer
@@ -64,11 +64,6 @@ def test_the_checkpoint_keeps_it(tmp_path):
     for prefix, wanted in ((None, PREFIX), ("", ""), ("the ", "the ")):
         file = write_run(tmp_path, stages=STAGE, init="run/checkpoint", query_prefix=prefix)
         assert opened(read_config(file)).reading.query_prefix == wanted
-
-
-def test_no_prefix_is_another_setting_than_an_empty_one(tmp_path):
-    assert resolved(read_config(write_run(tmp_path)))["query_prefix"] is None
-    assert resolved(read_config(write_run(tmp_path, query_prefix="")))["query_prefix"] == ""
 
 
 def test_a_prefix_without_room_for_a_question(tmp_path):

@@ -77,33 +77,6 @@ def test_the_same_questions_in_every_form(tmp_path: Path, form: str) -> None:
     assert [(q.name, q.document, q.spans) for q in asked.questions] == [("3", "b", ((45, 54),))]
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_wrong_rows_are_named_and_counted(tmp_path: Path, form: str) -> None:
-    """By file and row, with the words that a wrong line of JSON gets; the others are read."""
-    wrong = [
-        {"id": "4", "document": "a", "question": "who?", "spans": [[4, 900]], "split": "train"},
-        {"id": "5", "document": "c", "question": "who?", "spans": [[0, 3]], "split": "train"},
-        {"id": "6", "document": "a", "question": "?", "spans": [[0, 3]], "split": "train"},
-        {"id": "7", "document": "a", "question": "why?", "spans": None, "split": "train"},
-        {"id": "8", "document": "a", "question": "how?", "spans": [[0, 3]], "split": "trian"},
-    ]
-    path = write(tmp_path, form, ("documents", DOCUMENTS), ("questions", [*QUESTIONS, *wrong]))
-    report = Report()
-    found = load_task(path, Texts(fake_encoder().tokenizer), report)
-    assert [question.name for question in found] == ["1", "2"]
-    said = "\n".join(error.problem for error in report.bad)
-    for reason in (
-        "span 4–900 is outside document 'a'",
-        "no document 'c'",
-        "the question '?' has neither letter nor digit",
-        "'spans' is null, not a list of spans",
-        "unknown split 'trian'",
-    ):
-        assert reason in said
-    assert said.count(", line ") == len(report.bad) == 5
-    assert any("5 bad lines" in line for line in report.lines())
-
-
 def test_cells_of_other_types_are_shown(tmp_path: Path) -> None:
     rows = [{"id": "a", "text": datetime.date(2026, 11, 23)}]
     table(rows).to_parquet(str(tmp_path / "own.parquet"))

@@ -8,7 +8,7 @@ from typing import Any
 import datasets
 import pytest
 
-from milepost.errors import InputError, UnreadableFile
+from milepost.errors import InputError
 from milepost_train.config import DataSettings
 from milepost_train.material import load_material
 from milepost_train.model import open_checkpoint
@@ -51,22 +51,6 @@ def test_triplets(tmp_path: Path, reading: Any, kind: str) -> None:
     assert [pair.words for pair in material.pairs] == TRIPLETS["anchor"]
     assert [len(pair.negatives) for pair in material.pairs] == [1, 0]
     assert material.report.bad == []
-
-
-def test_rows_that_cannot_be_used_are_named(tmp_path: Path, reading: Any) -> None:
-    path = tmp_path / "a.parquet"
-    datasets.Dataset.from_dict({"query": ["who?", "what?"], "text": ["a", "b"]}).to_parquet(
-        str(path)
-    )
-    with pytest.raises(InputError, match=r"line 1: no 'passage' or 'positive' or 'answer'"):
-        pairs_of(path, reading)
-
-
-def test_a_damaged_file(tmp_path: Path, reading: Any) -> None:
-    path = tmp_path / "a.parquet"
-    path.write_bytes(b"PAR1 and then nothing")
-    with pytest.raises(UnreadableFile, match=r"a\.parquet cannot be read"):
-        pairs_of(path, reading)
 
 
 def test_rows_for_the_test_are_left_out(tmp_path: Path, reading: Any) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from accelerate.tracking import TensorBoardTracker
 
-from milepost.errors import InputError, MilepostError, MissingExtra
+from milepost.errors import MilepostError, MissingExtra
 from milepost_train.config import read_config
 from milepost_train.run import train
 from milepost_train.run_folder import RunFolder
@@ -39,14 +39,6 @@ def test_a_tracker_that_is_not_installed(tmp_path: Path, monkeypatch: pytest.Mon
         train(config)
     assert refused.value.hint == "pip install -U accelerate comet-ml"
     assert not (tmp_path / "run").exists()
-
-
-def test_a_tracker_that_nobody_knows(tmp_path: Path) -> None:
-    with pytest.raises(InputError) as refused:
-        read_config(write_run(tmp_path, log_with=["tensorbord"]))
-    assert 'log_with is ["tensorbord"]; try: a list, each one of "tensorboard"' in str(
-        refused.value
-    )
 
 
 def test_a_tracker_that_fails_ends_no_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from milepost.console.options import Settings
-from milepost.errors import InputError, MilepostError
+from milepost.errors import MilepostError
 from milepost_eval.tasks import load
 from milepost_train.cli.synthesize import synthesize
 from support.chat_server import serving
@@ -102,12 +102,6 @@ def test_a_refusal_leaves_what_is_written(corpus, tmp_path, model):
         )  # fmt: skip
     assert isinstance(result.exception, MilepostError)
     assert "OPENAI_API_KEY" in str(result.exception)
-
-
-def test_a_missing_file(tmp_path):
-    result = run(tmp_path / "none.jsonl", "--out", tmp_path / "out.jsonl", "--rules")
-    assert isinstance(result.exception, InputError)
-    assert "none.jsonl" in str(result.exception)
 
 
 def test_some_documents_are_for_development(tmp_path):

@@ -136,20 +136,6 @@ def test_it_learns_and_draws_by_its_seed() -> None:
     assert torch.allclose(questions.norm(dim=-1), torch.ones(3), atol=1e-5)
 
 
-def test_evidence_of_others_is_no_negative_in_open_tasks() -> None:
-    made = trainer()
-    asked = made.material.asked
-    for text in (0, 1):
-        numbers = [n for n, one in enumerate(asked) if one.text == text]
-        owners = [(text, i) for i in range(15)] + [(5, 0)]
-        positive, masked = made._marks(numbers, owners)
-        evidence = {place for n in numbers for place in asked[n].evidence}
-        for row, number in enumerate(numbers):
-            assert positive[row].nonzero().flatten().tolist() == list(asked[number].evidence)
-            found = set(masked[row].nonzero().flatten().tolist())
-            assert found == (evidence if text == 1 else set())
-
-
 def test_windows_hold_their_sentence() -> None:
     random = Random(4)
     for _ in range(300):

@@ -123,11 +123,6 @@ def test_neighbours_matter_and_the_bos_token_does_not() -> None:
     assert torch.allclose(opened[0], alone, atol=1e-6)
 
 
-def test_an_order_of_words_is_not_seen() -> None:
-    model = light()
-    assert torch.allclose(vectors(model, [[7, 8, 9]]), vectors(model, [[9, 7, 8]]), atol=1e-6)
-
-
 def test_rounding() -> None:
     table = torch.randn(50, 12) * torch.logspace(-6, 2, 50)[:, None]
     codes, scales = rounded(table)

@@ -43,12 +43,6 @@ def test_seven_tokens_by_threes() -> None:
     assert unit == pytest.approx([0.121319, 0.992614], abs=1e-6)
 
 
-def test_an_exact_multiple_has_no_empty_piece() -> None:
-    row = row_of(Z[:6], 3)
-    assert row.ids == [1, 11, 12, 13, 2, 14, 15, 16, 2]
-    assert row.landmarks == [4, 8]
-
-
 def test_empty_text() -> None:
     assert row_of([], 3) == Row([1, 2], [1])
 
@@ -112,14 +106,6 @@ def test_sentences() -> None:
     """Pieces of any length: a landmark behind each; empty ones are left out."""
     row = insert([[11, 12], [], [13], [14, 15, 16]], bos_ids=[C], landmark=M, limit=32)
     assert row == Row([1, 11, 12, 2, 13, 2, 14, 15, 16, 2], [3, 5, 9])
-
-
-def test_sentence_that_does_not_fit() -> None:
-    """SAFE keeps the beginning of a sentence that is too long, with a landmark."""
-    row = insert([[11, 12], [13, 14, 15]], bos_ids=[C], landmark=M, limit=6)
-    assert row == Row([1, 11, 12, 2, 13, 2], [3, 5])
-    full = insert([[11, 12], [13, 14, 15]], bos_ids=[C], landmark=M, limit=5)
-    assert full == Row([1, 11, 12, 2], [3])
 
 
 def test_row_without_landmark() -> None:

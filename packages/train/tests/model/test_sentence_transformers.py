@@ -85,15 +85,6 @@ def test_gradients_reach_the_weights(tmp_path: Path, source: tuple[object, objec
     assert any(moved)
 
 
-def test_asks_for_trust(tmp_path: Path, source: tuple[object, object]) -> None:
-    """Version 6 opens a class that is not its own with ``trust_remote_code`` alone."""
-    write_folder(LandmarkTransformer(*source, settings_of()), tmp_path / "out")
-    if int(library.__version__.split(".")[0]) < 6:
-        pytest.skip("version 5 trusts local folders")
-    with pytest.raises(ValueError, match="trust_remote_code=True"):
-        library.SentenceTransformer(str(tmp_path / "out"), device="cpu")
-
-
 def test_plain_folder_of_the_library(tmp_path: Path) -> None:
     """A plain encoder saved by the installed version is read as starting weights."""
     modules = library.sentence_transformer.modules
