@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from milepost._optional import require
 from milepost.errors import ModelError, first_line
-from milepost_train.model.fetch import ADAPTER, base_of, local, read_config
+from milepost_train.model.fetch import base_of, local, read_config
 from milepost_train.model.huggingface import ATTENTION, HuggingFace, quiet
 from milepost_train.model.interop import reading_of
 from milepost_train.model.landmark_encoder import BACKBONES, LandmarkEncoder
@@ -87,18 +87,10 @@ def open_checkpoint(
     are None default to the folder's ``landmark.json``, else to its LMK pooling settings, else to
     its tokenizer.
 
-    Args:
-        source: the folder, or ``owner/name``.
-        landmark: token that closes a sentence; created if the vocabulary lacks it.
-        bos_token: token that begins a window; empty for none.
-        bidirectional: let a causal network see both sides.
-        transformers: use the network of ``transformers`` even if Milepost has one.
-        attention: attention implementation of ``transformers``, e.g. ``sdpa`` to train faster.
-        trainable: load an adapter for further training.
-        new_landmark: create a landmark that the vocabulary lacks; False if it will not be trained.
-        weights: precision of frozen weights of a ``transformers`` network that LoRA trains; see
-            ``loading``.
-        device: device on which 4-bit weights are made.
+    ``landmark``, ``bos_token``, ``bidirectional``, ``transformers`` and ``attention`` are those of
+    ``docs/training.md``. A landmark that the vocabulary lacks is created, with ``new_landmark``
+    False (it will not be trained) refused. ``trainable`` loads an adapter for further training;
+    ``weights`` and ``device`` are those of ``loading``.
 
     Raises:
         ModelError: a file is missing or damaged, the architecture cannot be read at landmarks, or
@@ -206,21 +198,8 @@ def _by_transformers(
 
 
 def load_checkpoint(folder: Path) -> LandmarkEncoder:
-    """Load only the model of a checkpoint, in float32 and eval mode; see ``open_checkpoint``.
-
-    Weights of heads and poolers are ignored; a missing backbone weight is an error.
-
-    Raises:
-        ModelError: a file is missing or damaged, or the architecture is unknown.
-    """
-    said = read_reading(folder)
-    plain = said is not None and said.transformers
-    if (folder / ADAPTER).is_file() or plain:
-        return open_checkpoint(folder).model
-    config = read_config(folder)
-    if config.get("model_type") not in BACKBONES:
-        return open_checkpoint(folder).model
-    return _ours(folder, config, said or Reading("", "", own_sentence=True))
+    """Open only the model of a folder, see ``open_checkpoint``; it is in evaluation mode."""
+    return open_checkpoint(folder).model
 
 
 def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEncoder:

@@ -46,8 +46,7 @@ class Pairs:
         """See ``Objective``."""
         stage, material = self.stage, self.material
         chosen = random.sample(material.pairs, min(stage.pairs, len(material.pairs)))
-        drawn = candidates(chosen, stage.negatives, self._passages, random)
-        texts, same = drawn.texts, drawn.right
+        texts, same = candidates(chosen, stage.negatives, self._passages, random)
         whole = [
             stage.landmarks == "passage" or (stage.landmarks == "both" and random.random() < 0.5)
             for _ in texts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 
@@ -81,27 +80,17 @@ def need_pairs(pairs: Sequence[Pair]) -> None:
     need(len(pairs) > 1, "the data has no pairs of query and passage", "name pairs in [data]")
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """What the queries of a step are to choose from.
-
-    Attributes:
-        texts: the ``n`` passages: query i is answered by the i-th, hard negatives come after.
-        right: ``(q, n)``: who answers whom, other pairs' passages included.
-    """
-
-    texts: list[Text]
-    right: NDArray[np.bool_]
-
-
 def candidates(
     chosen: Sequence[Pair], maximum: int, passages: Passages, random: Random
-) -> Candidates:
-    """The passages of a step."""
+) -> tuple[list[Text], NDArray[np.bool_]]:
+    """The ``n`` passages of a step: query i is answered by the i-th, hard negatives come after.
+
+    ``maximum`` hard negatives of each query are drawn where its pair has more; at 0 nothing is.
+    Beside them ``(q, n)``: who answers whom, other pairs' passages included.
+    """
     texts = [pair.text for pair in chosen]
     for pair in chosen:
         count = min(maximum, len(pair.negatives))
         texts += random.sample(pair.negatives, count) if count else []
     kinds = [passages.number(text) for text in texts]
-    right = np.array([[k in passages.right(pair) for k in kinds] for pair in chosen], bool)
-    return Candidates(texts, right)
+    return texts, np.array([[k in passages.right(pair) for k in kinds] for pair in chosen], bool)
