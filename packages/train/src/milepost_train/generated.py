@@ -32,7 +32,6 @@ class GeneratedQuestion:
     """One question about a document.
 
     Attributes:
-        question: its words.
         spans: the evidence, ascending, white space at the edges left out.
         kind: ``type`` in the task file.
         beside: what may answer it too.
@@ -49,8 +48,6 @@ class Source:
     """A document to ask about.
 
     Attributes:
-        document: its name and text.
-        title: "" where it has none.
         facts: what its line in the made task keeps.
         ignore: spans that are neither evidence nor a negative of any question.
         beside: by question, spans that may answer it too.

@@ -107,7 +107,10 @@ class Loop:
         """
         self._restore()
         if self.check is not None and not self.done:
-            self._check_start()
+            # For all that follows to be compared with.
+            first = {"step": 0, "stage": 1, "seconds": 0, **self._write()}
+            self.folder.log(first)
+            self.on_progress(Event("", 0, self.total, first))
         begun = time.monotonic() - self.seconds
         while self.stage < len(self.config.stages):
             stage = self.config.stages[self.stage]
@@ -203,12 +206,6 @@ class Loop:
         if warning and self.config.on_collapse == "stop":
             raise MilepostError(warning, 'on_collapse = "warn" to continue; the last state is kept')
         return line
-
-    def _check_start(self) -> None:
-        """What is found before the first step, for all that follows to be compared with."""
-        line = {"step": 0, "stage": 1, "seconds": 0, **self._write()}
-        self.folder.log(line)
-        self.on_progress(Event("", 0, self.total, line))
 
     def _alarmed(self, step: int, line: Mapping[str, Any]) -> str | None:
         # The floor is that of the whole loss, not of the contrast alone.

@@ -46,10 +46,8 @@ class Material:
     """What the objectives draw from.
 
     Attributes:
-        texts: documents, each once.
-        questions: with evidence in ``texts``.
-        pairs: queries with passages.
-        bos_id, landmark: ids of the model's tokens; None where it has no BOS token.
+        texts: documents, each once; the evidence of ``questions`` is in them.
+        bos_id: None where the model has no BOS token.
         causal: the model sees only what precedes: windows get no context after them.
         width: numbers of the model's vectors; None if unknown.
         mined: of a question, by its number: sentences that are hard negatives.
@@ -136,16 +134,8 @@ def load_material(
 ) -> Material:
     """Read and tokenise everything once.
 
-    Args:
-        data: which files; their paths are taken as they are.
-        tokenizer: the model's; its truncation and padding are switched off.
-        reading: names the model's BOS token and landmark, and the prefix of questions.
-        causal: whether the model sees only what precedes.
-        width: numbers of the model's vectors.
-        cache: folder that keeps the teacher's vectors.
-        device: where the teacher computes.
-        dtype: in which numbers.
-        progress: see ``Progress``.
+    The model's tokenizer is changed: truncation and padding are switched off. ``cache`` is the
+    folder that keeps the teacher's vectors; the teacher computes on ``device`` in ``dtype``.
 
     Raises:
         UnreadableFile: a file is missing or damaged.

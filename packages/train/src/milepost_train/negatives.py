@@ -35,11 +35,7 @@ class Limits(Settings):
     """How many negatives, and what is none.
 
     Attributes:
-        document: negatives of a question from its own document, at most.
-        collection: negatives from all other documents, at most.
-        below: share of the positive's score that a candidate must stay below.
-        similar: share of words in common with the evidence from which on it is the same.
-        around: sentences on each side of the evidence that are left alone.
+        document, collection, below, similar, around: as ``milepost mine --help`` says.
         depth: candidates that are looked at, by landmarks and by words each.
         shortest: distinct terms that a negative has at least.
     """
@@ -63,9 +59,7 @@ class Candidate:
     """A sentence that might be a negative.
 
     Attributes:
-        document: its document's name.
         span: white space at its edges left out.
-        text: its words.
         score: cosine of its landmark with the question.
         near: in sentences from the nearest evidence; None in another document.
         aside: marked as neither positive nor negative.

@@ -68,13 +68,7 @@ def joined(device: torch.device) -> Iterator[Processes]:
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """Which process this is, and of how many.
-
-    Attributes:
-        device: where it computes.
-        number: from 0; the first writes the run's folder.
-        count: of all of them.
-    """
+    """Which process this is, from 0, and of how many; the first writes the run's folder."""
 
     device: torch.device
     number: int = 0

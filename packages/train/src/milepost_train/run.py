@@ -46,9 +46,6 @@ class Trained:
     """Result of a run.
 
     Attributes:
-        checkpoint: folder for ``milepost export``.
-        steps: number of steps in all.
-        seconds: duration.
         checks: evidence found per task, 0–1, by the steps of each check; 0 before training.
         bad: number of lines of the data that could not be used.
     """

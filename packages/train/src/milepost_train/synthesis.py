@@ -44,14 +44,11 @@ class Asking(Settings):
     """What is asked, and what is kept.
 
     Attributes:
-        per_document: questions that are asked for.
+        per_document, top, temperature, seed: as ``milepost synthesize --help`` says.
         kinds: which, in turns.
-        top: the evidence must be among so many best landmarks of its document; 0 checks nothing.
         words: in an excerpt, about.
         longest: sentences of evidence, at most.
         similar: share of words in common from which on two questions of a document are one.
-        temperature: the model's; None leaves it to the endpoint.
-        seed: of the choice of excerpts.
     """
 
     per_document: Count = 4

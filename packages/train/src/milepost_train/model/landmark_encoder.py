@@ -79,16 +79,13 @@ class ContextRead(nn.Module):
 class LandmarkEncoder(nn.Module):
     """A backbone read at its landmarks.
 
-    Args:
-        config: fields of a Hugging Face ``config.json``; ``model_type`` names the backbone.
-        own_sentence: whether a landmark attends to its own sentence only in the last layer
-            (False: to the whole window, as in the papers).
-        context: numbers of a second vector, which a landmark gets from other last layers that
-            attend to the whole window, appended to its own; 0 for none.
-        context_layers: how many last layers the second vector has of its own.
-        others: how else the last layer attends to other sentences: with a bias ``learned`` for
-            each head, or with ``half`` of the heads; "" as ``own_sentence`` says.
-        backbone: a ``transformers`` backbone instead of Milepost's; it attends to the whole window.
+    ``config`` has the fields of a Hugging Face ``config.json``; its ``model_type`` names the
+    backbone, unless one of ``transformers`` is given, which attends to the whole window everywhere.
+    ``own_sentence`` False lets a landmark attend to the whole window in the last layer, as in the
+    papers. ``context`` is the numbers of a second vector, which a landmark gets from other last
+    layers (``context_layers``) that attend to the whole window, appended to its own; 0 for none.
+    ``others``: how else the last layer attends to other sentences: with a bias ``learned`` for each
+    head, or with ``half`` of the heads.
 
     Raises:
         ValueError: ``model_type`` is unknown, or the backbone does not support ``own_sentence``.

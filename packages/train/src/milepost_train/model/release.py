@@ -45,8 +45,6 @@ class Released:
     """The exported folder, and how close it is to torch.
 
     Attributes:
-        folder: the model folder.
-        manifest: its manifest.
         parity: one comparison for each graph.
         reranker: whether ``milepost train`` recorded a reranker, which has no ranking to fit.
         notes: guesses about the checkpoint and differences from it, as sentences for users.
