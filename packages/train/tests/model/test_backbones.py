@@ -37,7 +37,7 @@ def reference(kind: str, model: Any) -> Any:
     return other.eval()
 
 
-@pytest.mark.parametrize("length", [40, 59])  # ModernBERT's local layers work in blocks from 48
+@pytest.mark.parametrize("length", [40, 59])
 @pytest.mark.parametrize("kind", sorted(CONFIGS))
 def test_full_attention_equals_hugging_face(kind: str, length: int) -> None:
     """With full attention our states at every valid position are Hugging Face's."""
