@@ -253,13 +253,14 @@ steps = 1
 PROCESS = """
 import os, resource, sys
 from pathlib import Path
-from test_resume import at, lowered, loops, read_config, train
+from milepost_train import loop
+from test_resume import at, lowered, read_config, train
 
 def lower():
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     lowered(resource.RLIMIT_AS, pages * resource.getpagesize() + (8 << 20))()
 
-loops.draw = lambda folder: []
+loop.draw = lambda folder: []
 hungry, home, out = map(Path, sys.argv[1:])
 if not os.fork():  # imports take as long as all the rest
     try:

@@ -243,11 +243,11 @@ def read_config(
     if keep is not None and isinstance(table.setdefault("check", {}), dict):
         table["check"]["keep"] = True if keep == "all" else keep
     rest = {name: value for name, value in table.items() if name not in values}
-    read = tuple(_stage(each, place, number) for number, each in enumerate(stages, 1))
-    config = fill(Config, rest, place, file=file, stages=read, **values)
+    config = fill(Config, rest, place, file=file, stages=(), **values)
+    read = [_stage(each, place, number) for number, each in enumerate(stages, 1)]
     place.check()
     assert config is not None
-    return config
+    return dataclasses.replace(config, stages=tuple(each for each in read if each is not None))
 
 
 def _stage(table: dict[str, Any], top: Place, number: int) -> Stage | None:

@@ -20,20 +20,11 @@ from milepost_train.light.training import (
     token_vectors,
 )
 from milepost_train.model import LandmarkEncoder
-from milepost_train.model.light import MODEL_TYPE, Light
-from support.small_models import random_model
+from milepost_train.model.light import Light
+from support.small_models import LIGHT_CONFIG, random_model
 
 VOCABULARY, WIDTH, LANDMARK = 120, 24, 3
-CONFIG: dict[str, Any] = {
-    "model_type": MODEL_TYPE,
-    "vocab_size": VOCABULARY,
-    "table_width": 12,
-    "hidden_size": 16,
-    "intermediate_size": 16,
-    "num_hidden_layers": 1,
-    "reach": 2,
-    "max_position_embeddings": 512,
-}
+CONFIG = {**LIGHT_CONFIG, "vocab_size": VOCABULARY, "num_hidden_layers": 1}
 TEACHER = FakeEngine(WIDTH, VOCABULARY)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,23 +25,14 @@ from milepost_train.model import (
     open_checkpoint,
 )
 from milepost_train.model.checkpoint import cover
-from milepost_train.model.light import MODEL_TYPE, Light, RoundedLight, rounded
+from milepost_train.model.light import Light, RoundedLight, rounded
 from milepost_train.model.packed import with_rounded_table
 from milepost_train.model.parity import SAMPLE, compare
 from milepost_train.model.reading import Reading
 from milepost_train.model.torch_engine import TorchEngine
+from support.small_models import LIGHT_CONFIG as CONFIG
 from support.small_models import random_model, write_tokenizer
 
-CONFIG: dict[str, Any] = {
-    "model_type": MODEL_TYPE,
-    "vocab_size": 200,
-    "table_width": 12,
-    "hidden_size": 16,
-    "intermediate_size": 20,
-    "num_hidden_layers": 2,
-    "reach": 2,
-    "max_position_embeddings": 512,
-}
 LANDMARK = 3
 
 
