@@ -35,6 +35,18 @@ CONFIGS: dict[str, dict[str, Any]] = {
     },
 }
 
+LIGHT_CONFIG: dict[str, Any] = {
+    "model_type": "milepost_light",
+    "vocab_size": 200,
+    "table_width": 12,
+    "hidden_size": 16,
+    "intermediate_size": 20,
+    "num_hidden_layers": 2,
+    "reach": 2,
+    "max_position_embeddings": 512,
+}
+"""A light model, small."""
+
 
 def random_model(kind: str, *, own_sentence: bool = True, seed: int = 5) -> Any:
     """A ``LandmarkEncoder`` whose weights are random but large enough to make states differ."""

@@ -9,17 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost_train.batches import around, assemble, queries_of, windows_of  # noqa: E402
-from milepost_train.data import Text  # noqa: E402
+from milepost.engine.fake import FakeEngine
+from milepost.engine.tokenizer import Tokenizer
+from milepost.testing import fake_encoder
+from milepost_train.batches import around, assemble, queries_of, windows_of
+from milepost_train.data import Text
 
 BOS, LANDMARK = 101, 102
 
 
 def text(lengths: list[int], first: int = 1000) -> Text:
-    """A text whose token ids count upwards."""
     starts = np.cumsum([0, *lengths], dtype=np.int64)
     ids = np.arange(first, first + int(starts[-1]), dtype=np.int32)
     return Text("t", "task", ids, starts, [(n * 10, n * 10 + 10) for n in range(len(lengths))])
@@ -56,10 +55,6 @@ def test_nothing_opens_a_window() -> None:
 @pytest.mark.parametrize("bos_id", ["[CLS]", ""])
 def test_training_and_encoding_agree(bos_id: str) -> None:
     """A window has the same ids, sentence numbers and landmarks as the encoder gives its engine."""
-    from milepost.engine.fake import FakeEngine
-    from milepost.engine.tokenizer import Tokenizer
-    from milepost.testing import fake_encoder
-
     model = fake_encoder()
     model.tokenizer = Tokenizer(model.tokenizer._backend, bos_id, "[SEP]")
     seen = []

@@ -7,19 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.engine.tokenizer import Tokenizer  # noqa: E402
-from milepost.errors import InputError  # noqa: E402
-from milepost.windows.plan import WindowSize, plan  # noqa: E402
-from milepost_train.batches import Batch, windows_of  # noqa: E402
-from milepost_train.check import Check, landmarks_of, load_check, vectors_of  # noqa: E402
-from milepost_train.config import CheckSettings  # noqa: E402
-from milepost_train.data import Question, tokenize  # noqa: E402
-from support.small_models import random_model, write_tokenizer  # noqa: E402
-from support.tiny_runs import write_lines, write_task  # noqa: E402
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import InputError
+from milepost.windows.plan import WindowSize, plan
+from milepost_train.batches import Batch, windows_of
+from milepost_train.check import Check, landmarks_of, load_check, vectors_of
+from milepost_train.config import CheckSettings
+from milepost_train.data import Question, tokenize
+from support.small_models import random_model, write_tokenizer
+from support.tiny_runs import write_lines, write_task
 
 SHAPE = WindowSize(size=40, left=12, right=8, longest=20)
 
@@ -43,7 +41,6 @@ def by_ids(batch: Batch) -> Any:
 def test_every_landmark_comes_from_the_window_that_owns_it(
     tokenizer: Tokenizer, bos_id: int | None
 ) -> None:
-    """As computed one window at a time, whatever is read at once."""
     text = tokenize(tokenizer, "a", "t", "".join(f"The cat sat {n} times. " for n in range(90)))
     model = random_model("bert")
 
@@ -62,7 +59,6 @@ def test_every_landmark_comes_from_the_window_that_owns_it(
 
 
 def test_shares_written_out(tokenizer: Tokenizer) -> None:
-    """The best sentence first, cut where the budget ends; a mean a task."""
     words = "A cat sat. A dog sat. A bird ran!"
     text = tokenize(tokenizer, "a", "t", words)
     assert [words[a:b].strip() for a, b in text.spans] == [

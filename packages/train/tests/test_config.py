@@ -12,13 +12,11 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.errors import UnreadableFile  # noqa: E402
-from milepost_train.config import (  # noqa: E402
+from milepost.errors import UnreadableFile
+from milepost_train.config import (
     CheckSettings,
     Config,
+    DataSettings,
     Lora,
     Stage,
     Windows,
@@ -26,10 +24,9 @@ from milepost_train.config import (  # noqa: E402
     read_config,
     resolved,
 )
-from milepost_train.data_settings import DataSettings  # noqa: E402
-from milepost_train.stages import STAGES, MarkedStage, PairsStage  # noqa: E402
-from milepost_train.validation import WrongSettings  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
+from milepost_train.settings import WrongSettings
+from milepost_train.stages import STAGES, MarkedStage, PairsStage
+from support.tiny_runs import CHECK, write_run
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "train"
 ONE = '[[stage]]\nkind = "pairs"\nsteps = 3\n'
@@ -80,14 +77,10 @@ def test_paths_start_from_the_file_and_options_from_here(
         ("", {"stages": "[[stage]]\nsteps = 3\n"}, "[[stage]] 1: missing key 'kind'", "pairs, mer"),
         ("", {"stages": "[[stage]]\nkind = 'pears'\nsteps = 3\n"}, "unknown kind 'pe", "'pairs'"),
         ("", {"stages": "[[stage]]\nkind = 'pairs'\n"}, "1: missing key 'steps'", "a whole"),
-        ("", {"stages": ONE + "batsh = 3\n"}, "[[stage]] 1: unknown key 'batsh'", "one of"),
         ("", {"stages": ONE + "stepps = 3\n"}, "unknown key 'stepps'", "'steps'"),
         ("", {"stages": ONE + "warm_up = -1\n"}, "[[stage]] 1: warm_up is -1", "0 or more"),
-        ("", {"stages": ONE + "decay = -0.5\n"}, "[[stage]] 1: decay is -0.5", "0 or more"),
-        ("", {"stages": MARKED + "alpha = -1\n"}, "[[stage]] 1: alpha is -1", "0 or more"),
         ("", {"stages": MARKED + "rank_by = 'words'\n"},
          "[[stage]] 1: rank_by has no effect without rank", "add rank, or remove rank_by"),
-        ("", {"stages": ONE + "pairs = 1\n"}, "[[stage]] 1: pairs is 1", "2 or more"),
         ("", {"stages": ONE + "weight = 1\n"}, "[[stage]] 1: unknown key 'weight'", "one of"),
         ("", {"stages": "[[stage]]\nsteps = 3\nrate = 0\n[[stage.part]]\nkind = 'pairs'\n"},
          "[[stage]] 1: rate is 0", "above 0"),
@@ -96,10 +89,8 @@ def test_paths_start_from_the_file_and_options_from_here(
          "[[stage.part]] 1 of stage 1: unknown key 'steps'", "one of"),
         ("", {"stages": "[[stage]]\nsteps = 3\n[[stage.part]]\nkind = 'pairs'\nweight = 0\n"},
          "[[stage.part]] 1 of stage 1: weight is 0", "above 0"),
-        ("[check]\nsplit = 'test'\n", {}, "[check]: split is test", "dev"),
+        ("[check]\nsplit = 'test'\n", {}, "[check]: split is \"test\"", "dev"),
         ("[check]\nsplit = 'dve'\n", {}, "split is \"dve\"", "'dev'"),
-        ("[check]\nevery = 0\n", {}, "[check]: every is 0", "above 0"),
-        ("[lora]\ndropout = 1.0\n", {}, "[lora]: dropout is 1", "below 1"),
         ("", {"average": 1.0}, "average is 1", "below 1"),
         ("", {"on_collapse": "ignore"}, 'on_collapse is "ignore"', 'one of "warn", "stop"'),
     ],
@@ -181,7 +172,6 @@ def test_every_fault_of_a_file_is_reported(tmp_path: Path) -> None:
 
 
 def test_reading_a_configuration_imports_no_torch(tmp_path: Path) -> None:
-    """Neither a good one nor one with faults in the keys of its stages."""
     good, bad = write_run(tmp_path), tmp_path / "bad.toml"
     bad.write_text(EVERYTHING_WRONG)
     program = (
@@ -199,7 +189,6 @@ def test_reading_a_configuration_imports_no_torch(tmp_path: Path) -> None:
 
 
 def test_files_that_are_not_toml(tmp_path: Path) -> None:
-    """The line and the reason, or that there is no such file."""
     file = tmp_path / "run.toml"
     with pytest.raises(UnreadableFile, match=r"run.toml cannot be read: No such file"):
         read_config(file)
@@ -217,12 +206,10 @@ def test_all_data_is_known(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*.toml")), ids=lambda file: file.name)
 def test_examples_are_right(file: Path, tmp_path: Path) -> None:
-    """Each of them is read, and says all that it has to."""
     assert read_config(file, init="owner/name", out=tmp_path).stages
 
 
 def test_the_reranker_starts_from_weights_that_the_first_run_keeps() -> None:
-    """At a step that this run checks."""
     said = tomllib.loads((EXAMPLES / "reranker.toml").read_text(encoding="utf-8"))
     first = read_config(EXAMPLES / "landmark-minilm-first.toml", init="owner/name")
     folder, _, step = said["init"].rpartition("/checkpoint-")
@@ -267,7 +254,6 @@ def test_the_model_that_ships_is_two_runs_of_one_recipe(tmp_path: Path) -> None:
 
 
 def test_the_page_names_every_key() -> None:
-    """Of the file's top, its tables, and every kind of stage."""
     page = (EXAMPLES.parents[1] / "docs" / "training.md").read_text(encoding="utf-8")
     tables = (Config, Stage, CheckSettings, Lora, Windows, DataSettings, *STAGES.values())
     for table in tables:
@@ -277,7 +263,6 @@ def test_the_page_names_every_key() -> None:
 
 
 def test_steps_and_what_is_kept_from_the_command_line(tmp_path: Path) -> None:
-    """Steps need one stage to belong to."""
     file = write_run(tmp_path, CHECK, stages='[[stage]]\nkind = "pairs"\nsteps = 9\n')
     read = read_config(file, steps=3, keep="best")
     assert (read.stages[0].steps, read.check.keep) == (3, "best")

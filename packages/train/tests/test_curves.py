@@ -12,11 +12,8 @@ import pytest
 from milepost.errors import InputError, MissingExtra
 from milepost_train.curves import draw
 
-pytest.importorskip("matplotlib", reason="needs the train extra")
-
 
 def lines(count: int) -> list[dict[str, Any]]:
-    """A log with checks at every third line."""
     made = []
     for number in range(1, count + 1):
         line: dict[str, Any] = {"step": 50 * number, "stage": 1, "rate": 1e-4 / number}
@@ -40,7 +37,6 @@ def test_logs_of_any_length(count: int, tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A log, or matplotlib."""
     with pytest.raises(InputError, match="cannot be drawn: No such file"):
         draw(tmp_path)
     monkeypatch.setitem(sys.modules, "matplotlib", None)

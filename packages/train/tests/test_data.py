@@ -9,20 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.errors import InputError, UnreadableFile  # noqa: E402
-from milepost.testing import fake_encoder  # noqa: E402
-from milepost_train.data import held_out, tokenize, touched  # noqa: E402
-from milepost_train.loading import (  # noqa: E402
+from milepost.errors import InputError, UnreadableFile
+from milepost.testing import fake_encoder
+from milepost_train.data import held_out, tokenize, touched
+from milepost_train.loading import (
     Report,
     Texts,
+    load_negatives,
     load_pairs,
     load_task,
 )
-from milepost_train.loading_negatives import load_negatives  # noqa: E402
-from milepost_train.rows import existing  # noqa: E402
+from milepost_train.rows import existing
 
 TOKENIZER = fake_encoder().tokenizer
 TEXT = "One whale sings. Two ships pass by. None of them stops."
@@ -178,7 +175,6 @@ def test_wrong_lines_are_named(tmp_path: Path) -> None:
 
 
 def test_broken_files(tmp_path: Path) -> None:
-    """A file that is not there and one that is damaged are named."""
     with pytest.raises(UnreadableFile, match="questions"):
         load_task(tmp_path, Texts(TOKENIZER), Report())
     path = tmp_path / "pairs.jsonl"

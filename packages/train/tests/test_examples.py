@@ -5,15 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-pytest.importorskip("torch", reason="needs the train extra")
-
 from milepost_eval.tasks.own import read_own
 from milepost_train.config import read_config
 from milepost_train.run import train
 
-pytestmark = pytest.mark.torch
 ROOT = Path(__file__).parents[3]
 SMALL = ROOT / "examples" / "train" / "small.toml"
 

@@ -10,24 +10,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from tokenizers import Tokenizer
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.engine.folder import SHIPPED  # noqa: E402
-from milepost.errors import InputError, ModelError  # noqa: E402
-from milepost_train.batches import queries_of, windows_of  # noqa: E402
-from milepost_train.check import vectors_of  # noqa: E402
-from milepost_train.data import tokenize  # noqa: E402
-from milepost_train.landmark_teacher import LandmarkTeacher, is_ours  # noqa: E402
-from milepost_train.material import DataSettings, load_material  # noqa: E402
-from milepost_train.model import open_checkpoint  # noqa: E402
-from milepost_train.model.reading import Reading  # noqa: E402
-from milepost_train.objectives import build  # noqa: E402
-from milepost_train.stages import MarkedStage  # noqa: E402
-from support.small_material import Student  # noqa: E402
-from support.small_models import write_checkpoint  # noqa: E402
+from milepost.engine.folder import SHIPPED
+from milepost.errors import InputError, ModelError
+from milepost_train.batches import queries_of, windows_of
+from milepost_train.check import vectors_of
+from milepost_train.config import DataSettings
+from milepost_train.data import tokenize
+from milepost_train.landmark_teacher import LandmarkTeacher, is_ours
+from milepost_train.material import load_material
+from milepost_train.model import open_checkpoint
+from milepost_train.model.reading import Reading
+from milepost_train.objectives import build
+from milepost_train.stages import MarkedStage
+from support.small_material import Student
+from support.small_models import write_checkpoint
 
 LIGHT = SHIPPED / "landmark-light"
 READING = Reading(bos_token="[CLS]", landmark="[SEP]")
@@ -85,7 +84,6 @@ def test_a_long_sentence_is_the_mean_of_its_pieces(teacher: Any) -> None:
 
 
 def test_questions_are_one_sentence(folder: Path, teacher: Any) -> None:
-    """A question is read as the search reads it."""
     ids = teacher.encoder.tokenizer.encode(["where sat it"])[0].ids
     model = open_checkpoint(folder).model
     with torch.no_grad():
@@ -112,7 +110,6 @@ def test_what_its_vectors_hang_on(folder: Path, teacher: Any, tmp_path: Path) ->
 
 @pytest.fixture
 def data(tmp_path: Path) -> DataSettings:
-    """One document, one question."""
     task = tmp_path / "cats.jsonl"
     rows = [
         {"id": "a", "text": TEXT},
@@ -129,7 +126,6 @@ def material_of(data: DataSettings, folder: Path, **changes: Any) -> Any:
 
 
 def test_a_run_is_taught_by_a_checkpoint(data: DataSettings, folder: Path) -> None:
-    """Of the student's width: its vectors are targets."""
     material = material_of(data, folder, teacher=folder)
     parts = build(MarkedStage(**SMALL, rank=0.5), material).step(Student(), Random(1))
     assert {"distance", "rank"} <= set(parts)

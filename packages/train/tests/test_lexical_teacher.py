@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.errors import InputError  # noqa: E402
-from milepost_train.check import vectors_of  # noqa: E402
-from milepost_train.lexical_teacher import LexicalTeacher  # noqa: E402
-from milepost_train.objectives import build  # noqa: E402
-from milepost_train.stages import MarkedStage  # noqa: E402
-from support.small_material import Student, small_material  # noqa: E402
+from milepost.errors import InputError
+from milepost_train.check import vectors_of
+from milepost_train.lexical_teacher import LexicalTeacher
+from milepost_train.objectives import build
+from milepost_train.stages import MarkedStage
+from support.small_material import Student, small_material
 
 SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30), "distil": 0}
 
@@ -50,8 +49,6 @@ def longhand(texts: list[Any], question: str, number: int, sentence: int) -> flo
 
 def asked_in_words(material: Any) -> Any:
     """The questions of the material, each in the words of its evidence and one that nobody says."""
-    from dataclasses import replace
-
     material.questions = [
         replace(q, words=" ".join(said_of(material.texts[q.text])[q.evidence[0]]) + " unheard")
         for q in material.questions
@@ -77,8 +74,6 @@ def test_scores_are_bm25_with_its_kernels() -> None:
 
 def test_the_ranking_of_a_step_by_hand() -> None:
     """``sum t (log t - log p)`` over the candidates; a question without any known word is none."""
-    from dataclasses import replace
-
     material = asked_in_words(small_material())
     asked, _ = build(MarkedStage(**SMALL), material).draw(Random(3))
     silent = asked[1]

@@ -8,31 +8,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.errors import MilepostError  # noqa: E402
-from milepost_train import loop as loops  # noqa: E402
-from milepost_train.config import Part, Stage, read_config  # noqa: E402
-from milepost_train.loop import Event, memory  # noqa: E402
-from milepost_train.model import open_checkpoint  # noqa: E402
-from milepost_train.run import train  # noqa: E402
-from milepost_train.run_folder import RunFolder  # noqa: E402
-from milepost_train.schedule import Average, adam_of, rate_at  # noqa: E402
-from milepost_train.stages import PairsStage  # noqa: E402
-from milepost_train.whole_files import RunInterrupted  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
+from milepost.errors import MilepostError
+from milepost_train import loop as loops
+from milepost_train.config import Part, Stage, read_config
+from milepost_train.loop import Event, memory
+from milepost_train.model import open_checkpoint
+from milepost_train.run import train
+from milepost_train.run_folder import RunFolder, RunInterrupted
+from milepost_train.schedule import Average, adam_of, rate_at
+from milepost_train.stages import PairsStage
+from support.tiny_runs import CHECK, write_run
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-3\nwarm_up = 0\nsteps = {}\n'
-
-
-@pytest.fixture(autouse=True)
-def no_curves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawing takes longer than the training here, and has tests of its own."""
-    monkeypatch.setattr(loops, "draw", lambda folder: [])
 
 
 def stage_of(**changes: Any) -> Stage:
@@ -40,7 +31,6 @@ def stage_of(**changes: Any) -> Stage:
 
 
 def test_the_rate_written_out() -> None:
-    """Up in a line, down by half a cosine to the floor's share."""
     stage = stage_of(steps=12, rate=2.0, warm_up=2, floor=0.1)
     done = [0.0, 0.5]
     expected = [1.0, 2.0, 0.2 + 1.8 * 0.5 * (1 + math.cos(math.pi * done[0])), 1.1]
@@ -116,7 +106,6 @@ def test_stages_are_runs_one_after_the_other(tmp_path: Path) -> None:
 
 
 def test_gradients_of_several_batches_are_averaged(tmp_path: Path) -> None:
-    """The same batch again and again gives the step of that batch once."""
     # All twelve pairs are in every batch, in one order or another.
     text = ONE.format(1).replace("pairs = 4", "pairs = 12")
     train(read_config(write_run(tmp_path, stages=text), out=tmp_path / "one"))
@@ -153,7 +142,6 @@ def test_the_log_and_what_is_told(tmp_path: Path) -> None:
 
 
 def test_bad_lines_are_told(tmp_path: Path) -> None:
-    """With file and line, the first of them; and all are counted."""
     file = write_run(tmp_path, stages=ONE.format(1))
     with (tmp_path / "pairs.jsonl").open("a") as pairs:
         pairs.write('{"query": "a cat"}\n' * 25)

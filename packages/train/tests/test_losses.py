@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost_train.losses import (  # noqa: E402
+from milepost.windows.document_vector import document_vector
+from milepost_train.losses import (
     any_against_negatives,
     away_from,
     each_against_negatives,
-    info_nce,
     means_of,
+    similarities,
 )
 
 T = 0.05
@@ -62,7 +61,6 @@ LOSSES = [(each_against_negatives, longhand_each), (any_against_negatives, longh
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_contrast_is_its_formula(loss: object, longhand: object, seed: int) -> None:
-    """The fast form equals the sum written out."""
     scores, positive, negative = batch(seed)
     wanted = longhand(scores.tolist(), positive.tolist(), negative.tolist())
     assert float(loss(scores, positive, negative, T)) == pytest.approx(wanted, rel=1e-9)
@@ -70,7 +68,6 @@ def test_contrast_is_its_formula(loss: object, longhand: object, seed: int) -> N
 
 @pytest.mark.parametrize(("loss", "longhand"), LOSSES)
 def test_contrast_has_the_right_gradient(loss: object, longhand: object) -> None:
-    """Its gradient is that of small differences of the longhand formula."""
     scores, positive, negative = batch(3)
     scores.requires_grad_()
     loss(scores, positive, negative, T).backward()
@@ -97,7 +94,6 @@ def test_worked_numbers() -> None:
 
 
 def test_positives_do_not_compete() -> None:
-    """Evidence of many sentences that all win costs nothing."""
     scores = torch.tensor([[1.0, 1.0, 1.0, -1.0]])
     positive = torch.tensor([[True, True, True, False]])
     assert float(each_against_negatives(scores, positive, ~positive, T)) < 1e-6
@@ -119,7 +115,6 @@ def test_questions_without_positives_are_left_out(loss: object) -> None:
 
 @pytest.mark.parametrize("loss", [each_against_negatives, any_against_negatives])
 def test_a_batch_without_positives_costs_nothing(loss: object) -> None:
-    """No row to learn from: zero, and a gradient of zeros."""
     scores, positive, negative = batch(5)
     scores.requires_grad_()
     value = loss(scores, torch.zeros_like(positive), negative, T)
@@ -141,43 +136,11 @@ def test_only_differences_and_not_the_order_count(loss: object, seed: int, shift
     assert loss(*moved, T).item() == pytest.approx(value, rel=1e-9, abs=1e-9)
 
 
-def longhand_info_nce(queries: list, documents: list, ignored: list) -> float:
-    """Mean of -log( exp(s_qq / t) / Σ_n exp(s_qn / t) ), what is ignored left out of the sum."""
-    total = 0.0
-    for number, query in enumerate(queries):
-        scores = [sum(a * b for a, b in zip(query, d, strict=True)) for d in documents]
-        sizes = [math.exp(s / T) for s in scores]
-        whole = sum(e for n, e in enumerate(sizes) if not ignored[number][n])
-        total -= math.log(sizes[number] / whole)
-    return total / len(queries)
-
-
 def vectors(seed: int, rows: int) -> object:
-    """Unit vectors of eight numbers."""
     random = torch.Generator().manual_seed(seed)
     return torch.nn.functional.normalize(
         torch.randn(rows, 8, generator=random, dtype=torch.float64), dim=-1
     )
-
-
-@settings(max_examples=20, deadline=None)
-@given(seed=st.integers(0, 10_000))
-def test_info_nce_is_its_formula(seed: int) -> None:
-    """Own document against those of others, hard negatives after them; duplicates left out."""
-    queries, documents = vectors(seed, 4), vectors(seed + 1, 7)
-    ignored = torch.rand(4, 7, generator=torch.Generator().manual_seed(seed)) < 0.2
-    ignored &= ~torch.eye(4, 7, dtype=torch.bool)
-    wanted = longhand_info_nce(queries.tolist(), documents.tolist(), ignored.tolist())
-    assert info_nce(queries, documents, T, ignored=ignored).item() == pytest.approx(wanted)
-
-
-def test_info_nce_takes_several_positives() -> None:
-    """With a matrix of positives it is the contrast of each of them."""
-    queries, documents = vectors(3, 3), vectors(4, 5)
-    positive = torch.tensor([[1, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 0, 0, 0]]).bool()
-    wanted = each_against_negatives(queries @ documents.T, positive, ~positive, T)
-    value = info_nce(queries, documents, T, positive=positive)
-    assert value.item() == pytest.approx(wanted.item())
 
 
 def test_gradients_stand_up_to_gradcheck() -> None:
@@ -189,7 +152,7 @@ def test_gradients_stand_up_to_gradcheck() -> None:
     check = torch.autograd.gradcheck
     assert check(lambda s: each_against_negatives(s, positive, negative, 0.2), (scores,))
     assert check(lambda s: any_against_negatives(s, positive, negative, 0.2), (scores,))
-    assert check(lambda q, d: info_nce(q, d, 0.2), (queries, documents))
+    assert check(similarities, (queries, documents))
     assert check(lambda d: means_of(d, owner, 4), (documents,))
     assert check(lambda q: away_from(q, documents[:4].detach()), (queries,))
 
@@ -197,9 +160,10 @@ def test_gradients_stand_up_to_gradcheck() -> None:
 def test_losses_count_in_float32_under_autocast() -> None:
     """Vectors in bfloat16, inside a region that would turn products to bfloat16: exact scores."""
     queries, documents = (vectors(n, 64).to(torch.bfloat16) for n in (7, 8))
-    exact = info_nce(queries.double(), documents.double(), 0.02).item()
+    own = torch.eye(64, dtype=torch.bool)
+    exact = each_against_negatives(queries.double() @ documents.double().T, own, ~own, 0.02).item()
     with torch.autocast("cpu", torch.bfloat16):
-        value = info_nce(queries, documents, 0.02)
+        value = each_against_negatives(similarities(queries, documents), own, ~own, 0.02)
         coarse = torch.nn.functional.cross_entropy(queries @ documents.T / 0.02, torch.arange(64))
     assert value.dtype == torch.float32
     assert value.item() == pytest.approx(exact, rel=1e-6)
@@ -220,7 +184,6 @@ def test_a_question_without_negatives_costs_nothing() -> None:
 
 
 def test_extreme_scores_stay_finite() -> None:
-    """Scores a hundred temperatures apart overflow nothing."""
     scores = torch.tensor([[-5.0, 5.0]], requires_grad=True)
     positive = torch.tensor([[True, False]])
     for loss in (each_against_negatives, any_against_negatives):
@@ -240,8 +203,6 @@ def test_distance_is_one_minus_the_cosine() -> None:
 
 def test_means_are_those_of_the_reference() -> None:
     """Document vectors in training are the ones that the encoder's pooling gives."""
-    from milepost.windows.document_vector import document_vector
-
     random = torch.Generator().manual_seed(1)
     rows = torch.nn.functional.normalize(torch.randn(9, 6, generator=random), dim=-1)
     owner = torch.tensor([0, 2, 0, 1, 2, 2, 0, 1, 2])

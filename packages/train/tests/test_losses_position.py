@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost_train.losses import (  # noqa: E402
+from milepost_train.losses import (
     back_from_boundary,
     distances_of,
     position_aware,
@@ -80,7 +78,6 @@ def test_outside_the_weight_works() -> None:
 
 
 def test_what_it_asks_for() -> None:
-    """At its best, a sentence further off scores alpha less."""
     scores = torch.zeros(1, 5, dtype=torch.float64, requires_grad=True)
     back = torch.tensor([BACK])
     optimizer = torch.optim.LBFGS([scores], max_iter=200, tolerance_grad=1e-12)
@@ -119,7 +116,6 @@ def test_it_is_its_formula(seed: int, alpha: float) -> None:
 
 
 def test_the_gradient_is_right() -> None:
-    """Gradients are those of small differences."""
     scores, back, negative = batch(3)
     scores.requires_grad_()
     assert torch.autograd.gradcheck(
@@ -155,7 +151,6 @@ def test_extreme_scores_stay_finite() -> None:
 
 
 def test_a_batch_without_evidence_costs_nothing() -> None:
-    """No row to learn from: zero, and a gradient of zeros."""
     scores = torch.rand(2, 3, requires_grad=True)
     back = torch.full((2, 3), -1)
     value = position_aware(scores, back, back < 0, 0.05, ALPHA)

@@ -10,14 +10,11 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.errors import InputError, ModelError  # noqa: E402
-from milepost_train.data_settings import DataSettings  # noqa: E402
-from milepost_train.material import load_material  # noqa: E402
-from milepost_train.model.reading import Reading  # noqa: E402
-from support.small_models import write_checkpoint, write_tokenizer  # noqa: E402
+from milepost.errors import InputError, ModelError
+from milepost_train.config import DataSettings
+from milepost_train.material import load_material
+from milepost_train.model.reading import Reading
+from support.small_models import write_checkpoint, write_tokenizer
 
 READING = Reading(bos_token="[CLS]", landmark="[SEP]")
 TEXT = "The cat\n\nThe cat sat on the mat. The dog sat by the tree. A bird sat on the house."
@@ -35,7 +32,6 @@ def tokenizer(tmp_path: Path) -> Any:
 
 @pytest.fixture
 def data(tmp_path: Path) -> DataSettings:
-    """A file of each kind."""
     task = write(
         tmp_path / "cats.jsonl",
         [
@@ -64,7 +60,6 @@ def data(tmp_path: Path) -> DataSettings:
 
 
 def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
-    """Questions, pairs and mined negatives; what is wrong is named."""
     told: list[tuple[str, int, int]] = []
     material = load_material(data, tokenizer, READING, progress=lambda *each: told.append(each))
     assert [text.name for text in material.texts] == ["a"]
@@ -112,7 +107,6 @@ def test_without_a_teacher_words_say_what_is_hard(tmp_path: Path, tokenizer: Any
 
 
 def test_nothing_opens_a_window(data: DataSettings, tokenizer: Any) -> None:
-    """A reading without a BOS token gives a material without one."""
     material = load_material(data, tokenizer, replace(READING, bos_token=""), causal=True)
     assert material.bos_id is None
     assert material.causal
@@ -129,25 +123,9 @@ def test_a_landmark_in_the_text_is_text(tmp_path: Path, tokenizer: Any) -> None:
 
 
 def test_nothing_to_train_on(tmp_path: Path, tokenizer: Any) -> None:
-    """It says what was read, and what was wrong with it."""
     path = write(tmp_path / "pairs.jsonl", [{"query": "a"}])
     with pytest.raises(InputError, match=r"nothing that can be trained on: .*line 1: no 'passage'"):
         load_material(DataSettings(pairs=(path,)), tokenizer, READING)
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"tasks": ()}, "has no tasks or pairs"),
-        ({"hold_out": 1.0}, "hold_out is 1"),
-        ({"longest": 2}, "longest is 2;.*4 or more"),
-        ({"passage": 3}, "passage is 3;.*4 or more"),
-    ],
-)
-def test_settings_that_cannot_be(changes: dict[str, Any], words: str) -> None:
-    """Each is refused in a line that says what it should be."""
-    with pytest.raises(InputError, match=words):
-        DataSettings(**{"tasks": (Path("a"),), **changes})
 
 
 def test_with_a_teacher(data: DataSettings, tokenizer: Any, tmp_path: Path) -> None:

@@ -50,7 +50,6 @@ def words(text):
 
 
 def test_each_reason_by_hand():
-    """One candidate for each reason, with the default limits."""
     evidence = Evidence(0.6, [words("The queen of the hive lays all the eggs.")])
     good = "Drones leave the hive in early summer."
 
@@ -106,7 +105,6 @@ def test_rankings_take_turns():
      {"document": 0, "collection": 0}],
 )  # fmt: skip
 def test_limits_that_make_no_sense(limits):
-    """Limits that let nothing or everything pass are refused."""
     with pytest.raises(InputError):
         Limits(**limits)
 
@@ -149,7 +147,6 @@ def test_words_in_blocks_score_as_in_one_piece(sizes, size, picks):
 
 
 def files(folder, documents, questions):
-    """Both files, the documents gzipped."""
     texts, asked = folder / "documents.jsonl.gz", folder / "questions.jsonl"
     lines = "".join(json.dumps(each) + "\n" for each in documents)
     texts.write_bytes(gzip.compress(lines.encode(), mtime=0))  # the time would change its digest
@@ -214,7 +211,6 @@ def test_scores_are_those_of_the_encoder(tmp_path):
 
 
 def test_only_the_own_document(tmp_path):
-    """With no negatives of the collection, no other document is read."""
     out = tmp_path / "out.jsonl"
     mine(*files(tmp_path, DOCUMENTS, [question()]), out, ENCODER, Limits(collection=0))
     assert {n["document"] for n in rows(out)[0]["negatives"]} == {"bees"}
@@ -284,32 +280,6 @@ def test_wrong_lines_are_named_and_the_others_mined(tmp_path):
     assert any("line 2: no document 'beez'" in each for each in said)
 
 
-def test_lines_of_another_kind_are_named_and_the_others_mined(tmp_path):
-    """A misspelt key, a question among documents, not JSON: in two files and in one."""
-    misspelt = {"id": "q2", "document": "bees", "qestion": "What is laid?", "spans": [[0, 40]]}
-    texts, questions = files(
-        tmp_path, [*DOCUMENTS, question("x")], [question(), misspelt, {"id": "d", "text": SHIPS}]
-    )
-    with questions.open("a") as file:
-        file.write('{"id": \n')
-    mined = mine(texts, questions, tmp_path / "out.jsonl", ENCODER)
-    assert mined.counts["questions"] == 1
-    assert [str(error).partition(";")[0] for error in mined.bad] == [
-        f"{questions}, line 2: no 'question'",
-        f"{questions}, line 3: no 'question'",
-        f"{questions}, line 4: not JSON: Expecting value at character 7",
-        f"{texts}, line 3: a 'question' among documents",
-    ]
-    both = tmp_path / "both.jsonl"
-    both.write_text("\n".join([*map(json.dumps, [*DOCUMENTS, question(), misspelt]), "[1]"]))
-    mined = mine(both, both, tmp_path / "out2.jsonl", ENCODER)
-    assert mined.counts["questions"] == 1
-    assert [str(error).partition(";")[0] for error in mined.bad] == [
-        f"{both}, line 4: no 'text' or 'question'",
-        f"{both}, line 5: [1] is not a JSON object",
-    ]
-
-
 def test_a_file_without_questions(tmp_path):
     """Nothing to mine for is an error, which names wrong lines that may be why."""
     given = files(tmp_path, DOCUMENTS, [question(split="dev")])
@@ -347,23 +317,13 @@ def test_a_stopped_run_goes_on(tmp_path):
 
 @pytest.mark.parametrize("at_once", [1, 3, 100])
 def test_blocks_of_questions_change_nothing(tmp_path, at_once):
-    """How many questions are mined at once is a matter of memory only."""
     given = files(tmp_path, DOCUMENTS, many())
     mine(*given, tmp_path / "a.jsonl", ENCODER, at_once=2)
     mine(*given, tmp_path / "b.jsonl", ENCODER, at_once=at_once)
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
 
 
-def test_changed_data_is_not_continued(tmp_path):
-    """A second run with other questions refuses the file of the first."""
-    out = tmp_path / "out.jsonl"
-    mine(*files(tmp_path, DOCUMENTS, [question()]), out, ENCODER)
-    with pytest.raises(InputError, match="was made with questions"):
-        mine(*files(tmp_path, DOCUMENTS, many()), out, ENCODER)
-
-
 def test_one_file_may_hold_both(tmp_path):
-    """A task of one's own is both the documents and the questions."""
     path = tmp_path / "task.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in [*DOCUMENTS, question()]))
     out = tmp_path / "out.jsonl"

@@ -8,15 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import torch.nn.functional as F
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-import torch.nn.functional as F  # noqa: E402
-
-from milepost_train.objectives import build  # noqa: E402
-from milepost_train.stages import MarkedStage  # noqa: E402
-from support.small_material import small_material, small_teacher  # noqa: E402
+from milepost_train.objectives import build
+from milepost_train.stages import MarkedStage
+from support.small_material import small_material, small_teacher
 
 SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30)}
 

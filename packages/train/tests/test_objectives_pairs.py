@@ -9,18 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import torch.nn.functional as F
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-import torch.nn.functional as F  # noqa: E402
-
-from milepost.errors import InputError  # noqa: E402
-from milepost_train.batches import assemble, queries_of, windows_of  # noqa: E402
-from milepost_train.check import vectors_of  # noqa: E402
-from milepost_train.objectives import build  # noqa: E402
-from milepost_train.stages import PairsStage  # noqa: E402
-from support.small_material import BOS, LANDMARK, Student, small_material  # noqa: E402
+from milepost_train.batches import assemble, queries_of, windows_of
+from milepost_train.check import vectors_of
+from milepost_train.objectives import build
+from milepost_train.stages import PairsStage
+from support.small_material import BOS, LANDMARK, Student, small_material
 
 
 def any_wins(scores: Any, right: list[list[bool]]) -> Any:
@@ -89,22 +85,6 @@ def test_both_units_are_drawn() -> None:
     assert all(count in (1, own) for count, own in several)
 
 
-@pytest.mark.parametrize("landmarks", ["passage", "sentences", "both"])
-def test_in_chunks_it_is_the_same(landmarks: str) -> None:
-    """The gradient cache changes neither loss nor gradients."""
-    found = []
-    for chunk in (0, 3):
-        student = Student()
-        stage = PairsStage(pairs=10, landmarks=landmarks, chunk=chunk, dimensions=(8, 32))
-        parts = build(stage, small_material()).step(student, Random(4))
-        found.append((parts, student.gradients(), max(len(b.ids) for b in student.seen)))
-    (whole, gradient, rows), (parts, cached, most) = found
-    assert parts["loss"] == pytest.approx(whole["loss"], abs=1e-5)
-    assert parts["floor"] == whole["floor"]
-    assert torch.allclose(cached, gradient, atol=1e-4)
-    assert (rows, most) == (10, 3)
-
-
 def test_passages_that_are_the_same() -> None:
     """A passage that stands there twice is right for both queries, and so is a query's second."""
     material = small_material()
@@ -133,23 +113,3 @@ def test_hard_negatives_are_candidates() -> None:
     assert len(student.seen[1].ids) == 20
     # Its passage stands there twice for each query: once as its own, once as its "negative".
     assert parts["floor"] == pytest.approx(math.log(20 / 2), abs=1e-6)
-
-
-def test_it_learns() -> None:
-    """Thirty steps on the same examples: what has to win wins."""
-    losses = Student().learn(build(PairsStage(pairs=8), small_material()))
-    assert losses[-1] < 0.5 * losses[0]
-
-
-def test_refused() -> None:
-    """A material without pairs, and settings that cannot be."""
-    with pytest.raises(InputError, match="no pairs"):
-        build(PairsStage(), small_material(pairs=[]))
-    for changes, words in (
-        ({"pairs": 1}, "pairs is 1"),
-        ({"landmarks": "sentence"}, "'sentences'"),
-        ({"chunk": -1}, "chunk is -1;.*0 or more"),
-        ({"negatives": -1}, "negatives is -1"),
-    ):
-        with pytest.raises(InputError, match=words):
-            PairsStage(**changes)

@@ -7,30 +7,19 @@ from dataclasses import replace
 
 import pytest
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.engine.tokenizer import Tokenizer  # noqa: E402
-from milepost.errors import InputError  # noqa: E402
-from milepost.windows.plan import WindowSize  # noqa: E402
-from milepost_train import loop as loops  # noqa: E402
-from milepost_train.check import load_check  # noqa: E402
-from milepost_train.config import CheckSettings, read_config, resolved  # noqa: E402
-from milepost_train.material import load_material  # noqa: E402
-from milepost_train.model import open_checkpoint  # noqa: E402
-from milepost_train.model.special import load_tokenizer  # noqa: E402
-from milepost_train.run import opened, train  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
+from milepost.engine.tokenizer import Tokenizer
+from milepost.errors import InputError
+from milepost.windows.plan import WindowSize
+from milepost_train.check import load_check
+from milepost_train.config import CheckSettings, read_config
+from milepost_train.material import load_material
+from milepost_train.model import open_checkpoint
+from milepost_train.model.special import load_tokenizer
+from milepost_train.run import opened, train
+from support.tiny_runs import CHECK, write_run
 
 PREFIX = "word7 word8: "
 STAGE = '\n[[stage]]\nkind = "marked"\ndistil = 0\nsteps = 2\n'
-
-
-@pytest.fixture(autouse=True)
-def no_curves(monkeypatch, tmp_path):
-    """Drawing takes longer than the training here, and has tests of its own."""
-    monkeypatch.setattr(loops, "draw", lambda folder: [])
-    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
 
 
 def test_every_question_has_it_and_no_sentence(tmp_path):
@@ -77,14 +66,7 @@ def test_the_checkpoint_keeps_it(tmp_path):
         assert opened(read_config(file)).reading.query_prefix == wanted
 
 
-def test_no_prefix_is_another_setting_than_an_empty_one(tmp_path):
-    """None takes that of the checkpoint, and an empty one takes it away."""
-    assert resolved(read_config(write_run(tmp_path)))["query_prefix"] is None
-    assert resolved(read_config(write_run(tmp_path, query_prefix="")))["query_prefix"] == ""
-
-
 def test_a_prefix_without_room_for_a_question(tmp_path):
-    """It may take half of what is read of a question."""
     windows = "\n[windows]\nsize = 64\nlongest = 20\n"
     fits = write_run(tmp_path, windows, query_prefix="cat " * 10)
     assert opened(read_config(fits)).reading.query_prefix

@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import load_file
 
-pytestmark = [pytest.mark.torch, pytest.mark.xdist_group("processes")]
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("accelerate", reason="needs the train extra")
+from milepost.errors import InputError, MilepostError
+from milepost_train.processes import Processes, joined
+from support.cli_process import environment
+from support.tiny_runs import CHECK, MERGED, write_run
 
-from safetensors.torch import load_file  # noqa: E402
+pytestmark = pytest.mark.xdist_group("processes")
 
-from milepost.errors import InputError, MilepostError  # noqa: E402
-from milepost_train.processes import Processes, joined  # noqa: E402
-from support.cli_process import environment  # noqa: E402
-from support.tiny_runs import CHECK, MERGED, write_run  # noqa: E402
 
 STAGES = (
     MERGED
@@ -70,14 +69,12 @@ def started(config: Path, out: Path, count: int, *options: str) -> Iterator[subp
 
 
 def launched(config: Path, out: Path, count: int, *options: str) -> tuple[int, str, str]:
-    """Its exit code and what it wrote."""
     with started(config, out, count, *options) as process:
         written, said = process.communicate(timeout=400)
         return process.returncode, written, said
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
-    """The log of a run."""
     return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
 
 
@@ -150,8 +147,6 @@ def test_killed_they_resume_together(home: Path, tmp_path: Path) -> None:
 
 
 def test_different_batches_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before vectors are mixed that do not belong together."""
-
     def gather(found: list[Any], own: Any) -> None:
         for place in found:
             place.copy_(own)
@@ -163,7 +158,6 @@ def test_different_batches_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_more_processes_than_devices(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says how many there can be; alone, nothing is joined."""
     with joined(torch.device("cpu")) as alone:
         assert (alone.first, alone.count, alone.any(True), alone.each(3)) == (True, 1, True, [3])
     monkeypatch.setenv("WORLD_SIZE", "2")

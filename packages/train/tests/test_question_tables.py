@@ -7,20 +7,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pytest
+from click.testing import CliRunner
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-datasets = pytest.importorskip("datasets", reason="needs the train extra")
-
-from click.testing import CliRunner  # noqa: E402
-
-from milepost.cli.program import program  # noqa: E402
-from milepost.errors import InputError, UnreadableFile  # noqa: E402
-from milepost.testing import fake_encoder  # noqa: E402
-from milepost_eval.tasks import load  # noqa: E402
-from milepost_train.loading import Report, Texts, load_task, task_files  # noqa: E402
-from support.tiny_runs import CHECK, MERGED, write_lines, write_run  # noqa: E402
+from milepost.cli.program import program
+from milepost.errors import InputError, UnreadableFile
+from milepost.testing import fake_encoder
+from milepost_eval.tasks import load
+from milepost_train.loading import Report, Texts, load_task, task_files
+from support.tiny_runs import CHECK, MERGED, write_lines, write_run
 
 TEXT = "One whale sings. Two ships pass by. None of them stops."
 DOCUMENTS: list[dict[str, Any]] = [
@@ -81,35 +77,7 @@ def test_the_same_questions_in_every_form(tmp_path: Path, form: str) -> None:
     assert [(q.name, q.document, q.spans) for q in asked.questions] == [("3", "b", ((45, 54),))]
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_wrong_rows_are_named_and_counted(tmp_path: Path, form: str) -> None:
-    """By file and row, with the words that a wrong line of JSON gets; the others are read."""
-    wrong = [
-        {"id": "4", "document": "a", "question": "who?", "spans": [[4, 900]], "split": "train"},
-        {"id": "5", "document": "c", "question": "who?", "spans": [[0, 3]], "split": "train"},
-        {"id": "6", "document": "a", "question": "?", "spans": [[0, 3]], "split": "train"},
-        {"id": "7", "document": "a", "question": "why?", "spans": None, "split": "train"},
-        {"id": "8", "document": "a", "question": "how?", "spans": [[0, 3]], "split": "trian"},
-    ]
-    path = write(tmp_path, form, ("documents", DOCUMENTS), ("questions", [*QUESTIONS, *wrong]))
-    report = Report()
-    found = load_task(path, Texts(fake_encoder().tokenizer), report)
-    assert [question.name for question in found] == ["1", "2"]
-    said = "\n".join(error.problem for error in report.bad)
-    for reason in (
-        "span 4–900 is outside document 'a'",
-        "no document 'c'",
-        "the question '?' has neither letter nor digit",
-        "'spans' is null, not a list of spans",
-        "unknown split 'trian'",
-    ):
-        assert reason in said
-    assert said.count(", line ") == len(report.bad) == 5
-    assert any("5 bad lines" in line for line in report.lines())
-
-
 def test_cells_of_other_types_are_shown(tmp_path: Path) -> None:
-    """A date is no question, and no error of the program."""
     rows = [{"id": "a", "text": datetime.date(2026, 11, 23)}]
     table(rows).to_parquet(str(tmp_path / "own.parquet"))
     with pytest.raises(InputError, match="line 1: 'text' is \"2026-11-23\", not a string"):
@@ -117,7 +85,6 @@ def test_cells_of_other_types_are_shown(tmp_path: Path) -> None:
 
 
 def test_damaged_tables(tmp_path: Path) -> None:
-    """One line that names the file or folder."""
     file = tmp_path / "own.parquet"
     file.write_bytes(b"PAR1 and then nothing")
     texts = Texts(fake_encoder().tokenizer)
@@ -141,7 +108,6 @@ def test_a_folder_of_other_files_is_no_table(tmp_path: Path) -> None:
 
 
 def test_a_run_learns_and_is_checked_on_tables(tmp_path: Path) -> None:
-    """`milepost train` with Parquet in [data] and in [check]."""
     run = write_run(tmp_path, CHECK, stages=MERGED)
     for path in tmp_path.rglob("*.jsonl"):
         rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]

@@ -42,7 +42,6 @@ def folder(tmp_path: Path) -> Path:
 
 
 def record(folder: Path, **changes: Any) -> dict[str, Any]:
-    """The record of a run, as it is read again."""
     given = {
         "config": "rate = 0.1\n",
         "settings": SETTINGS,
@@ -84,7 +83,6 @@ def test_the_same_run_does_not_differ(folder: Path) -> None:
 
 
 def test_changed_settings_are_named(folder: Path) -> None:
-    """Values of stages and new keys, each with what it was."""
     changed = {**SETTINGS, "stage": ({"kind": "marked", "steps": 12, "own": True},), "rate": 0.2}
     said = differences(record(folder), record(folder, settings=changed, seeds={"run": 2}))
     assert said == [
@@ -99,7 +97,6 @@ def test_changed_settings_are_named(folder: Path) -> None:
 
 
 def test_changed_files_are_named(folder: Path) -> None:
-    """One byte, a new file, a file that is gone."""
     before = record(folder)
     (folder / "pairs.jsonl").write_text("x")
     (folder / "init" / "model.safetensors").write_text("Weights")
@@ -114,7 +111,6 @@ def test_changed_files_are_named(folder: Path) -> None:
 
 
 def test_surroundings_are_compared_where_they_are_asked_for(folder: Path) -> None:
-    """Other versions or machines do not make it another run."""
     before = record(folder)
     before["versions"]["numpy"] = "0.1"
     before["machine"]["device"] = "cuda"
@@ -129,7 +125,6 @@ def test_surroundings_are_compared_where_they_are_asked_for(folder: Path) -> Non
 
 
 def test_a_file_that_is_not_there(folder: Path) -> None:
-    """It is named in one line."""
     with pytest.raises(UnreadableFile, match=r"gone\.jsonl cannot be read: No such file"):
         record(folder, data=[folder / "gone.jsonl"])
 

@@ -16,34 +16,21 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-from milepost.errors import InputError, MilepostError, ModelError  # noqa: E402
-from milepost_train import loop as loops  # noqa: E402
-from milepost_train.config import read_config  # noqa: E402
-from milepost_train.loop import Event  # noqa: E402
-from milepost_train.model import release  # noqa: E402
-from milepost_train.model.card import record_of  # noqa: E402
-from milepost_train.record import SCHEMA  # noqa: E402
-from milepost_train.run import train  # noqa: E402
-from milepost_train.run_folder import RunFolder  # noqa: E402
-from milepost_train.whole_files import RunInterrupted  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
+from milepost.errors import InputError, MilepostError, ModelError
+from milepost_train.config import read_config
+from milepost_train.loop import Event
+from milepost_train.model import release
+from milepost_train.model.card import record_of
+from milepost_train.record import SCHEMA
+from milepost_train.run import train
+from milepost_train.run_folder import RunFolder, RunInterrupted
+from support.tiny_runs import CHECK, write_run
 
 ALL = 11  # steps of the tiny run
 
 
-@pytest.fixture(autouse=True)
-def no_curves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Drawing takes longer than the training here, and has tests of its own."""
-    monkeypatch.setattr(loops, "draw", lambda folder: [])
-    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Model, data and configuration, for all runs."""
     folder = tmp_path_factory.mktemp("home")
     write_run(folder, CHECK)
     return folder
@@ -51,7 +38,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(home: Path) -> dict[str, Any]:
-    """What a run in one go leaves."""
     train(read_config(home / "run.toml", out=home / "whole"))
     return left_by(home / "whole")
 
@@ -64,7 +50,6 @@ def left_by(folder: Path) -> dict[str, Any]:
 
 
 def kept_by(folder: Path) -> dict[str, bytes]:
-    """The weights that each check left."""
     found = sorted(folder.glob("checkpoint*"))
     return {path.name: (path / "model.safetensors").read_bytes() for path in found}
 
@@ -74,8 +59,6 @@ class Killed(BaseException):
 
 
 def at(step: int, do: Callable[[], object]) -> Callable[[Event], None]:
-    """Do something when a step is told of."""
-
     def tell(event: Event) -> None:
         if event.doing.startswith("stage") and event.done == step:
             do()
@@ -90,7 +73,6 @@ def kill() -> None:
 def test_the_same_seed_gives_the_same_checkpoint(
     home: Path, whole: dict[str, Any], tmp_path: Path
 ) -> None:
-    """To the bit; and another seed another one."""
     train(read_config(home / "run.toml", out=tmp_path / "again"))
     assert left_by(tmp_path / "again") == whole
     assert [line["step"] for line in whole["log"]] == [0, 2, 4, 6, 8, 10, 11]
@@ -102,7 +84,6 @@ def test_the_same_seed_gives_the_same_checkpoint(
 
 @pytest.mark.parametrize("step", [3, 6, 11])
 def test_killed_after_a_step(home: Path, whole: dict[str, Any], tmp_path: Path, step: int) -> None:
-    """Before the first state, at a stage's end, after the last step."""
     config = read_config(home / "run.toml", out=tmp_path / "run")
     with pytest.raises(Killed):
         train(config, on_progress=at(step, kill))
@@ -150,7 +131,6 @@ def test_the_weights_of_every_check_are_kept(
 def test_a_finished_run_has_nothing_left_to_do(
     home: Path, whole: dict[str, Any], tmp_path: Path
 ) -> None:
-    """It says what it found again, and takes no step."""
     shutil.copytree(home / "whole", tmp_path / "run")
     told: list[Event] = []
     done = train(
@@ -182,7 +162,7 @@ def test_other_settings_or_data_are_named(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "run.toml"
     with pytest.raises(KeyboardInterrupt):
         train(read_config(file), stopped=lambda: True)
-    files = [path for path in (tmp_path / "run").iterdir() if path.name != "lock"]
+    files = [path for path in (tmp_path / "run").iterdir() if path.name not in ("lock", ".lock")]
     before = {path.name: path.stat().st_mtime_ns for path in files}
     with pytest.raises(InputError, match=r"holds a run already.*--resume"):
         train(read_config(file))
@@ -224,7 +204,6 @@ def test_a_run_of_another_schema_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_damaged_state_is_named(home: Path, tmp_path: Path) -> None:
-    """Cut off, as no kill leaves it."""
     config = read_config(home / "run.toml", out=tmp_path / "run")
     with pytest.raises(KeyboardInterrupt):
         train(config, stopped=lambda: True)
@@ -274,13 +253,14 @@ steps = 1
 PROCESS = """
 import os, resource, sys
 from pathlib import Path
-from test_resume import at, lowered, loops, read_config, train
+from milepost_train import loop
+from test_resume import at, lowered, read_config, train
 
 def lower():
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     lowered(resource.RLIMIT_AS, pages * resource.getpagesize() + (8 << 20))()
 
-loops.draw = lambda folder: []
+loop.draw = lambda folder: []
 hungry, home, out = map(Path, sys.argv[1:])
 if not os.fork():  # imports take as long as all the rest
     try:

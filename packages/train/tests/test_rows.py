@@ -5,18 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import datasets
 import pytest
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-datasets = pytest.importorskip("datasets", reason="needs the train extra")
-
-from milepost.errors import InputError, UnreadableFile  # noqa: E402
-from milepost_train.config import DataSettings  # noqa: E402
-from milepost_train.material import load_material  # noqa: E402
-from milepost_train.model import open_checkpoint  # noqa: E402
-from milepost_train.rows import PAIRS, existing, negatives_of  # noqa: E402
-from support.tiny_runs import write_lines, write_run  # noqa: E402
+from milepost.errors import InputError
+from milepost_train.config import DataSettings
+from milepost_train.material import load_material
+from milepost_train.model import open_checkpoint
+from milepost_train.rows import PAIRS, existing, negatives_of
+from support.tiny_runs import write_lines, write_run
 
 TRIPLETS: dict[str, list[Any]] = {
     "anchor": ["who sat on the mat?", "who ran?"],
@@ -27,13 +24,11 @@ TRIPLETS: dict[str, list[Any]] = {
 
 @pytest.fixture
 def reading(tmp_path: Path) -> Any:
-    """A tiny tokenizer and how it is read."""
     write_run(tmp_path / "made")
     return open_checkpoint(tmp_path / "made" / "init")
 
 
 def pairs_of(path: Path, made: Any) -> Any:
-    """What a run would read."""
     data = DataSettings(pairs=(path,))
     return load_material(data, made.tokenizer, made.reading)
 
@@ -58,26 +53,7 @@ def test_triplets(tmp_path: Path, reading: Any, kind: str) -> None:
     assert material.report.bad == []
 
 
-def test_rows_that_cannot_be_used_are_named(tmp_path: Path, reading: Any) -> None:
-    """By file and number, and the others are read."""
-    path = tmp_path / "a.parquet"
-    datasets.Dataset.from_dict({"query": ["who?", "what?"], "text": ["a", "b"]}).to_parquet(
-        str(path)
-    )
-    with pytest.raises(InputError, match=r"line 1: no 'passage' or 'positive' or 'answer'"):
-        pairs_of(path, reading)
-
-
-def test_a_damaged_file(tmp_path: Path, reading: Any) -> None:
-    """One line that names it."""
-    path = tmp_path / "a.parquet"
-    path.write_bytes(b"PAR1 and then nothing")
-    with pytest.raises(UnreadableFile, match=r"a\.parquet cannot be read"):
-        pairs_of(path, reading)
-
-
 def test_rows_for_the_test_are_left_out(tmp_path: Path, reading: Any) -> None:
-    """A data set of the hub has files for each split."""
     for name in ("train-0", "validation-0", "test-0", "test"):
         path = tmp_path / "set" / "data" / f"{name}.parquet"
         datasets.Dataset.from_dict({"query": [name], "passage": ["A cat."]}).to_parquet(str(path))
@@ -86,14 +62,12 @@ def test_rows_for_the_test_are_left_out(tmp_path: Path, reading: Any) -> None:
 
 
 def test_columns_that_only_begin_like_negatives() -> None:
-    """Numbers are counted as numbers."""
     fields = {"negative_10": "c", "negative_2": "b", "negative": "a", "negative_score": 0.2}
     assert negatives_of(fields) == ["a", "b", "c"]
     assert negatives_of({"negatives": ["x"], "negative": "a"}) == ["x"]
 
 
 def test_a_data_set_of_several_splits(tmp_path: Path) -> None:
-    """One has to be named."""
     table = datasets.Dataset.from_dict(TRIPLETS)
     datasets.DatasetDict({"train": table, "test": table}).save_to_disk(str(tmp_path / "set"))
     with pytest.raises(InputError, match=r"has several splits.*set/train"):
@@ -102,6 +76,5 @@ def test_a_data_set_of_several_splits(tmp_path: Path) -> None:
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:
-    """It says what would be read."""
     with pytest.raises(InputError, match="holds no"):
         existing([tmp_path], PAIRS)

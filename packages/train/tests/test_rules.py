@@ -51,7 +51,6 @@ nonsense
 
 
 def by_kind(text, **options):
-    """Question → evidence, by kind."""
     found = questions_of(text, "Keeping bees", **options)
     made = {}
     for each in found.made:
@@ -80,7 +79,6 @@ def test_each_rule_on_a_small_text():
 
 
 def test_headings_are_neither_evidence_nor_negatives():
-    """All lines of headings are reported; no evidence touches one."""
     found = questions_of(HIVES, "Keeping bees")
     lines = [HIVES[a:b] for a, b in found.headings]
     assert lines == [
@@ -290,7 +288,6 @@ def test_the_task_file_is_read_by_evaluation(tmp_path):
 
 
 def test_an_unknown_kind_gives_the_nearest():
-    """A misspelt kind is an error with the nearest known one."""
     with pytest.raises(InputError, match="'definition'"):
         checked_kinds(["definitoin"], RULES)
     with pytest.raises(InputError, match="no kind"):

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.chat import Endpoint
-from milepost.errors import InputError, MilepostError
+from milepost.errors import MilepostError
 from milepost.testing import fake_encoder
 from milepost.text import split
 from milepost.types import Document
@@ -123,12 +123,6 @@ def test_excerpts_on_any_text(text, per_document, seed):
             assert each.marked[0][1] < each.marked[1][0]
 
 
-def test_a_kind_that_is_none():
-    """A misspelt kind is an error with the nearest known one."""
-    with pytest.raises(InputError, match="'keywords'"):
-        Asking(kinds=("keyword",))
-
-
 def documents(folder, texts):
     path = folder / "documents.jsonl"
     lines = ({"id": name, "text": text, "title": "Hives", "licence": "CC0"} for name, text in texts)
@@ -137,7 +131,6 @@ def documents(folder, texts):
 
 
 def marked_in(body):
-    """The marked sentences of a request."""
     return [part.partition(">>>")[0] for part in body["messages"][-1]["content"].split("<<<")[1:]]
 
 

@@ -8,21 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-pytest.importorskip("peft", reason="needs the train extra")
-
-from milepost.errors import InputError, ModelError  # noqa: E402
-from milepost_train import loop as loops  # noqa: E402
-from milepost_train.config import read_config  # noqa: E402
-from milepost_train.device import chosen_device, chosen_dtype  # noqa: E402
-from milepost_train.model import open_checkpoint, release  # noqa: E402
-from milepost_train.run import opened, train  # noqa: E402
-from milepost_train.run_folder import RunFolder  # noqa: E402
-from support.tiny_runs import CHECK, MERGED, write_run  # noqa: E402
-from support.tiny_transformers import tiny_folder  # noqa: E402
+from milepost.errors import InputError, ModelError
+from milepost_train.config import read_config
+from milepost_train.device import chosen_device, chosen_dtype
+from milepost_train.model import open_checkpoint, release
+from milepost_train.run import opened, train
+from milepost_train.run_folder import RunFolder
+from support.tiny_runs import CHECK, MERGED, write_run
+from support.tiny_transformers import tiny_folder
 
 STAGES = """
 [[stage]]
@@ -61,13 +56,6 @@ alpha = 0.3
 windows = [64]
 """
 LORA = "\n[lora]\nrank = 2\n"
-
-
-@pytest.fixture(autouse=True)
-def no_curves(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Drawing takes longer than the training here, and has tests of its own."""
-    monkeypatch.setattr(loops, "draw", lambda folder: [])
-    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
 
 
 def run_of(folder: Path, kind: str, text: str = "", **changes: Any) -> Path:
@@ -166,14 +154,12 @@ def test_an_adapter_beside_narrow_weights(tmp_path: Path, weights: str) -> None:
 
 
 def test_narrow_weights_need_a_network_of_transformers(tmp_path: Path) -> None:
-    """A BERT runs on a network of ours, whose weights are float32."""
     config = read_config(run_of(tmp_path, "bert", LORA + 'weights = "bfloat16"\n'))
     with pytest.raises(ModelError, match=r"own network.*transformers = true"):
         train(config)
 
 
 def test_an_adapter_is_trained_further(tmp_path: Path) -> None:
-    """From its folder, without [lora]; the base stays as it is."""
     first = train(read_config(run_of(tmp_path, "llama", LORA)))
     file = write_run(tmp_path / "data", stages=STAGES, out="second", init="run/checkpoint")
     second = train(read_config(file))
@@ -231,7 +217,6 @@ def test_frozen_weights_stay(tmp_path: Path) -> None:
 
 
 def test_how_landmarks_see_is_a_setting(tmp_path: Path) -> None:
-    """In our networks; those of transformers see the whole window."""
     for own in (True, False):
         begun = opened(read_config(write_run(tmp_path, own_sentence=own)))
         assert begun.model.own_sentence is begun.reading.own_sentence is own
@@ -265,7 +250,6 @@ def test_the_dtype_is_one_that_the_machine_is_fast_at(monkeypatch: pytest.Monkey
 
 
 def test_the_record_says_in_which_numbers_a_run_computed(tmp_path: Path) -> None:
-    """Not "auto", which is another on another machine."""
     out = train(read_config(write_run(tmp_path, dtype="auto"))).checkpoint.parent
     said = json.loads((out / "run.json").read_text())["settings"]["dtype"]
     assert said == chosen_dtype("auto", torch.device("cpu"))

@@ -4,21 +4,16 @@ Comes in: the JSON-lines form of the tasks and pairs, a checkpoint. Goes out: a 
 Knows the torch encoder (``model``), sentences, windows and the metric of its check; nothing of
 stores, search or servers.
 
-Read in this order: ``data.py``, ``loading.py`` and ``loading_negatives.py`` (texts, questions,
-pairs as token ids),
-``teacher.py``, ``landmark_teacher.py`` and ``lexical_teacher.py`` (targets of the distillation),
-``material.py`` (all that a run draws from),
-``batches.py`` (windows as tensors), ``losses/``, ``objectives/`` (the kinds
-of stage), ``toml_settings.py``, ``validation.py``, ``data_settings.py`` and ``config.py`` (the
-configuration, which all but the kinds of stage can be read of without torch), ``schedule.py``,
-``check.py``, ``alarm.py``, ``run_folder.py``, ``record.py``,
-``curves.py``, ``loop.py``, ``run.py`` (what ``milepost train`` does).
+Read in this order: ``data.py``, ``loading.py`` (texts, questions, pairs as token ids),
+``teacher.py``, ``landmark_teacher.py``, ``lexical_teacher.py`` (what is distilled), ``material.py``
+(all that a run draws from), ``batches.py`` (windows as tensors), ``losses/``, ``objectives/`` (the
+kinds of stage), ``settings.py``, ``stages.py`` and ``config.py`` (the configuration, without
+torch), ``schedule.py``, ``check.py``, ``alarm.py``, ``run_folder.py``, ``record.py``,
+``curves.py``, ``loop.py``, ``run.py`` (what ``milepost train`` does). The light model: ``light/``.
+Ranking and calibration: ``ranking/``.
 
-The light model: ``light/``. Ranking and calibration: ``ranking/``.
-
-Training data is made by ``rules.py`` (questions a text holds itself),
-``synthesis.py`` with ``prompts.py`` (questions of a language model), and
-``mining.py`` with ``collection.py`` and ``negatives.py`` (what looks like evidence
-and is none, and how surely);
-``generated.py`` and ``journal.py`` are the files they write.
+Training data is made by ``rules.py`` (questions a text holds itself), ``synthesis.py`` with
+``prompts.py`` (questions of a language model), and ``mining.py`` with ``collection.py`` and
+``negatives.py`` (what looks like evidence and is none); ``generated.py`` and ``journal.py`` are the
+files they write.
 """

@@ -61,14 +61,7 @@ def landmarks_of(
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Questions and the documents they ask of, as token ids.
-
-    Attributes:
-        texts, questions: at least one of each.
-        bos_id, landmark: token ids; None where the model has no BOS token.
-        shape: of the windows.
-        budget: characters.
-    """
+    """Questions and the documents they ask of, as token ids; the budget is in characters."""
 
     texts: Sequence[Text]
     questions: Sequence[Question]

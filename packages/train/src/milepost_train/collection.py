@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from milepost.search.lexical import bm25, idf
 from milepost.terms import question_terms, terms
 from milepost.types import Reader, Span
+from milepost_train.data import touched
 from milepost_train.generated import Source
 
 
@@ -35,12 +36,7 @@ class Sentences:
 
     def touching(self, spans: Iterable[Span]) -> list[int]:
         """Numbers of the sentences that share a character with one of the spans."""
-        starts = np.array([a for a, _ in self.spans], np.int64)
-        ends = np.array([b for _, b in self.spans], np.int64)
-        found: set[int] = set()
-        for start, end in spans:
-            found.update(np.flatnonzero((starts < end) & (ends > start)).tolist())
-        return sorted(found)
+        return list(touched(self.spans, list(spans)))
 
 
 def sentences_of(source: Source, encoder: Reader) -> Sentences:
@@ -79,12 +75,7 @@ class Statistics:
 
 
 class Block:
-    """Some documents whose sentences are scored together.
-
-    Args:
-        documents: read ones.
-        statistics: of the whole collection.
-    """
+    """Some documents whose sentences are scored together."""
 
     def __init__(self, documents: Sequence[Sentences], statistics: Statistics) -> None:
         self.documents = documents

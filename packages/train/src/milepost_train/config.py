@@ -1,77 +1,66 @@
-"""The configuration of ``milepost train``: initial weights, stages and checks.
+"""The configuration of ``milepost train``; ``docs/training.md`` has every key.
 
-    init = "models/all-MiniLM-L6-v2"
-    out = "runs/first"
-
-    [data]
-    tasks = ["tasks/written"]
-
-    [[stage]]
-    kind = "marked"
-    steps = 2400
-
-    [check]
-    tasks = ["tasks/written"]
-
-Keys of a ``[[stage]]`` are those of ``Stage`` and those of its kind (``objectives.STAGES``). A
-stage that mixes kinds has a ``[[stage.part]]`` for each. Relative paths start from the file's
-folder.
-
+Keys of a ``[[stage]]`` are those of ``Stage`` and those of its kind (``stages.STAGES``). A stage
+that mixes kinds has a ``[[stage.part]]`` for each. Relative paths start from the file's folder.
 Reading a configuration reports every fault of the file at once, and imports no torch.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from milepost.errors import UnreadableFile, nearest
-from milepost_train.choices import Dtype, Tracker, Weights
-from milepost_train.data_settings import DataSettings
+from milepost_train.settings import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    UP_TO_ONE,
+    Fault,
+    Fraction,
+    Place,
+    Rule,
+    Settings,
+    check_keys,
+    fill,
+)
 from milepost_train.stages import STAGES
-from milepost_train.toml_settings import Place, check_keys, fill
-from milepost_train.validation import Checks
+
+Dtype = Literal["auto", "float32", "bfloat16"]
+"""What a network computes in; ``auto``: what is fast on the device."""
+
+Tracker = Literal[
+    "tensorboard", "wandb", "mlflow", "trackio", "comet_ml", "aim", "clearml", "dvclive", "swanlab"
+]
+"""Experiment trackers that accelerate knows."""
+
+Weights = Literal["float32", "bfloat16", "4bit"]
+"""How the frozen weights beside LoRA are held; see ``model.checkpoint.loading``."""
+
+Number = Annotated[int, POSITIVE]
+Tokens = Annotated[int, Rule(lambda count: count >= 4, "4 or more")]
 
 
 @dataclass(frozen=True, slots=True)
-class Lora:
-    """Low-rank matrices trained beside frozen linear layers; see ``model.with_lora``.
+class Lora(Settings):
+    """Low-rank matrices trained beside frozen linear layers; see ``model.with_lora``."""
 
-    Attributes:
-        rank, alpha, dropout: the product of the matrices is scaled by ``alpha / rank``.
-        targets: names of layers; None for all linear ones.
-        landmark: train the landmark's embedding as well.
-        weights: how the frozen weights are held while it trains; see ``model/weights.py``.
-    """
-
-    rank: int = 16
+    rank: Number = 16
     alpha: float = 32.0
-    dropout: float = 0.1
+    dropout: Fraction = 0.1
     targets: tuple[str, ...] | None = None
     landmark: bool = True
     weights: Weights = "float32"
 
-    def __post_init__(self) -> None:
-        with Checks() as check:
-            check.above_zero(rank=self.rank)
-            check.fractions(dropout=self.dropout)
-            check.one_of(Weights, weights=self.weights)
-
 
 @dataclass(frozen=True, slots=True)
-class Windows:
-    """Windows in which the checkpoint is read; None for what fits it.
-
-    Attributes:
-        size: maximum tokens of a window.
-        left, right: tokens of halo before and after its own sentences.
-        longest: maximum tokens of a sentence.
-    """
+class Windows(Settings):
+    """Windows in which the checkpoint is read, in tokens; None for what fits it."""
 
     size: int | None = None
     left: int | None = None
@@ -80,48 +69,48 @@ class Windows:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DataSettings(Settings):
+    """Files, and which parts of them are used."""
+
+    tasks: tuple[Path, ...] = ()
+    pairs: tuple[Path, ...] = ()
+    negatives: tuple[Path, ...] = ()
+    teacher: Path | None = None
+    allow_nc: bool = False
+    hold_out: Fraction = 0.0
+    longest: Tokens = 128
+    passage: Tokens = 160
+
+    def conflicts(self) -> Iterable[Fault]:
+        """There must be something to train on."""
+        return () if self.tasks or self.pairs else [Fault("no tasks or pairs", "name some files")]
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Settings):
     """One objective of a stage and its relative frequency."""
 
     kind: str
     settings: Any
-    weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        with Checks() as check:
-            check.above_zero(weight=self.weight)
+    weight: Annotated[float, POSITIVE] = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Stage(Settings):
     """Steps with one learning rate schedule and one optimizer.
 
     Attributes:
         parts: one of them is drawn for each step, by weight.
-        steps: of the optimizer.
-        rate: peak learning rate.
-        warm_up: steps of linear warm-up.
-        floor: fraction of ``rate`` at the end of the cosine.
-        clip: maximum norm of the gradient.
-        decay: weight decay of matrices (AdamW).
-        accumulate: batches whose gradients are averaged in a step.
     """
 
     parts: tuple[Part, ...]
-    steps: int
-    rate: float = 1e-4
-    warm_up: int = 100
-    floor: float = 0.02
-    clip: float = 1.0
-    decay: float = 0.01
-    accumulate: int = 1
-
-    def __post_init__(self) -> None:
-        with Checks() as check:
-            check.above_zero(steps=self.steps, rate=self.rate)
-            check.above_zero(clip=self.clip, accumulate=self.accumulate)
-            check.at_least(0, warm_up=self.warm_up, decay=self.decay)
-            check.up_to_one(floor=self.floor)
+    steps: Number
+    rate: Annotated[float, POSITIVE] = 1e-4
+    warm_up: Annotated[int, NOT_NEGATIVE] = 100
+    floor: Annotated[float, UP_TO_ONE] = 0.02
+    clip: Annotated[float, POSITIVE] = 1.0
+    decay: Annotated[float, NOT_NEGATIVE] = 0.01
+    accumulate: Number = 1
 
     @property
     def kind(self) -> str:
@@ -129,73 +118,41 @@ class Stage:
         return "+".join(part.kind for part in self.parts)
 
 
+NOT_TEST = Rule(
+    lambda split: split != "test",
+    'split = "dev"; test is for one final evaluation: milepost eval run --split test',
+)
+"""Looking at these questions during training would select by them."""
+
+
 @dataclass(frozen=True, slots=True)
-class CheckSettings:
+class CheckSettings(Settings):
     """Questions that measure progress; they are never trained on.
 
     Attributes:
-        tasks: folders or files, as ``milepost eval run --tasks``.
-        split: of the questions. ``test`` is for one final ``milepost eval``: looking at it during
-            training would select by it.
         documents, questions: maximum of each task.
-        budget: characters that must contain the evidence.
-        every: steps between checks; the end of a stage is checked too.
-        keep: keep the averaged weights of every check in a folder of their own, named by the step;
-            ``best``: the checkpoint is that of the best check, by the mean of tasks.
     """
 
     tasks: tuple[Path, ...] = ()
-    split: Literal["train", "dev", "test"] = "dev"
-    documents: int = 10
-    questions: int = 120
-    budget: int = 1600
-    every: int = 500
+    split: Annotated[Literal["train", "dev", "test"], NOT_TEST] = "dev"
+    documents: Number = 10
+    questions: Number = 120
+    budget: Number = 1600
+    every: Number = 500
     keep: bool | Literal["best"] = False
-
-    def __post_init__(self) -> None:
-        with Checks() as check:
-            check.need(
-                self.split != "test",
-                "split is test, whose questions are for the final evaluation only",
-                'split = "dev"; then, once: milepost eval run --split test',
-                "split",
-            )
-            check.above_zero(documents=self.documents, questions=self.questions)
-            check.above_zero(budget=self.budget, every=self.every)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+class Config(Settings):
     """All settings of a run.
 
     Attributes:
         file: the configuration.
         init: a folder, or a model of the hub by name.
-        out: the run's folder.
         stages: in their order; each starts from the averaged weights of the one before.
-        seed: of all random numbers.
-        device: ``auto`` uses a GPU if there is one.
-        dtype: of the network's computation, and of a mean-pooled teacher's; losses and weights are
-            float32. ``auto``: bfloat16 where the device supports it in hardware.
-        threads: of the CPU; None for the default of torch.
         landmark, bos_token, bidirectional, transformers: see ``model.open_checkpoint``.
-        query_prefix: prefix of every question, in training and in use; None for that of the
-            checkpoint, "" for none.
-        attention: implementation that ``transformers`` uses.
-        own_sentence: in the last layer a landmark attends to its own sentence only; None for
-            the checkpoint's setting.
-        context: numbers of a landmark's context vector, from other last layers; 0 for none, None
-            for the checkpoint's setting.
-        context_layers: how many; None for the checkpoint's setting.
+        query_prefix, own_sentence, context, context_layers: None for the checkpoint's setting.
         others: see ``LandmarkEncoder``.
-        frozen: patterns of parameters that are not trained, such as ``*embeddings*``.
-        gradient_checkpointing: layers run again in the backward pass, which saves memory.
-        average: decay of the moving average of the weights, such as 0.998; 0 for none.
-        base_share: fraction of the weights of ``init`` that is mixed into the checkpoint.
-        log_every, save_every: interval in steps.
-        on_collapse: what happens besides a warning.
-        log_with: trackers that get the lines of the log.
-        project: the name under which they keep the run.
     """
 
     file: Path
@@ -209,7 +166,7 @@ class Config:
     seed: int = 1
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     dtype: Dtype = "auto"
-    threads: int | None = None
+    threads: Number | None = None
     landmark: str | None = None
     bos_token: str | None = None
     query_prefix: str | None = None
@@ -222,20 +179,13 @@ class Config:
     others: Literal["", "learned", "half"] = ""
     frozen: tuple[str, ...] = ()
     gradient_checkpointing: bool = False
-    average: float = 0.998
-    base_share: float = 0.0
-    log_every: int = 50
-    save_every: int = 500
+    average: Fraction = 0.998
+    base_share: Fraction = 0.0
+    log_every: Number = 50
+    save_every: Number = 500
     on_collapse: Literal["warn", "stop"] = "warn"
     log_with: tuple[Tracker, ...] = ()
     project: str = "milepost"
-
-    def __post_init__(self) -> None:
-        with Checks() as check:
-            check.need(bool(self.stages), "missing [[stage]]", "add one: kind and steps", "stages")
-            check.above_zero(threads=self.threads, log_every=self.log_every)
-            check.above_zero(save_every=self.save_every)
-            check.fractions(average=self.average, base_share=self.base_share)
 
 
 def read_config(
@@ -255,7 +205,7 @@ def read_config(
         out: a path from the current folder.
         device: ``auto``, ``cpu`` …
         steps: of the only stage.
-        keep: ``all`` or ``best``, see ``CheckSettings``.
+        keep: ``all`` or ``best``.
 
     Raises:
         UnreadableFile: there is no such file, or it is not TOML.
@@ -283,7 +233,9 @@ def read_config(
     stages = table.pop("stage", [])
     if not isinstance(stages, list) or not all(isinstance(each, dict) for each in stages):
         place.report("stage is not a list of tables", "begin each stage with [[stage]]")
-        stages = [{"kind": "pairs", "steps": 1}]  # not to be reported as missing as well
+        stages = []
+    elif not stages:
+        place.report("missing [[stage]]", "add one: kind and steps")
     if steps is not None and len(stages) == 1:
         stages[0]["steps"] = steps
     elif steps is not None:
@@ -291,8 +243,7 @@ def read_config(
     if keep is not None and isinstance(table.setdefault("check", {}), dict):
         table["check"]["keep"] = True if keep == "all" else keep
     rest = {name: value for name, value in table.items() if name not in values}
-    unread = tuple(Stage(parts=(), steps=1) for _ in stages)
-    config = fill(Config, rest, place, file=file, stages=unread, **values)
+    config = fill(Config, rest, place, file=file, stages=(), **values)
     read = [_stage(each, place, number) for number, each in enumerate(stages, 1)]
     place.check()
     assert config is not None
@@ -340,41 +291,19 @@ def resolved(config: Config) -> dict[str, Any]:
     was moved with its data has the same settings.
     """
     home = config.file.parent
-    settings: dict[str, Any] = _plain(config, home)
+    written = json.dumps(
+        dataclasses.asdict(config), default=lambda path: os.path.relpath(path, home)
+    )
+    settings: dict[str, Any] = json.loads(written)
     if Path(config.init).is_dir():
-        settings["init"] = _plain(Path(config.init), home)
+        settings["init"] = os.path.relpath(config.init, home)
     for name in ("file", "out", "log_with", "project"):
         del settings[name]
     return settings
 
 
-def _plain(value: Any, home: Path) -> Any:
-    if isinstance(value, Path):
-        return os.path.relpath(value, home)
-    if dataclasses.is_dataclass(value):
-        return {
-            each.name: _plain(getattr(value, each.name), home) for each in dataclasses.fields(value)
-        }
-    if isinstance(value, Mapping):
-        return {key: _plain(each, home) for key, each in value.items()}
-    if isinstance(value, tuple | list):
-        return [_plain(each, home) for each in value]
-    return value
-
-
 def data_paths(config: Config) -> list[Path]:
     """Every file and folder that the settings name, once each."""
-    return sorted(
-        {path for part in (config.data, config.check, config.stages) for path in _paths(part)}
-    )
-
-
-def _paths(value: Any) -> Iterator[Path]:
-    if isinstance(value, Path):
-        yield value
-    elif dataclasses.is_dataclass(value):
-        for each in dataclasses.fields(value):
-            yield from _paths(getattr(value, each.name))
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _paths(item)
+    data = config.data
+    teacher = () if data.teacher is None else (data.teacher,)
+    return sorted({*data.tasks, *data.pairs, *data.negatives, *teacher, *config.check.tasks})

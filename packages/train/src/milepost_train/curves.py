@@ -18,9 +18,6 @@ CURVES = "curves.png"
 def draw(folder: Path) -> Path:
     """Write ``curves.png`` from ``log.jsonl``; a last line that a kill has cut off is left out.
 
-    Args:
-        folder: of a run; the picture goes there, too.
-
     Raises:
         InputError: the log is missing, or the picture cannot be written.
         MissingExtra: matplotlib is not installed.

@@ -64,11 +64,8 @@ class Question:
     """A question and the numbers of the sentences of ``text`` that its evidence touches.
 
     Attributes:
-        name, task: what it is called, and in which task.
         ids: int32 token ids.
         text: number of its text.
-        evidence: ascending.
-        words: the question itself.
         beside: sentences of its text that may answer it too: for it no negatives.
     """
 
@@ -86,9 +83,7 @@ class Pair:
     """A query and its passage as one short text.
 
     Attributes:
-        ids: int32 token ids of the query.
-        text: the passage.
-        words: the query itself.
+        ids, words: of the query; int32 token ids.
         negatives: passages that do not answer it though they look so.
     """
 

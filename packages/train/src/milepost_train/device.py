@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from milepost.errors import InputError
-from milepost_train.choices import Dtype
+from milepost_train.config import Dtype
 
 
 def chosen_device(name: str) -> torch.device:

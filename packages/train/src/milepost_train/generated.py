@@ -16,10 +16,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from milepost.errors import InputError, UnreadableFile, nearest
+from milepost.errors import BadQuestion, InputError, UnreadableFile, nearest
 from milepost.text import files, read
 from milepost.types import Document, Span
-from milepost_eval.tasks.reading import Line, Named, is_table, lines, split_of
+from milepost_eval.tasks.reading import Line, Named, is_table, lines, question_text, split_of
 from milepost_eval.types import Split
 from milepost_train.licences import barred
 
@@ -32,7 +32,6 @@ class GeneratedQuestion:
     """One question about a document.
 
     Attributes:
-        question: its words.
         spans: the evidence, ascending, white space at the edges left out.
         kind: ``type`` in the task file.
         beside: what may answer it too.
@@ -49,8 +48,6 @@ class Source:
     """A document to ask about.
 
     Attributes:
-        document: its name and text.
-        title: "" where it has none.
         facts: what its line in the made task keeps.
         ignore: spans that are neither evidence nor a negative of any question.
         beside: by question, spans that may answer it too.
@@ -124,6 +121,31 @@ def sources(
                 dropped[f"document with {kind} licence"] += 1
             else:
                 yield source
+
+
+def question_lines(
+    path: Path, bad: list[InputError], *, documents: bool
+) -> Iterator[tuple[str, str, Line, Split]]:
+    """Names, documents, lines and splits of questions; one that names no split is of ``dev``.
+
+    Args:
+        path: the file.
+        bad: gets an error for each line that cannot be used.
+        documents: the file holds documents as well; ``sources`` names the lines that are neither.
+    """
+    names = Named("question")
+    for line in lines(path, [] if documents else bad):
+        if documents and "question" not in line.fields:
+            continue
+        try:
+            name = line.name("id") if "id" in line.fields else f"line {line.number}"
+            names.add(name, line)
+            question_text(line, "question")
+            found = name, line.name("document"), line, split_of(line, "dev")
+        except (InputError, BadQuestion) as error:
+            bad.append(error)
+        else:
+            yield found
 
 
 def task_rows(

@@ -18,9 +18,6 @@ class LexicalTeacher:
     """Scores sentences for a question as the search's words do.
 
     Memory is four bytes a term of the texts.
-
-    Args:
-        texts: in which words are counted, and whose sentences are scored.
     """
 
     def __init__(self, texts: Sequence[Text]) -> None:

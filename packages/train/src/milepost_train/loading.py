@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -21,13 +21,10 @@ from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError, nearest
 from milepost_eval.tasks.reading import (
     Line,
-    Named,
     is_table,
     lines,
     part_of,
-    question_text,
     spans_of,
-    split_of,
     task_name,
 )
 from milepost_eval.types import Split
@@ -40,7 +37,7 @@ from milepost_train.data import (
     tokenize,
     touched,
 )
-from milepost_train.generated import Source, sources
+from milepost_train.generated import Source, question_lines, sources
 from milepost_train.licences import barred
 from milepost_train.rows import negatives_of, pair_of, rows
 
@@ -82,11 +79,6 @@ class Texts:
     """Documents as they are read, each once though several files hold it.
 
     Were a text there twice, a question's evidence would be its own negative.
-
-    Args:
-        tokenizer: the model's.
-        longest: tokens that are read of a sentence.
-        query_prefix: prefix of every question.
     """
 
     def __init__(self, tokenizer: Tokenizer, longest: int = 128, query_prefix: str = "") -> None:
@@ -151,7 +143,14 @@ def load_task(
     counts, bad = report.of(path, "questions", "documents asked of"), report.wrong[path]
     documents, questions = task_files(path)
     both = documents == questions
-    asked = _asked(questions, counts, bad, split, hold_out, documents=both)
+    asked: dict[str, list[tuple[str, Line]]] = {}
+    for name, document, line, own in question_lines(questions, bad, documents=both):
+        if own != split:
+            counts["questions of another split"] += 1
+        elif held_out(document, hold_out):
+            counts["questions about documents held out"] += 1
+        else:
+            asked.setdefault(document, []).append((name, line))
     found: list[Question] = []
     missing = dict(asked)
     for source in sources([documents], counts, bad, split=split, allow_nc=allow_nc, questions=both):
@@ -219,40 +218,54 @@ def load_pairs(
     return found
 
 
-def _asked(
+def load_negatives(
     path: Path,
-    counts: Counter[str],
-    bad: list[InputError],
-    split: Split,
-    hold_out: float,
-    *,
-    documents: bool,
-) -> dict[str, list[tuple[str, Line]]]:
-    """Questions of a split with their names, by document.
+    texts: Sequence[Text],
+    report: Report,
+    asked: Collection[tuple[str, str]],
+    queries: Collection[str],
+) -> Iterator[tuple[tuple[str, str], list[Sentence]]]:
+    """Negatives as ``milepost mine`` writes them, by the question's name and words.
 
-    Where the file holds ``documents`` as well, who reads those names the lines that are neither.
+    Raises:
+        UnreadableFile: the file is missing or damaged.
     """
-    asked: dict[str, list[tuple[str, Line]]] = {}
-    names = Named("question")
-    for line in lines(path, [] if documents else bad):
-        if documents and "question" not in line.fields:
-            continue
+    places = {text.name: number for number, text in enumerate(texts)}
+    counts, bad = report.of(path, "negatives"), report.wrong[path]
+    for line in lines(path, bad):
         try:
-            name = line.name("id") if "id" in line.fields else f"line {line.number}"
-            names.add(name, line)
-            question_text(line, "question")
-            if split_of(line, "dev") != split:
-                counts["questions of another split"] += 1
-                continue
-            document = line.name("document")
+            key = line.name("id"), line.text("question")
+            found = list(dict.fromkeys(_sentences(line, places, texts, counts)))
         except InputError as error:
             bad.append(error)
             continue
-        if held_out(document, hold_out):
-            counts["questions about documents held out"] += 1
+        if key in asked or key[1] in queries:
+            counts["negatives"] += len(found)
+            yield key, found
         else:
-            asked.setdefault(document, []).append((name, line))
-    return asked
+            counts["negatives of questions that are not read"] += len(found)
+
+
+def _sentences(
+    line: Line, places: Mapping[str, int], texts: Sequence[Text], counts: Counter[str]
+) -> Iterator[Sentence]:
+    rows = line.fields.get("negatives")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise line.wrong("'negatives' is not a list of objects", "write it by milepost mine")
+    for row in rows:
+        number = places.get(str(row.get("document")))
+        span = row.get("span")
+        if not isinstance(span, list) or [type(edge) for edge in span] != [int, int]:
+            raise line.wrong("a negative has no span [start, end]", "write it by milepost mine")
+        if number is None:
+            counts["negatives in documents that are not read"] += 1
+            continue
+        held = touched(texts[number].spans, [span])
+        if not held:
+            raise line.wrong(
+                f"span {span} is outside document {row['document']!r}", "mine these documents again"
+            )
+        yield number, held[0]
 
 
 def _question(

@@ -28,9 +28,8 @@ from milepost_train.model import Checkpoint
 from milepost_train.model.card import mean
 from milepost_train.objectives.base import Objective
 from milepost_train.processes import Processes
-from milepost_train.run_folder import RunFolder
+from milepost_train.run_folder import RunFolder, RunInterrupted
 from milepost_train.schedule import Average, adam_of, rate_at
-from milepost_train.whole_files import RunInterrupted
 
 # The last two are all that oneDNN says of it.
 _MEMORY = (
@@ -67,17 +66,7 @@ class LossNotFinite(MilepostError):
 
 
 class Loop:
-    """One run from its first step or its last state to its end.
-
-    Args:
-        config: the settings.
-        checkpoint: what is trained.
-        objectives: for each stage those of its parts.
-        check: None for none.
-        folder: gets the log, states and the checkpoint.
-        processes: that share the batches.
-        on_progress: called after every step.
-    """
+    """One run from its first step or its last state to its end."""
 
     def __init__(
         self,
@@ -110,9 +99,6 @@ class Loop:
     def run(self, stopped: Callable[[], bool]) -> None:
         """Train to the end.
 
-        Args:
-            stopped: asked after every step whether to save and stop.
-
         Raises:
             KeyboardInterrupt: it was stopped; all steps are saved.
             RunInterrupted: the disk is full or memory is too small; the last state is whole.
@@ -121,7 +107,10 @@ class Loop:
         """
         self._restore()
         if self.check is not None and not self.done:
-            self._check_start()
+            # For all that follows to be compared with.
+            first = {"step": 0, "stage": 1, "seconds": 0, **self._write()}
+            self.folder.log(first)
+            self.on_progress(Event("", 0, self.total, first))
         begun = time.monotonic() - self.seconds
         while self.stage < len(self.config.stages):
             stage = self.config.stages[self.stage]
@@ -217,12 +206,6 @@ class Loop:
         if warning and self.config.on_collapse == "stop":
             raise MilepostError(warning, 'on_collapse = "warn" to continue; the last state is kept')
         return line
-
-    def _check_start(self) -> None:
-        """What is found before the first step, for all that follows to be compared with."""
-        line = {"step": 0, "stage": 1, "seconds": 0, **self._write()}
-        self.folder.log(line)
-        self.on_progress(Event("", 0, self.total, line))
 
     def _alarmed(self, step: int, line: Mapping[str, Any]) -> str | None:
         # The floor is that of the whole loss, not of the contrast alone.

@@ -14,19 +14,18 @@ from tokenizers import Tokenizer as Backend
 
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
-from milepost_train.choices import Dtype
+from milepost_train.config import DataSettings, Dtype
 from milepost_train.data import Pair, Question, Text
-from milepost_train.data_settings import DataSettings
 from milepost_train.landmark_teacher import LandmarkTeacher, is_ours
 from milepost_train.lexical_teacher import LexicalTeacher
 from milepost_train.loading import (
     Report,
     Sentence,
     Texts,
+    load_negatives,
     load_pairs,
     load_task,
 )
-from milepost_train.loading_negatives import load_negatives
 from milepost_train.model.reading import Reading
 from milepost_train.rows import PAIRS, existing
 from milepost_train.teacher import MeanTeacher, Targets, Teacher
@@ -47,10 +46,8 @@ class Material:
     """What the objectives draw from.
 
     Attributes:
-        texts: documents, each once.
-        questions: with evidence in ``texts``.
-        pairs: queries with passages.
-        bos_id, landmark: ids of the model's tokens; None where it has no BOS token.
+        texts: documents, each once; the evidence of ``questions`` is in them.
+        bos_id: None where the model has no BOS token.
         causal: the model sees only what precedes: windows get no context after them.
         width: numbers of the model's vectors; None if unknown.
         mined: of a question, by its number: sentences that are hard negatives.
@@ -137,16 +134,8 @@ def load_material(
 ) -> Material:
     """Read and tokenise everything once.
 
-    Args:
-        data: which files; their paths are taken as they are.
-        tokenizer: the model's; its truncation and padding are switched off.
-        reading: names the model's BOS token and landmark, and the prefix of questions.
-        causal: whether the model sees only what precedes.
-        width: numbers of the model's vectors.
-        cache: folder that keeps the teacher's vectors.
-        device: where the teacher computes.
-        dtype: in which numbers.
-        progress: see ``Progress``.
+    The model's tokenizer is changed: truncation and padding are switched off. ``cache`` is the
+    folder that keeps the teacher's vectors; the teacher computes on ``device`` in ``dtype``.
 
     Raises:
         UnreadableFile: a file is missing or damaged.

@@ -25,39 +25,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.encoder import Encoder
-from milepost.errors import BadQuestion, InputError, nearest
+from milepost.errors import InputError, nearest
 from milepost.terms import question_terms, terms
 from milepost.types import Span
 from milepost_eval.tasks.reading import (
     Line,
-    Named,
     lines,
     need_questions,
     question_text,
     spans_of,
-    split_of,
 )
 from milepost_eval.types import Split
 from milepost_train.collection import Block, Sentences, Statistics, blocks, sentences_of
-from milepost_train.generated import Source, sources
-from milepost_train.journal import Journal
+from milepost_train.generated import Source, question_lines, sources
+from milepost_train.journal import Journal, Written
 from milepost_train.negatives import Candidate, Evidence, Limits, choose
 
 Progress = Callable[[str, int, int], object]
 """Called with the current work, the number done, and the total (0: unknown)."""
-
-
-@dataclass(slots=True)
-class Mined:
-    """What came of a run.
-
-    Attributes:
-        counts: questions, negatives (by way), and everything dropped, by reason.
-        bad: an error for each line that cannot be used, with file and line.
-    """
-
-    counts: Counter[str] = field(default_factory=Counter)
-    bad: list[InputError] = field(default_factory=list)
 
 
 @dataclass
@@ -83,7 +68,7 @@ def mine(
     allow_nc: bool = False,
     at_once: int = 1024,
     progress: Progress = lambda *_: None,
-) -> Mined:
+) -> Written:
     """Write the hard negatives of every question of a split to ``out``.
 
     An interrupted run resumes, if everything the
@@ -130,7 +115,7 @@ def mine(
                 rows = [_row(each, limits, counts) for each in block]
                 journal.write(piece, rows, counts)
             progress("mining", first + len(block), len(asked))
-        return Mined(journal.counts + work.dropped, work.bad)
+        return Written(journal.counts + work.dropped, work.bad)
 
 
 class _Work:
@@ -274,27 +259,15 @@ class _Work:
 
     def _questions(self, path: Path) -> list[_Asked]:
         """Questions of the split; also learns which documents are other splits'."""
-        names = Named("question")
         asked: list[_Asked] = []
-        own: set[str] = set()
-        others: set[str] = set()
-        for line in lines(path, [] if self._both else self.bad):
-            if self._both and "question" not in line.fields:
-                continue  # who reads the documents names a line that is neither
-            try:
-                name = line.name("id") if "id" in line.fields else f"line {line.number}"
-                names.add(name, line)
-                words, document = question_text(line, "question"), line.name("document")
-                if split_of(line, "dev") != self._split:
-                    others.add(document)
-                    self.dropped["question of another split"] += 1
-                    continue
-            except (InputError, BadQuestion) as error:
-                self.bad.append(error)
-                continue
-            own.add(document)
-            asked.append(_Asked(name, words, line))
-        self._others = others - own
+        documents: dict[bool, set[str]] = {True: set(), False: set()}
+        for name, document, line, split in question_lines(path, self.bad, documents=self._both):
+            documents[split == self._split].add(document)
+            if split == self._split:
+                asked.append(_Asked(name, question_text(line, "question"), line))
+            else:
+                self.dropped["question of another split"] += 1
+        self._others = documents[False] - documents[True]
         return asked
 
     def _sources(self, dropped: Counter[str], bad: list[InputError]) -> Iterator[Source]:

@@ -8,15 +8,15 @@ of the positive's score), if it repeats the evidence, or if it is next to it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, zip_longest
-from typing import Any
+from typing import Annotated, Any
 
-from milepost.errors import InputError
 from milepost.terms import terms
 from milepost.types import Span
+from milepost_train.settings import NOT_NEGATIVE, Count, Fault, Rule, Settings
 
 LIKE_EVIDENCE = "scores like the evidence"
 SAME_WORDS = "repeats the evidence"
@@ -26,42 +26,32 @@ SHORT = "too short to be looked for"
 REPEATED = "repeats another negative"
 
 
+Share = Annotated[float, Rule(lambda share: 0 < share <= 1, "a share: above 0, at most 1")]
+Number = Annotated[int, NOT_NEGATIVE]
+
+
 @dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Settings):
     """How many negatives, and what is none.
 
     Attributes:
-        document: negatives of a question from its own document, at most.
-        collection: negatives from all other documents, at most.
-        below: share of the positive's score that a candidate must stay below.
-        similar: share of words in common with the evidence from which on it is the same.
-        around: sentences on each side of the evidence that are left alone.
+        document, collection, below, similar, around: as ``milepost mine --help`` says.
         depth: candidates that are looked at, by landmarks and by words each.
         shortest: distinct terms that a negative has at least.
     """
 
-    document: int = 8
-    collection: int = 8
-    below: float = 0.95
-    similar: float = 0.8
-    around: int = 1
-    depth: int = 48
-    shortest: int = 4
+    document: Number = 8
+    collection: Number = 8
+    below: Share = 0.95
+    similar: Share = 0.8
+    around: Number = 1
+    depth: Count = 48
+    shortest: Number = 4
 
-    def __post_init__(self) -> None:
-        """Check them.
-
-        Raises:
-            InputError: a limit that lets nothing or everything pass.
-        """
-        if not 0 < self.below <= 1:
-            raise InputError(f"below is {self.below:g}", "a share of the score: above 0, at most 1")
-        if not 0 < self.similar <= 1:
-            raise InputError(f"similar is {self.similar:g}", "a share: above 0, at most 1")
-        if min(self.document, self.collection, self.around) < 0 or self.depth < 1:
-            raise InputError("a number of sentences is negative", "0 or more, depth 1 or more")
+    def conflicts(self) -> Iterable[Fault]:
+        """Some negatives must be wanted."""
         if self.document + self.collection == 0:
-            raise InputError("no negatives are wanted", "ask for some of a document or collection")
+            yield Fault("no negatives are wanted", "ask for some of a document or collection")
 
 
 @dataclass(frozen=True)
@@ -69,9 +59,7 @@ class Candidate:
     """A sentence that might be a negative.
 
     Attributes:
-        document: its document's name.
         span: white space at its edges left out.
-        text: its words.
         score: cosine of its landmark with the question.
         near: in sentences from the nearest evidence; None in another document.
         aside: marked as neither positive nor negative.
@@ -104,7 +92,6 @@ class Evidence:
     whole: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Join the sentences."""
         self.whole = frozenset(chain.from_iterable(self.sentences))
 
 
@@ -120,8 +107,6 @@ def reason(candidate: Candidate, evidence: Evidence, limits: Limits) -> str:
     >>> reason(Candidate("d", (0, 9), "Tugs pull big ships.", 0.56), evidence, Limits())
     ''
     """
-    if candidate.near == 0:
-        return BESIDE  # never counted: evidence is not a candidate
     if candidate.near is not None and candidate.near <= limits.around:
         return BESIDE
     if candidate.aside:
@@ -145,13 +130,6 @@ def choose(
     dropped: Counter[str],
 ) -> Iterator[dict[str, Any]]:
     """Negatives from two rankings, best first, taken in turns.
-
-    Args:
-        rankings: by landmarks and by words, each best first; evidence is in neither.
-        evidence: the question's.
-        limits: see there.
-        most: how many.
-        dropped: gets one for every candidate that is none, by reason.
 
     Yields:
         ``document``, ``span``, ``score`` and ``by`` (``landmarks``, ``words`` or ``both``).

@@ -40,9 +40,6 @@ def several() -> bool:
 def joined(device: torch.device) -> Iterator[Processes]:
     """The processes of this run, which find each other here; this one alone without a launcher.
 
-    Args:
-        device: what the run computes on; with several GPUs each process gets its own.
-
     Raises:
         InputError: there are several processes, and not a GPU for each.
         MissingExtra: accelerate is not installed.
@@ -71,13 +68,7 @@ def joined(device: torch.device) -> Iterator[Processes]:
 
 @dataclass(frozen=True, slots=True)
 class Processes:
-    """Which process this is, and of how many.
-
-    Attributes:
-        device: where it computes.
-        number: from 0; the first writes the run's folder.
-        count: of all of them.
-    """
+    """Which process this is, from 0, and of how many; the first writes the run's folder."""
 
     device: torch.device
     number: int = 0
@@ -90,11 +81,6 @@ class Processes:
 
     def encode(self, encode: Callable[[Batch], Tensor], batch: Batch, width: int) -> Tensor:
         """``(n, d)`` vectors of a batch's landmarks, of which each process encodes a share.
-
-        Args:
-            encode: vectors of a batch's landmarks, in the order of its owners.
-            batch: the same one in every process.
-            width: numbers of a vector.
 
         Returns:
             All vectors, in the order of the owners; those of the other processes are constants.

@@ -76,15 +76,7 @@ _TEXT = re.compile(
 def messages(kind: str, title: str, text: str, excerpt: Span, marked: Sequence[Span]) -> list[
     Message
 ]:  # fmt: skip
-    """The conversation for one question.
-
-    Args:
-        kind: of ``KINDS``.
-        title: the document's; "" for none.
-        text: the document.
-        excerpt: what is shown of it.
-        marked: the evidence, inside the excerpt, ascending.
-    """
+    """The conversation for one question."""
     shown, at = "", excerpt[0]
     for start, end in marked:
         shown += f"{text[at:start]}<<<{text[start:end]}>>>"

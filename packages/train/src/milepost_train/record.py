@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,9 +55,9 @@ def describe(
         config: the configuration file's text.
         settings: what came of it, defaults and the command line's changes included.
         seeds: name → seed.
-        data: files that are read, and folders all of whose files are.
+        data: files, and folders all of whose files are read.
         init: the folder of the weights that the run starts from.
-        device: on which the network runs, as torch names it.
+        device: as torch names it.
 
     Returns:
         ``schema``, ``config``, ``settings``, ``seeds``; ``data`` and ``init``: file → ``sha256``
@@ -70,7 +71,7 @@ def describe(
     return {
         "schema": SCHEMA,
         "config": config,
-        "settings": _plain(settings),
+        "settings": json.loads(json.dumps(settings, default=str)),
         "seeds": dict(seeds),
         "data": dict(_file(file, str(file)) for file in _files(data)),
         "init": dict(
@@ -89,12 +90,7 @@ def describe(
 def differences(
     old: Mapping[str, Any], new: Mapping[str, Any], parts: Sequence[str] = MEANT
 ) -> list[str]:
-    """What of the parts differs between two records, a phrase each.
-
-    Args:
-        old: of the run that is there.
-        new: of the run that resumes it.
-        parts: which are compared, ``MEANT`` or ``AROUND``.
+    """What of the parts (``MEANT`` or ``AROUND``) differs between two records, a phrase each.
 
     >>> old, new = ({"settings": {"stage": [{"rate": rate}]}} for rate in (0.1, 0.2))
     >>> differences(old, new, ["settings"])
@@ -109,7 +105,7 @@ def differences(
 
 def _changes(old: Any, new: Any, *, of_files: bool) -> Iterator[tuple[str, str]]:
     """Names whose values differ, and how."""
-    before, after = (dict(each or {}) if of_files else _leaves(each) for each in (old, new))
+    before, after = (dict(each or {}) if of_files else leaves(each) for each in (old, new))
     for name in dict.fromkeys([*before, *after]):
         if name not in after:
             yield name, "is gone" if of_files else f"was {_shown(before[name])} and is not set"
@@ -120,8 +116,8 @@ def _changes(old: Any, new: Any, *, of_files: bool) -> Iterator[tuple[str, str]]
             yield name, "has changed" if of_files else f"was {was} and is {now}"
 
 
-def _leaves(value: Any) -> dict[str, Any]:
-    """Values by their dotted names; what lists of objects hold is counted from 1."""
+def leaves(value: Any, between: str = ".") -> dict[str, Any]:
+    """Values by their joined names; what lists of objects hold is counted from 1."""
     if isinstance(value, Mapping) and value:
         inside: Iterable[tuple[str, Any]] = value.items()
     elif isinstance(value, list) and any(isinstance(each, Mapping) for each in value):
@@ -129,24 +125,15 @@ def _leaves(value: Any) -> dict[str, Any]:
     else:
         return {"": value}
     return {
-        f"{name}.{rest}" if rest else name: leaf
+        f"{name}{between}{rest}" if rest else name: leaf
         for name, each in inside
-        for rest, leaf in _leaves(each).items()
+        for rest, leaf in leaves(each, between).items()
     }
 
 
 def _shown(value: Any) -> str:
     words = repr(value)
     return words if len(words) <= 60 else words[:59] + "…"
-
-
-def _plain(value: Any) -> Any:
-    """Settings as JSON gives them back, so that records can be compared."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(each) for each in value]
-    return value if isinstance(value, str | int | float | None) else str(value)
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

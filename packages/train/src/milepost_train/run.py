@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -46,9 +46,6 @@ class Trained:
     """Result of a run.
 
     Attributes:
-        checkpoint: folder for ``milepost export``.
-        steps: number of steps in all.
-        seconds: duration.
         checks: evidence found per task, 0–1, by the steps of each check; 0 before training.
         bad: number of lines of the data that could not be used.
     """
@@ -73,12 +70,6 @@ def train(
     stopped: Callable[[], bool] = lambda: False,
 ) -> Trained:
     """Train, or resume a run.
-
-    Args:
-        config: see ``read_config``.
-        resume: resume the run in ``config.out``.
-        on_progress: called with each event.
-        stopped: called after every step; True saves and stops.
 
     Raises:
         UnreadableFile: a file of the data is not there.
@@ -142,7 +133,8 @@ def _train(
         torch.manual_seed(config.seed + processes.number)  # a dropout of its own
     # Only now, so that a run whose data cannot be used leaves nothing behind.
     folder.begin(facts["config"], facts)
-    reports = _reports(config, processes, facts, on_progress)
+    names, cpu = config.log_with if processes.first else (), processes.device.type == "cpu"
+    reports = tracked(names, config.project, config.out, facts["settings"], on_progress, cpu=cpu)
     with reproducible(config), memory("to train"), reports as report:
         loop = Loop(config, checkpoint, objectives, check, folder, processes, report)
         try:
@@ -154,14 +146,6 @@ def _train(
     folder.write_card()
     checks = {line["step"]: line["check"] for line in folder.lines() if "check" in line}
     return Trained(folder.path / CHECKPOINT, loop.done, loop.seconds, checks, len(bad))
-
-
-def _reports(
-    config: Config, processes: Processes, facts: Mapping[str, Any], on_progress: OnProgress
-) -> AbstractContextManager[OnProgress]:
-    names = config.log_with if processes.first else ()
-    cpu = processes.device.type == "cpu"
-    return tracked(names, config.project, config.out, facts["settings"], on_progress, cpu=cpu)
 
 
 def _need_data(config: Config) -> None:

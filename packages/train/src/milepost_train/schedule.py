@@ -29,28 +29,16 @@ def half_cosine(done: float) -> float:
     return 0.5 * (1 + math.cos(math.pi * done))
 
 
-def warmed(step: int, steps: int, warm_up: int, highest: float = 1.0, floor: float = 0.0) -> float:
-    """The learning rate of a step: a straight warm-up, then a cosine to ``floor``.
-
-    ``highest (floor + (1 - floor) (1 + cos(π done)) / 2)``, ``done`` the share of the steps behind
-    the warm-up.
-
-    Args:
-        step: from 0.
-        steps: in all.
-        warm_up: of these, until the highest rate is reached; 0 begins with it.
-        highest: the rate; 1 for its share.
-        floor: the share that is left in the end.
-    """
-    if step < warm_up:
-        return highest * (step + 1) / warm_up
-    done = (step - warm_up) / max(1, steps - warm_up)
-    return highest * (floor + (1 - floor) * half_cosine(done))
-
-
 def rate_at(stage: Stage, step: int) -> float:
-    """The learning rate of a step of a stage, from 0; see ``warmed``."""
-    return warmed(step, stage.steps, stage.warm_up, stage.rate, stage.floor)
+    """The learning rate of a step of a stage, from 0: a straight warm-up, then a cosine to a floor.
+
+    ``rate (floor + (1 - floor) (1 + cos(π done)) / 2)``, ``done`` the share of the steps behind the
+    warm-up.
+    """
+    if step < stage.warm_up:
+        return stage.rate * (step + 1) / stage.warm_up
+    done = (step - stage.warm_up) / max(1, stage.steps - stage.warm_up)
+    return stage.rate * (stage.floor + (1 - stage.floor) * half_cosine(done))
 
 
 class Average:

@@ -13,8 +13,9 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -27,9 +28,10 @@ from milepost_eval.types import Split
 from milepost_train.collection import Sentences, sentences_of
 from milepost_train.data import held_out
 from milepost_train.generated import GeneratedQuestion, Source, checked_kinds, sources, task_rows
-from milepost_train.journal import Journal
+from milepost_train.journal import Journal, Written
 from milepost_train.prompts import KINDS, copies, messages, question_in
 from milepost_train.rules import RULES, questions_of
+from milepost_train.settings import NOT_NEGATIVE, Count, Settings
 
 Progress = Callable[[str, int, int], object]
 """Called with a document's name, the documents done, and the questions kept."""
@@ -38,38 +40,29 @@ _IN_A_ROW = 8  # requests without an answer, after which no more are sent
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class Asking(Settings):
     """What is asked, and what is kept.
 
     Attributes:
-        per_document: questions that are asked for.
+        per_document, top, temperature, seed: as ``milepost synthesize --help`` says.
         kinds: which, in turns.
-        top: the evidence must be among so many best landmarks of its document; 0 checks nothing.
         words: in an excerpt, about.
         longest: sentences of evidence, at most.
         similar: share of words in common from which on two questions of a document are one.
-        temperature: the model's; None leaves it to the endpoint.
-        seed: of the choice of excerpts.
     """
 
-    per_document: int = 4
+    per_document: Count = 4
     kinds: tuple[str, ...] = tuple(KINDS)
-    top: int = 20
-    words: int = 200
-    longest: int = 5
+    top: Annotated[int, NOT_NEGATIVE] = 20
+    words: Count = 200
+    longest: Count = 5
     similar: float = 0.8
     temperature: float | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check them.
-
-        Raises:
-            InputError: a kind that is unknown, or a number that asks for nothing.
-        """
+        Settings.__post_init__(self)
         checked_kinds(self.kinds, tuple(KINDS))
-        if min(self.per_document, self.words, self.longest) < 1 or self.top < 0:
-            raise InputError("a number of questions or sentences is below 1", "give 1 or more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +72,6 @@ class Excerpt:
     kind: str
     span: Span
     marked: tuple[Span, ...]
-
-
-@dataclass(slots=True)
-class Synthesis:
-    """What came of a run.
-
-    Attributes:
-        counts: documents, questions by kind, and everything dropped, by reason.
-        bad: an error for each line or file that cannot be used.
-    """
-
-    counts: Counter[str] = field(default_factory=Counter)
-    bad: list[InputError] = field(default_factory=list)
 
 
 def synthesize(
@@ -105,7 +85,7 @@ def synthesize(
     dev: float = 0.0,
     allow_nc: bool = False,
     progress: Progress = lambda *_: None,
-) -> Synthesis:
+) -> Written:
     """Write questions of a language model to ``out``, a task file.
 
     Documents are written one by one: an interrupted run resumes. The questions of the fraction
@@ -172,7 +152,7 @@ def by_rules(
     dev: float = 0.0,
     allow_nc: bool = False,
     progress: Progress = lambda *_: None,
-) -> Synthesis:
+) -> Written:
     """Write questions made by rule to ``out``, a task file; see ``rules.py`` and ``synthesize``.
 
     Raises:
@@ -207,12 +187,6 @@ def excerpts(
 
     The document is divided evenly and each part gives one excerpt, so that questions come from
     its end as often as from its beginning. Headings and fragments are shown and never marked.
-
-    Args:
-        source: the document.
-        spans: its sentences.
-        headings: lines that are not evidence.
-        asking: see there.
     """
     name, text = source.document.name, source.document.text
     digest = hashlib.sha256(f"{asking.seed} {name}".encode("utf-8", "surrogatepass")).digest()
@@ -262,7 +236,7 @@ def _write(
     dev: float,
     allow_nc: bool,
     progress: Progress,
-) -> Synthesis:
+) -> Written:
     """Ask of every document that is not done, and write what comes."""
     settings |= {"dev": dev} if dev else {}  # so that files begun without it can be resumed
     dropped: Counter[str] = Counter()
@@ -283,7 +257,7 @@ def _write(
                 journal.write(name, task_rows(source, made, source.ignore, own), counts)
             kept = sum(n for key, n in journal.counts.items() if key.startswith("questions: "))
             progress(name, number, kept)
-        return Synthesis(journal.counts + dropped, bad)
+        return Written(journal.counts + dropped, bad)
 
 
 def _run(first: int, good: Sequence[bool], longest: int) -> tuple[int, int]:

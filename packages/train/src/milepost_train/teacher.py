@@ -7,10 +7,7 @@ own models, ``lexical_teacher.py`` words, which score and give no vectors.
 from __future__ import annotations
 
 import hashlib
-import os
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -22,14 +19,14 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from milepost.errors import ModelError
-from milepost_train.choices import Dtype
+from milepost_eval.vectors import Vectors
+from milepost_train.config import Dtype
 from milepost_train.data import Text
 from milepost_train.device import chosen_dtype
 from milepost_train.model.checkpoint import open_checkpoint
 from milepost_train.model.layouts import starting_weights
 
-_DRAFT = ".part"
-_ABANDONED_S = 24 * 3600.0  # writing a file takes seconds
+_HELD = 1000  # texts whose vectors are in memory, where a folder keeps them as well
 
 
 class Teacher(Protocol):
@@ -168,78 +165,44 @@ def _template(tokenizer: Tokenizer, special: Mapping[str, str]) -> tuple[list[in
 
 
 class Targets:
-    """A teacher's vectors, counted when they are first asked for, and kept.
+    """A teacher's vectors, computed when they are first asked for, and kept.
 
-    A text's vectors hang on nothing but the text: in which order a run asks for them does not
+    A text's vectors depend on nothing but the text: in which order a run asks for them does not
     change a bit of them.
 
     Args:
-        teacher: who counts them.
-        folder: keeps the vectors of documents, a file each, named by all they hang on; without one
-            they stay in memory.
+        teacher: who computes them.
+        folder: keeps the vectors of documents; without one they stay in memory.
     """
 
     def __init__(self, teacher: Teacher, folder: Path | None = None) -> None:
         self.teacher, self._folder = teacher, folder
-        if folder is not None:
-            _remove_drafts(folder)
-        self._known: dict[str, NDArray[np.float16]] = {}
+        self._vectors = Vectors(None if folder is None else folder / "vectors.sqlite")
+        self._known: dict[tuple[str, str], NDArray[np.float16]] = {}
         self._asked: dict[tuple[str, ...], NDArray[np.float16]] = {}
 
     def of_text(self, text: Text) -> NDArray[np.float16]:
         """``(n, d)`` unit vectors of its sentences; those of passages without a name are not kept.
 
         Raises:
-            OSError: the disk is full.
+            InputError: the disk is full.
         """
         if not text.name:
             return self.teacher.of_sentences(text)
-        spans = repr(tuple(text.spans))
-        return self._kept([spans, text.words], lambda: self.teacher.of_sentences(text))
+        key = repr(tuple(text.spans)), text.words
+        if key not in self._known:
+            if self._folder is not None and len(self._known) >= _HELD:
+                self._known.clear()
+            found, _ = self._vectors.get(
+                self.teacher.fingerprint,
+                key,
+                lambda: (self.teacher.of_sentences(text).astype(np.float32), 0),
+            )
+            self._known[key] = found.astype(np.float16)
+        return self._known[key]
 
     def of_questions(self, questions: tuple[str, ...]) -> NDArray[np.float16]:
         """``(n, d)`` unit vectors of questions that are always asked for together."""
         if questions not in self._asked:
             self._asked[questions] = self.teacher.of_questions(questions)
         return self._asked[questions]
-
-    def _kept(
-        self, parts: Iterable[str], count: Callable[[], NDArray[np.float16]]
-    ) -> NDArray[np.float16]:
-        """What ``count`` gives, or gave before for the same words."""
-        digest = hashlib.sha256(self.teacher.fingerprint.encode())
-        for words in parts:
-            digest.update(words.encode("utf-8", "surrogatepass") + b"\0")
-        key = digest.hexdigest()[:32]
-        if key not in self._known:
-            self._known[key] = (
-                count() if self._folder is None else _on_disk(self._folder, key, count)
-            )
-        return self._known[key]
-
-
-def _remove_drafts(folder: Path) -> None:
-    """Remove what killed processes, here or on other machines, left half written."""
-    for draft in folder.glob(f"*{_DRAFT}"):
-        with suppress(OSError):  # its writer may be alive, and done by now
-            if time.time() - draft.stat().st_mtime > _ABANDONED_S:
-                draft.unlink()
-
-
-def _on_disk(
-    folder: Path, key: str, count: Callable[[], NDArray[np.float16]]
-) -> NDArray[np.float16]:
-    path = folder / f"{key}.npy"
-    if not path.is_file():
-        counted = count()
-        folder.mkdir(parents=True, exist_ok=True)
-        # Another process may compute it at the same time.
-        draft = path.with_suffix(f".{os.getpid()}{_DRAFT}")
-        try:
-            with draft.open("wb") as file:
-                np.save(file, counted)
-            draft.replace(path)
-        finally:
-            draft.unlink(missing_ok=True)
-    kept: NDArray[np.float16] = np.load(path, mmap_mode="r")
-    return kept

@@ -10,6 +10,7 @@ from typing import Any
 from milepost._optional import require
 from milepost.errors import MilepostError, MissingExtra, first_line
 from milepost_train.loop import Event, OnProgress
+from milepost_train.record import leaves
 
 _PLACES = ("step", "stage")  # of a line, no figures
 
@@ -44,14 +45,6 @@ def tracked(
 ) -> Iterator[OnProgress]:
     """Open trackers by accelerate, and close them when the run ends.
 
-    Args:
-        names: as accelerate knows them; see ``need_trackers``.
-        project: the name under which they keep the run.
-        folder: of the run; TensorBoard's files are written there.
-        settings: of the run, nested.
-        on_progress: gets the events, too, and a warning when a tracker fails.
-        cpu: whether the run computes on the CPU.
-
     Yields:
         What takes the events of a run. After a failure nothing more is sent to the trackers, and
         the run goes on.
@@ -64,13 +57,15 @@ def tracked(
         return
     accelerate = require("accelerate", extra="train")
     tracking = accelerate.Accelerator(cpu=cpu, log_with=list(names), project_dir=str(folder))
-
     fails: list[Exception] = []
 
     def log(event: Event) -> None:
         if event.line is not None and not fails:
-            flat = {k: v for k, v in _flat(event.line).items() if k not in _PLACES}
-            figures = {k: v for k, v in flat.items() if isinstance(v, int | float)}
+            figures = {
+                name: value
+                for name, value in _flat(event.line).items()
+                if name not in _PLACES and isinstance(value, int | float)
+            }
             try:
                 tracking.log(figures, step=event.line["step"])
             except Exception as error:  # each tracker raises its own
@@ -94,17 +89,9 @@ def tracked(
                 tracker.finish()
 
 
-def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
     """``{"check": {"written": 0.5}}`` as ``{"check/written": 0.5}``; lists are written out."""
-    found: dict[str, Any] = {}
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            found |= _flat(value, f"{before}{key}/")
-        elif value is None or isinstance(value, str | int | float | bool):
-            found[before + key] = "" if value is None else value
-        elif isinstance(value, Sequence) and all(isinstance(each, Mapping) for each in value):
-            for number, each in enumerate(value, 1):
-                found |= _flat(each, f"{before}{key}/{number}/")
-        else:
-            found[before + key] = str(value)
-    return found
+    return {
+        name: value if isinstance(value, str | int | float) else str(value or "")
+        for name, value in leaves(values, "/").items()
+    }

@@ -16,19 +16,16 @@ from click.testing import CliRunner
 import milepost
 from milepost.console.options import Settings
 from milepost.errors import InputError, MilepostError, ModelError
+from milepost_train.cli.export import export
+from milepost_train.config import read_config
+from milepost_train.run import train
 from support.small_models import write_checkpoint
 from support.tiny_runs import CHECK, write_run
 from support.tiny_transformers import TEXT, tiny_folder
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-
 
 def run(*arguments: str | Path) -> Any:
     """The command's result; what it raises is raised."""
-    from milepost_train.cli.export import export
-
     return CliRunner().invoke(
         export, [str(a) for a in arguments], obj=Settings(), catch_exceptions=False
     )
@@ -82,7 +79,6 @@ def test_the_landmark_may_be_named(tmp_path: Path) -> None:
 
 
 def test_a_model_folder_is_none_to_export(tmp_path: Path) -> None:
-    """What is exported already is told from a folder that holds nothing."""
     shipped = Path(milepost.__file__).parent / "models" / "landmark-light"
     with pytest.raises(ModelError, match=r"is a model folder already"):
         run(shipped, "--out", tmp_path / "out")
@@ -105,9 +101,6 @@ def test_a_checkpoint_of_ours(tmp_path: Path) -> None:
 
 def test_only_what_ranks_is_to_be_fitted(tmp_path: Path) -> None:
     """The hint to run ``milepost fit`` follows the export of a model, not of a reranker."""
-    from milepost_train.config import read_config
-    from milepost_train.run import train
-
     checkpoint = train(read_config(write_run(tmp_path, CHECK))).checkpoint
     assert "milepost fit" in run(checkpoint, "--out", tmp_path / "model").stderr
     record = tmp_path / "run" / "run.json"
@@ -138,7 +131,6 @@ class Hub(BaseHTTPRequestHandler):
     private: ClassVar[bool] = True
 
     def do_GET(self) -> None:
-        """What it knows of a model."""
         self._say({"id": "our-team/tiny", "private": type(self).private})
 
     def do_POST(self) -> None:
@@ -178,7 +170,6 @@ class Hub(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
-    """A hub on this machine; what it was sent."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setattr(
@@ -232,7 +223,6 @@ def test_a_hub_that_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_names_that_the_hub_has_not(tmp_path: Path) -> None:
-    """They are refused before anything is exported."""
     with pytest.raises(InputError, match="'tiny' is not a name"):
         run(tmp_path, "--out", tmp_path / "out", "--push", "tiny")
     assert run(tmp_path, "--out", tmp_path / "out", "--private").exit_code == 2

@@ -15,13 +15,11 @@ from support.ranking_cases import book_task
 
 @pytest.fixture
 def own_model(tmp_path):
-    """A copy of the light model, as somebody's own."""
     return shutil.copytree(find_model("landmark-light").path, tmp_path / "own-model")
 
 
 @pytest.fixture
 def task(tmp_path):
-    """Enough questions for fusion and calibration."""
     path = tmp_path / "book.jsonl"
     book_task(path, 0, 20, 10, size=800)
     return path
@@ -88,7 +86,6 @@ def test_a_shipped_model_is_not_changed_in_place(cli, task):
 
 
 def test_a_folder_of_something_else_is_refused_before_the_work(cli, task, tmp_path):
-    """No task is read, no model loaded."""
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("words")
     args = "landmark-light", "--tasks", "nowhere.jsonl", "--no-trees", "--out", tmp_path / "mine"
@@ -97,7 +94,6 @@ def test_a_folder_of_something_else_is_refused_before_the_work(cli, task, tmp_pa
 
 
 def test_without_lightgbm_the_extra_is_named(cli, own_model, task, monkeypatch):
-    """Trees need it; --no-trees does not."""
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     result = cli("fit", own_model, "--tasks", task)
     assert result.exit_code == 2

@@ -8,24 +8,19 @@ from typing import Any
 
 import pytest
 
+from milepost.cli.program import program
+from milepost_train.model.reading import Reading
 from support.tiny_runs import write_run
-
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the run lies."""
     return tmp_path_factory.mktemp("grid")
 
 
 @pytest.fixture(scope="module")
 def trained(home: Path) -> Path:
     """A checkpoint whose ``landmark.json`` says that it was trained so."""
-    from milepost_train.model.reading import Reading
-
     write_run(home)  # a checkpoint and a task
     Reading("[CLS]", "[SEP]", own_sentence=True, granularity=32, window=128).write(home / "init")
     return home / "init"
@@ -35,8 +30,6 @@ def trained(home: Path) -> Path:
 def grid(home: Path, trained: Path) -> Path:
     """Its model folder; nothing but the checkpoint says how it is read."""
     from click.testing import CliRunner
-
-    from milepost.cli.program import program
 
     args = ["export", str(trained), "--out", str(home / "model"), "--window", "128", "--left", "32"]
     done = CliRunner().invoke(program, args, catch_exceptions=False)
@@ -63,38 +56,9 @@ def test_a_run_is_exported_indexed_and_searched(cli: Any, home: Path, grid: Path
     assert measured.exit_code == 0, measured.output
 
 
-def test_an_index_knows_which_it_was(cli: Any, home: Path, trained: Path, grid: Path) -> None:
-    """The same weights at another interval are another model, which the index refuses."""
-    other, db = home / "other", home / "theirs"
-    sizes = ("--window", 128, "--left", 32)
-    done = cli("export", trained, "--out", other, *sizes, "--granularity", 16, "--json")
-    said = json.loads(done.stdout)
-    assert (said["granularity"], said["notes"]) == (16, [])
-    note = home / "note.txt"
-    note.write_text("The cat sat on the mat.", "utf-8")
-    assert cli("index", note, "--db", db, "--model", grid).exit_code == 0
-    refused = cli("search", "who sat", "--db", db, "--model", other)
-    assert refused.exit_code == 2
-    assert "--rebuild" in refused.stderr
-
-
 def test_what_the_commands_say_of_it(cli: Any, home: Path, grid: Path) -> None:
-    """Doctor and info name the interval."""
     doctor = cli("doctor", "--model", grid, "--json")
     findings = {each["subject"]: each for each in json.loads(doctor.stdout)["findings"]}
     assert "a landmark every 32 tokens" in findings["model"]["detail"]
     assert findings["engine"]["state"] == "ok"
     assert "a landmark every 32 tokens" in cli("info", "--model", grid).stdout
-
-
-def test_intervals_that_are_refused(cli: Any, home: Path, trained: Path) -> None:
-    """One line says what does not fit, and nothing is written."""
-    out = home / "none"
-    wide = cli("export", trained, "--out", out, "--window", 64, "--left", 8, "--granularity", 63)
-    assert wide.exit_code == 2
-    assert "a window of 64 tokens cannot have a landmark every 63 tokens" in wide.stderr
-    assert "1 to 62" in wide.stderr
-    for value in ("0", "words"):
-        refused = cli("export", trained, "--out", out, "--granularity", value)
-        assert refused.exit_code == 2
-    assert not out.exists()

@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner
 
 from milepost.console.options import Settings
-from milepost.errors import InputError
 from milepost_train.cli.mine import mine
 
 BEES = (
@@ -20,7 +19,6 @@ SHIPS = "Tugs pull large ships to the quay. A queen of the seas was launched her
 
 @pytest.fixture
 def task(tmp_path):
-    """Two documents and a question in one file."""
     lines = [
         {"id": "bees", "text": BEES},
         {"id": "ships", "text": SHIPS},
@@ -63,19 +61,3 @@ def test_bad_lines_are_named_and_end_in_1(task, tmp_path, model):
     assert result.return_value == 1
     assert "line 4: no document 'beez'; try: 'bees'" in result.stderr
     assert "1  lines or files that cannot be used" in result.output
-
-
-def test_other_limits_do_not_go_on_with_the_file(task, tmp_path, model):
-    """A file begun with other limits is refused, whole as it was."""
-    out = tmp_path / "out.jsonl"
-    run(task, "--out", out, *model, quiet=True)
-    result = run(task, "--out", out, "--below", 0.9, *model)
-    assert isinstance(result.exception, InputError)
-    assert "made with below 0.95, not 0.9" in str(result.exception)
-
-
-def test_no_negatives_wanted(task, tmp_path):
-    """Asking for none of both is an error before a model is loaded."""
-    result = run(task, "--out", tmp_path / "out.jsonl", "--collection", 0, "--document", 0)
-    assert "no negatives are wanted" in str(result.exception)
-    assert not (tmp_path / "out.jsonl").exists()

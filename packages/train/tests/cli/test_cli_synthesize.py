@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from milepost.console.options import Settings
-from milepost.errors import InputError, MilepostError
+from milepost.errors import MilepostError
 from milepost_eval.tasks import load
 from milepost_train.cli.synthesize import synthesize
 from support.chat_server import serving
@@ -31,7 +31,6 @@ def straight(monkeypatch):
 
 @pytest.fixture
 def corpus(tmp_path):
-    """One document."""
     path = tmp_path / "corpus.jsonl"
     path.write_text(json.dumps({"id": "bees", "text": TEXT, "title": "Hives"}) + "\n")
     return path
@@ -96,7 +95,6 @@ def test_what_makes_no_sense_is_refused(corpus, tmp_path, args, said):
 
 
 def test_a_refusal_leaves_what_is_written(corpus, tmp_path, model):
-    """A wrong key is one line that says what to set."""
     with serving(lambda n, body: 401) as chat:
         result = run(
             corpus, "--out", tmp_path / "out.jsonl", "--endpoint", chat.url, "--model", "small",
@@ -104,13 +102,6 @@ def test_a_refusal_leaves_what_is_written(corpus, tmp_path, model):
         )  # fmt: skip
     assert isinstance(result.exception, MilepostError)
     assert "OPENAI_API_KEY" in str(result.exception)
-
-
-def test_a_missing_file(tmp_path):
-    """A path that is not there is named."""
-    result = run(tmp_path / "none.jsonl", "--out", tmp_path / "out.jsonl", "--rules")
-    assert isinstance(result.exception, InputError)
-    assert "none.jsonl" in str(result.exception)
 
 
 def test_some_documents_are_for_development(tmp_path):
@@ -133,6 +124,5 @@ def test_some_documents_are_for_development(tmp_path):
 
 
 def test_no_document_of_dev_is_said(corpus, tmp_path):
-    """A check on its dev questions would have none."""
     result = run(corpus, "--out", tmp_path / "out.jsonl", "--rules", "--dev", 0.0001)
     assert "no document with questions is in dev" in result.stderr

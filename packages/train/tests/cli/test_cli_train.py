@@ -14,23 +14,15 @@ from typing import Any
 import pytest
 
 from milepost.console.options import Settings
-from milepost_train.cli.train import Stop
+from milepost_train.cli.train import Stop, _print
+from milepost_train.run import Trained
 from support.cli_process import command, environment
-
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-
-from milepost_train.cli.train import _print  # noqa: E402
-from milepost_train.run import Trained  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
+from support.tiny_runs import CHECK, write_run
 
 ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nsteps = {}\n'
 
 
 def test_from_a_configuration_to_a_model_folder(cli: Any, tmp_path: Path) -> None:
-    """The last line is the command that exports what was trained."""
-    pytest.importorskip("matplotlib", reason="curves need it: pip install ./packages/train")
     file = write_run(tmp_path, CHECK, stages=ONE.format(4))
     done = cli("train", file)
     assert done.exit_code == 0
@@ -66,7 +58,6 @@ def test_a_training_that_made_the_model_worse_says_so_last(
 
 
 def test_options_stand_for_what_the_file_says(cli: Any, tmp_path: Path) -> None:
-    """Paths on the command line start from here; --quiet prints nothing."""
     file = write_run(tmp_path / "data", init=None, out=None, stages=ONE.format(1))
     done = cli(
         *("train", file, "--init", tmp_path / "data" / "init", "--out", "there"),
@@ -87,14 +78,12 @@ def test_options_stand_for_what_the_file_says(cli: Any, tmp_path: Path) -> None:
 def test_mistakes_are_one_line(
     cli: Any, tmp_path: Path, changes: dict[str, Any], said: str
 ) -> None:
-    """On stderr, with exit code 2."""
     done = cli("train", write_run(tmp_path, **changes))
     assert done.exit_code == 2
     assert said in done.stderr.splitlines()[-1]
 
 
 def test_without_a_configuration(cli: Any) -> None:
-    """An example is named, where the option looks as if it were enough."""
     done = cli("train", "--init", "owner/name")
     assert done.exit_code == 2
     assert "missing argument 'CONFIG', a file such as examples/train/small.toml" in done.stderr
@@ -144,7 +133,6 @@ def test_every_fault_is_a_line(cli: Any, tmp_path: Path) -> None:
 
 
 def test_data_that_is_not_there(cli: Any, tmp_path: Path) -> None:
-    """Named before the model is opened, with the nearest that is there."""
     file = write_run(tmp_path, init="nowhere")
     text = file.read_text()
     file.write_text(text.replace('["task"]', '["tsk"]'))
@@ -158,7 +146,6 @@ def test_data_that_is_not_there(cli: Any, tmp_path: Path) -> None:
 
 
 def test_wrong_lines_end_in_1(cli: Any, tmp_path: Path) -> None:
-    """The run goes on without them, named even where --quiet is said."""
     file = write_run(tmp_path, stages=ONE.format(1))
     with (tmp_path / "pairs.jsonl").open("a") as pairs:
         pairs.write('{"query": "a cat"}\n')
@@ -170,7 +157,6 @@ def test_wrong_lines_end_in_1(cli: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_lets_the_step_end_and_a_second_does_not(number: signal.Signals) -> None:
-    """And what was there before hears signals again afterwards."""
     before = signal.getsignal(number)
     with Stop(Settings(quiet=True)) as stop:
         assert not stop()
@@ -186,7 +172,6 @@ def test_a_signal_lets_the_step_end_and_a_second_does_not(number: signal.Signals
 def test_sigterm_saves_and_says_how_to_go_on(
     cli: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One line with the command that goes on."""
     monkeypatch.setattr("milepost_train.loop.draw", lambda folder: [])
     file = write_run(tmp_path, stages=ONE.format(40), save_every=1)
     out = tmp_path / "run"

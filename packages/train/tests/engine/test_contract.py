@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
+from milepost.engine import find_model
+from milepost.engine.openvino import OpenVinoEngine
+from milepost_train.model import export
 from support.small_models import CONFIGS, random_model, write_tokenizer
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
 pytest.importorskip("nncf", reason="needs the export extra of milepost-train")
 
 Run = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
@@ -52,8 +54,6 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Run
     @cache
     def folder(kind: str) -> Path:
         """A model folder with both graphs, exported from random weights."""
-        from milepost_train.model import export
-
         where = tmp_path_factory.mktemp(kind)
         tokenizer = write_tokenizer(where / "t.json")
         names = ("ids", "sentences", "marks")
@@ -67,9 +67,6 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Run
     def made(kind: str, way: str) -> Run:
         if way == "torch":
             return partial(by_torch, random_model(kind))
-        from milepost.engine import find_model
-        from milepost.engine.openvino import OpenVinoEngine
-
         precision, _, in_float = way.partition(" in ")
         graph = find_model(folder(kind)).graph(precision)
         return OpenVinoEngine(graph, cache=None, in_float=bool(in_float)).run
@@ -86,7 +83,6 @@ def kind(request: pytest.FixtureRequest) -> str:
 def engine(
     request: pytest.FixtureRequest, kind: str, runner: Callable[[str, str], Run]
 ) -> tuple[str, Run]:
-    """The runners behind one call."""
     return request.param, runner(kind, request.param)
 
 
@@ -133,7 +129,6 @@ def test_padding_changes_nothing(engine: tuple[str, Run]) -> None:
 
 
 def test_is_deterministic(engine: tuple[str, Run]) -> None:
-    """The same input gives the same bytes."""
     _, run = engine
     batch = feed(21)
     first = run(*batch).tobytes()

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("torch", reason="needs the train extra")
-
 from milepost_train.light.material import TASKS
 
 TEXT = "Frost came early. The bees had left the hive. Nobody knew why.\n\nIn spring they came back."

@@ -7,9 +7,6 @@ import shutil
 from pathlib import Path
 
 import numpy as np
-import pytest
-
-pytest.importorskip("torch", reason="needs the train extra")
 
 import milepost
 from milepost.engine import ModelFolder
@@ -19,8 +16,6 @@ from milepost_train.light.training import LightRecipe
 from milepost_train.model import load_checkpoint
 from milepost_train.model.release import release
 from support.small_models import write_checkpoint
-
-pytestmark = pytest.mark.torch
 
 SMALL = {**CONFIG, "table_width": 16, "hidden_size": 16, "intermediate_size": 16}
 

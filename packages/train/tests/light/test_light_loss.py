@@ -6,17 +6,12 @@ import copy
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch", reason="needs the train extra")
-
 import torch
 
 from milepost_train.light.material import Asked, LightMaterial, Taught
 from milepost_train.light.training import LightRecipe, LightTrainer
 from milepost_train.model import LandmarkEncoder
-from milepost_train.model.light import MODEL_TYPE
-
-pytestmark = pytest.mark.torch
+from support.small_models import LIGHT_CONFIG
 
 VOCABULARY, TEACHER, WIDTH, LANDMARK = 40, 10, 6, 3
 RECIPE = LightRecipe(
@@ -45,11 +40,8 @@ def trainer():
     texts = [taught(random, 6), taught(random, 5)]
     material = LightMaterial(texts, [taught(random, 1) for _ in asked], asked)
     torch.manual_seed(1)
-    config = {
-        "model_type": MODEL_TYPE, "vocab_size": VOCABULARY, "table_width": 5,
-        "hidden_size": WIDTH, "intermediate_size": 8, "num_hidden_layers": 1, "reach": 1,
-        "max_position_embeddings": 64,
-    }  # fmt: skip
+    sizes = {"vocab_size": VOCABULARY, "table_width": 5, "hidden_size": WIDTH, "reach": 1}
+    config = {**LIGHT_CONFIG, **sizes, "num_hidden_layers": 1}
     model = LandmarkEncoder(config, own_sentence=False)
     axes = random.normal(size=(TEACHER, WIDTH)).astype(np.float32)
     return LightTrainer(model, material, LANDMARK, axes, RECIPE)

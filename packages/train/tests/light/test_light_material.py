@@ -8,14 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("torch", reason="needs the train extra")
-
 from milepost.testing import fake_encoder
 from milepost_train.data import held_out
 from milepost_train.light import material as light_material
 from milepost_train.light.material import HOLD_OUT, TASKS, Reader, gather, sources
-
-pytestmark = pytest.mark.torch
 
 TEXT = "Frost came early. The bees had left the hive. Nobody knew why.\n\nIn spring they came back."
 
@@ -71,7 +67,6 @@ def test_texts_are_as_the_teacher_reads_them() -> None:
 
 
 def test_questions_have_the_teachers_prefix():
-    """For the student too, whose manifest says the same."""
     teacher, bare = fake_encoder(query_prefix="query: "), fake_encoder()
     [taught] = Reader(teacher, teacher.tokenizer).questions(["Who left?"])
     assert taught.ids.tolist() == bare.tokenizer.encode(["query: Who left?"])[0].ids

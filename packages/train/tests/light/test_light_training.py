@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-pytest.importorskip("torch", reason="needs the train extra")
-
 import torch
 
 from milepost.engine.fake import FakeEngine
@@ -23,21 +20,11 @@ from milepost_train.light.training import (
     token_vectors,
 )
 from milepost_train.model import LandmarkEncoder
-from milepost_train.model.light import MODEL_TYPE, Light
-
-pytestmark = pytest.mark.torch
+from milepost_train.model.light import Light
+from support.small_models import LIGHT_CONFIG, random_model
 
 VOCABULARY, WIDTH, LANDMARK = 120, 24, 3
-CONFIG: dict[str, Any] = {
-    "model_type": MODEL_TYPE,
-    "vocab_size": VOCABULARY,
-    "table_width": 12,
-    "hidden_size": 16,
-    "intermediate_size": 16,
-    "num_hidden_layers": 1,
-    "reach": 2,
-    "max_position_embeddings": 512,
-}
+CONFIG = {**LIGHT_CONFIG, "vocab_size": VOCABULARY, "num_hidden_layers": 1}
 TEACHER = FakeEngine(WIDTH, VOCABULARY)
 
 
@@ -140,20 +127,6 @@ def test_it_learns_and_draws_by_its_seed() -> None:
     assert torch.allclose(questions.norm(dim=-1), torch.ones(3), atol=1e-5)
 
 
-def test_evidence_of_others_is_no_negative_in_open_tasks() -> None:
-    made = trainer()
-    asked = made.material.asked
-    for text in (0, 1):
-        numbers = [n for n, one in enumerate(asked) if one.text == text]
-        owners = [(text, i) for i in range(15)] + [(5, 0)]
-        positive, masked = made._marks(numbers, owners)
-        evidence = {place for n in numbers for place in asked[n].evidence}
-        for row, number in enumerate(numbers):
-            assert positive[row].nonzero().flatten().tolist() == list(asked[number].evidence)
-            found = set(masked[row].nonzero().flatten().tolist())
-            assert found == (evidence if text == 1 else set())
-
-
 def test_windows_hold_their_sentence() -> None:
     random = Random(4)
     for _ in range(300):
@@ -165,8 +138,6 @@ def test_windows_hold_their_sentence() -> None:
 
 
 def test_another_backbone_is_refused() -> None:
-    from support.small_models import random_model
-
     with pytest.raises(TypeError, match="bert is not light"):
         LightTrainer(
             random_model("bert"), material(), LANDMARK, np.eye(24, 16), LightRecipe(steps=1)

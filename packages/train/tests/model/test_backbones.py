@@ -8,16 +8,19 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
 
+from milepost.errors import ModelError
+from milepost_train.model import LandmarkEncoder, load_checkpoint
+from milepost_train.model.checkpoint import open_checkpoint
+from milepost_train.model.reading import Reading
 from support.small_models import CONFIGS, random_model, write_checkpoint
-
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
 
 
 def reference(kind: str, model: Any) -> Any:
     """The same weights in Hugging Face's implementation."""
-    transformers = pytest.importorskip("transformers", reason="needs the train extra")
     fields = {key: value for key, value in CONFIGS[kind].items() if key != "model_type"}
     specials = {"pad_token_id": 0, "cls_token_id": 2, "sep_token_id": 3}
     with warnings.catch_warnings():
@@ -34,7 +37,7 @@ def reference(kind: str, model: Any) -> Any:
     return other.eval()
 
 
-@pytest.mark.parametrize("length", [40, 59])  # ModernBERT's local layers work in blocks from 48
+@pytest.mark.parametrize("length", [40, 59])
 @pytest.mark.parametrize("kind", sorted(CONFIGS))
 def test_full_attention_equals_hugging_face(kind: str, length: int) -> None:
     """With full attention our states at every valid position are Hugging Face's."""
@@ -66,8 +69,6 @@ def test_marks_are_rows_of_all_states(kind: str) -> None:
 def test_last_layer_stays_in_the_sentence(kind: str) -> None:
     """With one layer and its own sentence alone, a landmark cannot see the next sentence."""
     config = {**CONFIGS[kind], "num_hidden_layers": 1}
-    from milepost_train.model import LandmarkEncoder
-
     torch.manual_seed(1)
     model = LandmarkEncoder(config).eval()
     full = LandmarkEncoder(config, own_sentence=False).eval()
@@ -90,7 +91,6 @@ def test_two_reads_are_those_of_two_models(kind: str, layers: int) -> None:
     Each is weighted by the root of its share; together they have unit length.
     """
     from milepost_train.model.landmark_encoder import LandmarkEncoder
-    from milepost_train.model.reading import Reading
 
     one = random_model(kind)
     width = one.dimensions
@@ -113,10 +113,6 @@ def test_two_reads_are_those_of_two_models(kind: str, layers: int) -> None:
 
 
 def test_a_context_read_is_saved_and_read_again(tmp_path: Any) -> None:
-    from milepost.errors import ModelError
-    from milepost_train.model.checkpoint import open_checkpoint
-    from milepost_train.model.reading import Reading
-
     folder = write_checkpoint(tmp_path / "plain", "bert")
     checkpoint = open_checkpoint(folder)
     checkpoint.reading = Reading("[CLS]", "[SEP]", own_sentence=True, context=8, context_layers=2)
@@ -135,10 +131,6 @@ def test_a_context_read_is_saved_and_read_again(tmp_path: Any) -> None:
 
 def test_checkpoint_round_trip(tmp_path: Any) -> None:
     """What was saved loads with equal weights, also under a head's prefix."""
-    from safetensors.torch import load_file, save_file
-
-    from milepost_train.model import load_checkpoint
-
     folder = write_checkpoint(tmp_path / "m", "bert")
     model = random_model("bert")
     loaded = load_checkpoint(folder)
@@ -154,11 +146,6 @@ def test_checkpoint_round_trip(tmp_path: Any) -> None:
 
 def test_a_damaged_checkpoint_is_named(tmp_path: Any) -> None:
     """A missing weight, an unknown architecture and a missing file are errors of one line."""
-    from safetensors.torch import load_file, save_file
-
-    from milepost.errors import ModelError
-    from milepost_train.model import load_checkpoint
-
     with pytest.raises(ModelError, match="is not a checkpoint"):
         load_checkpoint(tmp_path)
     folder = write_checkpoint(tmp_path / "m", "bert")
@@ -185,9 +172,6 @@ def test_a_config_that_cannot_be_used_is_named(
     tmp_path: Any, kind: str, field: str, value: object, said: str
 ) -> None:
     """Sizes of other weights, a field that is missing, an activation that is not ours."""
-    from milepost.errors import ModelError
-    from milepost_train.model import load_checkpoint
-
     folder = write_checkpoint(tmp_path / "m", kind)
     config = {**CONFIGS[kind], field: value}
     kept = {name: each for name, each in config.items() if each is not None}

@@ -5,18 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-
-from milepost_train.config import read_config  # noqa: E402
-from milepost_train.model import release  # noqa: E402
-from milepost_train.model.card import card, record_of  # noqa: E402
-from milepost_train.run import train  # noqa: E402
-from support.tiny_runs import CHECK, write_run  # noqa: E402
-from support.tiny_transformers import tiny_folder  # noqa: E402
+from milepost_train.config import read_config
+from milepost_train.model import release
+from milepost_train.model.card import card, record_of
+from milepost_train.run import train
+from support.tiny_runs import CHECK, write_run
+from support.tiny_transformers import tiny_folder
 
 
 def test_a_run_and_its_export(tmp_path: Path) -> None:
@@ -72,7 +66,6 @@ def test_names_of_bases_and_kinds_of_models(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_of_another_origin(tmp_path: Path) -> None:
-    """Nothing is said of a training that nobody recorded."""
     release(tiny_folder(tmp_path / "hf", "bert"), tmp_path / "out", window=64, left=16)
     written = (tmp_path / "out" / "README.md").read_text("utf-8")
     assert "## How it reads" in written

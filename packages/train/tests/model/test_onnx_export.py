@@ -13,12 +13,11 @@ from click.testing import CliRunner
 import milepost
 from milepost.console.options import Settings
 from milepost.errors import InputError
+from milepost_train.cli.export import export
+from milepost_train.model import release
 from support.small_models import write_checkpoint
 from support.tiny_transformers import tiny_folder
 
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
 onnx = pytest.importorskip("onnx", reason="needs the export extra of milepost-train")
 
 KINDS = ("ours", "modernbert", "xlm-roberta", "qwen3")
@@ -31,8 +30,6 @@ def checkpoint(folder: Path, kind: str) -> Path:
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_backbone_is_near_to_torch(tmp_path: Path, kind: str) -> None:
     """In windows of other lengths than the one that was traced, read by OpenVINO."""
-    from milepost_train.model import release
-
     released = release(
         checkpoint(tmp_path / "m", kind), tmp_path / "out", format="onnx", window=64, left=16
     )
@@ -44,8 +41,6 @@ def test_every_backbone_is_near_to_torch(tmp_path: Path, kind: str) -> None:
 
 def test_shortened(tmp_path: Path) -> None:
     """``dimensions`` is what graph and manifest say, and torch cut the same way is near."""
-    from milepost_train.model import release
-
     folder = write_checkpoint(tmp_path / "m", "bert")
     released = release(folder, tmp_path / "out", format="onnx", dimensions=16)
     assert released.parity[0].holds
@@ -56,8 +51,6 @@ def test_shortened(tmp_path: Path) -> None:
 
 def test_what_the_folder_holds(tmp_path: Path) -> None:
     """Graph, tokenizer, manifest, sums, README; inputs and output as of the OpenVINO graph."""
-    from milepost_train.cli.export import export
-
     folder = write_checkpoint(tmp_path / "m", "bert")
     orders = [str(folder), "--out", str(tmp_path / "out"), "--format", "onnx"]
     done = CliRunner().invoke(export, orders, obj=Settings(), catch_exceptions=False)
@@ -86,8 +79,6 @@ def test_what_the_folder_holds(tmp_path: Path) -> None:
 def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its lines, run by onnxruntime, give the vectors of the model folder."""
     pytest.importorskip("onnxruntime", reason="needs the bench extra")
-    from milepost_train.model import release
-
     folder = tiny_folder(tmp_path / "m", "bert")
     given = release(folder, tmp_path / "onnx", format="onnx").manifest
     assert release(folder, tmp_path / "openvino").manifest.fingerprint == given.fingerprint
@@ -101,9 +92,6 @@ def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_onnx_does_not_have(tmp_path: Path) -> None:
-    """Other precisions and poolings are refused before anything is read."""
-    from milepost_train.model import release
-
     with pytest.raises(InputError, match="only in f32, not in bf16, int8"):
         release(
             tmp_path / "m",

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file, save_file
 
 from milepost.errors import InputError, ModelError
+from milepost_train.model import load_checkpoint, open_checkpoint
+from milepost_train.model.release import window_sizes
+from milepost_train.model.special import choose_landmark, special_tokens
 from support.small_models import write_checkpoint
 from support.tiny_transformers import tiny_folder, tiny_tokenizer
-
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
 
 
 @pytest.mark.parametrize(
@@ -27,8 +28,6 @@ pytest.importorskip("transformers", reason="needs the train extra")
 )
 def test_tokens_of_the_tokenizer(tmp_path: Path, kind: str, bos_token: str, landmark: str) -> None:
     """A window opens with CLS, BOS or nothing; a sentence closes with the separator or the end."""
-    from milepost_train.model import open_checkpoint
-
     folder = tiny_folder(tmp_path / "m", kind)
     reading = open_checkpoint(folder).reading
     assert (reading.bos_token, reading.landmark) == (bos_token, landmark)
@@ -40,16 +39,12 @@ def test_tokens_of_the_tokenizer(tmp_path: Path, kind: str, bos_token: str, land
 
 def test_the_pad_that_counts_positions_is_no_landmark(tmp_path: Path) -> None:
     """XLM-R's positions begin behind its pad, which cannot be taken from it."""
-    from milepost_train.model import open_checkpoint
-
     with pytest.raises(ModelError, match="'<pad>' is the pad token"):
         open_checkpoint(tiny_folder(tmp_path / "m", "xlm-roberta"), landmark="<pad>")
 
 
 def test_special_tokens_written_in_any_way(tmp_path: Path) -> None:
     """Strings, objects with content, the older file, or nothing but the usual names."""
-    from milepost_train.model.special import choose_landmark, special_tokens
-
     tokenizer = tiny_tokenizer("unigram")
     assert special_tokens(tmp_path, tokenizer)["eos_token"] == "</s>"
     (tmp_path / "special_tokens_map.json").write_text('{"cls_token": "<s>", "sep_token": "gone"}')
@@ -62,8 +57,6 @@ def test_special_tokens_written_in_any_way(tmp_path: Path) -> None:
 
 def test_our_folders_open_as_they_did(tmp_path: Path) -> None:
     """Without landmark.json a BERT is read by our network, its own sentence in the last layer."""
-    from milepost_train.model import load_checkpoint, open_checkpoint
-
     folder = write_checkpoint(tmp_path / "m", "bert")
     opened = open_checkpoint(folder)
     assert opened.model.own_sentence
@@ -79,10 +72,6 @@ def test_our_folders_open_as_they_did(tmp_path: Path) -> None:
 
 def test_what_was_said_is_kept(tmp_path: Path) -> None:
     """landmark.json brings back the reading, and load_checkpoint heeds it."""
-    import dataclasses
-
-    from milepost_train.model import load_checkpoint, open_checkpoint
-
     opened = open_checkpoint(tiny_folder(tmp_path / "m", "llama"), bidirectional=True)
     opened.reading = dataclasses.replace(opened.reading, window=90, left=20, right=5, longest=40)
     opened.save(tmp_path / "saved")
@@ -95,10 +84,6 @@ def test_what_was_said_is_kept(tmp_path: Path) -> None:
 
 def test_folders_that_cannot_be_opened(tmp_path: Path) -> None:
     """No folder or config, an unknown architecture, weights or tokenizer missing: one line."""
-    from safetensors.torch import load_file, save_file
-
-    from milepost_train.model import open_checkpoint
-
     with pytest.raises(ModelError, match="is not a folder"):
         open_checkpoint(tmp_path / "missing")
     with pytest.raises(ModelError, match=r"no config\.json"):
@@ -135,18 +120,12 @@ def test_folders_that_cannot_be_opened(tmp_path: Path) -> None:
 
 
 def test_a_precision_of_weights_that_is_unknown(tmp_path: Path) -> None:
-    """It is refused instead of read as 4 bits."""
-    from milepost_train.model import open_checkpoint
-
     with pytest.raises(ModelError, match="unknown precision '8bit'"):
         open_checkpoint(tiny_folder(tmp_path / "m", "llama"), weights="8bit")
 
 
 def test_window_sizes_fit_the_network(tmp_path: Path) -> None:
     """Windows are as long as the network's positions, halo behind only where it is seen."""
-    from milepost_train.model import open_checkpoint
-    from milepost_train.model.release import window_sizes
-
     xlm = open_checkpoint(tiny_folder(tmp_path / "x", "xlm-roberta"))
     assert window_sizes(xlm) == {"window": 254, "left": 63, "right": 31, "longest": 128}
     assert window_sizes(xlm, 40, 10, 0) == {"window": 40, "left": 10, "right": 0, "longest": 38}

@@ -6,24 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch", reason="needs the train extra")
-
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
-
-from milepost.engine.openvino import OpenVinoEngine  # noqa: E402
-from milepost.errors import ModelError  # noqa: E402
-from milepost_train.model import LandmarkEncoder  # noqa: E402
-from milepost_train.model.export import export  # noqa: E402
-from milepost_train.model.packed import BLOCK, PackedTable, packed, with_packed_table  # noqa: E402
-from support.small_models import write_checkpoint  # noqa: E402
-
-pytestmark = pytest.mark.torch
+from milepost.engine.openvino import OpenVinoEngine
+from milepost.errors import ModelError
+from milepost_train.model import LandmarkEncoder
+from milepost_train.model.export import export
+from milepost_train.model.packed import BLOCK, PackedTable, packed, with_packed_table
+from support.small_models import write_checkpoint
 
 
 def widened(table: torch.Tensor) -> torch.Tensor:
-    """All rows of a packed table."""
     return packed(table)(torch.arange(len(table))[None])[0]
 
 
@@ -39,14 +34,12 @@ def test_no_number_is_off_by_more_than_one_step(seed: int, size: float) -> None:
 
 
 def test_what_was_packed_before_comes_out_as_it_was() -> None:
-    """Packing twice loses nothing more; zeros stay zeros."""
     once = widened(torch.randn(50, 64))
     assert torch.equal(widened(once), once)
     assert torch.equal(widened(torch.zeros(2, 32)), torch.zeros(2, 32))
 
 
 def bert(width: int = 64) -> LandmarkEncoder:
-    """A small one."""
     torch.manual_seed(0)
     config = {"model_type": "bert", "vocab_size": 600, "hidden_size": width}
     return LandmarkEncoder(

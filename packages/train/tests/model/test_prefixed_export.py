@@ -8,20 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
+from milepost.encoder import Encoder
+from milepost.engine import ModelFolder, find_model
+from milepost.engine.openvino import OpenVinoEngine
+from milepost_train.model import open_checkpoint, release
+from milepost_train.model.export import fingerprint
+from milepost_train.model.torch_engine import TorchEngine
 from support.small_models import write_checkpoint
 from support.tiny_transformers import TEXT, tiny_folder
-
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-
-from milepost.encoder import Encoder  # noqa: E402
-from milepost.engine import ModelFolder, find_model  # noqa: E402
-from milepost.engine.openvino import OpenVinoEngine  # noqa: E402
-from milepost_train.model import open_checkpoint, release  # noqa: E402
-from milepost_train.model.export import fingerprint  # noqa: E402
-from milepost_train.model.torch_engine import TorchEngine  # noqa: E402
 
 PREFIX = "who asks: "
 QUESTIONS = ("Who had paid for the voyage?", " ice ", TEXT)

@@ -9,25 +9,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import milepost
+from milepost.encoder import Encoder
+from milepost.engine import Manifest, find_model
 from milepost.errors import InputError, ModelError
+from milepost.text import split
+from milepost_train.model import open_checkpoint, release, with_lora
+from milepost_train.model.export import fingerprint
+from milepost_train.model.parity import Parity
+from milepost_train.model.torch_engine import TorchEngine
 from support.small_models import write_checkpoint
 from support.tiny_transformers import CAUSAL, TEXT, tiny_folder
-
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
 
 LONG = TEXT * 4
 
 
 def by_torch(checkpoint: Any, folder: Path, text: str) -> np.ndarray:
     """Each sentence's vector, read by the torch model in the windows of the model folder."""
-    from milepost.encoder import Encoder
-    from milepost.engine import find_model
-    from milepost_train.model.torch_engine import TorchEngine
-
     return Encoder(find_model(folder), TorchEngine(checkpoint.model)).encode(text).vectors
 
 
@@ -37,8 +37,6 @@ def test_exported_vectors_are_those_of_torch(tmp_path: Path, kind: str) -> None:
 
     xlm-roberta, llama and qwen2 are compared with torch in tests below.
     """
-    from milepost_train.model import open_checkpoint, release
-
     folder = tiny_folder(tmp_path / "hf", kind)
     released = release(folder, tmp_path / "out", window=64, left=16)
     encoder = milepost.load(tmp_path / "out", cache=False)
@@ -58,8 +56,6 @@ def test_exported_vectors_are_those_of_torch(tmp_path: Path, kind: str) -> None:
 @pytest.fixture(scope="module")
 def decoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A network that sees no later token, in ``hf``, and its model folder, in ``out``."""
-    from milepost_train.model import release
-
     home = tmp_path_factory.mktemp("decoder")
     release(tiny_folder(home / "hf", "qwen2"), home / "out")
     return home
@@ -67,9 +63,6 @@ def decoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_window_by_hand(decoder: Path) -> None:
     """One window gives the states at the ids written out: no BOS token, sentences closed."""
-    from milepost.text import split
-    from milepost_train.model import open_checkpoint
-
     opened = open_checkpoint(decoder / "hf")
     landmark = opened.tokenizer.token_to_id("<|endoftext|>")
     ids: list[int] = []
@@ -98,8 +91,6 @@ def test_later_sentences_do_not_change_earlier_ones(decoder: Path) -> None:
 
 def test_weights_of_half_the_size(tmp_path: Path) -> None:
     """bf16 halves the weights on disk, keeps the fingerprint, and comes out as tolerated."""
-    from milepost_train.model import release
-
     folder = tiny_folder(tmp_path / "hf", "xlm-roberta", hidden_size=64, vocab_size=2000)
     released = release(folder, tmp_path / "out", precisions=["f32", "bf16"])
     full, half = (
@@ -118,10 +109,6 @@ def test_weights_of_half_the_size(tmp_path: Path) -> None:
 
 def test_the_fingerprint_knows_the_network(tmp_path: Path) -> None:
     """The same weights under other frequencies, or read both ways, are another model."""
-    from milepost.engine import Manifest
-    from milepost_train.model import open_checkpoint
-    from milepost_train.model.export import fingerprint
-
     folder = tiny_folder(tmp_path / "hf", "llama")
 
     def print_of(checkpoint: Any) -> str:
@@ -147,10 +134,6 @@ def test_the_fingerprint_knows_the_layers_of_modernbert(
     tmp_path: Path, changed: dict[str, Any]
 ) -> None:
     """Windows, heads and frequencies change vectors, and no weight shows them."""
-    from milepost.engine import Manifest
-    from milepost_train.model import open_checkpoint
-    from milepost_train.model.export import fingerprint
-
     folder = write_checkpoint(tmp_path / "network", "modernbert")
     config = json.loads((folder / "config.json").read_text())
     prints = []
@@ -163,10 +146,6 @@ def test_the_fingerprint_knows_the_layers_of_modernbert(
 
 
 def test_an_adapter_is_merged(tmp_path: Path) -> None:
-    """A LoRA folder exports as the merged network."""
-    pytest.importorskip("peft", reason="needs the train extra")
-    from milepost_train.model import open_checkpoint, release, with_lora
-
     opened = open_checkpoint(tiny_folder(tmp_path / "base", "llama"))
     with_lora(opened.model, rank=2)
     with torch.no_grad():
@@ -181,8 +160,6 @@ def test_an_adapter_is_merged(tmp_path: Path) -> None:
 
 def test_a_graph_that_disagrees_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the tolerance there is an error with both numbers, and no folder is left."""
-    from milepost_train.model import release
-
     folder = tiny_folder(tmp_path / "hf", "bert")
     monkeypatch.setitem(
         __import__("milepost_train.model.parity", fromlist=["LEAST"]).LEAST, "bf16", 1.0
@@ -193,9 +170,6 @@ def test_a_graph_that_disagrees_is_refused(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_parity_does_not_pass_nan() -> None:
-    """A cosine that is no number is a graph that is not near."""
-    from milepost_train.model.parity import Parity
-
     assert not Parity("f32", 3, float("nan"), 1.0, 0.9999, 0.99999).holds
     assert not Parity("f32", 3, 1.0, float("nan"), 0.9999, 0.99999).holds
     assert Parity("f32", 3, 0.99995, 0.99999, 0.9999, 0.99999).holds
@@ -203,8 +177,6 @@ def test_parity_does_not_pass_nan() -> None:
 
 def test_calibration_reads_all_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With more batches than are kept, those kept are spread from the first text to the last."""
-    from milepost_train.model import open_checkpoint
-
     release = import_module("milepost_train.model.release")
     monkeypatch.setattr(release, "_BATCHES", 2)
     folder = tiny_folder(tmp_path / "hf", "bert")
@@ -221,8 +193,6 @@ def test_calibration_reads_all_texts(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_orders_that_cannot_be_followed(tmp_path: Path) -> None:
     """Known before anything is read: precision, calibration, a folder that exists."""
-    from milepost_train.model import release
-
     with pytest.raises(InputError, match=r"unknown precision 'bf-16';.*'bf16'"):
         release(tmp_path / "m", tmp_path / "out", precisions=["bf-16"])
     with pytest.raises(InputError, match="no precision"):

@@ -6,30 +6,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import transformers
 
-pytestmark = [
-    pytest.mark.torch,
-    # Its own imports and saving use what its dependencies call deprecated.
-    pytest.mark.filterwarnings("default"),
-]
-pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-transformers = pytest.importorskip("transformers", reason="needs the train extra")
-library = pytest.importorskip("sentence_transformers", reason="needs the rivals extra")
-
-from milepost_train.model.interop import read_folder, write_folder  # noqa: E402
-from milepost_train.model.landmark_transformer import LandmarkTransformer  # noqa: E402
-from milepost_train.model.layouts import starting_weights  # noqa: E402
-from support.foreign_folders import (  # noqa: E402
+from milepost_train.model.interop import read_folder, write_folder
+from milepost_train.model.landmark_transformer import LandmarkTransformer
+from milepost_train.model.layouts import starting_weights
+from support.foreign_folders import (
     TEXTS,
     VARIANTS,
     encoder,
     settings_of,
 )
 
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+library = pytest.importorskip("sentence_transformers", reason="needs the rivals extra")
+
 
 @pytest.fixture
 def source(tmp_path: Path) -> tuple[object, object]:
-    """Random weights and their tokenizer."""
     folder = encoder(tmp_path / "source")
     return (
         transformers.AutoModel.from_pretrained(folder),
@@ -38,7 +34,6 @@ def source(tmp_path: Path) -> tuple[object, object]:
 
 
 def opened(folder: Path) -> object:
-    """The folder as its users would open it."""
     return library.SentenceTransformer(str(folder), device="cpu", trust_remote_code=True)
 
 
@@ -59,7 +54,6 @@ def test_the_same_vectors(tmp_path: Path, source: tuple[object, object], number:
 
 
 def test_saved_by_the_library(tmp_path: Path, source: tuple[object, object]) -> None:
-    """What the library saves again is read by it and by us, unchanged."""
     lmk = LandmarkTransformer(*source, settings_of())
     write_folder(lmk, tmp_path / "out")
     opened(tmp_path / "out").save(str(tmp_path / "again"))
@@ -89,15 +83,6 @@ def test_gradients_reach_the_weights(tmp_path: Path, source: tuple[object, objec
     (vectors[0] @ vectors[1]).backward()
     moved = [p.grad.abs().sum() > 0 for p in model.parameters() if p.grad is not None]
     assert any(moved)
-
-
-def test_asks_for_trust(tmp_path: Path, source: tuple[object, object]) -> None:
-    """Version 6 opens a class that is not its own with ``trust_remote_code`` alone."""
-    write_folder(LandmarkTransformer(*source, settings_of()), tmp_path / "out")
-    if int(library.__version__.split(".")[0]) < 6:
-        pytest.skip("version 5 trusts local folders")
-    with pytest.raises(ValueError, match="trust_remote_code=True"):
-        library.SentenceTransformer(str(tmp_path / "out"), device="cpu")
 
 
 def test_plain_folder_of_the_library(tmp_path: Path) -> None:

@@ -7,26 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from click.testing import CliRunner
 
 import milepost
+from milepost.console.options import Settings
+from milepost.encoder import Encoder
+from milepost.engine import find_model
+from milepost.engine.manifest import read_manifest
+from milepost.engine.openvino import OpenVinoEngine
 from milepost.errors import InputError
+from milepost_train.cli.export import export
+from milepost_train.model import open_checkpoint, release
+from milepost_train.model.export import fingerprint
+from milepost_train.model.torch_engine import TorchEngine
 from support.small_models import write_checkpoint
 from support.tiny_transformers import TEXT, tiny_folder
-
-pytestmark = pytest.mark.torch
-torch = pytest.importorskip("torch", reason="needs milepost-train: pip install ./packages/train")
-pytest.importorskip("transformers", reason="needs the train extra")
-
-from milepost.console.options import Settings  # noqa: E402
-from milepost.encoder import Encoder  # noqa: E402
-from milepost.engine import find_model  # noqa: E402
-from milepost.engine.manifest import read_manifest  # noqa: E402
-from milepost.engine.openvino import OpenVinoEngine  # noqa: E402
-from milepost_train.cli.export import export  # noqa: E402
-from milepost_train.model import open_checkpoint, release  # noqa: E402
-from milepost_train.model.export import fingerprint  # noqa: E402
-from milepost_train.model.torch_engine import TorchEngine  # noqa: E402
 
 QUESTION = "Who had paid for the voyage?"
 
@@ -110,7 +106,6 @@ def test_sizes_that_cannot_be(tmp_path, size):
 
 
 def test_a_cut_model_is_cut_further(tmp_path):
-    """As if at once, and not made wider again."""
     model = open_checkpoint(write_checkpoint(tmp_path / "m", "bert")).model
     again = model.shortened(20).shortened(6)
     feed = torch.tensor([[2, 80, 81, 3]]), torch.tensor([[0, 1, 1, 1]]), torch.tensor([[3]])

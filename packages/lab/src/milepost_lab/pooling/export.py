@@ -24,8 +24,7 @@ from milepost.engine.manifest import Manifest, read_manifest
 from milepost.errors import InputError
 from milepost_lab.pooling.arrays import load
 from milepost_lab.pooling.registry import Operator
-from milepost_train.model.export import SUMS, add_sums
-from milepost_train.model.tracing import traced
+from milepost_train.model.export import SUMS, add_sums, traced
 
 
 class _OneText(nn.Module):

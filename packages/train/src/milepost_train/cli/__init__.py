@@ -1,1 +1,21 @@
 """Commands that train, fit and export: one file for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from milepost.console.options import Command
+
+allow_nc_option = click.option(
+    "--allow-nc",
+    is_flag=True,
+    help="Use documents whose licence forbids commercial use or is not recognised.",
+)
+
+
+def split_option(says: str) -> Callable[[Command], Command]:
+    """``--split``, train by default."""
+    splits = click.Choice(["train", "dev", "test"])
+    return click.option("--split", type=splits, default="train", help=says)

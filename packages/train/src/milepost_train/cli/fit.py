@@ -12,6 +12,7 @@ from milepost.console.options import Interrupted, Settings, common, count_option
 from milepost.errors import InputError
 from milepost_eval.cli.task_options import noting
 from milepost_eval.cli.terminal import FOLDER, Counter
+from milepost_train.cli import allow_nc_option
 
 if TYPE_CHECKING:
     from milepost_train.ranking.questions import Splits
@@ -59,11 +60,7 @@ Environment:
     help="Share of train documents that the model's own training left out (its hold_out); "
     "only these are learned from. [default: what the model's record says]",
 )
-@click.option(
-    "--allow-nc",
-    is_flag=True,
-    help="Use documents whose licence forbids commercial use or is not recognised.",
-)
+@allow_nc_option
 @click.option("--data", type=FOLDER, help="The folder of the tasks.")
 @click.option(
     "--out", type=FOLDER, help="Write a copy of the model here. [default: MODEL itself is changed]"

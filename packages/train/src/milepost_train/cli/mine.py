@@ -9,6 +9,7 @@ import click
 
 from milepost.console.options import Interrupted, Settings, common, count_option, model_option, say
 from milepost_eval.cli.terminal import FILE, Counter
+from milepost_train.cli import allow_nc_option, split_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,17 +54,8 @@ again to resume after an interruption. See docs/training-data.md.""",
 @count_option(
     "--around", 1, "Never take this many sentences on each side of the evidence.", minimum=0
 )
-@click.option(
-    "--split",
-    type=click.Choice(["train", "dev", "test"]),
-    default="train",
-    help="Use the questions of this split; lines without a split are in dev.",
-)
-@click.option(
-    "--allow-nc",
-    is_flag=True,
-    help="Use documents whose licence forbids commercial use or is not recognised.",
-)
+@split_option("Use the questions of this split; lines without a split are in dev.")
+@allow_nc_option
 @click.option(
     "--cache",
     metavar="FOLDER",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from milepost.console.options import Interrupted, Settings, common, count_option, say
 from milepost_eval.cli.terminal import FILE, Counter
+from milepost_train.cli import allow_nc_option, split_option
 from milepost_train.cli.mine import report
 
 if TYPE_CHECKING:
@@ -82,12 +83,7 @@ Environment:
     help="Maximum requests per minute. [default: no limit]",
 )
 @click.option("--seed", type=int, default=0, help="Seed of the choice of excerpts.")
-@click.option(
-    "--split",
-    type=click.Choice(["train", "dev", "test"]),
-    default="train",
-    help="Use documents of this split, or without a split; questions get the same split.",
-)
+@split_option("Use documents of this split, or without a split; questions get the same split.")
 @click.option(
     "--dev",
     type=click.FloatRange(0, 1, max_open=True),
@@ -95,11 +91,7 @@ Environment:
     metavar="X",
     help="Put the questions of this fraction of the documents into the split dev.",
 )
-@click.option(
-    "--allow-nc",
-    is_flag=True,
-    help="Use documents whose licence forbids commercial use or is not recognised.",
-)
+@allow_nc_option
 @click.option(
     "--landmarks",
     metavar="NAME|FOLDER",
@@ -151,17 +143,15 @@ def synthesize(
         def on_progress(name: str, done: int, written: int) -> None:
             counter(f"{written} questions", name, done, 0)
 
+        shared: dict[str, Any] = {
+            "split": split,
+            "dev": dev,
+            "allow_nc": allow_nc,
+            "progress": on_progress,
+        }
         try:
             if rules:
-                found = by_rules(
-                    documents,
-                    out,
-                    RULES if chosen is None else chosen,
-                    split=split,
-                    dev=dev,
-                    allow_nc=allow_nc,
-                    progress=on_progress,
-                )
+                found = by_rules(documents, out, RULES if chosen is None else chosen, **shared)
             else:
                 from milepost.encoder import load
 
@@ -181,17 +171,7 @@ def synthesize(
                     per_minute=per_minute,
                     report=warn,
                 )
-                found = synthesized(
-                    documents,
-                    out,
-                    model,
-                    load(landmarks),
-                    asking,
-                    split=split,
-                    dev=dev,
-                    allow_nc=allow_nc,
-                    progress=on_progress,
-                )
+                found = synthesized(documents, out, model, load(landmarks), asking, **shared)
         except KeyboardInterrupt:
             raise Interrupted("rows are kept; run the same command to continue") from None
     if dev and not found.counts["documents of dev"]:

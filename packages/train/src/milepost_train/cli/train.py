@@ -84,7 +84,7 @@ def train(
             click.get_current_context(),
         )
     from milepost_train.config import read_config
-    from milepost_train.validation import WrongSettings
+    from milepost_train.settings import WrongSettings
 
     # Before torch, which takes seconds to import.
     try:
@@ -97,8 +97,7 @@ def train(
     require("torch", extra="train")
     from milepost_train.processes import number_of, several
     from milepost_train.run import train as trained
-    from milepost_train.run_folder import STATE
-    from milepost_train.whole_files import RunInterrupted
+    from milepost_train.run_folder import STATE, RunInterrupted
 
     first = number_of() == 0  # of several processes, of which one reports
     settings = settings if first else replace(settings, quiet=True)

@@ -26,9 +26,9 @@ from milepost_train.light.training import (
     principal_axes,
     token_vectors,
 )
-from milepost_train.model import Checkpoint, LandmarkEncoder
+from milepost_train.model import Checkpoint, LandmarkEncoder, export
 from milepost_train.model.light import MODEL_TYPE, Light
-from milepost_train.model.light_export import export_light
+from milepost_train.model.packed import with_rounded_table
 from milepost_train.model.reading import Reading
 from milepost_train.model.special import load_tokenizer, special_tokens
 from milepost_train.record import describe
@@ -70,16 +70,6 @@ def distil(
     """Distil the light model from a landmark model, and write its checkpoint and folder.
 
     ``run.json`` in ``out`` says what the run was made from.
-
-    Args:
-        teacher: the model to learn from.
-        shared: the folder with ``corpus``, ``tasks`` and ``pairs``.
-        out: gets ``run.json``, ``checkpoint`` and the model folder ``name``.
-        recipe: the settings.
-        name: the model's.
-        threads: of torch and of the teacher.
-        config: of the network, without ``vocab_size``.
-        say: called with a line now and then.
     """
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
@@ -146,8 +136,14 @@ def _distil(
         **SIZES,
         "trained": {"from": made_from, "steps": recipe.steps, "data": DATA},
     }
-    return export_light(
-        trainer.averaged, teacher.tokenizer, out / name, name=name, settings=settings
+    return export(
+        with_rounded_table(trainer.averaged),
+        teacher.tokenizer,
+        out / name,
+        name=name,
+        f32=False,
+        bf16=True,
+        settings=settings,
     )
 
 

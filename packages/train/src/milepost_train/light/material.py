@@ -72,12 +72,7 @@ class LightMaterial:
 
 
 class Reader:
-    """Reads by the teacher.
-
-    Args:
-        teacher: the model to learn from.
-        tokenizer: its tokenizer.
-    """
+    """Reads by the teacher."""
 
     def __init__(self, teacher: Encoder, tokenizer: Tokenizer) -> None:
         self._teacher, self._tokenizer = teacher, tokenizer
@@ -111,24 +106,14 @@ class Reader:
 
 
 def sources(shared: Path) -> list[Path]:
-    """Files that ``gather`` reads, for the record of a run.
-
-    Args:
-        shared: as of ``gather``.
-    """
+    """Files that ``gather`` reads, for the record of a run."""
     folders = [shared / "tasks" / task for task in TASKS]
     of_tasks = [folder / f"{kind}.jsonl.gz" for folder in folders for kind in _KINDS]
     return [*of_tasks, *_corpus(shared), *_pairs(shared)]
 
 
 def gather(shared: Path, reader: Reader, say: Callable[[str], None]) -> LightMaterial:
-    """Texts and questions of the shared data.
-
-    Args:
-        shared: the folder with ``corpus``, ``tasks`` and ``pairs``.
-        reader: reads them.
-        say: called with a line after each source.
-    """
+    """Texts and questions of the shared data."""
     material, random = LightMaterial(), Random(1)
     for task, most in TASKS.items():
         _add_task(material, shared / "tasks" / task, reader, most)

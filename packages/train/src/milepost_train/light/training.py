@@ -92,14 +92,7 @@ def principal_axes(vectors: NDArray[np.float32], width: int) -> NDArray[np.float
 def begin(
     model: Light, vectors: NDArray[np.float32], texts: Sequence[Taught], rarity: float = 1e-3
 ) -> None:
-    """Fill the table: principal axes of the tokens' vectors, lengths of ``a / (a + p)``.
-
-    Args:
-        model: changed in place.
-        vectors: of ``token_vectors``.
-        texts: in which tokens are counted.
-        rarity: ``a``.
-    """
+    """Fill the table: principal axes of the tokens' vectors, lengths of ``a / (a + p)``."""
     table = model.embeddings["word_embeddings"].weight
     middle = vectors - vectors.mean(0)
     small = middle @ principal_axes(vectors, table.shape[1])
@@ -113,15 +106,7 @@ def begin(
 
 
 class LightTrainer:
-    """One distillation; ``averaged`` holds the averaged weights.
-
-    Args:
-        model: a landmark encoder with a light backbone.
-        material: texts and questions with the teacher's vectors.
-        landmark: id of the landmark token.
-        axes: ``(d, width)``, turns the teacher's vectors into targets; see ``principal_axes``.
-        recipe: the settings.
-    """
+    """One distillation; ``averaged`` holds the averaged weights."""
 
     def __init__(
         self,

@@ -36,8 +36,6 @@ def cached_backward(
     encode: Callable[[Chunk], Tensor],
     groups: Sequence[Sequence[Chunk]],
     loss: Callable[..., Tensor],
-    *,
-    scale: float = 1.0,
 ) -> Tensor:
     """Gradients of one big batch, with the activations of one chunk in memory at a time.
 
@@ -56,8 +54,6 @@ def cached_backward(
             random numbers, on nothing else. What it counts on the way it counts twice.
         groups: chunks of each matrix of the loss, for instance of queries and of documents.
         loss: of one matrix ``(n_k, d)`` per group, in their order.
-        scale: multiplies the gradients, not the value: of a gradient scaler, or one over the number
-            of batches whose gradients are added up.
 
     Returns:
         The loss, without a graph.
@@ -78,7 +74,7 @@ def cached_backward(
     del first
     with _outside_autocast(leaves):
         value = loss(*leaves)
-        (value * scale).backward()
+        value.backward()
     value = value.detach()
     afterwards = _Randomness.now()
     for group, leaf, lengths, begun in zip(groups, leaves, sizes, states, strict=True):

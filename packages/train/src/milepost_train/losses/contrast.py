@@ -2,40 +2,10 @@
 
 from __future__ import annotations
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from milepost_train.losses.precision import log_sum, mean_of_rows, similarities, wide
-
-
-def info_nce(
-    queries: Tensor,
-    documents: Tensor,
-    temperature: float,
-    *,
-    positive: Tensor | None = None,
-    ignored: Tensor | None = None,
-) -> Tensor:
-    """InfoNCE in the batch (arXiv 1807.03748): everybody else's documents are the negatives.
-
-    ``mean over q of  -log( exp(s_qp / t) / (exp(s_qp / t) + sum over n in N_q of exp(s_qn / t)) )``
-    with ``s = queries @ documents.T`` and ``N_q`` all that is neither positive nor ignored. For
-    batches larger than the memory see ``cached_backward``.
-
-    Args:
-        queries: ``(q, d)``, unit length as a rule.
-        documents: ``(n, d)``, n >= q; columns after the first q are hard negatives.
-        temperature: divides the scores.
-        positive: ``(q, n)`` bool; by default document i answers query i. Several in a row are
-            averaged, each alone against the negatives.
-        ignored: ``(q, n)`` bool, neither positive nor negative: duplicates, presumed answers.
-    """
-    scores = similarities(queries, documents)
-    if positive is None:
-        positive = torch.eye(*scores.shape, dtype=torch.bool, device=scores.device)
-    negative = ~positive if ignored is None else ~(positive | ignored)
-    return each_against_negatives(scores, positive, negative, temperature)
+from milepost_train.losses.precision import log_sum, mean_of_rows, wide
 
 
 def each_against_negatives(
@@ -75,3 +45,16 @@ def any_against_negatives(
     # A row left out keeps its scores: infinities have no gradient to be multiplied by zero.
     best = log_sum(scaled, positive | ~rows[:, None])
     return mean_of_rows(F.softplus(log_sum(scaled, negative) - best), rows)
+
+
+def means_of(vectors: Tensor, owner: Tensor, owners: int) -> Tensor:
+    """Document vectors: normalised mean of each owner's landmarks (LMK, arXiv 2601.21525).
+
+    Args:
+        vectors: ``(n, d)`` landmarks.
+        owner: ``(n,)`` int64, the document of each.
+        owners: number of documents.
+    """
+    rows = wide(vectors)
+    sums = rows.new_zeros(owners, rows.shape[1]).index_add(0, owner, rows)
+    return F.normalize(sums, dim=-1)

@@ -6,11 +6,10 @@ that they give the same vectors.
 
 Read in this order: ``attention.py``, ``bert.py``, ``modernbert.py``, ``light.py``,
 ``huggingface.py`` (the backbones), ``landmark_encoder.py`` (the encoder), ``reading.py``,
-``special.py``, ``vocabulary.py`` (the tokens), ``lora.py``, ``weights.py``, ``fetch.py``,
-``checkpoint.py`` (the folder), ``torch_engine.py``, ``tracing.py``, ``export.py``,
-``light_export.py``, ``onnx_export.py``, ``parity.py``, ``release.py`` (the export). Folders of
-other programs: ``lmk.py``, ``landmark_transformer.py``, ``layouts.py``, ``interop.py``.
-Encoders of many sizes made from two: ``stitched.py``, and ``model/stitch`` of milepost-lab.
+``special.py`` (the tokens), ``lora.py``, ``fetch.py``, ``checkpoint.py`` (the folder),
+``torch_engine.py``, ``export.py``, ``packed.py``, ``onnx_export.py``, ``parity.py``, ``release.py``
+(the export). Folders of
+other programs: ``landmark_transformer.py``, ``layouts.py``, ``interop.py``.
 """
 
 from __future__ import annotations

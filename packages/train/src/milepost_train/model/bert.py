@@ -72,11 +72,7 @@ class BertLayer(nn.Module):
 
 
 class Bert(nn.Module):
-    """Embeddings and layers of BERT.
-
-    Args:
-        config: the fields of a Hugging Face ``config.json`` with ``model_type`` ``bert``.
-    """
+    """Embeddings and layers of BERT, by the fields of a Hugging Face ``config.json``."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         super().__init__()

@@ -49,9 +49,6 @@ _OPEN = """## For you to fill in
 def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
     """Read what ``milepost train`` recorded about a checkpoint.
 
-    Args:
-        checkpoint: the folder ``checkpoint`` of a run, or ``checkpoint-N``.
-
     Returns:
         ``run.json`` with the check before training as ``first`` and that of the checkpoint as
         ``last``: the last one or, as the run was set, the best, for ``checkpoint-N`` that after N

@@ -14,12 +14,14 @@ from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from milepost._optional import require
 from milepost.errors import ModelError, first_line
-from milepost_train.model.fetch import ADAPTER, base_of, local, read_config
+from milepost_train.model.fetch import base_of, local, read_config
 from milepost_train.model.huggingface import ATTENTION, HuggingFace, quiet
 from milepost_train.model.interop import reading_of
 from milepost_train.model.landmark_encoder import BACKBONES, LandmarkEncoder
 from milepost_train.model.layouts import network_of
+from milepost_train.model.light import MODEL_TYPE
 from milepost_train.model.lora import attach, is_adapted
 from milepost_train.model.reading import Reading, read_reading
 from milepost_train.model.special import (
@@ -31,10 +33,13 @@ from milepost_train.model.special import (
     special_tokens,
     write_special_tokens,
 )
-from milepost_train.model.vocabulary import cover
-from milepost_train.model.weights import loading
 
 _HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
+_TABLES = {
+    "bert": "word_embeddings",
+    "modernbert": "tok_embeddings",
+    MODEL_TYPE: "word_embeddings",
+}
 
 
 @dataclass(slots=True)
@@ -82,18 +87,10 @@ def open_checkpoint(
     are None default to the folder's ``landmark.json``, else to its LMK pooling settings, else to
     its tokenizer.
 
-    Args:
-        source: the folder, or ``owner/name``.
-        landmark: token that closes a sentence; created if the vocabulary lacks it.
-        bos_token: token that begins a window; empty for none.
-        bidirectional: let a causal network see both sides.
-        transformers: use the network of ``transformers`` even if Milepost has one.
-        attention: attention implementation of ``transformers``, e.g. ``sdpa`` to train faster.
-        trainable: load an adapter for further training.
-        new_landmark: create a landmark that the vocabulary lacks; False if it will not be trained.
-        weights: precision of frozen weights of a ``transformers`` network that LoRA trains; see
-            ``weights.loading``.
-        device: device on which 4-bit weights are made.
+    ``landmark``, ``bos_token``, ``bidirectional``, ``transformers`` and ``attention`` are those of
+    ``docs/training.md``. A landmark that the vocabulary lacks is created, with ``new_landmark``
+    False (it will not be trained) refused. ``trainable`` loads an adapter for further training;
+    ``weights`` and ``device`` are those of ``loading``.
 
     Raises:
         ModelError: a file is missing or damaged, the architecture cannot be read at landmarks, or
@@ -201,24 +198,8 @@ def _by_transformers(
 
 
 def load_checkpoint(folder: Path) -> LandmarkEncoder:
-    """Load only the model of a checkpoint, in float32 and eval mode; see ``open_checkpoint``.
-
-    Weights of heads and poolers are ignored; a missing backbone weight is an error.
-
-    Args:
-        folder: holds a BERT, a ModernBERT or any other encoder or decoder of ``transformers``.
-
-    Raises:
-        ModelError: a file is missing or damaged, or the architecture is unknown.
-    """
-    said = read_reading(folder)
-    plain = said is not None and said.transformers
-    if (folder / ADAPTER).is_file() or plain:
-        return open_checkpoint(folder).model
-    config = read_config(folder)
-    if config.get("model_type") not in BACKBONES:
-        return open_checkpoint(folder).model
-    return _ours(folder, config, said or Reading("", "", own_sentence=True))
+    """Open only the model of a folder, see ``open_checkpoint``; it is in evaluation mode."""
+    return open_checkpoint(folder).model
 
 
 def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEncoder:
@@ -256,12 +237,6 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
 
 def load_weights(module: nn.Module, named: Mapping[str, Tensor], path: Path, hint: str) -> None:
     """Load the weights of a file into a module of float32; other weights are ignored.
-
-    Args:
-        module: made by the configuration beside the file.
-        named: the weights of the file, by their names in the module.
-        path: the file.
-        hint: hint of the error.
 
     Raises:
         ModelError: a weight is missing, or has another shape than in the module.
@@ -309,3 +284,68 @@ def save_checkpoint(
         if not name.startswith("backbone."):
             halves[name] = weight.to(dtype).contiguous().clone()
     save_file(halves, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def cover(model: LandmarkEncoder, number: int, *, near: int | None) -> None:
+    """Extend the embedding table so that it has a row for id ``number``, if it has none.
+
+    New rows are copies of row ``near`` (the separator, whose role the landmark takes over), or the
+    mean of all rows. They are deterministic, so that an adapter finds the base it was trained on.
+
+    Args:
+        model: changed in place.
+        number: id of the landmark.
+        near: id of the token whose row is copied; None for the mean.
+    """
+    old = _table(model)
+    rows = old.weight.shape[0]
+    if number < rows:
+        return
+    with torch.no_grad():
+        begin: Tensor = old.weight.mean(0) if near is None else old.weight[near]
+        weight = torch.cat((old.weight, begin.expand(number + 1 - rows, -1)))
+    new = nn.Embedding(*weight.shape, padding_idx=old.padding_idx, _weight=weight)
+    backbone: Any = model.backbone
+    if isinstance(backbone, HuggingFace):
+        backbone.network.set_input_embeddings(new)
+        backbone.network.config.vocab_size = number + 1
+        model.config = backbone.config
+    else:
+        backbone.embeddings[_TABLES[model.config["model_type"]]] = new
+        model.config = {**model.config, "vocab_size": number + 1}
+
+
+def _table(model: LandmarkEncoder) -> Any:
+    backbone: Any = model.backbone
+    if isinstance(backbone, HuggingFace):
+        return backbone.network.get_input_embeddings()
+    return backbone.embeddings[_TABLES[model.config["model_type"]]]
+
+
+def loading(weights: str, device: str) -> dict[str, Any]:
+    """Return the arguments of ``from_pretrained``.
+
+    Args:
+        weights: ``float32``, ``bfloat16`` or ``4bit``.
+        device: device on which 4-bit weights are made; other weights are moved later.
+
+    Raises:
+        ModelError: ``weights`` is another word.
+        MissingExtra: ``weights`` is ``4bit`` and bitsandbytes is not installed.
+    """
+    if weights == "float32":
+        return {"dtype": torch.float32}
+    if weights == "bfloat16":
+        return {"dtype": torch.bfloat16}
+    if weights != "4bit":
+        raise ModelError(f"unknown precision {weights!r} of weights", "float32, bfloat16 or 4bit")
+    require("bitsandbytes", extra="qlora")
+    from transformers import BitsAndBytesConfig
+
+    four = BitsAndBytesConfig(
+        load_in_4bit=True,
+        bnb_4bit_quant_type="nf4",
+        bnb_4bit_use_double_quant=True,
+        bnb_4bit_compute_dtype=torch.float32 if device == "cpu" else torch.bfloat16,
+    )
+    return {"quantization_config": four, "dtype": torch.float32, "device_map": {"": device}}

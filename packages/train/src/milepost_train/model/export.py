@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from milepost._optional import require
 from milepost._silence import no_telemetry
@@ -30,7 +30,6 @@ from milepost.engine.manifest import SENTENCES, Manifest
 from milepost_train.model.huggingface import HuggingFace, quiet
 from milepost_train.model.landmark_encoder import LandmarkEncoder
 from milepost_train.model.modernbert import ModernBert
-from milepost_train.model.tracing import traced
 
 Feed = dict[str, NDArray[np.int32]]
 NAMES = ("ids", "sentences", "marks")
@@ -40,11 +39,7 @@ _SMALL = 1024  # constants with fewer numbers are not worth halving
 
 @contextlib.contextmanager
 def traceable(model: LandmarkEncoder) -> Iterator[tuple[Tensor, ...]]:
-    """Make the model traceable, silence warnings, and yield example inputs.
-
-    Args:
-        model: put into evaluation mode.
-    """
+    """Make the model traceable, silence warnings, and yield example inputs."""
     example = (
         torch.tensor([[1, 2, 3, 2, 3], [1, 4, 4, 2, 0]], dtype=torch.int32),
         torch.tensor([[0, 1, 1, 2, 2], [0, 1, 1, 1, -1]], dtype=torch.int32),
@@ -64,6 +59,19 @@ def traceable(model: LandmarkEncoder) -> Iterator[tuple[Tensor, ...]]:
         yield example
 
 
+def traced(module: nn.Module, example: tuple[Tensor, ...]) -> Any:
+    """Trace a module for ``openvino.convert_model``.
+
+    By default ``convert_model`` makes torch check the trace by tracing again. That doubles the time
+    and shows less than the later comparison of the graph with torch.
+    """
+    with no_telemetry():
+        from openvino.frontend.pytorch.ts_decoder import TorchScriptPythonDecoder
+    return TorchScriptPythonDecoder(
+        module, example_input=example, trace_kwargs={"check_trace": False}
+    )
+
+
 def convert(model: LandmarkEncoder) -> Any:
     """Convert to an OpenVINO graph with inputs ``ids``, ``sentences``, ``marks`` (int32)."""
     with no_telemetry():
@@ -77,11 +85,7 @@ def convert(model: LandmarkEncoder) -> Any:
 
 
 def halve(graph: Any) -> Any:
-    """Store the graph's weights in bfloat16, and convert them to float32 where they are used.
-
-    Args:
-        graph: the result of ``convert``; changed in place.
-    """
+    """Store a graph's weights in bfloat16, in place, and convert them to float32 where used."""
     with no_telemetry():
         openvino = require("openvino", extra="export")
     for node in graph.get_ops():
@@ -102,12 +106,7 @@ def halve(graph: Any) -> Any:
 
 
 def quantize(graph: Any, calibration: Iterable[Feed]) -> Any:
-    """Quantise weights and activations to int8, with SmoothQuant and bias correction.
-
-    Args:
-        graph: the result of ``convert``.
-        calibration: some dozens of batches of real text, as the engine would receive them.
-    """
+    """Quantise weights and activations to int8, with SmoothQuant and bias correction."""
     with no_telemetry():
         nncf = require("nncf", extra="export")
     logging.getLogger("nncf").setLevel(logging.ERROR)
@@ -176,16 +175,7 @@ def describe(
     name: str,
     settings: dict[str, Any] | None,
 ) -> Manifest:
-    """Write the files that accompany a graph: tokenizer, manifest and checksums.
-
-    Args:
-        model: the model that the graph was made from.
-        tokenizer: its ``tokenizer.json``.
-        folder: the folder with the graph.
-        files: names of the graph's files.
-        name: the model's name.
-        settings: fields of ``Manifest`` that differ from its defaults.
-    """
+    """Write the files that accompany a graph: tokenizer, manifest and checksums."""
     shutil.copyfile(tokenizer, folder / TOKENIZER)
     said = {"own_sentence": model.own_sentence, "causal": model.causal}
     halo = {"right": 0} if model.causal else {}
@@ -207,10 +197,6 @@ def add_sums(folder: Path, names: Sequence[str]) -> None:
     """Add the sums of files to ``SHA256SUMS``, or renew them; ``milepost doctor`` checks them.
 
     The manifest is left out, because it may be edited (fusion weights).
-
-    Args:
-        folder: the model folder.
-        names: names of its large files.
     """
     path = folder / SUMS
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []

@@ -105,24 +105,7 @@ class HuggingFace(nn.Module):
             raise ValueError("a network of transformers attends to the whole window everywhere")
         return gather_rows(self._states({"input_ids": ids}, valid), marks)
 
-    def layers(self, ids: Tensor, valid: Tensor) -> Tensor:
-        """Return the states after every layer, ``(b, t, layers, d)``, without the embeddings.
-
-        As in ``transformers``, those of the last layer have passed the final norm, the others not.
-
-        Args:
-            ids: ``(b, t)`` int64, padded with any id.
-            valid: ``(b, t)`` bool, False for padding.
-        """
-        found = self._run({"input_ids": ids}, valid, output_hidden_states=True)
-        return torch.stack(found.hidden_states[1:], 2)
-
     def _states(self, content: dict[str, Tensor], valid: Tensor) -> Tensor:
-        states: Tensor = self._run(content, valid).last_hidden_state
-        # Weights may be bfloat16; under autocast, whose weights are float32, its dtype stays.
-        return states if torch.is_autocast_enabled(states.device.type) else states.float()
-
-    def _run(self, content: dict[str, Tensor], valid: Tensor, **wanted: bool) -> Any:
         """Run the network. Masks come from ``valid`` and positions from indices, never from ids."""
         batch, length = valid.shape
         settings: dict[str, Tensor] = {"attention_mask": valid.long()}
@@ -134,7 +117,9 @@ class HuggingFace(nn.Module):
             # Without this, the RoBERTa family counts ids other than the pad token.
             places = torch.arange(length, device=valid.device) + self.first
             settings["position_ids"] = places[None].expand(batch, length)
-        return self.network(**content, **settings, **wanted)
+        states: Tensor = self.network(**content, **settings).last_hidden_state
+        # Weights may be bfloat16; under autocast, whose weights are float32, its dtype stays.
+        return states if torch.is_autocast_enabled(states.device.type) else states.float()
 
     def for_export(self) -> None:
         """Switch to the attention that converts correctly; states change only by rounding."""

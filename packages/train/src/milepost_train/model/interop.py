@@ -2,7 +2,7 @@
 
 ``write_folder`` writes one layout, and ``read_folder`` reads it, or a plain encoder folder as LMK
 pooling where the caller says how far apart landmarks are. No code from a folder is run and nothing
-is unpickled. See ``docs/interop.md``.
+is unpickled. See ``docs/export.md``.
 """
 
 from __future__ import annotations
@@ -116,17 +116,15 @@ def write_folder(lmk: LandmarkTransformer, folder: Path) -> None:
         {"idx": n, "name": str(n), "path": path, "type": kind}
         for n, (path, kind) in enumerate(kinds)
     ]
-    _write(part / MODULES, modules)
     prompts = {"query": lmk.settings.query_prompt, "document": lmk.settings.document_prompt}
-    _write(
-        part / PROMPTS,
-        {
-            "model_type": "SentenceTransformer",
-            "prompts": prompts,
-            "default_prompt_name": None,
-            "similarity_fn_name": "cosine",
-        },
-    )
+    model = {
+        "model_type": "SentenceTransformer",
+        "prompts": prompts,
+        "default_prompt_name": None,
+        "similarity_fn_name": "cosine",
+    }
+    for name, value in ((MODULES, modules), (PROMPTS, model)):
+        (part / name).write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
     part.rename(folder)
 
 
@@ -212,23 +210,18 @@ def _plain(
 ) -> LmkSettings:
     if limit is None:
         raise ModelError(f"{folder} does not give the maximum length of a text", "limit=TOKENS")
-    opening, closing = (
-        next((int(each) for each in ids if each is not None), None)
+    opens, closes = (
+        [number for number in ids if number is not None]
         for ids in (
             (tokenizer.cls_token_id, tokenizer.bos_token_id),
             (tokenizer.sep_token_id, tokenizer.eos_token_id),
         )
     )
-    if closing is None:
+    if not closes:
         raise ModelError(
             "the tokenizer has no [SEP] and no end of text", "a tokenizer that has one"
         )
-    return LmkSettings(
-        bos_ids=() if opening is None else (opening,),
-        landmark=closing,
-        granularity=granularity,
-        limit=limit,
-    )
+    return LmkSettings(tuple(opens[:1]), closes[0], granularity, limit)
 
 
 def _tokenizer(folder: Path) -> Any:
@@ -239,7 +232,3 @@ def _tokenizer(folder: Path) -> Any:
         raise ModelError(
             f"{folder} has no tokenizer that can be read: {first_line(error)}", _AGAIN
         ) from error
-
-
-def _write(path: Path, value: Any) -> None:
-    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")

@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from milepost.errors import InputError, ModelError
-from milepost_train.model import stitched
 from milepost_train.model.attention import FORBIDDEN
 from milepost_train.model.bert import Bert, BertLayer
 from milepost_train.model.huggingface import HuggingFace
@@ -26,11 +25,10 @@ from milepost_train.model.light import MODEL_TYPE, Light
 from milepost_train.model.modernbert import ModernBert, ModernBertLayer
 from milepost_train.model.reading import Reading
 
-BACKBONES: dict[str, type[Bert] | type[ModernBert] | type[Light] | type[stitched.Stitched]] = {
+BACKBONES: dict[str, type[Bert] | type[ModernBert] | type[Light]] = {
     "bert": Bert,
     "modernbert": ModernBert,
     MODEL_TYPE: Light,
-    stitched.MODEL_TYPE: stitched.Stitched,
 }
 """Milepost's backbones; every other one is ``huggingface.HuggingFace``."""
 
@@ -39,7 +37,7 @@ Others = Literal["", "learned", "half"]
 _SHARE = -0.7
 """Log-odds at which the context's share of a score starts: a third."""
 
-Backbone = Bert | ModernBert | Light | stitched.Stitched | HuggingFace
+Backbone = Bert | ModernBert | Light | HuggingFace
 
 
 class ContextRead(nn.Module):
@@ -81,16 +79,13 @@ class ContextRead(nn.Module):
 class LandmarkEncoder(nn.Module):
     """A backbone read at its landmarks.
 
-    Args:
-        config: fields of a Hugging Face ``config.json``; ``model_type`` names the backbone.
-        own_sentence: whether a landmark attends to its own sentence only in the last layer
-            (False: to the whole window, as in the papers).
-        context: numbers of a second vector, which a landmark gets from other last layers that
-            attend to the whole window, appended to its own; 0 for none.
-        context_layers: how many last layers the second vector has of its own.
-        others: how else the last layer attends to other sentences: with a bias ``learned`` for
-            each head, or with ``half`` of the heads; "" as ``own_sentence`` says.
-        backbone: a ``transformers`` backbone instead of Milepost's; it attends to the whole window.
+    ``config`` has the fields of a Hugging Face ``config.json``; its ``model_type`` names the
+    backbone, unless one of ``transformers`` is given, which attends to the whole window everywhere.
+    ``own_sentence`` False lets a landmark attend to the whole window in the last layer, as in the
+    papers. ``context`` is the numbers of a second vector, which a landmark gets from other last
+    layers (``context_layers``) that attend to the whole window, appended to its own; 0 for none.
+    ``others``: how else the last layer attends to other sentences: with a bias ``learned`` for each
+    head, or with ``half`` of the heads.
 
     Raises:
         ValueError: ``model_type`` is unknown, or the backbone does not support ``own_sentence``.
@@ -133,9 +128,6 @@ class LandmarkEncoder(nn.Module):
 
         Training at several widths prepares vectors for this (``losses.over_prefixes``, Kusupati et
         al., Matryoshka Representation Learning, arXiv 2205.13147).
-
-        Args:
-            dimensions: number of leading dimensions to keep.
 
         Raises:
             InputError: ``dimensions`` is below 1 or above the current number.

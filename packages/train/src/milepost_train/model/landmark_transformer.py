@@ -1,9 +1,19 @@
 """A Hugging Face encoder with LMK pooling: texts in, one vector per text out.
 
-It is also the module that sentence-transformers runs when it loads a folder written by ``interop``.
-``modules.json`` names the class by its path in this package, so milepost must be installed and the
-folder opened with ``trust_remote_code=True`` (sentence-transformers 6 requires that for every class
-outside the library). The class implements the library's module interface without importing it.
+LMK pooling (Doshi et al., arXiv 2601.21525) cuts the content of a text into pieces of ``g`` tokens
+or of one sentence, closes every piece by a landmark, including a shorter last one, and averages the
+landmarks' states. With BOS token 1, landmark 2 and ``g = 3``:
+
+    content   11 12 13 14 15 16 17
+    row       1 11 12 13 2 14 15 16 2 17 2        landmarks at 4, 8, 10
+
+Landmarks are identified by position and padding by lengths, so that a separator in the text can
+neither be mistaken for a landmark nor hide one.
+
+The class is also the module that sentence-transformers runs when it loads a folder written by
+``interop``: ``modules.json`` names it by its path in this package, so milepost must be installed
+and the folder opened with ``trust_remote_code=True``. It implements the library's module interface
+without importing it.
 """
 
 from __future__ import annotations
@@ -25,7 +35,6 @@ from milepost.engine.manifest import SENTENCES, Granularity
 from milepost.engine.schema import check_schema
 from milepost.errors import InputError, ModelError
 from milepost.text.sentences import split
-from milepost_train.model.lmk import Padded, Row, chunks, insert, pad, pool
 
 CONFIG = "sentence_bert_config.json"
 SCHEMA = 3
@@ -34,6 +43,92 @@ _RENEW = "milepost_train.model.interop.write_folder(MODEL, FOLDER), with the wei
 _ELSEWHERE = ("normalized", "query_prompt", "document_prompt")
 # Models whose positions start after the padding token's id.
 _SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Token ids of one text, and the positions of its landmarks."""
+
+    ids: list[int]
+    landmarks: list[int]
+
+
+def chunks(content: Sequence[int], granularity: int) -> list[Sequence[int]]:
+    """Cut content into pieces of ``granularity`` tokens; the last may be shorter.
+
+    >>> chunks([11, 12, 13, 14], 3)
+    [[11, 12, 13], [14]]
+    """
+    return [content[at : at + granularity] for at in range(0, len(content), granularity)]
+
+
+def insert(
+    pieces: Sequence[Sequence[int]], *, bos_ids: Sequence[int], landmark: int, limit: int
+) -> Row:
+    """Build a row: opening tokens, then every piece followed by its landmark.
+
+    Content is cut first, so that the last landmark fits and closes every token that is read. Empty
+    pieces are left out; without pieces the row is ``bos_ids`` and one landmark.
+
+    Args:
+        pieces: token ids without special tokens.
+        bos_ids: tokens that begin a row, ``[CLS]`` for most encoders.
+        landmark: id of the landmark token.
+        limit: maximum length of the row, with room for ``bos_ids`` and a landmark.
+    """
+    ids, landmarks = list(bos_ids), list[int]()
+    for piece in [piece for piece in pieces if len(piece)] or [()]:
+        room = limit - len(ids) - 1
+        if landmarks and room < 1:
+            break
+        ids.extend(piece[:room])
+        landmarks.append(len(ids))
+        ids.append(landmark)
+    return Row(ids, landmarks)
+
+
+def pad(rows: Sequence[Row], padding: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows padded to one batch with any id: ``(b, t)`` int64 ids, bool masks of tokens, landmarks.
+
+    The masks do not depend on ids.
+    """
+    shape = len(rows), max((len(row.ids) for row in rows), default=0)
+    ids = torch.full(shape, padding)
+    mask, landmarks = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
+    for number, row in enumerate(rows):
+        ids[number, : len(row.ids)] = torch.tensor(row.ids)
+        mask[number, : len(row.ids)] = True
+        landmarks[number, row.landmarks] = True
+    return ids, mask, landmarks
+
+
+def pool(
+    states: Tensor,
+    mask: Tensor,
+    landmarks: Tensor,
+    *,
+    normalized: bool = True,
+    unit_landmarks: bool = False,
+) -> Tensor:
+    """Average the landmarks' states, ``(b, d)`` float32.
+
+    A row without landmarks gives the mean of all its tokens.
+
+    Args:
+        states: ``(b, t, d)`` of the last layer, any floating type; sums are float32.
+        mask: ``(b, t)`` bool, False for padding.
+        landmarks: ``(b, t)`` bool.
+        normalized: scale the mean to unit length, as in the paper.
+        unit_landmarks: scale each landmark to unit length before the mean, as Milepost's own
+            training and index do; the paper does not.
+    """
+    # States of padding are arbitrary and may be NaN, which a product with 0 would not remove.
+    kept = states.float().masked_fill(~mask.bool().unsqueeze(-1), 0.0)
+    if unit_landmarks:
+        kept = F.normalize(kept, dim=-1)
+    chosen = torch.where(landmarks.any(dim=1, keepdim=True), landmarks, mask).to(kept)
+    mean = torch.einsum("btd,bt->bd", kept, chosen) / chosen.sum(dim=1, keepdim=True).clamp(min=1)
+    return F.normalize(mean, dim=-1) if normalized else mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +142,7 @@ class LmkSettings:
         limit: longest row in tokens.
         longest: with ``"sentences"``, maximum tokens per landmark: longer sentences are cut and get
             several; 0 for no maximum.
-        unit_landmarks: scale landmarks to unit length before the mean, as Milepost's training does.
-        normalized: scale vectors to unit length.
+        unit_landmarks, normalized: see ``pool``.
         query_prompt, document_prompt: prefixes of queries and documents.
     """
 
@@ -77,11 +171,6 @@ class LandmarkTransformer(nn.Module):
 
     As a module of sentence-transformers it gives the plain mean: prompts and the scaling to unit
     length are the library's.
-
-    Args:
-        backbone: a model from ``transformers.AutoModel``; set to eval mode.
-        tokenizer: a tokenizer from ``transformers.AutoTokenizer``.
-        settings: how rows are made and pooled.
 
     Raises:
         ModelError: padding and landmark are the same token, or rows exceed the model's maximum.
@@ -149,20 +238,13 @@ class LandmarkTransformer(nn.Module):
             return list(sentences)
         return [part for ids in sentences for part in chunks(ids, self.settings.longest)]
 
-    def padded(self, texts: Sequence[str]) -> Padded:
-        """Tokenize texts to one padded batch."""
-        return pad(self.rows(texts), self._padding)
-
     def preprocess(
         self, inputs: Sequence[str], prompt: str | None = None, **_: Any
     ) -> dict[str, Tensor]:
         """Tokenize texts to ``input_ids``, ``attention_mask`` and ``landmark_mask``."""
-        padded = self.padded([(prompt or "") + text for text in inputs])
-        return {
-            "input_ids": torch.from_numpy(padded.ids),
-            "attention_mask": torch.from_numpy(padded.mask).long(),
-            "landmark_mask": torch.from_numpy(padded.landmarks),
-        }
+        rows = self.rows([(prompt or "") + text for text in inputs])
+        ids, mask, landmarks = pad(rows, self._padding)
+        return {"input_ids": ids, "attention_mask": mask.long(), "landmark_mask": landmarks}
 
     def forward(self, features: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Add ``token_embeddings`` and ``sentence_embedding``, ``(b, d)`` float32."""
@@ -209,8 +291,10 @@ class LandmarkTransformer(nn.Module):
         folder = Path(output_path)
         self.backbone.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
-        text = json.dumps(to_json(self.settings), indent=1) + "\n"
-        (folder / CONFIG).write_text(text, encoding="utf-8")
+        fields = asdict(self.settings)
+        kept = {key: value for key, value in fields.items() if key not in (*_ELSEWHERE, "limit")}
+        said = {"milepost_schema": SCHEMA, "max_seq_length": self.settings.limit, **kept}
+        (folder / CONFIG).write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def load(
@@ -243,14 +327,8 @@ class LandmarkTransformer(nn.Module):
         return cls(backbone, tokenizer, settings)
 
 
-def to_json(settings: LmkSettings) -> dict[str, Any]:
-    """Convert settings to JSON."""
-    fields = {key: value for key, value in asdict(settings).items() if key not in _ELSEWHERE}
-    return {"milepost_schema": SCHEMA, "max_seq_length": fields.pop("limit"), **fields}
-
-
 def from_json(config: dict[str, Any], source: str) -> LmkSettings:
-    """Read the settings that ``to_json`` wrote.
+    """Read the settings that ``LandmarkTransformer.save`` wrote.
 
     Raises:
         ModelError: the settings are incomplete, invalid, or of another schema.

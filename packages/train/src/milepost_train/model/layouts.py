@@ -79,8 +79,6 @@ class StartingWeights:
         folder: the folder with ``config.json``, weights and tokenizer.
         max_tokens: longest row it was used with; None if unknown.
         pooling: its pooling modes (``mean``, ``cls`` …); the vectors of several are concatenated.
-        lower_case: whether texts are lower-cased first.
-        query_prompt, document_prompt: prefixes of queries and documents.
         left_out: modules that landmark training does not use (a dense layer …).
     """
 

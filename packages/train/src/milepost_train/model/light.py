@@ -113,12 +113,7 @@ class Light(nn.Module):
 
 
 class RoundedLight(Light):
-    """A light backbone whose table has 8 bits and one scale per token, as it is exported.
-
-    Args:
-        light: the backbone to round; not changed.
-        config: its config.
-    """
+    """A light backbone whose table has 8 bits and one scale per token, as it is exported."""
 
     codes: Tensor
     scales: Tensor

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from milepost_train.model.attention import attend, attend_near, bias_of, gather_rows, split_heads
+from milepost_train.model.attention import attend, bias_of, gather_rows, split_heads
 from milepost_train.model.bert import through
 
 
@@ -81,13 +81,10 @@ class ModernBertLayer(nn.Module):
         key = self._placed(split_heads(key, self.heads), everywhere)
         value = split_heads(value, self.heads)
         reach = self.reach
-        if reach is not None and marks is None and _in_blocks(allowed, reach):
-            mixed = attend_near(query, key, value, allowed[:, 0, 0], reach)
-        else:
-            if reach is not None:
-                near = (here[..., :, None] - everywhere).abs() <= reach
-                allowed = allowed & (near[None, None] if marks is None else near[:, None])
-            mixed = attend(query, key, value, bias_of(allowed, states.dtype))
+        if reach is not None:
+            near = (here[..., :, None] - everywhere).abs() <= reach
+            allowed = allowed & (near[None, None] if marks is None else near[:, None])
+        mixed = attend(query, key, value, bias_of(allowed, states.dtype))
         asking = asking + self.attn["Wo"](mixed)
         value_part, gate = self.mlp["Wi"](self.mlp_norm(asking)).chunk(2, dim=-1)
         result: Tensor = asking + self.mlp["Wo"](F.gelu(value_part) * gate)
@@ -95,13 +92,6 @@ class ModernBertLayer(nn.Module):
 
     def _placed(self, states: Tensor, positions: Tensor) -> Tensor:
         return states if self.theta is None else rotate(states, positions, self.theta)
-
-
-def _in_blocks(allowed: Tensor, reach: int) -> bool:
-    """Whether to attend in blocks: only in long texts, and never in a trace of any length."""
-    if torch.jit.is_tracing():
-        return False
-    return bool(allowed.shape[2] == 1 and allowed.shape[3] >= 6 * reach)
 
 
 def _rope_and_reach(config: dict[str, Any], number: int) -> tuple[float, int | None]:
@@ -123,11 +113,7 @@ def _rope_and_reach(config: dict[str, Any], number: int) -> tuple[float, int | N
 
 
 class ModernBert(nn.Module):
-    """Embeddings, layers and final norm of ModernBERT.
-
-    Args:
-        config: the fields of a Hugging Face ``config.json`` with ``model_type`` ``modernbert``.
-    """
+    """Embeddings, layers and final norm of ModernBERT, by a Hugging Face ``config.json``."""
 
     def __init__(self, config: dict[str, Any]) -> None:
         super().__init__()

@@ -81,13 +81,6 @@ def export_onnx(
 
     Inputs and outputs are those of the OpenVINO graph.
 
-    Args:
-        model: the landmark encoder.
-        tokenizer: its ``tokenizer.json``.
-        folder: an existing, empty folder.
-        name: the model's name.
-        settings: fields of ``Manifest`` that differ from its defaults.
-
     Raises:
         MissingExtra: onnx is not installed.
     """

@@ -41,14 +41,7 @@ SAMPLE = (
 
 @dataclass(frozen=True, slots=True)
 class Parity:
-    """Cosines of one graph with torch.
-
-    Attributes:
-        precision: precision of the graph.
-        sentences: number of sentences compared.
-        least, mean: minimum and mean of the cosines.
-        least_wanted, mean_wanted: the required minimum and mean.
-    """
+    """Cosines of one graph with torch: minimum and mean, with those that are required."""
 
     precision: Precision
     sentences: int

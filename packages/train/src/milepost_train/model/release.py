@@ -45,8 +45,6 @@ class Released:
     """The exported folder, and how close it is to torch.
 
     Attributes:
-        folder: the model folder.
-        manifest: its manifest.
         parity: one comparison for each graph.
         reranker: whether ``milepost train`` recorded a reranker, which has no ranking to fit.
         notes: guesses about the checkpoint and differences from it, as sentences for users.
@@ -81,27 +79,12 @@ def release(
 
     LoRA is merged first, also in the given ``Checkpoint``.
 
-    Args:
-        checkpoint: a folder, a name on the hub, or the result of ``open_checkpoint``.
-        out: the model folder; it must not exist, and is created only if the export succeeds.
-        format: ``openvino``, a model folder; ``onnx``, a graph for other programs.
-        precisions: ``f32`` (or ``fp32``, ``float32``), ``bf16``, ``int8``; ONNX has only f32.
-        name: name of the model; None for the name of ``out``.
-        calibration: texts for int8; some are also used to compare vectors with torch.
-        window: maximum tokens of a window; None for the checkpoint's or the network's.
-        left: tokens of halo before the owned sentences.
-        right: tokens of halo after them, 0 for a causal network.
-        granularity: tokens per landmark; None for the checkpoint's setting, by default a landmark
-            for each sentence.
-        pooling: a saved document pooling (``milepost_lab.pooling``); None for the landmarks' mean.
-        dimensions: number of leading dimensions of each vector to keep; None for all.
-        packed: store token vectors of a BERT in 4 bits (``model.packed``); the graphs are compared
-            with the packed model.
-        landmark: the token of the vocabulary that closed sentences in training; None for the
-            checkpoint's setting, else its tokenizer's separator. Ignored for a ``Checkpoint``, as
-            is ``bidirectional``.
-        bidirectional: a causal network was trained to see both sides; None for the checkpoint's
-            setting.
+    ``milepost export --help`` says what each option does. ``checkpoint`` is a folder, a name on the
+    hub, or the result of ``open_checkpoint`` (``landmark`` and ``bidirectional`` are then ignored).
+    ``out``, the model folder, must not exist, and is created only if the export succeeds.
+    ``precisions`` are some of ``f32`` (or ``fp32``, ``float32``), ``bf16`` and ``int8``. Some of
+    the texts for int8, ``calibration``, are also used to compare vectors with torch. Sizes are in
+    tokens; what is None is as the checkpoint says, else what fits the network.
 
     Raises:
         InputError: ``out`` exists, a precision is unknown, sizes or ``dimensions`` do not fit the

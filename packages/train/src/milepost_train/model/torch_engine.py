@@ -10,11 +10,7 @@ from milepost_train.model.landmark_encoder import LandmarkEncoder
 
 
 class TorchEngine:
-    """An engine that runs the torch model, in float32 on the model's device.
-
-    Args:
-        model: put into evaluation mode.
-    """
+    """An engine that runs the torch model, in float32 and evaluation mode on its device."""
 
     def __init__(self, model: LandmarkEncoder) -> None:
         self._model = model.eval()

@@ -10,7 +10,7 @@ what cannot be; an objective draws by the generator it is given and keeps nothin
 """
 
 from milepost_train.material import Material
-from milepost_train.objectives.base import Encode, Objective
+from milepost_train.objectives.base import Objective
 from milepost_train.objectives.marked import Marked
 from milepost_train.objectives.merged import Merged
 from milepost_train.objectives.pairs import Pairs
@@ -22,13 +22,6 @@ from milepost_train.stages import (
     RerankStage,
     StageSettings,
 )
-
-__all__ = [
-    "Encode",
-    "Material",
-    "Objective",
-    "build",
-]
 
 
 def build(stage: StageSettings, material: Material) -> Objective:

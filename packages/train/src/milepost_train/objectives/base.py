@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from random import Random
 from typing import Protocol, TypeVar
 
@@ -11,13 +11,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from milepost.errors import InputError, nearest
 from milepost_eval.noise import NOISES
 from milepost_train.batches import Batch
 from milepost_train.data import Pair, Question
 from milepost_train.losses import cached_backward
 from milepost_train.material import Material
 from milepost_train.stages import MarkedStage, PairsStage, RerankStage
-from milepost_train.validation import need
 
 Encode = Callable[[Batch], Tensor]
 T = TypeVar("T")
@@ -45,15 +45,24 @@ class Objective(Protocol):
         ...
 
 
+def need(condition: bool, problem: str, hint: str) -> None:
+    """Raise an ``InputError`` unless ``condition`` holds."""
+    if not condition:
+        raise InputError(problem, hint)
+
+
+def need_tasks(known: Collection[str], names: Iterable[str]) -> None:
+    """Raise an ``InputError`` if there are no marked questions, or no tasks of these names."""
+    need(bool(known), "the data has no questions with marked evidence", "name tasks in [data]")
+    for name in names:
+        hint = f"{nearest(name, known)}one of {', '.join(known)}"
+        need(name in known, f"unknown task {name!r}", hint)
+
+
 def backward(
     encode: Encode, groups: Sequence[Sequence[Batch]], loss: Callable[..., Tensor]
 ) -> Tensor:
     """Gradients of ``loss`` of one matrix a group; by gradient cache where a group has chunks.
-
-    Args:
-        encode: see ``Objective``.
-        groups: the batches of each matrix.
-        loss: of the vectors of each group.
 
     Returns:
         The loss, without a graph.
@@ -107,13 +116,7 @@ def read_question(
 
 
 def thinned(ids: NDArray[np.int32], share: float, random: Random) -> NDArray[np.int32]:
-    """A question without some of its tokens, against learning questions by heart.
-
-    Args:
-        ids: its tokens.
-        share: probability of dropping each; at least two stay. Nothing is drawn at 0.
-        random: draws.
-    """
+    """A question without some of its tokens, against learning questions by heart."""
     if not share or len(ids) <= 2:
         return ids
     chances = [random.random() for _ in ids]

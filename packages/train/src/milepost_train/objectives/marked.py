@@ -33,12 +33,13 @@ from milepost_train.material import Material
 from milepost_train.objectives.base import (
     Encode,
     marked,
+    need,
+    need_tasks,
     read_question,
     sizes_of,
     spread_of,
 )
-from milepost_train.stages.marked import MarkedStage
-from milepost_train.validation import need, need_tasks
+from milepost_train.stages import MarkedStage
 
 
 class Marked:

@@ -31,7 +31,7 @@ from milepost_train.objectives.base import (
     thinned,
 )
 from milepost_train.objectives.passages import Passages, need_pairs
-from milepost_train.stages.merged import MergedStage
+from milepost_train.stages import MergedStage
 
 Units = list[tuple[int, NDArray[np.int32]]]  # of a pseudo document: passage and tokens
 

@@ -26,9 +26,8 @@ from milepost_train.objectives.base import (
     sizes_of,
     spread_of,
 )
-from milepost_train.objectives.candidates import candidates
-from milepost_train.objectives.passages import Passages, need_pairs
-from milepost_train.stages.pairs import PairsStage
+from milepost_train.objectives.passages import Passages, candidates, need_pairs
+from milepost_train.stages import PairsStage
 
 
 class Pairs:
@@ -47,8 +46,7 @@ class Pairs:
         """See ``Objective``."""
         stage, material = self.stage, self.material
         chosen = random.sample(material.pairs, min(stage.pairs, len(material.pairs)))
-        drawn = candidates(chosen, stage.negatives, self._passages, random)
-        texts, same = drawn.texts, drawn.right
+        texts, same = candidates(chosen, stage.negatives, self._passages, random)
         whole = [
             stage.landmarks == "passage" or (stage.landmarks == "both" and random.random() < 0.5)
             for _ in texts

@@ -1,26 +1,23 @@
-"""The passages of the pairs: which are the same, who answers what, which look like an answer."""
+"""The passages of the pairs: which are the same, who answers what, what a step chooses from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
 from milepost_train.data import Pair, Text
-from milepost_train.validation import need
+from milepost_train.objectives.base import need
 
 _RARE = 0.02
 """Share of the passages that may hold a token for it to be rare."""
 
 
 class Passages:
-    """Every passage once, by a number.
-
-    Args:
-        pairs: queries and passages; duplicates are one passage.
-    """
+    """Every passage once, by a number."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
         self.texts: list[Text] = []
@@ -49,10 +46,6 @@ class Passages:
         """Passages that look like an answer and are none, best first.
 
         They share the query's rarest tokens: rarities are summed.
-
-        Args:
-            pair: of which query.
-            maximum: how many.
         """
         scores = self._rarity(pair.ids)
         right = self.right(pair)
@@ -85,3 +78,19 @@ def need_pairs(pairs: Sequence[Pair]) -> None:
         InputError: it has fewer than two.
     """
     need(len(pairs) > 1, "the data has no pairs of query and passage", "name pairs in [data]")
+
+
+def candidates(
+    chosen: Sequence[Pair], maximum: int, passages: Passages, random: Random
+) -> tuple[list[Text], NDArray[np.bool_]]:
+    """The ``n`` passages of a step: query i is answered by the i-th, hard negatives come after.
+
+    ``maximum`` hard negatives of each query are drawn where its pair has more; at 0 nothing is.
+    Beside them ``(q, n)``: who answers whom, other pairs' passages included.
+    """
+    texts = [pair.text for pair in chosen]
+    for pair in chosen:
+        count = min(maximum, len(pair.negatives))
+        texts += random.sample(pair.negatives, count) if count else []
+    kinds = [passages.number(text) for text in texts]
+    return texts, np.array([[k in passages.right(pair) for k in kinds] for pair in chosen], bool)

@@ -28,11 +28,12 @@ from milepost_train.material import Material
 from milepost_train.objectives.base import (
     Encode,
     marked,
+    need,
+    need_tasks,
     read_question,
     spread_of,
 )
-from milepost_train.stages.rerank import RerankStage
-from milepost_train.validation import need, need_tasks
+from milepost_train.stages import RerankStage
 
 _QUESTION = -1
 """Stands for a sentence's number where the landmark is the question's."""

@@ -12,20 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.errors import InputError
-from milepost_train.toml_settings import Place, fill
-from milepost_train.validation import WrongSettings
+from milepost_train.settings import Count, Place, Settings, WrongSettings, fill
 
 FILE = Path("configs/run.toml")
 
 
 @dataclass(frozen=True, slots=True)
-class Inner:
-    rank: int = 4
-
-    def __post_init__(self) -> None:
-        if self.rank < 1:
-            raise InputError(f"rank is {self.rank}", "1 or more")
+class Inner(Settings):
+    rank: Count = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +85,8 @@ def test_every_type_of_field() -> None:
         ("name = 'x'\nrate = nan", "rate is NaN", "a number"),
         ("name = 'x'\non = 1", "on is 1", "true or false"),
         ("name = 'x'\nthreads = 1.5", "threads is 1.5", "a whole number"),
-        ("name = 'x'\nthreads = false", "threads is false", "a whole number"),
-        ("name = 'x'\nfiles = 'a'", 'files is "a"', "a list, each a path in quotes"),
         ("name = 'x'\nfiles = ['']", 'files is [""]', "a list, each a path in quotes"),
         ("name = 'x'\npair = [1]", "pair is [1]", "a list, each a whole number"),
-        ("name = 'x'\nkind = 'wran'", 'kind is "wran"', "'warn'"),
         ("name = 'x'\nkind = 'wran'", 'kind is "wran"', 'one of "warn", "stop"'),
         (
             "name = 'x'\nsizes = ['sentence']",
@@ -110,7 +101,6 @@ def test_every_type_of_field() -> None:
     ],
 )
 def test_faults_are_named(text: str, problem: str, hint: str) -> None:
-    """Each with the file, the table, the key and what is allowed."""
     with pytest.raises(WrongSettings) as caught:
         read(text)
     (fault,) = caught.value.faults
@@ -120,7 +110,6 @@ def test_faults_are_named(text: str, problem: str, hint: str) -> None:
 
 
 def test_all_faults_are_collected() -> None:
-    """Those of a table inside another too."""
     with pytest.raises(WrongSettings) as caught:
         read("nme = 1\nrate = 'x'\n[inner]\nrank = 0")
     problems = [fault.problem.rpartition("run.toml: ")[2] for fault in caught.value.faults]
@@ -130,7 +119,6 @@ def test_all_faults_are_collected() -> None:
 
 
 def test_made_fields_are_not_keys() -> None:
-    """What is made elsewhere cannot be said in the table as well."""
     with pytest.raises(WrongSettings, match="unknown key 'name'"):
         read("name = 'x'", name="y")
 

@@ -1,4 +1,7 @@
-"""TOML tables into frozen dataclasses; every fault of a file is collected, none hides another."""
+"""Settings as frozen dataclasses: what each field may hold, and TOML tables that fill them.
+
+Every fault of a file is collected, none hides another. Needs no torch.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,95 @@ import json
 import math
 import os
 import types
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from milepost.errors import InputError, nearest
-from milepost_train.validation import Fault, WrongSettings
 
-Settings = TypeVar("Settings")
+Kind = TypeVar("Kind")
 
 _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
 _MANY = (tuple, list, Sequence)
 _NAMED = (dict, Mapping)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One setting that cannot be used; ``problem`` and ``hint`` as in ``MilepostError``."""
+
+    problem: str
+    hint: str
+
+
+class WrongSettings(InputError):
+    """Settings that cannot be used; the text has one line for each of ``faults``, at least one."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        if len(self.faults) == 1:
+            super().__init__(self.faults[0].problem, self.faults[0].hint)
+        else:
+            super().__init__("\n".join(self.lines()))
+
+    def lines(self) -> list[str]:
+        """The text of each fault."""
+        return [str(InputError(fault.problem, fault.hint)) for fault in self.faults]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a value must be besides its type: ``Annotated[int, Rule(…)]``; None passes."""
+
+    holds: Callable[[Any], bool]
+    hint: str
+
+
+NOT_NEGATIVE = Rule(lambda value: value >= 0, "0 or more")
+POSITIVE = Rule(lambda value: value > 0, "a number above 0")
+UP_TO_ONE = Rule(lambda value: 0 <= value <= 1, "a number from 0 to 1")
+Fraction = Annotated[float, Rule(lambda value: 0 <= value < 1, "0 or more, below 1")]
+Count = Annotated[int, Rule(lambda value: value >= 1, "1 or more")]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Base of settings, which check themselves by the rules of their fields.
+
+    >>> @dataclass(frozen=True, slots=True)
+    ... class Run(Settings):
+    ...     steps: Count
+    ...     floor: Fraction = 0.0
+    >>> try:
+    ...     Run(steps=0, floor=2.0)
+    ... except WrongSettings as error:
+    ...     [fault.problem for fault in error.faults]
+    ['steps is 0', 'floor is 2']
+    """
+
+    def __post_init__(self) -> None:
+        faults = [
+            fault
+            for name, hint in _hints(type(self)).items()
+            for fault in _faults_of(name, getattr(self, name), hint)
+        ]
+        faults += self.conflicts()
+        if faults:
+            raise WrongSettings(faults)
+
+    def conflicts(self) -> Iterable[Fault]:
+        """Faults of several fields together."""
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +129,7 @@ class Place:
         self.faults.append(Fault(f"{where}: {problem}", hint))
 
     def check(self) -> None:
-        """Refuse the file if it has faults.
-
-        Raises:
-            WrongSettings: names all of them, one a line.
-        """
+        """Raise ``WrongSettings`` if the file has faults."""
         if self.faults:
             raise WrongSettings(self.faults)
 
@@ -63,31 +138,24 @@ class _Misfit(Exception):
     """A value is of another type than its field."""
 
 
-def fill(
-    kind: type[Settings], table: Mapping[str, Any], place: Place, /, **made: Any
-) -> Settings | None:
+def fill(kind: type[Kind], table: Mapping[str, Any], place: Place, /, **made: Any) -> Kind | None:
     """A dataclass from a table; what the table leaves out has its default.
 
     Fields may be ``bool``, ``int``, ``float``, ``str``, ``Path``, a ``Literal``, a tuple, a
-    mapping from strings, another dataclass, or a choice of these. A dataclass refuses values by an
-    ``InputError``. A field that has no effect without another says so:
-    ``field(metadata={"needs": "other"})``.
-
-    Faults go to ``place``: unknown keys (with the nearest known one), missing ones, values of
-    another type, keys without the key that they need, and what the dataclass refuses. For the
-    last, missing keys are None and wrong values are replaced by the default.
+    mapping from strings, another dataclass, a choice of these, or any of them with a ``Rule``. A
+    field that has no effect without another says so: ``field(metadata={"needs": "other"})``.
 
     Args:
         kind: the dataclass.
         table: its fields by name.
-        place: the table's place.
+        place: the table's place, which gets the faults: unknown keys (with the nearest known one),
+            missing ones, values that do not fit, keys without the key that they need.
         made: values of fields that the table may not name.
 
     Returns:
         None where the table, or one inside it, has a fault.
     """
     before = len(place.faults)
-    hints = get_type_hints(kind)
     every: Sequence[Field[Any]] = fields(kind)  # type: ignore[arg-type]
     known = {each.name: each for each in every if each.name not in made}
     check_keys(table, known, place)
@@ -96,33 +164,28 @@ def fill(
         if other not in table:
             place.report(f"{name} has no effect without {other}", f"add {other}, or remove {name}")
     values: dict[str, Any] = dict(made)
-    unread: set[str] = set()
+    hints = _hints(kind)
     for name, each in known.items():
-        required = each.default is MISSING and each.default_factory is MISSING
+        hint = hints[name]
         if name in table:
             try:
-                values[name] = _read(table[name], hints[name], place.inside(name))
-                continue
+                values[name] = _read(table[name], hint, place.inside(name))
             except _Misfit:
-                hint = f"{_near(table[name], hints[name])}{_words(hints[name])}"
-                place.report(f"{name} is {_quoted(table[name])}", hint)
-        elif required:
-            place.report(f"missing key {name!r}", f"{name} = {_words(hints[name])}")
-        else:
-            continue
-        unread.add(name)
-        if required:
-            values[name] = None
-    try:
-        settings = kind(**values)
-    except InputError as error:
-        refused = getattr(error, "faults", None) or (Fault(error.problem, error.hint),)
-        for fault in refused:
-            # What follows from a value that was replaced is not a fault of the file.
-            if not unread.intersection(fault.settings):
-                place.report(fault.problem, fault.hint)
+                words = f"{_near(table[name], hint)}{_words(hint)}"
+                place.report(f"{name} is {_shown(table[name])}", words)
+            else:
+                for fault in _faults_of(name, values[name], hint):
+                    place.report(fault.problem, fault.hint)
+        elif each.default is MISSING and each.default_factory is MISSING:
+            place.report(f"missing key {name!r}", f"{name} = {_words(hint)}")
+    if len(place.faults) > before:
         return None
-    return settings if len(place.faults) == before else None
+    try:
+        return kind(**values)
+    except WrongSettings as error:
+        for fault in error.faults:
+            place.report(fault.problem, fault.hint)
+        return None
 
 
 def check_keys(table: Collection[str], known: Collection[str], place: Place) -> None:
@@ -133,11 +196,45 @@ def check_keys(table: Collection[str], known: Collection[str], place: Place) -> 
             place.report(f"unknown key {name!r}", hint)
 
 
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind, include_extras=True)
+
+
+def _faults_of(name: str, value: Any, hint: Any) -> Iterator[Fault]:
+    """Where a value breaks the rules of its field, or a word is not among the field's."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if value is None:
+        return
+    if origin is Annotated:
+        yield from _faults_of(name, value, inner[0])
+        for rule in inner[1:]:
+            if not rule.holds(value):
+                yield Fault(f"{name} is {_shown(value)}", rule.hint)
+    elif origin is Literal and value not in inner:
+        yield Fault(f"{name} is {_shown(value)}", f"{_near(value, hint)}{_words(hint)}")
+    elif origin in (Union, types.UnionType) and inner[1:] == (types.NoneType,):
+        yield from _faults_of(name, value, inner[0])
+    elif origin in _MANY:
+        for each in value:
+            yield from _faults_of(name, each, inner[0])
+    elif origin in _NAMED:
+        for key, each in value.items():
+            yield from _faults_of(name, key, inner[0])
+            yield from _faults_of(f"{name}.{key}", each, inner[1])
+
+
 def _read(value: Any, hint: Any, place: Place) -> Any:
     """The value as a field of that type holds it; ``_Misfit`` where it cannot."""
     origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _read(value, inner[0], place)
     if origin in (Union, types.UnionType):
-        return _first_fit(value, inner, place)
+        for each in inner:
+            try:
+                return _read(value, each, place)
+            except _Misfit:
+                continue
+        raise _Misfit
     if origin is Literal:
         fits = any(value == each and type(value) is type(each) for each in inner)
         return _checked(value, fits)
@@ -160,15 +257,6 @@ def _read(value: Any, hint: Any, place: Place) -> Any:
     return _checked(value, type(value) is hint)
 
 
-def _first_fit(value: Any, hints: Sequence[Any], place: Place) -> Any:
-    for hint in hints:
-        try:
-            return _read(value, hint, place)
-        except _Misfit:
-            continue
-    raise _Misfit
-
-
 def _checked(value: Any, fits: Any) -> Any:
     if not fits:
         raise _Misfit
@@ -178,10 +266,12 @@ def _checked(value: Any, fits: Any) -> Any:
 def _words(hint: Any) -> str:
     """A type in words: ``a list of numbers``."""
     origin, inner = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _words(inner[0])
     if origin in (Union, types.UnionType):
         return " or ".join(_words(each) for each in inner if each is not types.NoneType)
     if origin is Literal:
-        return f"one of {', '.join(map(_quoted, inner))}" if len(inner) > 1 else _quoted(inner[0])
+        return f"one of {', '.join(map(_shown, inner))}" if len(inner) > 1 else _shown(inner[0])
     if origin in _MANY:
         return f"a list, each {_words(inner[0])}"
     if origin in _NAMED:
@@ -203,6 +293,8 @@ def _literals(hint: Any) -> list[Any]:
     return [each for part in get_args(hint) for each in _literals(part)]
 
 
-def _quoted(value: Any) -> str:
+def _shown(value: Any) -> str:
+    if isinstance(value, float) and math.isfinite(value):
+        return f"{value:g}"
     words = json.dumps(value, ensure_ascii=False, default=str)
     return words if len(words) <= 60 else words[:59] + "…"
