@@ -349,8 +349,7 @@ def add_one(
         steps: reports progress.
         store: the store to write to.
         model: returns the encoder; called only if there is something to encode.
-        hidden: as in ``Index.add``.
-        ocr: as in ``Index.add``.
+        hidden, ocr: as in ``Index.add``.
         reader: reads a file; None for ``milepost.text.read_file``.
         downloads: provides the bytes of objects; None to download one at a time.
         ahead: reads files where there is no ``reader``; None to read one at a time.
@@ -373,9 +372,8 @@ def add_one(
             if found and (held := found()):
                 document = held.document
             elif isinstance(item, ObjectFile):
-                document = read_object(
-                    item, *(downloads or Downloads()).read(item), options, steps.page
-                )
+                content = (downloads or Downloads()).read(item)
+                document = read_object(item, *content, options, steps.page)
             elif reader:
                 document = reader(item, options)
             elif ahead:

@@ -27,15 +27,7 @@ from milepost.search.filter_note import filter_matches_none, no_match
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store
 from milepost.text import locator
-from milepost.types import (
-    Box,
-    Document,
-    Hidden,
-    IndexReport,
-    Ocr,
-    Passage,
-    ReadOptions,
-)
+from milepost.types import Box, Document, Hidden, IndexReport, Ocr, Passage, ReadOptions
 from milepost.verdicts import CheckResult
 
 Source = Name | Document
