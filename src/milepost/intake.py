@@ -338,18 +338,17 @@ def add_one(
     ahead: ReadingAhead | None = None,
     known: Known | None = None,
 ) -> None:
-    """Read, encode and store one document if it has changed.
-
-    Files that cannot be read are listed in the tally.
+    """Read, encode and store a document that has changed, or list it in the tally as unreadable.
 
     Args:
         item: a file, an object or a document.
         stored: the indexed document of the same name, or None.
         tally: receives the outcome.
         steps: reports progress.
-        store: the store to write to.
+        store: written to.
         model: returns the encoder; called only if there is something to encode.
-        hidden, ocr: as in ``Index.add``.
+        hidden: as in ``Index.add``.
+        ocr: as in ``Index.add``.
         reader: reads a file; None for ``milepost.text.read_file``.
         downloads: provides the bytes of objects; None to download one at a time.
         ahead: reads files where there is no ``reader``; None to read one at a time.
