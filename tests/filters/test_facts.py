@@ -7,7 +7,6 @@ import os
 import pytest
 
 from milepost.filters import facts, parse
-from milepost.filters.facts import known_keys
 from milepost.types import Document
 
 
@@ -45,9 +44,3 @@ def test_a_file_without_suffix_has_no_kind() -> None:
     """A leading dot is no suffix, and a name without a dot has none."""
     for name in ("/x/Makefile", "/x/.profile", "/x/odd."):
         assert "kind" not in facts(Document(name, "", source=name))
-
-
-def test_known_keys() -> None:
-    """All own keys of the documents."""
-    given = [Document("a", "", properties={"x": 1}), Document("b", "", properties={"y": "2"})]
-    assert known_keys(given) == {"x", "y"}

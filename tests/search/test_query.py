@@ -7,7 +7,7 @@ import pytest
 
 from milepost.errors import BadQuestion, InputError
 from milepost.search import Limits, Query
-from milepost.search.query import DEFAULT_K, Budget, parse_budget
+from milepost.search.query import DEFAULT_K, Budget, parse_length
 from milepost.testing import fake_encoder
 
 MODEL = fake_encoder()
@@ -25,7 +25,6 @@ MODEL = fake_encoder()
 )
 def test_budgets(written: str | int | None, wanted: Budget | None) -> None:
     """Characters unless tokens are said."""
-    assert parse_budget(written) == wanted
     assert Limits.parse(budget=written).budget == wanted
 
 
@@ -33,7 +32,7 @@ def test_budgets(written: str | int | None, wanted: Budget | None) -> None:
 def test_bad_budgets(written: str | int) -> None:
     """Anything else is an error that names it and shows how to write it."""
     with pytest.raises(InputError, match=r"is not a length.*1600c or 400t") as caught:
-        parse_budget(written)
+        parse_length(written, "budget")
     assert repr(written) in str(caught.value)
     with pytest.raises(InputError, match="1600c or 400t"):
         Limits.parse(budget=written)
