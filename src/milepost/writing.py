@@ -32,7 +32,7 @@ def write_bytes(path: Path, data: bytes, hint: str = _HINT) -> None:
     Raises:
         InputError: it cannot be written.
     """
-    with _reported(path, hint):
+    with reported(path, hint):
         draft = _draft(path)
         if draft == path:
             path.write_bytes(data)
@@ -68,7 +68,7 @@ def check_output(path: Path) -> None:
     Raises:
         InputError: it cannot.
     """
-    with _reported(path, _HINT):
+    with reported(path):
         draft = _draft(path)
         there = draft.exists()
         with draft.open("ab"):
@@ -90,7 +90,8 @@ def _draft(path: Path) -> Path:
 
 
 @contextmanager
-def _reported(path: Path, hint: str) -> Iterator[None]:
+def reported(path: Path, hint: str = _HINT) -> Iterator[None]:
+    """Turn errors of the system in a ``with`` block into ``InputError``."""
     try:
         yield
     except OSError as error:

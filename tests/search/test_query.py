@@ -10,7 +10,7 @@ import pytest
 from milepost.errors import BadQuestion, InputError
 from milepost.quotes import stripped
 from milepost.search import Limits, Query, quoted
-from milepost.search.query import DEFAULT_K, Budget, parse_budget
+from milepost.search.query import DEFAULT_K, Budget, parse_length
 from milepost.search.quoted import places, regions
 from milepost.store import DocumentSelection, Store
 from milepost.testing import fake_encoder
@@ -31,14 +31,13 @@ MODEL = fake_encoder()
     ],
 )
 def test_budgets(written: str | int | None, wanted: Budget | None) -> None:
-    assert parse_budget(written) == wanted
     assert Limits.parse(budget=written).budget == wanted
 
 
 @pytest.mark.parametrize("written", ["", "0", 0, -5, "ten", "12x", "1.5c", "c", "400tt", "0t"])
 def test_bad_budgets(written: str | int) -> None:
     with pytest.raises(InputError, match=r"is not a length.*1600c or 400t") as caught:
-        parse_budget(written)
+        parse_length(written, "budget")
     assert repr(written) in str(caught.value)
     with pytest.raises(InputError, match="1600c or 400t"):
         Limits.parse(budget=written)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from milepost.paragraphs import paragraph_starts
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.fusion import Fusion
-from milepost.search.query import DEFAULT_K, parse_budget
+from milepost.search.query import DEFAULT_K
 from milepost.search.ranking import Ranked, Ranking, rank
 from milepost.search.reranking import Reranker
 from milepost.search.scope import Scope, gather
@@ -88,7 +89,7 @@ def asking(
         unit(seed) if vector is None else vector,
         tuple(words),
         vocab_coverage,
-        Limits(k, parse_budget(budget), min_score),
+        replace(Limits.parse(budget=budget, min_score=min_score), k=k),
         None if names is None else frozenset(names),
         rerank,
     )

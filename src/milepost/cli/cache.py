@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milepost.cli.models import megabytes
 from milepost.console.group import CommandGroup
 from milepost.console.options import Settings, common, json_option, say
+from milepost.console.screen import size_text
 from milepost.errors import MilepostError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def list_items(as_json: bool) -> int:
     for line in _lines(items):
         click.echo(line)
     click.echo(
-        f"{megabytes(total):>12}  in {folder}; indexes are kept within {megabytes(limit)} "
+        f"{size_text(total):>12}  in {folder}; indexes are kept within {size_text(limit)} "
         f"({LIMIT_VARIABLE})"
     )
     return 0
@@ -116,7 +116,7 @@ def prune(settings: Settings, older: str | None, size: str | None, as_json: bool
         )
     elif not settings.quiet:
         used = f", {len(done.in_use)} in use" if done.in_use else ""
-        click.echo(f"{len(done.removed)} removed, {megabytes(freed)} freed{used}")
+        click.echo(f"{len(done.removed)} removed, {size_text(freed)} freed{used}")
     if done.refused:
         path, why = next(iter(done.refused.items()))
         say(f"{path} cannot be removed: {why}; try: check the permissions of {path.parent}")
@@ -138,7 +138,7 @@ def _line(size_bytes: int, last: CachedItem, text: str) -> str:
     from milepost.console.screen import visible_name
 
     used = datetime.fromtimestamp(last.used_s)
-    return f"{megabytes(size_bytes):>12}  {used:%Y-%m-%d %H:%M}  {visible_name(text)}"
+    return f"{size_text(size_bytes):>12}  {used:%Y-%m-%d %H:%M}  {visible_name(text)}"
 
 
 def _about(folder: Path) -> str:

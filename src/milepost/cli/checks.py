@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Literal
 
 from milepost import __version__
 from milepost._optional import REINSTALL
-from milepost.cli.info import tree_bytes
-from milepost.cli.models import megabytes
+from milepost.cli.models import tree_bytes
+from milepost.console.screen import size_text
 from milepost.errors import MilepostError
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _storage() -> Iterator[Finding]:
     from milepost.engine.folder import cache_folder
 
     cache = cache_folder()
-    detail = f"{cache}, {megabytes(tree_bytes(cache))}"
+    detail = f"{cache}, {size_text(tree_bytes(cache))}"
     existing = next(path for path in (cache, *cache.absolute().parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK):
         yield Finding("cache", "ok", detail)
@@ -137,7 +137,7 @@ def _storage() -> Iterator[Finding]:
         )
     free = shutil.disk_usage(existing).free
     if free < LITTLE_DISK_BYTES:
-        yield Finding("disk", "note", f"{megabytes(free)} free", "free some space before you index")
+        yield Finding("disk", "note", f"{size_text(free)} free", "free some space before you index")
     else:
         yield Finding("disk", "ok", f"{free / 1e9:,.1f} GB free")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.console.options import Settings, say
+from milepost.console.screen import size_text
 from milepost.errors import NotAnIndex, StoreError
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _print(planned: Sequence[Planned], *, quiet: bool) -> None:
     from milepost.console.screen import visible, visible_name
 
     for each in _sorted(planned):
-        size = "" if each.size_bytes is None else _size(each.size_bytes)
+        size = "" if each.size_bytes is None else size_text(each.size_bytes)
         name = visible_name(shown_path(each.path))
         line = f"{each.action:<9}  {size:>9}  {_pages(each):>7}  {name}"
         reason = visible(" ".join(each.reason.split()))
@@ -118,7 +119,7 @@ def _counts(planned: Sequence[Planned]) -> Iterator[str]:
         line = f"{counts[action]:,} {_COUNTED[action]}"
         if action in ("add", "change"):
             chosen = [each for each in planned if each.action == action]
-            details = [_size(sum(each.size_bytes or 0 for each in chosen))]
+            details = [size_text(sum(each.size_bytes or 0 for each in chosen))]
             pages = sum(each.pages or 0 for each in chosen)
             unknown = sum(each.pages is None for each in chosen)
             if pages:
@@ -136,15 +137,3 @@ def _pages(each: Planned) -> str:
     if each.pages is None:
         return ""
     return f"{'' if each.exact else '~'}{each.pages:,} p."
-
-
-def _size(size_bytes: int) -> str:
-    """Format a size.
-
-    >>> _size(999), _size(12_345), _size(22_931_876)
-    ('999 B', '12.3 kB', '22.9 MB')
-    """
-    for limit, unit in ((1e6, "MB"), (1e3, "kB")):
-        if size_bytes >= limit:
-            return f"{size_bytes / limit:,.1f} {unit}"
-    return f"{size_bytes} B"

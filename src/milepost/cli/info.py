@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milepost import __version__
-from milepost.cli.models import megabytes
+from milepost.cli.models import tree_bytes
 from milepost.console.options import (
     Settings,
     chosen_db,
@@ -19,6 +18,7 @@ from milepost.console.options import (
     json_option,
     model_option,
 )
+from milepost.console.screen import size_text
 
 if TYPE_CHECKING:
     from milepost.engine.folder import ModelFolder
@@ -125,12 +125,12 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
     about = f"{model['dimensions']} dimensions, {model['fingerprint']}{grid}"
     yield f"model     {model['name']} ({about})"
     yield f"engine    {record['engine']}"
-    yield f"cache     {cache['path']}, {megabytes(cache['size_bytes'])}; see: milepost cache"
+    yield f"cache     {cache['path']}, {size_text(cache['size_bytes'])}; see: milepost cache"
     if index is None:
         yield "index     none here; try: milepost index PATH"
         return
     documents = index["documents"]
-    size = "" if index["size_bytes"] is None else f", {megabytes(index['size_bytes'])}"
+    size = "" if index["size_bytes"] is None else f", {size_text(index['size_bytes'])}"
     yield (
         f"index     {visible_name(shown_path(index['path']))}: {len(documents):,} documents, "
         f"{index['sentences']:,} sentences{size}"
@@ -141,15 +141,3 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
             yield f"            {visible(note)}"
     if len(documents) > _FIRST:
         yield f"            and {len(documents) - _FIRST:,} more; --json gives all"
-
-
-def tree_bytes(folder: Path) -> int:
-    """Total size of the files under a folder, 0 if it does not exist."""
-    total = 0
-    for path, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += (Path(path) / name).stat().st_size
-            except OSError:  # another process may have removed it
-                continue
-    return total

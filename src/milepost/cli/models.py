@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from milepost._optional import REINSTALL
 from milepost.console.options import Settings, common, json_option
+from milepost.console.screen import size_text
 from milepost.errors import ModelError
 
 if TYPE_CHECKING:
@@ -47,7 +50,7 @@ def models(_: Settings, as_json: bool) -> int:
         click.echo(f"{manifest.name}{usual}")
         click.echo(
             f"  {manifest.dimensions} dimensions, {', '.join(model.precisions)}, "
-            f"{megabytes(folder_bytes(model))}, fingerprint {manifest.fingerprint}"
+            f"{size_text(tree_bytes(model.path))}, fingerprint {manifest.fingerprint}"
             f"{f', a landmark every {manifest.every} tokens' if manifest.every else ''}"
         )
         for key, value in manifest.trained.items():
@@ -58,18 +61,16 @@ def models(_: Settings, as_json: bool) -> int:
     return 0
 
 
-def folder_bytes(model: ModelFolder) -> int:
-    """Total size of the files in a model folder."""
-    return sum(path.stat().st_size for path in model.path.rglob("*") if path.is_file())
-
-
-def megabytes(size_bytes: int) -> str:
-    """Format a size in megabytes.
-
-    >>> megabytes(22_931_876)
-    '22.9 MB'
-    """
-    return f"{size_bytes / 1e6:,.1f} MB"
+def tree_bytes(folder: Path) -> int:
+    """Total size of the files under a folder, 0 if it does not exist."""
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += (Path(path) / name).stat().st_size
+            except OSError:  # another process may have removed it
+                continue
+    return total
 
 
 def _record(model: ModelFolder) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def _record(model: ModelFolder) -> dict[str, Any]:
         "fingerprint": manifest.fingerprint,
         "granularity": manifest.granularity,
         "precisions": model.precisions,
-        "size_bytes": folder_bytes(model),
+        "size_bytes": tree_bytes(model.path),
         "path": str(model.path),
         "trained": manifest.trained,
     }

@@ -18,6 +18,7 @@ from milepost.console.options import (
     say,
     say_notes,
 )
+from milepost.console.screen import size_text
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
@@ -107,13 +108,13 @@ def _describe(output: Path, encoder: Encoder, size: PageSize) -> None:
     """Say what was written, and which command gives the same passages."""
     documents = f"{size.documents:,} document{'' if size.documents == 1 else 's'}"
     say(
-        f"{output}: {documents}, {size.sentences:,} sentences, {_megabytes(size.total)}: text "
-        f"{_megabytes(size.text)}, landmarks and words {_megabytes(size.landmarks + size.words)}, "
-        f"model and program {_megabytes(size.model + size.program)}"
+        f"{output}: {documents}, {size.sentences:,} sentences, {size_text(size.total)}: text "
+        f"{size_text(size.text)}, landmarks and words {size_text(size.landmarks + size.words)}, "
+        f"model and program {size_text(size.model + size.program)}"
     )
     if size.total > _LARGE:
         say(
-            f"{_megabytes(size.total)} is much for a page: phones open it slowly, and mail servers "
+            f"{size_text(size.total)} is much for a page: phones open it slowly, and mail servers "
             "may refuse it; try: fewer files, or milepost serve"
         )
     say(f'the same passages: milepost search "…" PATH --model {encoder.folder}')
@@ -133,7 +134,3 @@ def _record(
         "model": str(encoder.folder),
         "report": report_record(report),
     }
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f} MB"

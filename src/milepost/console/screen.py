@@ -57,6 +57,18 @@ def visible_name(name: str) -> str:
     return visible(name).replace("\n", "␊")
 
 
+def size_text(size_bytes: int) -> str:
+    """Format a size.
+
+    >>> size_text(999), size_text(12_345), size_text(22_931_876)
+    ('999 B', '12.3 kB', '22.9 MB')
+    """
+    for limit, unit in ((1e6, "MB"), (1e3, "kB")):
+        if size_bytes >= limit:
+            return f"{size_bytes / limit:,.1f} {unit}"
+    return f"{size_bytes} B"
+
+
 def is_terminal(stream: TextIO) -> bool:
     """Whether the stream is a terminal that can move the cursor."""
     return stream.isatty() and os.environ.get("TERM") != "dumb"

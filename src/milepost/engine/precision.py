@@ -43,15 +43,18 @@ class Choice:
         return f"{self.graph} in float" if self.in_float else self.graph
 
 
-def checked(precision: str | None) -> Arithmetic | None:
-    """Validate a precision; None stays None.
+def checked(precision: str | None, where: str = "") -> Arithmetic | None:
+    """Validate a precision; None stays None. ``where`` it is from is said in the error.
 
     Raises:
         InputError: the precision is unknown.
     """
     if precision is None:
         return None
-    return _known(precision, f"unknown precision {precision!r}")
+    for known in ARITHMETICS:
+        if precision == known:
+            return known
+    raise InputError(f"unknown precision {precision!r}{where}", "auto, int8 or float")
 
 
 def choose(folder: ModelFolder, precision: str | None = None) -> Choice:
@@ -71,7 +74,7 @@ def choose(folder: ModelFolder, precision: str | None = None) -> Choice:
     graphs = folder.precisions
     if wanted is None:
         said = os.environ.get(VARIABLE) or "auto"
-        wanted, why = _known(said, f"unknown precision {said!r} in {VARIABLE}"), f"by {VARIABLE}"
+        wanted, why = checked(said, f" in {VARIABLE}"), f"by {VARIABLE}"
         if wanted == "int8" and "int8" not in graphs:
             wanted = "auto"
     if not graphs:
@@ -92,10 +95,3 @@ def choose(folder: ModelFolder, precision: str | None = None) -> Choice:
     if "f32" in graphs:
         return Choice("f32", in_float=False, why=why)
     return Choice("int8", in_float=True, why=why)
-
-
-def _known(word: str, problem: str) -> Arithmetic:
-    for known in ARITHMETICS:
-        if word == known:
-            return known
-    raise InputError(problem, "auto, int8 or float")

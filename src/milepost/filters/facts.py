@@ -6,7 +6,7 @@ This is the one place that says what the built-in keys mean.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from milepost.filters.evaluate import is_date
@@ -90,11 +90,6 @@ def _of_path(path: str, key: str) -> Value | None:
         return _each(folder or "/", folder.rpartition("/")[2]) if slash else None
     stem, _, suffix = file.rpartition(".")
     return suffix.lower() if stem and suffix else None
-
-
-def known_keys(documents: Iterable[Described]) -> set[str]:
-    """The keys that documents have of their own."""
-    return set().union(*(each.properties.keys() for each in documents))
 
 
 def _with_slashes(path: str) -> str:

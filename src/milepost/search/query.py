@@ -80,7 +80,7 @@ class Limits:
             raise InputError(
                 f"min_score = {min_score} is not a probability", "0 to 1, such as 0.2 for 20%"
             )
-        parsed = parse_budget(budget)
+        parsed = None if budget is None else parse_length(budget, "budget")
         if k is None and parsed is None:
             k = DEFAULT_K
         return Limits(k, parsed, min_score)
@@ -222,23 +222,14 @@ _DIGITS = 12
 """Digits of a length at most: Python refuses to read numbers of thousands."""
 
 
-def parse_budget(budget: str | int | None) -> Budget | None:
-    """Parse a budget: ``"1600c"`` or 1600 characters, ``"400t"`` tokens, None for no budget.
-
-    Raises:
-        InputError: anything else, or 0.
-
-    >>> parse_budget(1600)
-    Budget(size=1600, unit='c')
-    """
-    return None if budget is None else parse_length(budget, "budget")
-
-
 def parse_length(length: str | int, name: str) -> Budget:
     """Parse a length: ``"1600c"`` or 1600 characters, ``"400t"`` tokens.
 
     Raises:
         InputError: anything else, or 0.
+
+    >>> parse_length(1600, "budget")
+    Budget(size=1600, unit='c')
     """
     if isinstance(length, int):
         length = min(length, 10**_DIGITS - 1)  # as much as there is

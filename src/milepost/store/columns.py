@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from milepost.filters import And, Compare, Exists, In, Missing, Node, Not, Or, facts
 from milepost.filters.evaluate import holds
-from milepost.filters.facts import known_keys
 from milepost.store.base import DocumentInfo
 from milepost.types import Value
 
@@ -33,14 +32,11 @@ class Columns:
     def __init__(self, documents: Sequence[DocumentInfo]) -> None:
         self._documents = documents
         self._columns: dict[str, _Column] = {}
-        self._keys: frozenset[str] | None = None
 
-    @property
+    @cached_property
     def keys(self) -> frozenset[str]:
         """The keys that documents have of their own."""
-        if self._keys is None:
-            self._keys = frozenset(known_keys(self._documents))
-        return self._keys
+        return frozenset().union(*(each.properties.keys() for each in self._documents))
 
     def matching(self, node: Node) -> Mask:
         """``(documents,)`` bool: which ones a filter leaves."""

@@ -10,6 +10,7 @@ from typing import IO, Any, Self
 
 from milepost.errors import InputError
 from milepost.tables.rows import Row
+from milepost.writing import reported
 
 _NAMES = {field.name for field in fields(Row)}
 
@@ -35,7 +36,7 @@ class Journal:
         """Read what is there, and open the file to add to it."""
         if self.path.exists() and not self.path.is_file():  # a device may never end
             raise InputError(f"{self.path} is not a file", "remove it")
-        try:
+        with reported(self.path):
             self._file = self.path.open("ab+")
             self._file.seek(0)
             whole = 0
@@ -45,11 +46,6 @@ class Journal:
                 whole += len(line)
                 self._take(line)
             self._file.truncate(whole)  # a line that was cut would spoil the next one
-        except OSError as error:
-            raise InputError(
-                f"{self.path} cannot be written: {error.strerror or error}",
-                "check the path and the disk",
-            ) from error
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -63,14 +59,9 @@ class Journal:
         """Keep a row; after this a kill of the process does not lose it."""
         assert self._file is not None
         line = json.dumps({"key": key, **asdict(row)}, ensure_ascii=True) + "\n"
-        try:
+        with reported(self.path, "free some space and run the same command to continue"):
             self._file.write(line.encode("ascii"))
             self._file.flush()
-        except OSError as error:
-            raise InputError(
-                f"{self.path} cannot be written: {error.strerror or error}",
-                "free some space and run the same command to continue",
-            ) from error
         self.rows[key] = row
 
     def remove(self) -> None:

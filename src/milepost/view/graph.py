@@ -61,20 +61,12 @@ class Graph:
             raise self._missing(f"{name}: {attribute}")
         return value
 
-    def second(self, name: str) -> str | None:
-        """Name of the constant that is a layer's second input, a conversion passed over."""
+    def constant(self, name: str, number: int) -> str | None:
+        """Name of the constant that is an input of a layer, from 0, a conversion passed over."""
         key = self._names.get(name)
         if key is None:
             raise self._missing(name)
-        source = self._sources.get((key, self._first.get(key, 0) + 1))
-        return None if source is None else self._constant(source)
-
-    def table(self, name: str) -> str | None:
-        """Name of the constant that is a layer's first input, a conversion passed over."""
-        key = self._names.get(name)
-        if key is None:
-            raise self._missing(name)
-        return self._constant(self._sources.get((key, self._first.get(key, 0)), ""))
+        return self._constant(self._sources.get((key, self._first.get(key, 0) + number), ""))
 
     def _constant(self, key: str) -> str | None:
         while key in self._layers:

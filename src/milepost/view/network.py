@@ -88,11 +88,11 @@ def read_network(graph: Graph) -> Network:
 
     def linear(name: str, place: str) -> None:
         matrices[name] = graph.values(matrix_name(graph, place))
-        vectors[name] = graph.values(graph.second(f"{place}/aten::linear/Add")).reshape(-1)
+        vectors[name] = graph.values(graph.constant(f"{place}/aten::linear/Add", 1)).reshape(-1)
 
     def norm(name: str, place: str) -> None:
         layers = (f"{place}/aten::layer_norm/Multiply_1", f"{place}/aten::layer_norm/Add")
-        parts = [graph.values(graph.second(layer)).reshape(-1) for layer in layers]
+        parts = [graph.values(graph.constant(layer, 1)).reshape(-1) for layer in layers]
         vectors[name] = np.concatenate(parts)
 
     if CODES not in graph:
@@ -120,19 +120,19 @@ def read_network(graph: Graph) -> Network:
 
 def matrix_name(graph: Graph, place: str) -> str | None:
     """Name of a linear layer's matrix in the graph."""
-    return graph.second(f"{place}/aten::linear/MatMul")
+    return graph.constant(f"{place}/aten::linear/MatMul", 1)
 
 
 def scales_name(graph: Graph) -> str | None:
     """Name of the scales of the table in the graph."""
-    return graph.table(f"{_ROOT}/aten::embedding/Gather_1")
+    return graph.constant(f"{_ROOT}/aten::embedding/Gather_1", 0)
 
 
 def _mixing(graph: Graph, place: str) -> list[NDArray[np.float32]]:
     found = []
     number = 1
     while f"{place}/aten::mul/Multiply_{number}" in graph:
-        constant = graph.second(f"{place}/aten::mul/Multiply_{number}")
+        constant = graph.constant(f"{place}/aten::mul/Multiply_{number}", 1)
         if constant is None:  # the gate, behind the last tap
             break
         found.append(graph.values(constant).reshape(-1))

@@ -68,9 +68,7 @@ class LanceStore:
         if self._closed:
             raise StoreError(f"the index {self._address.label} is closed")
         with translated(self._address):
-            self._state = state = wait(
-                newest(self._address, self._database, self._log, self._state, self._made)
-            )
+            self._state = state = wait(self._current())
         return state
 
     def put(self, entry: Entry) -> None:
