@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 
 from milepost.filters import Filter, facts, parse
-from milepost.filters.facts import known_keys
 from milepost.filters.nodes import Node
 from milepost.types import Document
 from support.filter_cases import naive, properties, trees
@@ -121,8 +120,3 @@ def test_keys_of_a_given_document(name: str) -> None:
 def test_a_file_without_suffix_has_no_kind() -> None:
     for name in ("/x/Makefile", "/x/.profile", "/x/odd."):
         assert "kind" not in facts(Document(name, "", source=name))
-
-
-def test_known_keys() -> None:
-    given = [Document("a", "", properties={"x": 1}), Document("b", "", properties={"y": "2"})]
-    assert known_keys(given) == {"x", "y"}
