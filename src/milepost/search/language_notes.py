@@ -49,10 +49,10 @@ def language_notes(
 def _most(passages: Sequence[str]) -> Written:
     """Find the language of most passages, or of all together if each is too short to tell."""
     heads = [text[:_CHARACTERS] for text in passages[:_PASSAGES]]
-    told = [each for each in map(judge, heads) if each != UNKNOWN]
-    if not told:
+    known = [each for each in map(judge, heads) if each != UNKNOWN]
+    if not known:
         return judge("\n".join(heads))
-    foreign = Counter(each for each in told if not each.english)
-    if 2 * foreign.total() < len(told):
+    foreign = Counter(each for each in known if not each.english)
+    if 2 * foreign.total() < len(known):
         return UNKNOWN
     return foreign.most_common(1)[0][0]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from milepost.encoder import Encoder
-from milepost.serve.failures import Refused
+from milepost.serve.failures import HttpError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +25,7 @@ RUN = 60_000
 """Characters of one run, some four seconds on two slow cores: the next request waits no longer."""
 
 
-class Gone(Exception):
+class ClientDisconnected(Exception):
     """The client left; nobody waits for the result."""
 
 
@@ -82,13 +82,13 @@ class Batcher:
         turns between them.
 
         Raises:
-            Refused: 503, too many texts wait.
+            HttpError: 503, too many texts wait.
         """
         loop = asyncio.get_running_loop()
         futures: list[asyncio.Future[Encoded]] = []
         short = [text for text in texts if len(text) <= RUN]
         if self._waiting and len(self._waiting) + len(short) > self._most:
-            raise Refused(503, "too many requests wait", "later", {"Retry-After": "2"})
+            raise HttpError(503, "too many requests wait", "later", {"Retry-After": "2"})
         tasks: list[asyncio.Task[Encoded]] = []
         for text in texts:
             if len(text) > RUN:
@@ -168,7 +168,7 @@ class Batcher:
 
         def on_progress(*_: int) -> None:
             if left:
-                raise Gone
+                raise ClientDisconnected
             if self._between is not None:
                 self._between()
 

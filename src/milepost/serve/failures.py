@@ -41,7 +41,7 @@ _STATUS: dict[type[MilepostError], int] = {
 }
 
 
-class Refused(MilepostError):
+class HttpError(MilepostError):
     """A request that is answered with a status of its own.
 
     Args:
@@ -99,7 +99,7 @@ def add_handlers(app: FastAPI) -> None:
 
 
 async def _milepost(request: Request, error: MilepostError) -> JSONResponse:
-    if isinstance(error, Refused):
+    if isinstance(error, HttpError):
         return answer(error.status, str(error), error.headers)
     status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
     if status == 500:

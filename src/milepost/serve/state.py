@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import anyio
 from anyio.to_thread import run_sync
 
-from milepost.serve.failures import Refused
+from milepost.serve.failures import HttpError
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -68,10 +68,10 @@ class State:
             patient: wait for its turn however many do, as a part of an answer that has begun.
 
         Raises:
-            Refused: 503, too many wait.
+            HttpError: 503, too many wait.
         """
         if self.waiting >= self.settings.max_waiting and not patient:
-            raise Refused(503, "too many searches wait", "later", {"Retry-After": "2"})
+            raise HttpError(503, "too many searches wait", "later", {"Retry-After": "2"})
 
         def governed() -> T:
             if self.governor is None:
@@ -95,14 +95,14 @@ async def while_connected(request: Request, work: Awaitable[T]) -> T:
     """The result of work that is cancelled when the client leaves.
 
     Raises:
-        Refused: 499, the client left.
+        HttpError: 499, the client left.
     """
     task = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_gone(request))
     try:
         await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
-            raise Refused(CLIENT_LEFT, "the client left")
+            raise HttpError(CLIENT_LEFT, "the client left")
         return task.result()
     finally:
         task.cancel()

@@ -73,7 +73,7 @@ def test_what_cannot_be_asked_is_said_plainly(tab: Tab, small_page: Path) -> Non
 
 
 def test_the_policy_allows_no_request(tab: Tab, small_page: Path) -> None:
-    with tab(small_page, allowed=("Content Security Policy", "Refused")) as page:
+    with tab(small_page, allowed=("Content Security Policy", "HttpError")) as page:
         opened(page, small_page)
         refused = page.evaluate(
             "fetch('https://example.org/').then(() => 'sent', (error) => error.name)"

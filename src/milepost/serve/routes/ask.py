@@ -19,7 +19,7 @@ from milepost.chat import NoResponse
 from milepost.console.records import answer_record, citation_record
 from milepost.errors import MilepostError
 from milepost.library import document_id
-from milepost.serve.failures import Refused, shown
+from milepost.serve.failures import HttpError, shown
 from milepost.serve.routes.bodies import JsonRoute
 from milepost.serve.routes.search import Question, found, searched
 from milepost.serve.state import State, state_of
@@ -60,7 +60,7 @@ async def ask(request: Request, asked: Question) -> StreamingResponse:
     state = state_of(request)
     remote = state.settings.language_model
     if remote is None:
-        raise Refused(
+        raise HttpError(
             409,
             "no language model is set, so no answer can be written",
             "milepost serve --endpoint http://localhost:11434/v1 --model-name NAME",

@@ -72,7 +72,7 @@ Documents = Annotated[_Names | None, texts(MAX_DOCUMENTS)]
 """Ids or titles of documents; None for all."""
 
 
-class Asked(BaseModel):
+class RequestBody(BaseModel):
     """A body whose optional fields may be null, as clients send what they have no value for."""
 
     lists: ClassVar[dict[str, int]] = {"documents": MAX_DOCUMENTS}
@@ -86,7 +86,7 @@ class Asked(BaseModel):
         return {key: value for key, value in given.items() if value is not None}
 
 
-def _wrong_beginning(head: Any, model: type[Asked]) -> str:
+def _wrong_beginning(head: Any, model: type[RequestBody]) -> str:
     """What is wrong with the beginning of a body, in words; "" for nothing."""
     if not isinstance(head, dict):
         return "body: not an object"
@@ -106,7 +106,7 @@ def _wrong_beginning(head: Any, model: type[Asked]) -> str:
 class _Quick(Request):
     """A request whose large body is refused by its beginning where that is wrong already."""
 
-    model: type[Asked]
+    model: type[RequestBody]
 
     async def json(self) -> Any:
         body = await self.body()
@@ -132,7 +132,7 @@ class JsonRoute(APIRoute):
         """See FastAPI."""
         handle = super().get_route_handler()
         model = self.body_field.field_info.annotation if self.body_field else None
-        if not (isinstance(model, type) and issubclass(model, Asked)):
+        if not (isinstance(model, type) and issubclass(model, RequestBody)):
             return handle
 
         async def quickly(request: Request) -> Response:

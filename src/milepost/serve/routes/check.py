@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.library import document_id
-from milepost.serve.routes.bodies import Asked, Documents, JsonRoute
+from milepost.serve.routes.bodies import Documents, JsonRoute, RequestBody
 from milepost.serve.routes.search import WHERE, Found, found
 from milepost.serve.state import State, state_of, while_connected
 from milepost.verdicts import DifferenceKind, Verdict
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 router = APIRouter(tags=["search"], route_class=JsonRoute)
 
 
-class CheckRequest(Asked):
+class CheckRequest(RequestBody):
     """What is looked for, and where."""
 
     text: Annotated[str, Field(min_length=1, max_length=50_000)] = Field(

@@ -21,7 +21,7 @@ from milepost.filters.tokens import MAX_LENGTH
 from milepost.index import RemovalReport
 from milepost.library import reading
 from milepost.library.documents import document_id, safe_name
-from milepost.serve.failures import FULL, Refused
+from milepost.serve.failures import FULL, HttpError
 from milepost.serve.routes.pages import Offset, is_pdf
 from milepost.serve.routes.references import Reference, reference_of
 from milepost.serve.routes.search import WHERE
@@ -252,7 +252,7 @@ async def text(
     info = state.library.info(identity)
     last = min(info.characters, start + _LONGEST, info.characters if end is None else end)
     if not 0 <= start <= last:
-        raise Refused(422, f"start: {start} is behind the end", f"0 to {info.characters}")
+        raise HttpError(422, f"start: {start} is behind the end", f"0 to {info.characters}")
 
     def part() -> str:
         with state.library.index.snapshot() as store:
@@ -269,7 +269,7 @@ async def sentences(request: Request, identity: str, start: Offset, end: Offset)
     state = state_of(request)
     info = state.library.info(identity)
     if not start <= end <= info.characters:
-        raise Refused(422, f"end: {end}", f"{start} to {info.characters}")
+        raise HttpError(422, f"end: {end}", f"{start} to {info.characters}")
     return Sentences(
         sentences=await run_in_threadpool(state.library.sentences, info, start, end, _MOST)
     )
@@ -285,7 +285,9 @@ def _keep(state: State, name: str, upload: UploadFile) -> tuple[Path, int]:
             while block := upload.file.read(_BLOCK):
                 size += out.write(block)
                 if size > state.settings.max_upload:
-                    raise Refused(413, f"{name} is larger than {state.settings.max_upload:,} bytes")
+                    raise HttpError(
+                        413, f"{name} is larger than {state.settings.max_upload:,} bytes"
+                    )
             out.flush()
             os.fsync(out.fileno())
         return state.library.keep(name, part), size
@@ -300,7 +302,7 @@ def _keep(state: State, name: str, upload: UploadFile) -> tuple[Path, int]:
 
 def _may_write(state: State) -> None:
     if state.settings.read_only:
-        raise Refused(403, "this server only reads", "milepost serve without --read-only")
+        raise HttpError(403, "this server only reads", "milepost serve without --read-only")
 
 
 def _marks(state: State, infos: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
@@ -337,4 +339,4 @@ def _place(cursor: str | None) -> int:
     try:
         return int(base64.urlsafe_b64decode(cursor[:64] + "=" * (-len(cursor) % 4)))
     except (ValueError, binascii.Error):
-        raise Refused(422, "cursor: not one of this list", "leave it out to begin") from None
+        raise HttpError(422, "cursor: not one of this list", "leave it out to begin") from None

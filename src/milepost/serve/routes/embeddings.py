@@ -11,8 +11,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field, StringConstraints
 
 from milepost.engine import shipped_models
-from milepost.serve.failures import Refused
-from milepost.serve.routes.bodies import MAX_TEXTS, Asked, JsonRoute, texts
+from milepost.serve.failures import HttpError
+from milepost.serve.routes.bodies import MAX_TEXTS, JsonRoute, RequestBody, texts
 from milepost.serve.state import State, state_of, while_connected
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Texts = Annotated[
 ]
 
 
-class EmbeddingRequest(Asked):
+class EmbeddingRequest(RequestBody):
     """What ``POST /v1/embeddings`` takes: OpenAI's fields, and two of Milepost's."""
 
     lists: ClassVar = {"input": MAX_TEXTS}
@@ -160,9 +160,9 @@ def _checked(state: State, asked: EmbeddingRequest) -> list[str]:
     given = [asked.input] if isinstance(asked.input, str) else asked.input
     width = state.encoder.dimensions
     if asked.dimensions not in (None, width):
-        raise Refused(422, f"dimensions: {asked.dimensions}", f"{width}, or leave it out")
+        raise HttpError(422, f"dimensions: {asked.dimensions}", f"{width}, or leave it out")
     if asked.landmarks and asked.input_type == "query":
-        raise Refused(422, "landmarks: a question has none", '"input_type": "document"')
+        raise HttpError(422, "landmarks: a question has none", '"input_type": "document"')
     return given
 
 
@@ -172,7 +172,7 @@ def _check_name(state: State, name: str) -> None:
         return
     other = any(name == model.manifest.name for model in shipped_models())
     hint = f"{served!r}" + (f", or milepost serve --model {name}" if other else "")
-    raise Refused(404, f"the model {name[:80]!r} is not served here", hint)
+    raise HttpError(404, f"the model {name[:80]!r} is not served here", hint)
 
 
 def _landmarks(marks: Landmarks, as_base64: bool) -> list[Landmark]:

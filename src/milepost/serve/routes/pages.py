@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from milepost.library import reading
-from milepost.serve.failures import Refused
+from milepost.serve.failures import HttpError
 from milepost.serve.state import State, state_of
 from milepost.text import SUFFIXES
 from milepost.types import ReadOptions
@@ -89,7 +89,7 @@ async def boxes(request: Request, identity: str, start: Offset, end: Offset) -> 
     state = state_of(request)
     info = state.library.info(identity)
     if not start <= end <= info.characters:
-        raise Refused(422, f"end: {end}", f"{start} to {info.characters}")
+        raise HttpError(422, f"end: {end}", f"{start} to {info.characters}")
     path = _pdf(state, info)
     stored = await run_in_threadpool(state.library.stored_boxes, info, start, end)
     place = await run_in_threadpool(
@@ -156,7 +156,7 @@ def is_pdf(info: DocumentInfo) -> bool:
 
 def _pdf(state: State, info: DocumentInfo) -> Path:
     if not is_pdf(info):
-        raise Refused(
+        raise HttpError(
             422, f"{state.library.title(info)} is not a PDF, so it has no pages", "…/text"
         )
     return state.library.file(info)

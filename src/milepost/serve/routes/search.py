@@ -15,7 +15,7 @@ from milepost.filters import as_filter
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.library.documents import document_id
 from milepost.search import Limits
-from milepost.serve.routes.bodies import Asked, Documents, JsonRoute
+from milepost.serve.routes.bodies import Documents, JsonRoute, RequestBody
 from milepost.serve.routes.references import Reference, reference_of
 from milepost.serve.state import State, state_of, while_connected
 
@@ -36,7 +36,7 @@ WHERE = (
 )
 
 
-class Question(Asked):
+class Question(RequestBody):
     """A question, and which passages may answer it."""
 
     question: Annotated[str, Field(min_length=1, max_length=10_000)]

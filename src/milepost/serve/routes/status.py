@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 import milepost
 from milepost.errors import MissingExtra
 from milepost.library.documents import Library, document_id
-from milepost.serve.failures import Refused, shown
+from milepost.serve.failures import HttpError, shown
 from milepost.serve.state import State, state_of
 from milepost.text.recognition import check_installed
 
@@ -92,7 +92,7 @@ async def ready(request: Request) -> Ready:
 
     state = state_of(request)
     if not state.ready:
-        raise Refused(503, "the server is starting", "again in a second", {"Retry-After": "1"})
+        raise HttpError(503, "the server is starting", "again in a second", {"Retry-After": "1"})
     counted = state.library.statistics()
     remote = state.settings.language_model
     binary = skipped(pictures=state.library.pictures)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from milepost.store import postings
 from milepost.store.base import Statistics
-from milepost.store.postgres.session import Asked, Rows
+from milepost.store.postgres.session import PreparedQuery, Rows
 from milepost.store.tokens import token
 
 EXACT = "(-scale * (vector::vector <#> %(vector)s::text::vector))::float4"
@@ -40,7 +40,7 @@ def tokens(terms: Sequence[str]) -> list[str]:
 
 def nearest(
     vector: NDArray[np.float32], n: int, within: str, values: dict[str, Any], gate: str
-) -> Asked:
+) -> PreparedQuery:
     """Document, row and score of the nearest sentences, best first.
 
     The index gives rows by angle; those are scored exactly.
@@ -63,7 +63,7 @@ def nearest(
     )
 
 
-def matching(terms: Sequence[str], within: str, values: dict[str, Any], gate: str) -> Asked:
+def matching(terms: Sequence[str], within: str, values: dict[str, Any], gate: str) -> PreparedQuery:
     """How many sentences hold each term; and the postings of all but the commonest terms.
 
     The arguments are those of ``nearest``. A term's postings are one row: a row for each document

@@ -29,15 +29,17 @@ _SETTINGS = {
     "hnsw.scan_mem_multiplier": "2",
 }
 
-_TOLD = (
+_SET_CONFIG = (
     "(SELECT count(set_config(key, value, {local})) "
-    "FROM unnest(%(keys)s::text[], %(values)s::text[]) AS told (key, value))"
+    "FROM unnest(%(keys)s::text[], %(values)s::text[]) AS session_settings (key, value))"
 )
-_DIRECT = f"SELECT CASE WHEN pg_backend_pid() = %(pid)s THEN {_TOLD.format(local='false')} END"
-LOCAL = f"SELECT {_TOLD.format(local='true')}"
+_DIRECT = (
+    f"SELECT CASE WHEN pg_backend_pid() = %(pid)s THEN {_SET_CONFIG.format(local='false')} END"
+)
+LOCAL = f"SELECT {_SET_CONFIG.format(local='true')}"
 """Give a transaction its settings."""
 
-_GIVEN = re.compile(r"(?:-c\s*|--)([\w.-]+)=")
+_PARAMETER = re.compile(r"(?:-c\s*|--)([\w.-]+)=")
 
 
 class Connection(psycopg.Connection[Any]):
@@ -45,19 +47,19 @@ class Connection(psycopg.Connection[Any]):
 
     Attributes:
         pooled: whether one is.
-        told: the settings, for ``LOCAL``.
+        session_settings: the settings, for ``LOCAL``.
     """
 
     pooled = False
-    told: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed
+    session_settings: dict[str, Any] = {}  # noqa: RUF012 - replaced, never changed
 
-    def settle(self, told: dict[str, Any]) -> None:
+    def settle(self, session_settings: dict[str, Any]) -> None:
         """Send the settings; where a pooler is between, each transaction sends them.
 
         The process of the server that answers is then another one than libpq knows of.
         """
-        row = self.execute(_DIRECT, told | {"pid": self.info.backend_pid}).fetchone()
-        self.told, self.pooled = told, row is None or row[0] is None
+        row = self.execute(_DIRECT, session_settings | {"pid": self.info.backend_pid}).fetchone()
+        self.session_settings, self.pooled = session_settings, row is None or row[0] is None
         if self.pooled:
             self.prepare_threshold = None
 
@@ -68,7 +70,7 @@ class Connection(psycopg.Connection[Any]):
         """See psycopg; behind a pooler it begins with the settings."""
         with super().transaction(savepoint_name, force_rollback) as begun:
             if self.pooled:
-                self.execute(LOCAL, self.told)
+                self.execute(LOCAL, self.session_settings)
             yield begun
 
 
@@ -82,7 +84,7 @@ def settings(address: Address, patience_s: float, extension: str) -> dict[str, A
     """
     every = _SETTINGS | {"lock_timeout": f"{round(1000 * patience_s)}ms"}
     given = psycopg.conninfo.conninfo_to_dict(address.conninfo).get("options") or ""
-    for name in _GIVEN.findall(str(given)):
+    for name in _PARAMETER.findall(str(given)):
         every.pop(name.replace("-", "_"), None)
     every["search_path"] = f"{address.schema}, {extension}, public"
     return {"keys": list(every), "values": list(every.values())}

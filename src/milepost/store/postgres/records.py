@@ -11,7 +11,7 @@ from milepost.filters.patterns import advanced_regex, has_characters, like
 from milepost.store.base import DocumentSelection
 from milepost.store.conditions import ALWAYS, HEAD, Dialect
 from milepost.store.conditions import condition as filtered
-from milepost.store.postgres.session import Asked
+from milepost.store.postgres.session import PreparedQuery
 from milepost.store.records import COLUMNS
 from milepost.store.strings import escape
 
@@ -45,7 +45,7 @@ def condition(among: DocumentSelection) -> tuple[str, dict[str, Any]]:
     return " AND ".join(parts), values
 
 
-def selected(where: str, values: dict[str, Any]) -> Asked:
+def selected(where: str, values: dict[str, Any]) -> PreparedQuery:
     """The records of documents under a condition, in order of their first row."""
     return f"SELECT {RECORD} FROM documents WHERE {where} ORDER BY first, id", values
 
@@ -54,7 +54,7 @@ BEYOND = "current_setting('milepost.beyond')::boolean"
 """What ``beyond`` found, for the queries behind it in the same round trip."""
 
 
-def beyond(where: str, values: dict[str, Any], most: int) -> Asked:
+def beyond(where: str, values: dict[str, Any], most: int) -> PreparedQuery:
     """Note whether documents under a condition have more sentences than ``most``.
 
     No more of them are read than that takes. It returns ``true`` or ``false``.
@@ -67,7 +67,7 @@ def beyond(where: str, values: dict[str, Any], most: int) -> Asked:
     )
 
 
-def owning(rows: NDArray[np.int64]) -> Asked:
+def owning(rows: NDArray[np.int64]) -> PreparedQuery:
     """The records of the documents that own some rows."""
     return (
         f"SELECT {RECORD} FROM documents WHERE id IN (SELECT (SELECT id FROM documents "

@@ -17,7 +17,7 @@ from milepost.store.postgres.faults import REMADE, remade, translated
 IDLE = TransactionStatus.IDLE
 
 Rows = list[tuple[Any, ...]]
-Asked = tuple[str, dict[str, Any]]
+PreparedQuery = tuple[str, dict[str, Any]]
 """A query and its values."""
 
 
@@ -35,7 +35,7 @@ class Session:
         self._connection: Connection | None = None
         self.round_trips = 0
 
-    def begin(self, *queries: Asked) -> list[Rows]:
+    def begin(self, *queries: PreparedQuery) -> list[Rows]:
         """Begin with these queries, the first of totals, whose state is that of all later ones.
 
         Connections that were lost while they lay idle are replaced, all at once: a server that was
@@ -65,18 +65,18 @@ class Session:
                         raise remade(self._address)
                 time.sleep(0.05)
 
-    def ask(self, *queries: Asked) -> list[Rows]:
+    def ask(self, *queries: PreparedQuery) -> list[Rows]:
         """Send queries together, wait once, and give the rows of each."""
         assert self._connection is not None
         with translated(self._address):
             return self._ask(self._connection, queries)
 
-    def _ask(self, connection: Connection, queries: Sequence[Asked]) -> list[Rows]:
+    def _ask(self, connection: Connection, queries: Sequence[PreparedQuery]) -> list[Rows]:
         self.round_trips += 1
         begins = connection.pooled and connection.info.transaction_status == IDLE
         with connection.pipeline():
             if begins:
-                connection.execute(LOCAL, connection.told)
+                connection.execute(LOCAL, connection.session_settings)
             cursors = [
                 connection.cursor(binary=True).execute(query.encode(), values)
                 for query, values in queries

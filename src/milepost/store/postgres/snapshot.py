@@ -31,19 +31,19 @@ from milepost.store.postgres.candidates import (
     text_of,
     tokens,
 )
-from milepost.store.postgres.session import Asked, Rows, Session
+from milepost.store.postgres.session import PreparedQuery, Rows, Session
 from milepost.store.records import KEYS, document_info, in_order
 from milepost.store.strings import unescape
 from milepost.store.tokens import token
 from milepost.types import Mark
 
-TOTALS: Asked = (
+TOTALS: PreparedQuery = (
     "SELECT sum(documents)::int8, sum(sentences)::int8, sum(terms)::int8, sum(dead)::int8 "
     "FROM totals",
     {},
 )
 
-_KEYS: Asked = KEYS, {}
+_KEYS: PreparedQuery = KEYS, {}
 
 _LISTS = (
     "SELECT term, string_agg(int8send(document), ''::bytea), "
@@ -88,7 +88,7 @@ class PostgresSnapshot(Snapshot):
     def keys(self) -> frozenset[str]:
         return frozenset(key for (key,) in self._session.ask(_KEYS)[0])
 
-    def _ask(self, among: DocumentSelection, *queries: Asked) -> list[Rows]:
+    def _ask(self, among: DocumentSelection, *queries: PreparedQuery) -> list[Rows]:
         """Ask, and in the same round trip for the keys that a filter may have."""
         if not among.asks_for_keys:
             return self._session.ask(*queries)
@@ -133,8 +133,8 @@ class PostgresSnapshot(Snapshot):
             )
             if size != [("true",)]:
                 return self._infos(documents), True
-        often = frequencies(held)
-        self._frequencies |= {name: often.get(name, 0) for name in tokens(terms)}
+        counts = frequencies(held)
+        self._frequencies |= {name: counts.get(name, 0) for name in tokens(terms)}
         owners, _ = best(held, self._statistics, candidates)
         ids = list(
             dict.fromkeys(interleave(np.array([row[0] for row in near], np.int64), owners).tolist())
@@ -248,14 +248,14 @@ def _numbers(data: bytes, form: str) -> NDArray[np.int64]:
     return np.frombuffer(data, form).astype(np.int64)
 
 
-def _often(values: dict[str, Any]) -> Asked:
+def _often(values: dict[str, Any]) -> PreparedQuery:
     return (
         "SELECT term, sum(sentences)::int8 FROM postings WHERE term = ANY(%(terms)s) GROUP BY term",
         values,
     )
 
 
-def _bodies(values: dict[str, Any]) -> Asked:
+def _bodies(values: dict[str, Any]) -> PreparedQuery:
     return (
         "SELECT document, bounds, lengths, vocab_coverage, paragraph_starts FROM bodies "
         "WHERE document = ANY(%(ids)s)",
@@ -268,7 +268,7 @@ def _sentences(records: Rows, documents: Sequence[DocumentInfo]) -> Sentences:
     return packing.sentences([found[info.id] for info in documents], documents)
 
 
-def _similarity(vector: NDArray[np.float32], values: dict[str, Any]) -> Asked:
+def _similarity(vector: NDArray[np.float32], values: dict[str, Any]) -> PreparedQuery:
     return (
         f"SELECT document, string_agg(float4send({EXACT}), ''::bytea ORDER BY number) "
         "FROM vectors WHERE document = ANY(%(ids)s) GROUP BY document",
@@ -283,7 +283,7 @@ def _scores(records: Rows, documents: Sequence[DocumentInfo]) -> NDArray[np.floa
     )
 
 
-def _pieces(slices: Sequence[packing.Slice]) -> Asked:
+def _pieces(slices: Sequence[packing.Slice]) -> PreparedQuery:
     wanted = packing.wanted(slices)
     return (
         "SELECT document, number, text FROM pieces JOIN "
@@ -300,7 +300,7 @@ def _found(records: Rows) -> dict[tuple[int, int], bytes]:
     return {(document, number): bytes(packed) for document, number, packed in records}
 
 
-def _marked(documents: Sequence[DocumentInfo]) -> Asked:
+def _marked(documents: Sequence[DocumentInfo]) -> PreparedQuery:
     return "SELECT document, marks FROM bodies WHERE document = ANY(%(ids)s)", _ids(documents)
 
 

@@ -72,10 +72,10 @@ class PostgresStore:
         self._pool = self._readers()
 
     def _readers(self) -> ConnectionPool[Connection]:
-        told = settings(self._address, self._patience, self._extension)
+        session_settings = settings(self._address, self._patience, self._extension)
 
         def settle(connection: Connection) -> None:
-            connection.settle(told)
+            connection.settle(session_settings)
             connection.commit()
             connection.isolation_level = IsolationLevel.REPEATABLE_READ
             connection.read_only = True

@@ -27,7 +27,7 @@ export class Judge {
     const text = given.normalize("NFC");
     const words = text.match(LATIN_WORD) ?? [];
     const english = words.filter((word) => this.english.has(word.toLowerCase())).length;
-    const latin = words.reduce((total, word) => total + this.told(word), 0);
+    const latin = words.reduce((total, word) => total + this.scoreOf(word), 0);
     const letters = new Map();
     const beyond = (text.match(this.beyond) ?? []).join("");
     for (const { groups } of beyond.matchAll(this.letter)) {
@@ -45,7 +45,7 @@ export class Judge {
   }
 
   /** How far a word tells a language other than English. */
-  told(word) {
+  scoreOf(word) {
     const small = word.toLowerCase();
     if ([...word].length < 4 && word === word.toUpperCase()) return 0;
     if (this.foreign.has(small)) return 1;
