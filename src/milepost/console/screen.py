@@ -63,7 +63,7 @@ def size_text(size_bytes: int) -> str:
     >>> size_text(999), size_text(12_345), size_text(22_931_876)
     ('999 B', '12.3 kB', '22.9 MB')
     """
-    for limit, unit in ((1e6, "MB"), (1e3, "kB")):
+    for limit, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if size_bytes >= limit:
             return f"{size_bytes / limit:,.1f} {unit}"
     return f"{size_bytes} B"
