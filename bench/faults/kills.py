@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 from faults import child, workload
 from faults.log import Log, Record, at, counted
@@ -144,17 +145,11 @@ def works_in(home: Path, db: Path) -> dict[str, Work]:
 
 def _many_dead(files: Path, db: Path) -> None:
     """An index of the first version, most of whose rows belong to documents that are gone."""
-    from milepost.index import Index
-
-    plain = Index._vacuum
-    Index._vacuum = lambda _: None  # type: ignore[method-assign]
-    try:
+    with patch("milepost.index.adding.reclaim"):
         for version in (2, 3, 2, 1):
             workload.write(files, dict.fromkeys(range(COUNT), version))
             with workload.opened(db) as index:
                 index.add(files)
-    finally:
-        Index._vacuum = plain  # type: ignore[method-assign]
 
 
 def _undisturbed(home: Path, work: Work, told: child.Told) -> tuple[float, int]:

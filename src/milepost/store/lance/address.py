@@ -50,7 +50,8 @@ def parse(address: str, patience_s: float = 5.0) -> Address:
         "client_max_retries": "3",
         "client_retry_timeout": str(max(2, round(patience_s))),
     }
-    options |= {key: given[key] for key in _OPTIONS if key in given}
+    # By their full names: variables such as AWS_ENDPOINT_URL replace options with short ones.
+    options |= {f"aws_{key}": given[key] for key in _OPTIONS if key in given}
     if given.get("endpoint", "").startswith("http://"):
         options["allow_http"] = "true"
     uri = f"s3://{parts.netloc}{parts.path}".rstrip("/")
