@@ -92,9 +92,9 @@ class Fusion:
         base_score_weight: weights of the fused score and of the best one in the paragraph, which
             are added to the learned ranking. They keep trees learned from few documents close to
             the fused order. Set by hand.
-        landmark_weight: weight of the landmark score that is added to a sentence's log-odds. Trees
-            follow the tasks that they were learned from; this keeps the order close to the
-            landmarks on questions of other kinds. Set by hand.
+        landmark_weight: weight of the landmark score, times vocabulary coverage, that is added to a
+            sentence's log-odds. Trees follow the tasks that they were learned from; this keeps the
+            order close to the landmarks on questions of other kinds. Set by hand.
         mark: weights of the sentence's landmark score and of its score in the order of sentences
             within a passage, see ``ranking.py``. Set by hand.
         calibration: the four numbers of a passage's probability, see ``ranking.py``.
@@ -193,6 +193,11 @@ class Fused:
     scale_shift: float
     landmarks: list[NDArray[np.float32]]
     words: list[NDArray[np.float32]]
+
+    @property
+    def known(self) -> float:
+        """Vocabulary coverage of question and documents, 0–1."""
+        return 1.0 - self.signals["out of vocabulary"]
 
 
 def standard(values: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -14,12 +14,12 @@ where ``s`` is the ``neighbour_share``, ``mean`` is over the sentence and up to 
 each side that were in a window, and ``known`` is the vocabulary coverage of question and documents,
 0–1.
 
-To that score the sentence's own landmark score is added, times ``landmark_weight``, and passages
-are made of the sentences in that order. Which sentence of a passage answers is another question
-than which passage does: the fused scores carry the words of the neighbours, which found the
-passage. So the sentences of a passage are ordered by
+To that score the sentence's own landmark score is added, times ``landmark_weight · known``, and
+passages are made of the sentences in that order. Which sentence of a passage answers is another
+question than which passage does: the fused scores carry the words of the neighbours, which found
+the passage. So the sentences of a passage are ordered by
 
-    logit = mark[0] · landmark + mark[1] · score
+    logit = mark[0] · known · landmark + mark[1] · score
 
 and ``e^{logit - best}`` is how likely each is to be evidence, compared with the best one.
 
@@ -158,7 +158,7 @@ class Ranked:
             parts["reranker"] = float(self.added[number])
         landmark, score = self.numbers.mark
         parts = {kind: score * value for kind, value in parts.items()}
-        own = float(self.fused.landmarks[0][number])
+        own = self.fused.known * float(self.fused.landmarks[0][number])
         extra = (landmark + score * self.numbers.landmark_weight) * own
         return {**parts, "landmark": parts.get("landmark", 0.0) + extra}
 
@@ -212,13 +212,12 @@ def rank(
         base = (scores.min() - 1e-3 * below).astype(np.float32)
         base[rows] = scores
     numbers, added = ranking.fusion, None
-    landmarks = fused.landmarks[0]
+    landmarks = fused.known * fused.landmarks[0]
     score = (base + numbers.landmark_weight * landmarks).astype(np.float32)
     bound = reranker.for_query(query.question) if reranker and query.rerank else None
     if bound is not None:
         cosines = rerank(snapshot, scope, _best(base, among), bound)
-        known = 1.0 - fused.signals["out of vocabulary"]
-        added = reranked(cosines, scope.document_offsets, numbers.rerank, known)
+        added = reranked(cosines, scope.document_offsets, numbers.rerank, fused.known)
         score, numbers = score + added, numbers.reranked
     logit = (numbers.mark[0] * landmarks + numbers.mark[1] * score).astype(np.float32)
     return Ranked(score, base, logit, added, fused, numbers, learned, documents)

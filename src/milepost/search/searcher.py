@@ -137,7 +137,7 @@ def _ranked(
         query.text,
         [passage.text for passage in found],
         model.reads,
-        1.0 - ranked.fused.signals["out of vocabulary"],
+        ranked.fused.known,
         ranked.fused.share,
     )
     return SearchResult(

@@ -204,11 +204,11 @@ def case(ask: Ask, fusion: Fusion) -> Case:
         rows,
         features(scope, fused, rows),
         fused.score,
-        np.float32(fusion.landmark_weight) * fused.landmarks[0],
+        np.float32(fusion.landmark_weight * fused.known) * fused.landmarks[0],
         _gains(ask, scope),
         scope.spans[:, 1] - scope.spans[:, 0],
         scope.document_offsets,
-        1.0 - fused.signals["out of vocabulary"],
+        fused.known,
     )
 
 
