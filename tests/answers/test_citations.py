@@ -61,7 +61,7 @@ def test_any_answer_is_read(answer: str) -> None:
         assert len(words) <= stop - start
         assert len(numbers) == len(set(numbers))
     for citation in check_citations(answer, PASSAGES):
-        assert citation.number > 2 or citation.verdict != "missing"
+        assert citation.number not in (1, 2) or citation.verdict != "missing"
 
 
 @pytest.mark.parametrize(
