@@ -99,8 +99,12 @@ def limit_bytes() -> int:
 
 def cached_items() -> list[CachedItem]:
     """What lies in the cache folder, the longest unused first."""
+    return _items(_paths(cache_folder()))
+
+
+def _items(paths: Iterable[Path]) -> list[CachedItem]:
     found = []
-    for path in _paths(cache_folder()):
+    for path in paths:
         parent = path.parent.name
         kind = _KINDS.get(parent) or _KINDS.get(path.name) or "compiled model"
         files = [Path(base, name) for base, _, names in os.walk(path) for name in names]
@@ -166,7 +170,7 @@ def prune(
 
 def keep_within(limit: int) -> None:
     """Remove the longest unused indexes from the cache until the others are within a limit."""
-    prune([item for item in cached_items() if item.kind == "index"], size_bytes=limit)
+    prune(_items(_inside(cache_folder() / INDEXES)), size_bytes=limit)
 
 
 def _remove(path: Path) -> bool:
