@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from milepost._typed import typed
 from milepost.intake import entry
 from milepost.opening import opened_store
-from milepost.store import Entry, open_store
-from milepost.types import Document, IndexReport
+from milepost.store import Entry, open_store, stored_document
+from milepost.types import IndexReport
 
 if TYPE_CHECKING:
     from milepost.store import DocumentInfo, Snapshot, Store
@@ -98,15 +98,6 @@ def _version(info: DocumentInfo) -> DocumentInfo:
 
 def stored_entry(state: Snapshot, info: DocumentInfo) -> Entry:
     """A document as another store can keep it; its vectors are those that are stored."""
-    document = Document(
-        name=info.name,
-        text=state.texts([(info, 0, info.characters)])[0],
-        marks=state.marks([info])[0],
-        source=info.source,
-        hash=info.hash,
-        notes=info.notes,
-        properties=info.properties,
-    )
     kept = state.sentences([info])
     parts = kept.spans, state.vectors([info]), kept.vocab_coverage
-    return entry(document, parts, info.signature, info.options)
+    return entry(stored_document(state, info), parts, info.signature, info.options)

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from milepost.paragraphs import paragraph_starts
-from milepost.store import Entry, Store, open_store
+from milepost.store import Entry, Store, open_store, stored_document
 from milepost.types import Document, Mark
-from support.store_reads import document as read_document
 
 Child = Callable[..., "subprocess.Popen[str]"]  # the fixture ``child``
 WIDTH = 8
@@ -84,7 +83,7 @@ def holds(store: Store, given: Entry) -> None:
         assert info is not None
         assert (info.signature, info.options) == (given.signature, given.options)
         assert info.sentences == len(given.spans)
-        assert read_document(state, info) == given.document
+        assert stored_document(state, info) == given.document
         kept = state.sentences([info])
         assert kept.document_offsets.tolist() == [0, len(given.spans)]
         assert np.array_equal(kept.spans, given.spans)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from milepost.store import DocumentInfo, Sentences, Snapshot, Statistics, Store
+from milepost.store import DocumentInfo, Sentences, Snapshot, Statistics, Store, stored_document
 from milepost.store.base import DocumentSelection
 from milepost.store.conditions import ALWAYS
 from milepost.store.local import LocalSnapshot, ranges_of
@@ -37,7 +37,7 @@ class Reads:
 
     def document(self, name: str) -> Document:
         with self._store.snapshot() as state:
-            return document(state, _known(state, name))
+            return stored_document(state, _known(state, name))
 
     def sentences(self, name: str) -> Sentences:
         with self._store.snapshot() as state:
@@ -123,19 +123,6 @@ def matching(
     owners, numbers = candidates.best(held, state.statistics(), n)
     first = {info.id: info.first for info in state.documents()}
     return np.array([first[each] for each in owners.tolist()], np.int64) + numbers
-
-
-def document(state: Snapshot, info: DocumentInfo) -> Document:
-    """A document as it was put, from its record and what a snapshot reads."""
-    return Document(
-        name=info.name,
-        text=state.texts([(info, 0, info.characters)])[0],
-        marks=state.marks([info])[0],
-        source=info.source,
-        hash=info.hash,
-        notes=info.notes,
-        properties=info.properties,
-    )
 
 
 def all_of(state: Snapshot, vector: np.ndarray, terms: Sequence[str]) -> dict[str, Any]:

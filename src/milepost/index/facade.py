@@ -25,7 +25,7 @@ from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.filter_note import filter_matches_none, no_match
 from milepost.search.ranking import Ranking
-from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store
+from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store, stored_document
 from milepost.text import locator
 from milepost.types import Box, Document, Hidden, IndexReport, Ocr, Passage, ReadOptions
 from milepost.verdicts import CheckResult
@@ -183,15 +183,7 @@ class Index:
             info = None if found is None else state.info(found)
             if info is None:
                 raise StoreError(*not_found(os.fspath(name), state))
-            stored = Document(
-                name=info.name,
-                text=state.texts([(info, 0, info.characters)])[0],
-                marks=state.marks([info])[0],
-                source=info.source,
-                hash=info.hash,
-                notes=info.notes,
-                properties=info.properties,
-            )
+            stored = stored_document(state, info)
         return replace(stored, locator=locator(stored, ReadOptions.parse(info.options)))
 
     @typed

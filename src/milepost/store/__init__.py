@@ -22,6 +22,7 @@ from milepost.store.base import (
     Snapshot,
     Statistics,
     Store,
+    stored_document,
 )
 from milepost.store.opening import erase_store, open_store
 
@@ -37,4 +38,5 @@ __all__ = [
     "Store",
     "erase_store",
     "open_store",
+    "stored_document",
 ]

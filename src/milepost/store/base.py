@@ -344,3 +344,16 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Close all files; the store cannot be used afterwards."""
+
+
+def stored_document(state: Snapshot, info: DocumentInfo) -> Document:
+    """Read a document as it was put; it has no locator."""
+    return Document(
+        name=info.name,
+        text=state.texts([(info, 0, info.characters)])[0],
+        marks=state.marks([info])[0],
+        source=info.source,
+        hash=info.hash,
+        notes=info.notes,
+        properties=info.properties,
+    )
