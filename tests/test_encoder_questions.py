@@ -109,7 +109,7 @@ def test_the_reranker_asks_by_its_own_prefix():
     asked = LandmarkReranker(encoder).for_query(" Who builds? ")
     question = list(MODEL.tokenizer.count([prefixed("Who builds?", PREFIX)])[0][0])
     assert asked.room == 40 - 2 - len(question)
-    asked.cosines([asked.tokens(["Bees build."])])
+    asked.read([asked.tokens(["Bees build."])])
     first = [MODEL.tokenizer.bos_id, *question, MODEL.tokenizer.landmark]
     assert engine.batches[0][0][0][: len(first)].tolist() == first
     assert LandmarkReranker(encoder).for_query("who " * (21 - MODEL.count_tokens(PREFIX))) is None

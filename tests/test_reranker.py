@@ -23,7 +23,7 @@ def test_the_question_opens_every_window():
     encoder, engine = recorded(window=40, longest=20)
     asked = LandmarkReranker(encoder).for_query(" Who builds? ")
     ids = asked.tokens(SENTENCES)
-    found = asked.cosines([ids[:2], ids[2:]])
+    found = asked.read([ids[:2], ids[2:]])
     question = list(MODEL.tokenizer.count(["Who builds?"])[0][0])
     opening, landmark = MODEL.tokenizer.bos_id, MODEL.tokenizer.landmark
     rows = [
@@ -31,7 +31,7 @@ def test_the_question_opens_every_window():
         for ids_, _, marks_ in engine.batches
         for row, marks in zip(ids_, marks_, strict=True)
     ]
-    for window, cosines in zip((ids[:2], ids[2:]), found, strict=True):
+    for window, reading in zip((ids[:2], ids[2:]), found, strict=True):
         wanted = [opening, *question, landmark]
         ends = [len(wanted) - 1]
         for sentence in window:
@@ -39,9 +39,9 @@ def test_the_question_opens_every_window():
             ends.append(len(wanted) - 1)
         marks = next(marks for row, marks in rows if row[: len(wanted)].tolist() == wanted)
         assert marks[: len(ends)].tolist() == ends
-        assert cosines.shape == (len(window),)
+        assert reading.cosines.shape == (len(window),)
         vectors = encoder.encode_windows([[question, *window]])[0]
-        np.testing.assert_allclose(cosines, vectors[1:] @ vectors[0], atol=1e-6)
+        np.testing.assert_allclose(reading.cosines, vectors[1:] @ vectors[0], atol=1e-6)
 
 
 def test_what_fits_beside_the_question():
@@ -52,7 +52,7 @@ def test_what_fits_beside_the_question():
         assert asked.room == 40 - 2 - words
         cut = min(20, asked.room - 1)
         assert [len(ids) for ids in asked.tokens(["who " * 100, "who"])] == [cut, 1]
-        assert asked.cosines([]) == []
+        assert asked.read([]) == []
     assert reranker.for_query("who " * 21) is None
 
 
@@ -93,9 +93,10 @@ def test_a_model_folder_with_a_reranker(folder: Path) -> None:
     assert "1 threads" in reranker._encoder.engine
     assert reranker._encoder.tokenizer is model.tokenizer
     asked = reranker.for_query("What do insects make their homes of?")
-    [window] = asked.cosines([asked.tokens(SENTENCES)])
-    assert window.shape == (3,)
-    assert np.abs(window).max() <= 1.01
+    [window] = asked.read([asked.tokens(SENTENCES)])
+    assert window.cosines.shape == (3,)
+    assert np.abs(window.cosines).max() <= 1.01
+    assert window.verdicts is None
     with milepost.open(model=model) as index:
         index.add(milepost.Document("d", "".join(SENTENCES)))
         question = "What do insects make their homes of?"

@@ -3,7 +3,8 @@
 verbatim      ``quotes.occurrences`` over all text, or over what the store's postings point to
 near          ``quotes.near`` over the stretches that hold its rare words
 stitched      the longest pieces that are there word for word, one after the other
-supported ... the search, with the text as the question, and ``claims`` of what it finds
+supported ... the search, with the text as the question, and ``claims`` of what it finds: by
+              rules, then by the model's reranker, if that gives verdicts
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from milepost.claims import judge, why_not
+from milepost.claims import Said, judge, why_not
+from milepost.engine.verdict_head import probabilities
 from milepost.errors import BadQuestion
 from milepost.quotes import MAX_WORDS, Folded, Occurrence, fold, near, occurrences, stripped
+from milepost.reranker import LandmarkReranker
 from milepost.search import SearchResult
 from milepost.search.quoted import places, read, regions
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot
 from milepost.text.sentences import split
-from milepost.types import Document, Mark, mark_at, page_of, place_in_words, places_at
+from milepost.types import Document, Mark, Passage, mark_at, page_of, place_in_words, places_at
 from milepost.verdicts import CheckResult, Match, Verdict
 
 MAX_PLACES = 50
@@ -33,6 +36,9 @@ PASSAGES = 3
 
 READ = 8
 """Passages whose sentences judge a claim."""
+
+READ_BY_MODEL = 3
+"""Of these, passages that the reranker judges: the best of many would contradict by chance."""
 
 MAX_CLAIMS = 8
 """Sentences of a text that are judged."""
@@ -72,6 +78,7 @@ def check_store(
     given: Folded,
     among: DocumentSelection,
     search: Callable[[str], SearchResult],
+    reranker: Callable[[], LandmarkReranker | None],
 ) -> CheckResult:
     """Check a text against documents of a store.
 
@@ -81,6 +88,7 @@ def check_store(
         among: the documents to search.
         search: returns the passages that answer a text; called where it is neither verbatim nor
             near, so that a model is loaded only then.
+        reranker: returns the model's; called after a search.
     """
     held = _held(snapshot, given, among)
     if held is not None:
@@ -92,7 +100,7 @@ def check_store(
         held = _held(snapshot, given, replace(among, names=None))
         if held is not None:
             return replace(held, verdict="found elsewhere")
-    return _judged(snapshot, given, search)
+    return _judged(snapshot, given, search, reranker)
 
 
 def _held(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> CheckResult | None:
@@ -147,15 +155,18 @@ def _pieces(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> list
 
 
 def _judged(
-    snapshot: Snapshot, given: Folded, search: Callable[[str], SearchResult]
+    snapshot: Snapshot,
+    given: Folded,
+    search: Callable[[str], SearchResult],
+    reranker: Callable[[], LandmarkReranker | None],
 ) -> CheckResult:
     result = search(given.text)
     spans = split(given.text)
     claims = [given.text[start:end].strip() for start, end in spans]
-    judged = [
-        judge(claim, (result if len(claims) == 1 else search(claim)).passages)
-        for claim in claims[:MAX_CLAIMS]
-    ]
+    judged = []
+    for claim in claims[:MAX_CLAIMS]:
+        passages = (result if len(claims) == 1 else search(claim)).passages
+        judged.append(judge(claim, passages, _said(reranker(), claim, passages)))
     notes = (*_notes(given), *result.notes)
     notes += tuple(dict.fromkeys(why for claim in claims if (why := why_not(claim))))
     if len(claims) > MAX_CLAIMS:
@@ -178,6 +189,23 @@ def _judged(
         if each.verdict == verdict and each.sentence is not None
     ]
     return CheckResult(given.text, verdict, tuple(decisive), result.passages, result.best, notes)
+
+
+def _said(reranker: LandmarkReranker | None, claim: str, passages: Sequence[Passage]) -> list[Said]:
+    """What the reranker says of a claim beside the first passages; nothing if it gives no verdicts.
+
+    Passages are ordered by what answers, which for claims is what is about them.
+    """
+    read = passages[:READ_BY_MODEL]
+    ordered = [sorted(passage.hits, key=lambda hit: hit.start) for passage in read]
+    windows = [[hit.text for hit in hits] for hits in ordered]
+    readings = reranker.judge(claim, windows) if reranker and windows else None
+    said = []
+    for reading in readings or ():
+        assert reading.verdicts is not None
+        supported, contradicted, _ = probabilities(reading.verdicts)
+        said.append(Said(supported, contradicted, int(reading.cosines.argmax())))
+    return said
 
 
 def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult | None:

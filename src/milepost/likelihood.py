@@ -21,12 +21,18 @@ def in_words(probability: float) -> str:
     'related, but probably not an answer, 3%'
     """
     percent = _percent(probability)
-    return f"{next((words for least, words in _SCALE if percent >= least), _WEAK)}, {percent}%"
+    words = next((words for least, words in _SCALE if percent >= least), _WEAK)
+    return f"{words}, {percentage(probability)}"
 
 
 def is_weak(probability: float) -> bool:
     """Whether a passage is probably no answer, so that it is counted instead of shown."""
     return _percent(probability) < WEAK
+
+
+def percentage(probability: float) -> str:
+    """A probability, 0–1, as users read it: ``12%``."""
+    return f"{_percent(probability)}%"
 
 
 def _percent(probability: float) -> int:

@@ -8,24 +8,22 @@ answer the question are encoded together with it:
 The question is preceded by the ``query_prefix`` of the reranker, as in its training, not by that of
 the model. Every token attends to the whole window in all layers but the last, so a sentence's
 landmark depends on the question. The reranker's score of a sentence is the cosine of its landmark
-with the question's landmark in the same window.
+with the question's landmark in the same window, from which follows, too, whether the window answers
+(``engine.verdict_head``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, ref
 
 from milepost.encoder import Encoder
 from milepost.engine.folder import RERANKER, TOKENIZER, ModelFolder
 from milepost.engine.manifest import MANIFEST, prefixed, read_manifest
+from milepost.engine.verdict_head import VerdictHead
 from milepost.errors import ModelError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from milepost.search.reranking import WindowReading
 
 
 class LandmarkReranker:
@@ -37,6 +35,7 @@ class LandmarkReranker:
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
+        self._head = VerdictHead.read(encoder.folder)
 
     @staticmethod
     def of(model: Encoder) -> LandmarkReranker | None:
@@ -64,7 +63,24 @@ class LandmarkReranker:
         ids, _, _ = self._encoder.tokenizer.count([words])[0]
         # Leave room for a sentence of fair length beside the question.
         longest = min(manifest.longest, manifest.window // 2)
-        return BoundLandmarkReranker(self._encoder, ids) if len(ids) <= longest else None
+        if len(ids) > longest:
+            return None
+        return BoundLandmarkReranker(self._encoder, ids, self._head)
+
+    def judge(self, claim: str, windows: Sequence[Sequence[str]]) -> list[WindowReading] | None:
+        """Read some windows with a claim in front, each as far as it fits.
+
+        Args:
+            claim: one sentence.
+            windows: consecutive sentences, at least one each.
+
+        Returns:
+            Readings with verdicts; None if the model gives none, or the claim is too long.
+        """
+        bound = self.for_query(claim)
+        if bound is None or self._head is None:
+            return None
+        return bound.read([_fitting(bound.tokens(window), bound.room) for window in windows])
 
 
 class BoundLandmarkReranker:
@@ -73,13 +89,16 @@ class BoundLandmarkReranker:
     Args:
         encoder: see ``LandmarkReranker``.
         question: its token ids.
+        head: says of each window what it says of the question; None for no verdicts.
 
     Attributes:
         room: tokens left in a window beside the question, including one landmark per sentence.
     """
 
-    def __init__(self, encoder: Encoder, question: Sequence[int]) -> None:
-        self._encoder, self._question = encoder, question
+    def __init__(
+        self, encoder: Encoder, question: Sequence[int], head: VerdictHead | None = None
+    ) -> None:
+        self._encoder, self._question, self._head = encoder, question, head
         self.room = encoder.manifest.window - 2 - len(question)
 
     def tokens(self, sentences: Sequence[str]) -> list[Sequence[int]]:
@@ -87,14 +106,27 @@ class BoundLandmarkReranker:
         longest = min(self._encoder.manifest.longest, self.room - 1)
         return [ids[:longest] for ids, _, _ in self._encoder.tokenizer.count(sentences)]
 
-    def cosines(self, windows: Sequence[Sequence[Sequence[int]]]) -> list[NDArray[np.float32]]:
-        """Score the sentences of each window: ``(sentences,)`` cosines in −1 … 1.
+    def read(self, windows: Sequence[Sequence[Sequence[int]]]) -> list[WindowReading]:
+        """Score the sentences of each window, and judge it as a whole.
 
         Args:
             windows: token ids of consecutive sentences.
         """
         found = self._encoder.encode_windows([[self._question, *window] for window in windows])
-        return [vectors[1:] @ vectors[0] for vectors in found]
+        head = self._head
+        return [
+            WindowReading(vectors[1:] @ vectors[0], None if head is None else head(vectors[:1])[0])
+            for vectors in found
+        ]
+
+
+def _fitting(sentences: Sequence[Sequence[int]], room: int) -> Sequence[Sequence[int]]:
+    """The first sentences that fit in ``room`` tokens, each with its landmark."""
+    for number, ids in enumerate(sentences):
+        room -= len(ids) + 1
+        if room < 0:
+            return sentences[:number]
+    return sentences
 
 
 class LoadingReranker:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from milepost.claims import judge, why_not
+from milepost.claims import Said, judge, why_not
 from milepost.types import Hit, Passage
 
 
@@ -138,3 +138,38 @@ def test_questions_and_orders_cannot_be_judged():
     assert why_not("Please raise the fee.")
     assert why_not("The fee was raised.") is None
     assert judge("Was the fee low?", [passage("The fee was low.")]).verdict == "related"
+
+
+@pytest.mark.parametrize(
+    ("claim", "said", "verdict", "sentence"),
+    [
+        # what rules leave open
+        ("The honey harvest was poor that year.", Said(0.9, 0.05, 1), "supported", 1),
+        ("The honey harvest was poor that year.", Said(0.1, 0.8, 0), "contradicted", 0),
+        ("The honey harvest was poor that year.", Said(0.45, 0.05, 1), "related", None),
+        # rules support: a model that contradicts decides, one that is unsure does not
+        ("The fee was raised in 1998.", Said(0.1, 0.8, 0), "contradicted", 0),
+        ("The fee was raised in 1998.", Said(0.1, 0.3, 0), "supported", 0),
+        # rules contradict
+        ("The fee was raised in 1989.", Said(0.95, 0.01, 0), "contradicted", 0),
+        # the model reads English
+        ("Der Honig des Jahres war sehr schlecht und wenig.", Said(0.9, 0.0, 0), "related", None),
+    ],
+)
+def test_a_model_decides_what_rules_do_not(
+    claim: str, said: Said, verdict: str, sentence: int | None
+) -> None:
+    about = passage("The fee was raised to 5 dollars in 1998.", "Bees gave little in the summer.")
+    found = judge(claim, [about], [said])
+    assert found.verdict == verdict
+    text = None if sentence is None else about.hits[sentence].text
+    assert (found.sentence and found.sentence.text) == text
+
+
+def test_the_strongest_of_several_passages_decides() -> None:
+    both = [passage("Bees sleep."), passage("Wasps do other things in the dark.")]
+    said = [Said(0.75, 0.1, 0), Said(0.1, 0.85, 0)]
+    found = judge("Insects rest at night.", both, said)
+    assert found.verdict == "contradicted"
+    assert found.sentence is not None
+    assert found.sentence.text == both[1].text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,8 +14,8 @@ from milepost.errors import ModelError
 from milepost.search import SearchModel, SearchResult, search
 from milepost.search import reranking as module
 from milepost.search.fusion import Fusion, Reranking
-from milepost.search.ranking import Ranking, reranked
-from milepost.search.reranking import rerank
+from milepost.search.ranking import Ranking, answered, reranked
+from milepost.search.reranking import Reread, WindowReading, rerank
 from milepost.store import Store
 from support.random_trees import trees
 from support.search_stores import asking, empty_store, filled, gathered, put, ranked, searched
@@ -25,7 +26,7 @@ from support.word_reranker import WordReranker
 def read_at(store: Store, order: Sequence[int], reranker: WordReranker) -> np.ndarray:
     scope = gathered(store, ["common"])
     with store.snapshot() as state:
-        return rerank(state, scope, np.array(order, np.int64), reranker)
+        return rerank(state, scope, np.array(order, np.int64), reranker).cosines
 
 
 @given(
@@ -95,7 +96,7 @@ def test_texts_are_read_for_many_windows_at_once(sentences):
                 asked.extend((info.name, start, end) for info, start, end in parts)
                 return counted.texts(parts)
 
-        found = rerank(Listening(), scope, order, WordReranker())
+        found = rerank(Listening(), scope, order, WordReranker()).cosines
     assert (~np.isnan(found)).sum() >= module.MAX_WINDOWS
     assert counted.calls.total() <= 3
     assert len(set(asked)) == len(asked)
@@ -181,13 +182,13 @@ def test_a_document_that_changes_while_it_is_reranked(change):
     put(store, "e", ["Another old text. "])
 
     class Slow(WordReranker):
-        def cosines(self, windows: Sequence[Sequence[Sequence[int]]]) -> list[np.ndarray]:
+        def read(self, windows: Sequence[Sequence[Sequence[int]]]) -> list[WindowReading]:
             store.delete("e")
             store.delete("d")
             if change == "replaced":
                 put(store, "d", ["All is new. ", "Nothing stayed as it was. "])
             store.vacuum()
-            return super().cosines(windows)
+            return super().read(windows)
 
     def found(reranker: WordReranker) -> SearchResult:
         with store.snapshot() as state:
@@ -220,7 +221,7 @@ def test_probabilities_have_numbers_of_their_own():
 
 
 def test_a_probability_by_hand_after_reranking():
-    numbers = Reranking(10.0, calibration=(-2.0, 0.5, 0.25, 0.1, 3.0, 0.0))
+    numbers = Reranking(10.0, calibration=(-2.0, 0.5, 0.25, 0.1, 3.0, 0.0, 0.0))
     store, ranking = filled(2, 4), Ranking(Fusion(rerank=numbers))
     reranker = WordReranker(lambda text: 0.1 + 0.1 * int(text.split()[-1][-2]))
     options = {"ranking": ranking, "vocab_coverage": 0.75}
@@ -241,8 +242,8 @@ def test_a_probability_by_hand_after_reranking():
     [
         ({"calibration": [0.0, 1.0]}, "calibration has 2 numbers instead of 4"),
         (
-            {"rerank": {"calibration": [-9, 1, 0]}},
-            r"rerank\.calibration has 3 numbers instead of 6",
+            {"rerank": {"calibration": [-9, 1]}},
+            r"rerank\.calibration has 2 numbers instead of 7",
         ),
     ],
 )
@@ -271,3 +272,46 @@ def test_texts_that_are_read_ahead_hold_the_whole_neighbourhood(
     monkeypatch.setattr(module, "MAX_WINDOWS", 3)
     found = read_at(store, [10, 12, 14, 16], WordReranker(room=2))
     assert np.flatnonzero(~np.isnan(found)).tolist() == [10, 12, 14]
+
+
+def test_windows_that_answer_raise_the_probability():
+    store = filled(3, 8)
+    weights = (-8.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0)
+    plain = Ranking(Fusion(rerank=Reranking(0.0, calibration=weights)), trees())
+    found = []
+    for said in (-1.0, 1.0):
+        reranker = WordReranker(verdicts=np.array([0.0, 0.0, 0.0, said], np.float32))
+        with store.snapshot() as state:
+            model = SearchModel(plain, reranker)
+            found.append(search(state, asking(["common"], 3), model).passages[0].score)
+    odds = [math.log(p / (1 - p)) for p in found]
+    assert odds[1] - odds[0] == pytest.approx(4.0, abs=1e-3)
+
+
+def test_sentences_in_no_window_count_as_the_least_likely_to_be_answered():
+    nan = np.nan
+    cosines = np.zeros(4, np.float32)
+    said = answered(Reread(cosines, np.array([nan, 1.0, -2.0, nan], np.float32)))
+    assert said.tolist() == [-2.0, 1.0, -2.0, -2.0]
+    assert answered(Reread(cosines)).tolist() == [0.0] * 4
+
+
+def test_how_likely_anything_answers_follows_from_the_best_passage():
+    store = filled(3, 8)
+
+    def found(answerable: tuple[float, ...], min_score: float = 0.0) -> SearchResult:
+        model = SearchModel(Ranking(Fusion(answerable=answerable), trees()))
+        with store.snapshot() as state:
+            return search(state, asking(["common"], 3, min_score=min_score), model)
+
+    unsaid = found(())
+    assert unsaid.answerable is None
+    said = found((-1.0, 0.5, 2.0))
+    odds = -1.0 + 0.5 * math.log(said.best / (1 - said.best)) + 2.0 * (1 - 1 / 3)
+    assert said.answerable == pytest.approx(1 / (1 + math.exp(-odds)), abs=1e-6)
+    # the least score is one of the question: the best passage is shown though it has less
+    high, low = found((4.0, 0.0, 0.0), 0.9), found((-4.0, 0.0, 0.0), 0.1)
+    assert len(high.passages) >= 1
+    assert low.passages == ()
+    assert low.best > 0
+    assert found((-4.0, 0.0, 0.0)).notes[0].startswith("probably nothing here answers")

@@ -48,14 +48,16 @@ LIGHT_CONFIG: dict[str, Any] = {
 """A light model, small."""
 
 
-def random_model(kind: str, *, own_sentence: bool = True, seed: int = 5) -> Any:
+def random_model(
+    kind: str, *, own_sentence: bool = True, verdicts: bool = False, seed: int = 5
+) -> Any:
     """A ``LandmarkEncoder`` whose weights are random but large enough to make states differ."""
     import torch
 
     from milepost_train.model import LandmarkEncoder
 
     torch.manual_seed(seed)
-    model = LandmarkEncoder(CONFIGS[kind], own_sentence=own_sentence)
+    model = LandmarkEncoder(CONFIGS[kind], own_sentence=own_sentence, verdicts=verdicts)
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if weight.dim() > 1:

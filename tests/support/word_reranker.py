@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from milepost.search.reranking import WindowReading
+
 
 class WordReranker:
     """Reads a word as one token, its length; scores sentences by ``score`` of their text.
 
-    By default a sentence's cosine is its number of letters over a thousand.
+    By default a sentence's cosine is its number of letters over a thousand. ``verdicts`` are those
+    of every window.
 
     Attributes:
         room: tokens of a window.
@@ -23,8 +26,9 @@ class WordReranker:
         self,
         score: Callable[[str], float] = lambda text: sum(map(len, text.split())) / 1000,
         room: int = 60,
+        verdicts: np.ndarray | None = None,
     ) -> None:
-        self._score, self.room = score, room
+        self._score, self.room, self._verdicts = score, room, verdicts
         self._known: dict[int, str] = {}
         self.questions: list[str] = []
         self.windows: list[Sequence[Sequence[int]]] = []
@@ -41,7 +45,10 @@ class WordReranker:
         self._made = [*getattr(self, "_made", []), *made]  # so that no id is used again
         return made
 
-    def cosines(self, windows: Sequence[Sequence[Sequence[int]]]) -> list[np.ndarray]:
+    def read(self, windows: Sequence[Sequence[Sequence[int]]]) -> list[WindowReading]:
         self.windows = list(windows)
         self.texts = [[self._known[id(ids)] for ids in window] for window in windows]
-        return [np.array([self._score(t) for t in texts], np.float32) for texts in self.texts]
+        return [
+            WindowReading(np.array([self._score(t) for t in texts], np.float32), self._verdicts)
+            for texts in self.texts
+        ]

@@ -11,7 +11,7 @@ from milepost.claims.conflicts import Conflict, conflicts, replaced, unanswered
 from milepost.claims.reading import Reading, Word, read
 from milepost.claims.vocabulary import EXCLUSIVE, ORDINALS
 from milepost.language import ENGLISH_WORDS
-from milepost.types import Passage
+from milepost.types import Hit, Passage
 from milepost.verdicts import Difference, Match
 
 MIN_COVERAGE = 0.8
@@ -26,6 +26,12 @@ else differs in many points."""
 
 MIN_COHESION = 0.5
 """Share of its neighbouring words that have to be neighbours there."""
+
+MIN_SUPPORTED = 0.7
+"""Probability from which a model's "supported" counts."""
+
+MIN_CONTRADICTED = 0.5
+"""Probability from which a model's "contradicted" counts; it also overrules rules that support."""
 
 _EXACT = ("number", "unit", "date")
 """Kinds of difference that are compared in every language."""
@@ -50,6 +56,20 @@ class Judgement:
     sentence: Match | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a model says of a claim beside a passage.
+
+    Attributes:
+        supported, contradicted: probabilities, 0–1; together at most 1.
+        sentence: the number of the sentence that is most about the claim, in the passage's order.
+    """
+
+    supported: float
+    contradicted: float
+    sentence: int
+
+
 def why_not(claim: str) -> str | None:
     """Why a sentence claims nothing that could be judged; None where it does."""
     text = claim.strip()
@@ -61,16 +81,62 @@ def why_not(claim: str) -> str | None:
     return None
 
 
-def judge(claim: str, passages: Sequence[Passage]) -> Judgement:
+def judge(claim: str, passages: Sequence[Passage], said: Sequence[Said] = ()) -> Judgement:
     """Judge one sentence by the sentences of some passages.
 
-    A sentence that contradicts decides over one that supports only if it says more of the claim:
-    "Sales rose in 2019" stands beside "Sales fell in 2018" in many a report.
+    Args:
+        claim: one sentence.
+        passages: best first.
+        said: what a model says of the claim beside each of the first passages; none for the rules
+            alone.
     """
     if why_not(claim) is not None:
         return Judgement("related")
     own = read(claim)
     is_english = _is_english(own)
+    ruled = _by_rules(own, passages, is_english)
+    if ruled.verdict == "contradicted" or not said or not is_english:
+        return ruled
+    against = max(range(len(said)), key=lambda number: said[number].contradicted)
+    for_it = max(range(len(said)), key=lambda number: said[number].supported)
+    denied, held = said[against].contradicted, said[for_it].supported
+    if denied >= MIN_CONTRADICTED and denied > held:
+        return Judgement("contradicted", _decisive(own, passages[against], said[against]))
+    if ruled.verdict == "related" and held >= MIN_SUPPORTED:
+        return Judgement("supported", _decisive(own, passages[for_it], said[for_it]))
+    return ruled
+
+
+def _decisive(claim: Reading, passage: Passage, said: Said) -> Match:
+    """The sentence that is most about the claim."""
+    hits = sorted(passage.hits, key=lambda hit: hit.start)
+    hit = hits[min(said.sentence, len(hits) - 1)]
+    return _place(passage, hit, compare(claim, read(hit.text)).coverage)
+
+
+def _place(
+    passage: Passage, hit: Hit, similarity: float, differences: tuple[Difference, ...] = ()
+) -> Match:
+    return Match(
+        document=passage.document,
+        source=passage.source,
+        start=hit.start,
+        end=hit.end,
+        text=hit.text,
+        page=passage.page,
+        heading=passage.heading,
+        similarity=similarity,
+        differences=differences,
+        place=passage.place,
+    )
+
+
+def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Judgement:
+    """Judge a claim without a model.
+
+    A sentence that contradicts decides over one that supports only if it says more of the claim:
+    "Sales rose in 2019" stands beside "Sales fell in 2018" in many a report.
+    """
     supporting: list[tuple[float, Judgement]] = []
     contradicting: list[tuple[float, Judgement]] = []
     for passage in passages:
@@ -92,18 +158,7 @@ def judge(claim: str, passages: Sequence[Passage]) -> Judgement:
                 )
                 for each in kinds
             )
-            place = Match(
-                document=passage.document,
-                source=passage.source,
-                start=hit.start,
-                end=hit.end,
-                text=hit.text,
-                page=passage.page,
-                heading=passage.heading,
-                similarity=found.coverage,
-                differences=differences,
-                place=passage.place,
-            )
+            place = _place(passage, hit, found.coverage, differences)
             if kinds and found.shared >= MIN_CONFLICT:
                 contradicting.append((found.shared, Judgement("contradicted", place)))
             elif not kinds and is_english and _supports(found):

@@ -87,6 +87,7 @@ def result_record(
                 result.passages, boxes or [None] * len(result.passages), strict=True
             )
         ],
+        "answerable": result.answerable,
     }
     if report is not None:
         record["report"] = report_record(report)

@@ -349,7 +349,7 @@ class Index:
                 )
                 return search(state, query, model)
 
-            found = check_store(state, given, among, about)
+            found = check_store(state, given, among, about, lambda: preload(self.model).loaded())
             likely = tuple(each for each in found.passages[:k] if each.score >= min_score)
             if found.verdict == "related" and not likely:
                 return replace(found, verdict="not found", passages=())

@@ -66,15 +66,17 @@ class Reranking:
         weight: weight of the reranker's score.
         min_cosine: cosine above which it counts.
         neighbour_share: share of the neighbours in it.
-        calibration: as in ``Fusion``, with two more before its last number: for what reranking
-            added, and for the share of the text that is out of vocabulary.
-        length_penalty, growth_threshold: as in ``Fusion``, for these scores.
+        calibration: as in ``Fusion``, with three more before its last number: for what reranking
+            added, for the share of the text that is out of vocabulary, and for the log-odds that a
+            window answers.
+        answerable, length_penalty, growth_threshold: as in ``Fusion``, for these scores.
     """
 
     weight: float = 16.0
     min_cosine: float = 0.0
     neighbour_share: float = 0.0
-    calibration: tuple[float, ...] = (-8.0, 1.0, 0.0, 1.0, 0.0, 0.0)
+    calibration: tuple[float, ...] = (-8.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    answerable: tuple[float, ...] = ()
     length_penalty: float = 0.0
     growth_threshold: float = 0.5
 
@@ -98,11 +100,13 @@ class Fusion:
         mark: weights of the sentence's landmark score and of its score in the order of sentences
             within a passage, see ``ranking.py``. Set by hand.
         calibration: the four numbers of a passage's probability, see ``ranking.py``.
+        answerable: the three numbers of the probability that anything answers, see ``ranking.py``;
+            none for models fitted before it existed.
         length_penalty: with a budget, sentences are compared by their log-odds minus this times
             the logarithm of their characters.
         growth_threshold: without a budget, a neighbour joins a passage if its log-odds are at most
             this far below the hit's.
-        rerank: the numbers that replace the last three with a reranker.
+        rerank: the numbers that replace the last four with a reranker.
     """
 
     gate: Mapping[str, float] = field(
@@ -116,6 +120,7 @@ class Fusion:
     landmark_weight: float = 0.0
     mark: tuple[float, float] = (0.0, 1.0)
     calibration: tuple[float, ...] = (0.0, 1.0, 0.0, 0.0)
+    answerable: tuple[float, ...] = ()
     length_penalty: float = 0.0
     growth_threshold: float = 0.5
     rerank: Reranking = field(default_factory=Reranking)
@@ -127,6 +132,7 @@ class Fusion:
         return replace(
             self,
             calibration=again.calibration,
+            answerable=again.answerable,
             length_penalty=again.length_penalty,
             growth_threshold=again.growth_threshold,
         )
@@ -142,7 +148,7 @@ class Fusion:
         for name in ("landmark", "words"):
             if name in known:
                 known[name] = tuple(tuple(pair) for pair in known[name])
-        for name in ("odds", "base_score_weight", "mark"):
+        for name in ("odds", "base_score_weight", "mark", "answerable"):
             if name in known:
                 known[name] = tuple(known[name])
         if "calibration" in known:
@@ -152,6 +158,7 @@ class Fusion:
             if "calibration" in again:
                 unfitted = Reranking().calibration
                 again["calibration"] = _calibration("rerank.calibration", again, unfitted)
+            again["answerable"] = tuple(again.get("answerable", ()))
             known["rerank"] = Reranking(**again)
         return Fusion(**known)
 
@@ -159,10 +166,12 @@ class Fusion:
 def _calibration(
     name: str, fields: Mapping[str, Any], wanted: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """Read a calibration; the last number is 0 for models fitted before it existed."""
+    """Read a calibration; numbers that are younger than the model's fit are 0."""
     given = tuple(fields["calibration"])
-    if len(given) == len(wanted) - 1:
-        given = (*given, 0.0)
+    if len(given) == 3 or (len(given) == 5 and len(wanted) > 5):
+        given = (*given, 0.0)  # before the number of documents counted
+    if len(given) == 6:
+        given = (*given[:-1], 0.0, given[-1])  # before rerankers said whether a window answers
     if len(given) != len(wanted):
         raise ModelError(
             f"the model's {name} has {len(given)} numbers instead of {len(wanted)}",

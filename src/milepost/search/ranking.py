@@ -27,13 +27,19 @@ The probability that a *passage* holds evidence follows from its sentences (Plat
 than one input):
 
     p = 1 / (1 + e^{-(c0 + c1 · best + c2 · ln(1 + rest) + c3 · added + c4 · (1 - known)
-                      + c5 · (1 - 1 / documents))})
+                      + c5 · answered + c6 · (1 - 1 / documents))})
 
 where ``best`` is the highest log-odds of its sentences before reranking, ``rest`` the sum of the
 other sentences' probabilities before reranking, ``added`` the most that reranking added to any of
-them, and ``documents`` the number of documents searched; ``c3`` and ``c4`` apply only with a
-reranker. The reranker finds the right place in a document; the score before it tells better whether
-a document answers at all, so that keeps a weight of its own (docs/decisions, page 18).
+them, ``answered`` the highest log-odds that one of its windows answers, and ``documents`` the
+number of documents searched; ``c3`` to ``c5`` apply only with a reranker. The reranker finds the
+right place in a document; the score before it tells better whether a document answers at all, so
+that keeps a weight of its own (docs/decisions, page 18).
+
+That *anything* shown answers follows from the best passage:
+
+    1 / (1 + e^{-(a0 + a1 · ln(p / (1 - p)) + a2 · (1 - 1 / documents))})
+
 ``milepost fit`` fits these numbers.
 """
 
@@ -48,7 +54,7 @@ from typing import TYPE_CHECKING, Any
 from milepost.search.features import FEATURES, features
 from milepost.search.fusion import Fused, Fusion, Reranking, fuse
 from milepost.search.lexical import windowed
-from milepost.search.reranking import rerank
+from milepost.search.reranking import Reread, rerank
 from milepost.search.trees import FILE, Trees, read_trees
 
 if TYPE_CHECKING:
@@ -126,6 +132,7 @@ class Ranked:
         base_score: ``(n,)`` float32: the same before landmarks and reranking were added.
         logit: ``(n,)`` float32: the order of the sentences within a passage.
         added: ``(n,)`` float32: what reranking added; None without reranking.
+        answered: ``(n,)`` float32: see ``answered``; zeros without reranking.
         fused: the scores that chose the sentences, with the question's signals and weights.
         numbers: the learned numbers that apply to these scores.
         learned: features of the sentences with a learned score; None without trees.
@@ -136,6 +143,7 @@ class Ranked:
     base_score: NDArray[np.float32]
     logit: NDArray[np.float32]
     added: NDArray[np.float32] | None
+    answered: NDArray[np.float32]
     fused: Fused
     numbers: Fusion
     learned: Learned | None
@@ -172,7 +180,18 @@ class Ranked:
             added = max(float(self.added[number]) for number in numbers)
             odds += with_reranker[0] * added
             odds += with_reranker[1] * self.fused.signals["out of vocabulary"]
+            odds += with_reranker[2] * max(float(self.answered[number]) for number in numbers)
         return _logistic(odds)
+
+    def answerable(self, best: float) -> float | None:
+        """Compute the probability, 0–1, that any passage answers, from that of the best one.
+
+        None for models fitted before they could say.
+        """
+        if not self.numbers.answerable:
+            return None
+        base, slope, crowd = self.numbers.answerable
+        return _logistic(base + slope * log_odds(best) + crowd * others(self.documents))
 
 
 def rank(
@@ -211,16 +230,31 @@ def rank(
         below = 1.0 + fused.score.max() - fused.score
         base = (scores.min() - 1e-3 * below).astype(np.float32)
         base[rows] = scores
-    numbers, added = ranking.fusion, None
+    numbers, added, says = ranking.fusion, None, np.zeros_like(base)
     landmarks = fused.known * fused.landmarks[0]
     score = (base + numbers.landmark_weight * landmarks).astype(np.float32)
     bound = reranker.for_query(query.question) if reranker and query.rerank else None
     if bound is not None:
-        cosines = rerank(snapshot, scope, _best(base, among), bound)
-        added = reranked(cosines, scope.document_offsets, numbers.rerank, fused.known)
+        reread = rerank(snapshot, scope, _best(base, among), bound)
+        added = reranked(reread.cosines, scope.document_offsets, numbers.rerank, fused.known)
+        says = answered(reread)
         score, numbers = score + added, numbers.reranked
     logit = (numbers.mark[0] * landmarks + numbers.mark[1] * score).astype(np.float32)
-    return Ranked(score, base, logit, added, fused, numbers, learned, documents)
+    return Ranked(score, base, logit, added, says, fused, numbers, learned, documents)
+
+
+def answered(reread: Reread) -> NDArray[np.float32]:
+    """Log-odds of each sentence that its window answers: ``(n,)`` float32.
+
+    Sentences in no window get the lowest of those that were read, since windows are read in the
+    order of the score before; zeros if the reranker does not say.
+    """
+    import numpy as np
+
+    said = reread.answered
+    if said is None or np.isnan(said).all():
+        return np.zeros_like(reread.cosines)
+    return np.where(np.isnan(said), np.nanmin(said), said)
 
 
 def others(documents: int) -> float:
@@ -287,6 +321,12 @@ def reranked(
 _NEAR = 3
 _COLUMN = {name: number for number, name in enumerate(FEATURES)}
 _BASE_SCORES = ("fused", "paragraph best")
+
+
+def log_odds(probability: float) -> float:
+    """``ln(p / (1 - p))``, at most 20 from 0."""
+    clipped = min(max(probability, 2e-9), 1.0 - 2e-9)
+    return math.log(clipped / (1.0 - clipped))
 
 
 def _logistic(value: float) -> float:

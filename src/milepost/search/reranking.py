@@ -1,13 +1,16 @@
 """Reranking: a joint encoder of question and sentences scores windows around the best sentences.
 
 The ranking so far selects the windows. A model that reads the question and a window together scores
-each sentence of the window (``milepost.reranker``).
+each sentence of the window, and how likely the window is to answer (``milepost.reranker``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from milepost.engine.verdict_head import ANSWERED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +30,34 @@ CONTEXT_SENTENCES = 12
 """Maximum number of sentences on each side of a window's best sentence."""
 
 
+@dataclass(frozen=True, slots=True)
+class WindowReading:
+    """What a reranker says of a window.
+
+    Attributes:
+        cosines: ``(sentences,)`` float32, −1 to 1.
+        verdicts: ``(4,)`` float32 log-odds of ``engine.verdict_head.VERDICTS``; None if the
+            reranker gives none.
+    """
+
+    cosines: NDArray[np.float32]
+    verdicts: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """What a reranker says of the sentences of a scope; NaN for sentences in no window.
+
+    Attributes:
+        cosines: ``(n,)`` float32.
+        answered: ``(n,)`` float32 log-odds that a sentence's window answers; None if the reranker
+            does not say.
+    """
+
+    cosines: NDArray[np.float32]
+    answered: NDArray[np.float32] | None = None
+
+
 class Reranker(Protocol):
     """Scores sentences for a question, as ``milepost.reranker.LandmarkReranker`` does."""
 
@@ -44,27 +75,28 @@ class BoundReranker(Protocol):
     def tokens(self, sentences: Sequence[str]) -> Sequence[Sequence[int]]:
         """Tokenize sentences."""
 
-    def cosines(self, windows: Sequence[Sequence[Sequence[int]]]) -> Sequence[NDArray[np.float32]]:
-        """Score each sentence of each window, −1 to 1."""
+    def read(self, windows: Sequence[Sequence[Sequence[int]]]) -> Sequence[WindowReading]:
+        """Read windows, each as the token ids of its sentences."""
 
 
 def rerank(
     snapshot: Snapshot, scope: Scope, order: NDArray[np.int64], reranker: BoundReranker
-) -> NDArray[np.float32]:
-    """Score windows around the best sentences.
-
-    Returns:
-        ``(n,)`` float32 cosines; NaN for sentences in no window.
-    """
+) -> Reread:
+    """Read windows around the best sentences."""
     import numpy as np
 
     found = np.full(len(scope.spans), np.nan, np.float32)
+    answered = found.copy()
     size = min(WINDOW_TOKENS, reranker.room)
     windows = list(_windows(scope, order, size, _reader(snapshot, scope, order, reranker)))
-    scored = reranker.cosines([ids for _, ids in windows])
-    for (first, ids), cosines in zip(windows, scored, strict=True):
-        found[first : first + len(ids)] = cosines
-    return found
+    gives_verdicts = False
+    readings = reranker.read([ids for _, ids in windows])
+    for (first, ids), reading in zip(windows, readings, strict=True):
+        found[first : first + len(ids)] = reading.cosines
+        if reading.verdicts is not None:
+            answered[first : first + len(ids)] = reading.verdicts[ANSWERED]
+            gives_verdicts = True
+    return Reread(found, answered if gives_verdicts else None)
 
 
 def _neighbourhood(scope: Scope, number: int) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from milepost.likelihood import is_weak, percentage
 from milepost.search.filter_note import filter_matches_none, no_match
 from milepost.search.language_notes import language_notes
 from milepost.search.passages import (
@@ -77,6 +78,7 @@ class SearchResult:
             sentence's middle in the text, 0–1, and its fused score, scaled to 0–1 over the result.
         best: the highest probability of any passage, even below ``min_score``; 0 if there was
             none.
+        answerable: the probability, 0–1, that any passage answers; None if the model does not say.
         phrases: number of places that contain each required phrase; 0 if it is not in the text. In
             large collections only the likely places are counted.
         excluded: number of places that contain each excluded word or phrase, in the documents
@@ -92,6 +94,7 @@ class SearchResult:
     best: float = 0.0
     phrases: dict[str, int] = field(default_factory=dict)
     excluded: dict[str, int] = field(default_factory=dict)
+    answerable: float | None = None
 
 
 def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult:
@@ -132,7 +135,9 @@ def _ranked(
     ranked = rank(snapshot, scope, query, model.ranking, model.reranker, must.ranked)
     found = _passages(snapshot, scope, ranked, query, _measure(query, model), must)
     found.sort(key=lambda passage: -passage.score)
-    passages = [passage for passage in found if passage.score >= query.limits.min_score]
+    best = max((passage.score for passage in found), default=0.0)
+    answerable = ranked.answerable(best) if found else None
+    passages = _likely(found, answerable, query.limits.min_score)
     unread = language_notes(
         query.text,
         [passage.text for passage in found],
@@ -145,10 +150,28 @@ def _ranked(
         ranked.fused.signals,
         ranked.fused.weights,
         dict(scope.idf),
-        (*unread, *_missing(query, scope)),
+        (*_doubt(answerable if passages else None), *unread, *_missing(query, scope)),
         _relevance(scope, ranked.fused.score, {passage.document for passage in passages}),
-        max((passage.score for passage in found), default=0.0),
+        best,
+        answerable=answerable,
     )
+
+
+def _likely(
+    found: Sequence[Passage], answerable: float | None, min_score: float
+) -> Sequence[Passage]:
+    """The passages, best first, that are likely enough; the best one if the question is."""
+    kept = [passage for passage in found if passage.score >= min_score]
+    if answerable is None:
+        return kept
+    return (kept or found[:1]) if answerable >= min_score else ()
+
+
+def _doubt(answerable: float | None) -> list[str]:
+    """A note where probably nothing answers."""
+    if answerable is None or not is_weak(answerable):
+        return []
+    return [f"probably nothing here answers this: {percentage(answerable)} that something does"]
 
 
 def _missing(query: Query, scope: Scope) -> list[str]:

@@ -75,6 +75,7 @@ class DataSettings(Settings):
     tasks: tuple[Path, ...] = ()
     pairs: tuple[Path, ...] = ()
     negatives: tuple[Path, ...] = ()
+    judged: tuple[Path, ...] = ()
     teacher: Path | None = None
     allow_nc: bool = False
     hold_out: Fraction = 0.0
@@ -83,7 +84,9 @@ class DataSettings(Settings):
 
     def conflicts(self) -> Iterable[Fault]:
         """There must be something to train on."""
-        return () if self.tasks or self.pairs else [Fault("no tasks or pairs", "name some files")]
+        if self.tasks or self.pairs or self.judged:
+            return ()
+        return [Fault("no tasks, pairs or judged rows", "name some files")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +154,7 @@ class Config(Settings):
         init: a folder, or a model of the hub by name.
         stages: in their order; each starts from the averaged weights of the one before.
         landmark, bos_token, bidirectional, transformers: see ``model.open_checkpoint``.
-        query_prefix, own_sentence, context, context_layers: None for the checkpoint's setting.
+        query_prefix, own_sentence, context, context_layers, verdicts: None for the checkpoint's.
         others: see ``LandmarkEncoder``.
     """
 
@@ -177,6 +180,7 @@ class Config(Settings):
     context: int | None = None
     context_layers: int | None = None
     others: Literal["", "learned", "half"] = ""
+    verdicts: bool | None = None
     frozen: tuple[str, ...] = ()
     gradient_checkpointing: bool = False
     average: Fraction = 0.998
@@ -306,4 +310,5 @@ def data_paths(config: Config) -> list[Path]:
     """Every file and folder that the settings name, once each."""
     data = config.data
     teacher = () if data.teacher is None else (data.teacher,)
-    return sorted({*data.tasks, *data.pairs, *data.negatives, *teacher, *config.check.tasks})
+    files = (*data.tasks, *data.pairs, *data.negatives, *data.judged)
+    return sorted({*files, *teacher, *config.check.tasks})

@@ -93,6 +93,22 @@ class Pair:
     negatives: tuple[Text, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A claim or a question, sentences, and what these say of it.
+
+    Attributes:
+        ids: int32 token ids of the claim or question.
+        sentences: token ids of each.
+        label: one of ``rows.JUDGEMENTS``.
+    """
+
+    ids: NDArray[np.int32]
+    sentences: tuple[NDArray[np.int32], ...]
+    label: str
+    source: str
+
+
 def held_out(document: str, share: float) -> bool:
     """Whether a document is kept back, by a hash of its name (or of its text).
 

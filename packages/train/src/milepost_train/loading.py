@@ -30,6 +30,7 @@ from milepost_eval.tasks.reading import (
 from milepost_eval.types import Split
 from milepost_train.data import (
     QUESTION_TOKENS,
+    Judged,
     Pair,
     Question,
     Text,
@@ -39,7 +40,7 @@ from milepost_train.data import (
 )
 from milepost_train.generated import Source, question_lines, sources
 from milepost_train.licences import barred
-from milepost_train.rows import negatives_of, pair_of, rows
+from milepost_train.rows import JUDGEMENTS, negatives_of, pair_of, rows
 
 Sentence = tuple[int, int]
 """A sentence of the material: number of its text, and of the sentence in it."""
@@ -215,6 +216,46 @@ def load_pairs(
             continue
         found.append(Pair(texts.query(query, counts), text, query, negatives))
     counts["pairs"] += len(found)
+    return found
+
+
+def load_judged(path: Path, texts: Texts, report: Report) -> list[Judged]:
+    """Judged rows of the split "train" of one file.
+
+    A line is ``{"text": "…", "sentences": ["…"], "label": "…"}`` with a label of
+    ``rows.JUDGEMENTS``, and may have ``source``, ``split`` and ``licence``.
+
+    Raises:
+        UnreadableFile: the file is missing or damaged.
+    """
+    counts, bad = report.of(path, "judged rows"), report.wrong[path]
+    found: list[Judged] = []
+    for line in rows(path, bad):
+        fields = line.fields
+        if fields.get("split", "train") != "train":
+            counts["rows of another split"] += 1
+            continue
+        if kind := barred(fields.get("licence")):
+            counts[f"rows with {kind} licence"] += 1
+            continue
+        label, sentences = fields.get("label"), fields.get("sentences")
+        if label not in JUDGEMENTS:
+            bad.append(line.wrong(f"unknown label {label!r}", f"one of {', '.join(JUDGEMENTS)}"))
+            continue
+        if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
+            bad.append(line.wrong("'sentences' is not a list of strings", 'write ["a sentence"]'))
+            continue
+        try:
+            text = line.text("text")
+        except InputError as error:
+            bad.append(error)
+            continue
+        encoded = [each.ids[: texts.longest] for each in texts.tokenizer.encode(sentences)]
+        kept = tuple(np.array(ids, np.int32) for ids in encoded if ids)
+        if kept:
+            source = str(fields.get("source", task_name(path)))
+            found.append(Judged(texts.query(text, counts), kept, label, source))
+    counts["judged rows"] += len(found)
     return found
 
 

@@ -11,17 +11,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer as Backend
+from torch import Tensor
 
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
 from milepost_train.config import DataSettings, Dtype
-from milepost_train.data import Pair, Question, Text
+from milepost_train.data import Judged, Pair, Question, Text
 from milepost_train.landmark_teacher import LandmarkTeacher, is_ours
 from milepost_train.lexical_teacher import LexicalTeacher
 from milepost_train.loading import (
     Report,
     Sentence,
     Texts,
+    load_judged,
     load_negatives,
     load_pairs,
     load_task,
@@ -53,6 +55,8 @@ class Material:
         mined: of a question, by its number: sentences that are hard negatives.
         targets: a teacher's vectors; None without a teacher.
         read: token ids of a question in other words than its own.
+        judged: texts with sentences, and what these say of them.
+        verdicts: the model's log-odds of that, from landmarks; None where it has none.
         report: what was read and what was not.
     """
 
@@ -66,6 +70,8 @@ class Material:
     mined: Mapping[int, Sequence[Sentence]] = field(default_factory=dict)
     targets: Targets | None = None
     read: Callable[[str], NDArray[np.int32]] = _unread
+    judged: Sequence[Judged] = ()
+    verdicts: Callable[[Tensor], Tensor] | None = None
     report: Report = field(default_factory=Report)
 
     @cached_property
@@ -163,7 +169,8 @@ def load_material(
             queries = {pair.words for pair in pairs}
             for key, places in load_negatives(path, texts.all, report, asked, queries):
                 mined.setdefault(key, {}).update(dict.fromkeys(places))
-    if not (questions or pairs):
+    judged = [row for path in data.judged for row in load_judged(path, texts, report)]
+    if not (questions or pairs or judged):
         said = "; ".join([*report.lines(), *map(str, report.bad[:3])])
         raise InputError(f"the data holds nothing that can be trained on: {said}")
     alike: dict[str, dict[Sentence, None]] = {}
@@ -184,6 +191,7 @@ def load_material(
         },
         targets=Targets(_teacher(data.teacher, device, dtype), cache) if data.teacher else None,
         read=lambda words: texts.query(words, Counter()),
+        judged=judged,
         report=report,
     )
 

@@ -8,12 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from milepost.engine.verdict_head import VERDICTS
 from milepost.errors import InputError, UnreadableFile, first_line
 from milepost_eval.tasks.reading import Line, is_saved, lines, question_text
 
 JSON_LINES = ("*.jsonl.gz", "*.jsonl")
 PAIRS = (*JSON_LINES, "**/*.parquet")
 """What is read of a folder: of one with pairs also Parquet, which the hub keeps in folders."""
+
+CLAIM_VERDICTS = VERDICTS[:3]
+"""What sentences may say of a claim."""
+
+JUDGEMENTS = (*VERDICTS, "unanswered")
+"""Labels of judged rows."""
 
 _SPLITS = "dataset_dict.json"
 _DIVIDED = {".csv": ",", ".tsv": "\t"}

@@ -116,6 +116,7 @@ def _train(
             dtype=config.dtype,
             progress=lambda doing, done, of: on_progress(Event(doing, done, of)),
         )
+        material.verdicts = checkpoint.model.verdicts
         bad = material.report.bad
         for note in material.report.lines():
             on_progress(Event("", 0, 0, note=note))
@@ -250,6 +251,7 @@ def opened(config: Config) -> Checkpoint:
         context=said.context if context is None else context,
         context_layers=said.context_layers if layers is None else layers,
         others=config.others or said.others,
+        verdicts=said.verdicts if config.verdicts is None else config.verdicts,
         granularity=SENTENCES,
         window=config.windows.size or said.window,
         left=said.left if config.windows.left is None else config.windows.left,

@@ -168,6 +168,7 @@ class RerankStage(QuestionStage):
         steep: how much more often the first of the hard sentences is drawn than the last: the rank
             is ``u ** steep`` of their number, u uniform in 0 … 1.
         tasks, open_tasks: as of ``MarkedStage``.
+        answers: weight of telling windows with evidence from the others, see ``JudgeStage``.
     """
 
     questions: Count = 8
@@ -177,15 +178,34 @@ class RerankStage(QuestionStage):
     steep: Annotated[float, POSITIVE] = 1.7
     tasks: TaskWeights = field(default_factory=dict)
     open_tasks: tuple[str, ...] = ()
+    answers: Weight = 0.0
     noise: Noises = field(default_factory=dict)
 
 
-StageSettings = PairsStage | MergedStage | MarkedStage | RerankStage
+@dataclass(frozen=True, slots=True)
+class JudgeStage(QuestionStage):
+    """What sentences say of a claim or question that stands in front of them.
+
+    Attributes:
+        rows: of a step.
+        window: tokens of a window at most, the text in front included; what follows is left out.
+        beside: probability that sentences of another row of the source are read along.
+        sources: how often rows of a source are drawn; others are not. Empty: all, alike.
+    """
+
+    rows: Count = 32
+    window: Annotated[int, Rule(lambda size: size >= 8, "8 or more")] = 224
+    beside: Fraction = 0.2
+    sources: TaskWeights = field(default_factory=dict)
+
+
+StageSettings = PairsStage | MergedStage | MarkedStage | RerankStage | JudgeStage
 
 STAGES: dict[str, type[StageSettings]] = {
     "pairs": PairsStage,
     "merged": MergedStage,
     "marked": MarkedStage,
     "rerank": RerankStage,
+    "judge": JudgeStage,
 }
 """Settings of each kind of stage, by its name in a configuration."""

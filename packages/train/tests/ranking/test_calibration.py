@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from milepost_train.ranking.calibration import Shown, calibrate, figures, shown
+from milepost_train.ranking.calibration import Shown, calibrate, figures, questions, shown
 from support.ranking_cases import ranking_case
 
 TRUE = (-2.5, 0.4, 0.6)
@@ -79,14 +79,25 @@ def test_a_case_without_passages_of_its_own_changes_no_other():
 
 
 def test_inputs_of_a_passage_by_hand():
-    """Best log-odds, ln(1 + probabilities of the rest), what was added, unknown words, others."""
+    """Best log-odds, ln(1 + the rest), what was added, unknown words, answers, others."""
     case = ranking_case(sentences=4, evidence=1, vocab_coverage=0.75)
     # What lies far below joins the passage, as its neighbours are shown next, and adds nothing.
     before = np.array([-40.0, 1.0, 0.0, -40.0], np.float32)
     after = before + np.array([0.0, 2.0, 3.0, 0.0], np.float32)
-    first = shown([case], [after], 1.0, [before], [after - before])
+    answers = np.array([-9.0, 1.5, 1.5, -9.0], np.float32)
+    first = shown([case], [after], 1.0, [before], [after - before], [answers])
     row = first.inputs[np.argmax(first.held)]
-    assert row.tolist() == pytest.approx([1.0, 1.0, np.log1p(0.5), 3.0, 0.25, 0.0])
+    assert row.tolist() == pytest.approx([1.0, 1.0, np.log1p(0.5), 3.0, 0.25, 1.5, 0.0])
     plain = shown([case], [before], 1.0, [before])
     row = plain.inputs[np.argmax(plain.held)]
     assert row.tolist() == pytest.approx([1.0, 1.0, np.log1p(0.5), 0.0])
+
+
+def test_a_question_follows_from_its_best_passage():
+    passages = of([0.0, 1.0, 0.0], owner=[0, 0, 2], groups=[0, 0, 1])
+    passages.inputs[:, -1] = [0.5, 0.5, 0.0]
+    asked = questions(passages, np.array([0.9, 0.2, 0.5]))
+    assert asked.owner.tolist() == [0, 2]
+    assert asked.held.tolist() == [1.0, 0.0]
+    assert asked.inputs[:, 1].tolist() == pytest.approx([np.log(9.0), 0.0])
+    assert asked.inputs[:, 2].tolist() == [0.5, 0.0]

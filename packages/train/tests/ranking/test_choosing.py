@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from milepost.search.fusion import Fusion, Reranking
+from milepost.search.reranking import Reread
 from milepost_eval.metrics import BUDGETS
 from milepost_train.ranking.choosing import LENGTH_PENALTIES, Bench, choose
 from milepost_train.ranking.crossfit import FOLDS, by_task, crossfit, folds
@@ -49,12 +50,12 @@ def test_a_reranker_that_knows_gets_weight_and_one_that_misleads_none():
     cases = [ranking_case(40, evidence=39, document=f"d{n}") for n in range(20)]
     before = [case.fused for case in cases]
     for place, wanted in ((39, True), (0, False)):
-        cosines = [np.where(np.arange(40) == place, 0.9, 0.0).astype(np.float32) for _ in cases]
-        chosen = choose(Bench(cases, before, cosines), np.ones(20, bool), 0.0)
+        found = Reread(np.where(np.arange(40) == place, 0.9, 0.0).astype(np.float32))
+        chosen = choose(Bench(cases, before, [found] * len(cases)), np.ones(20, bool), 0.0)
         assert isinstance(chosen.rerank, Reranking)
         assert (chosen.rerank.weight > 0) is wanted
         fields = chosen.fields()
-        assert len(fields["calibration"]) == 6
+        assert len(fields["calibration"]) == 7
         assert set(fields) == set(Reranking.__dataclass_fields__)
 
 

@@ -10,10 +10,11 @@ import pytest
 
 import milepost
 from milepost.engine.folder import find_model
+from milepost.search.fusion import Fusion
 from milepost.search.ranking import Ranking
 from milepost_eval.tasks import load
 from milepost_train.ranking.calibration import log_loss, probabilities
-from milepost_train.ranking.cases import absent_asks, asks, case, cosines
+from milepost_train.ranking.cases import absent_asks, asks, case, reread
 from milepost_train.ranking.choosing import Bench
 from milepost_train.ranking.fit import fit
 from milepost_train.ranking.folder import write_folder
@@ -179,7 +180,8 @@ def test_absent_questions_teach_neither_weights_nor_trees(calibrated, made):
     """What is chosen for the order of sentences is the same, too; the calibration is not."""
     for name in ("feature", "threshold", "value"):
         assert np.array_equal(getattr(made.trees, name), getattr(calibrated.trees, name))
-    same = {name: value for name, value in calibrated.fusion.items() if name != "calibration"}
+    probable = ("calibration", "answerable")
+    same = {name: value for name, value in calibrated.fusion.items() if name not in probable}
     assert made.fusion.items() >= same.items()
     assert made.fusion["calibration"] != calibrated.fusion["calibration"]
     assert made.report["evidence"] == calibrated.report["evidence"]
@@ -250,8 +252,19 @@ def test_probabilities_are_those_of_the_search(name, tmp_path):
         rerank, numbers, found_by = None, ranking.fusion, None
         if reranker is not None:
             rerank = numbers = ranking.fusion.rerank
-            found_by = [cosines(ask, before, reranker)]
+            found_by = [reread(ask, before, reranker)]
         passages = Bench([each], [before], found_by).shown(rerank, numbers.growth_threshold)
         said = sorted(probabilities(passages, numbers.calibration), reverse=True)
         found = [passage.score for passage in index.search(ask.question.text, k=5)]
         assert found == pytest.approx(said, abs=2e-5)
+
+
+def test_kept_weights_and_trees_stay(encoder, few, made):
+    """Only the rest is chosen anew, as it was where nothing differs."""
+    kept = Ranking(Fusion.from_fields(made.fusion), made.trees)
+    again = fit(encoder, few, keep=kept, enough_for_trees=Minimum(10**6, 10**6))
+    assert again.trees is made.trees
+    assert again.report["cases"]["learned from"] == 0
+    for name in ("gate", "scale_shift", "landmark_weight", "mark"):
+        assert again.fusion[name] == made.fusion[name]
+    assert len(again.fusion["answerable"]) == 3

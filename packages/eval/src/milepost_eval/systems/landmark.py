@@ -12,7 +12,7 @@ from milepost.intake import entry, hashed
 from milepost.reranker import LandmarkReranker
 from milepost.search import Limits, Query, SearchModel, search
 from milepost.search.ranking import Ranking, rank
-from milepost.search.reranking import BoundReranker
+from milepost.search.reranking import BoundReranker, WindowReading
 from milepost.search.scope import gather
 from milepost.store import open_store
 from milepost.types import Document, Passage
@@ -78,7 +78,7 @@ class _CachedReranker:
     def __init__(self, reranker: LandmarkReranker) -> None:
         self._reranker = reranker
         self._bound: BoundReranker | None = None
-        self._scored: dict[str, Sequence[NDArray[np.float32]]] = {}
+        self._scored: dict[str, Sequence[WindowReading]] = {}
 
     def for_query(self, question: str) -> _CachedReranker | None:
         self._bound = self._bound or self._reranker.for_query(question)
@@ -97,10 +97,10 @@ class _CachedReranker:
     def tokens(self, sentences: Sequence[str]) -> Sequence[Sequence[int]]:
         return self._asked.tokens(sentences)
 
-    def cosines(self, windows: Sequence[Sequence[Sequence[int]]]) -> Sequence[NDArray[np.float32]]:
+    def read(self, windows: Sequence[Sequence[Sequence[int]]]) -> Sequence[WindowReading]:
         key = repr(windows)
         if key not in self._scored:
-            self._scored[key] = self._asked.cosines(windows)
+            self._scored[key] = self._asked.read(windows)
         return self._scored[key]
 
 

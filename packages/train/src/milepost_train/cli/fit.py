@@ -74,6 +74,11 @@ Environment:
 @count_option("--seed", 1, "Seed of the trees and of the parts for cross-fitting.", minimum=0)
 @click.option("--no-trees", is_flag=True, help="Learn weights and probabilities only.")
 @click.option(
+    "--keep-ranking",
+    is_flag=True,
+    help="Keep the weights and trees of MODEL, which must be fitted: for another reranker.",
+)
+@click.option(
     "--leave-out",
     metavar="NAME[,NAME]",
     help="Also fit without these tasks, one at a time, and measure each with the others' fit; "
@@ -96,6 +101,7 @@ def fit(
     cache: Path | None,
     seed: int,
     no_trees: bool,
+    keep_ranking: bool,
     leave_out: str | None,
     as_json: bool,
 ) -> None:
@@ -108,12 +114,15 @@ def fit(
     """
     from milepost._optional import require
     from milepost.engine.folder import cache_folder, find_model
+    from milepost.search.ranking import Ranking
     from milepost_eval.factory import SystemFactory
     from milepost_eval.session import data_folder
     from milepost_eval.vectors import Vectors
     from milepost_train.ranking.questions import Sizes, roles
 
-    if not no_trees:
+    if keep_ranking and (no_trees or leave_out):
+        raise click.UsageError("--keep-ranking goes with neither --no-trees nor --leave-out")
+    if not (no_trees or keep_ranking):
         require("lightgbm", extra="train")
     folder = find_model(model)
     if out is None and not Path(model).is_dir():
@@ -149,6 +158,7 @@ def fit(
                 asked,
                 seed=seed,
                 with_trees=not no_trees,
+                keep=Ranking.read(encoder.manifest.fusion, folder.path) if keep_ranking else None,
                 sizes=sizes,
                 progress=progress,
                 note=noting(settings, counter),

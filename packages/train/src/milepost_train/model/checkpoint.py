@@ -216,6 +216,7 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
             context=reading.context,
             context_layers=reading.context_layers,
             others=reading.others,  # type: ignore[arg-type]
+            verdicts=reading.verdicts,
         )
     except KeyError as error:
         raise ModelError(f"{folder / 'config.json'} has no {error.args[0]}", _HINT) from error
@@ -228,7 +229,7 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
     # Heads save the backbone under a prefix ("bert.", "model.").
     named = {_bare(name, kind): weight for name, weight in weights.items()}
     load_weights(model.backbone, named, folder / "model.safetensors", _HINT)
-    if model.context is not None or model.others:
+    if model.context is not None or model.others or model.verdicts is not None:
         loaded = model.backbone.state_dict(prefix="backbone.")
         load_weights(model, {**weights, **loaded}, folder / "model.safetensors", _HINT)
     model.eval()

@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from milepost.engine.verdict_head import SCALE, VERDICTS, VerdictHead
 from milepost.errors import InputError, ModelError
 from milepost_train.model.attention import FORBIDDEN
 from milepost_train.model.bert import Bert, BertLayer
@@ -76,6 +77,24 @@ class ContextRead(nn.Module):
         return torch.cat(((1 - share).sqrt() * first, share.sqrt() * second), dim=-1)
 
 
+class Verdicts(nn.Module):
+    """See ``milepost.engine.verdict_head``."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(len(VERDICTS), width) / width**0.5)
+        self.bias = nn.Parameter(torch.zeros(len(VERDICTS)))
+
+    def forward(self, vectors: Tensor) -> Tensor:
+        """``(..., width)`` unit vectors → ``(..., 4)`` log-odds."""
+        return SCALE * F.linear(vectors, self.weight, self.bias)
+
+    def head(self) -> VerdictHead:
+        """The same for the engine."""
+        weight, bias = (each.detach().float().cpu().numpy() for each in (self.weight, self.bias))
+        return VerdictHead(weight, bias)
+
+
 class LandmarkEncoder(nn.Module):
     """A backbone read at its landmarks.
 
@@ -85,7 +104,8 @@ class LandmarkEncoder(nn.Module):
     papers. ``context`` is the numbers of a second vector, which a landmark gets from other last
     layers (``context_layers``) that attend to the whole window, appended to its own; 0 for none.
     ``others``: how else the last layer attends to other sentences: with a bias ``learned`` for each
-    head, or with ``half`` of the heads.
+    head, or with ``half`` of the heads. ``verdicts``: the landmark of a text in front of sentences
+    also says what these say of it.
 
     Raises:
         ValueError: ``model_type`` is unknown, or the backbone does not support ``own_sentence``.
@@ -99,6 +119,7 @@ class LandmarkEncoder(nn.Module):
         context: int = 0,
         context_layers: int = 1,
         others: Others = "",
+        verdicts: bool = False,
         backbone: HuggingFace | None = None,
     ) -> None:
         super().__init__()
@@ -114,6 +135,7 @@ class LandmarkEncoder(nn.Module):
         self.backbone: Backbone = backbone or BACKBONES[kind](config)
         self.context: ContextRead | None = None
         self.others: Others = ""
+        self.verdicts = Verdicts(int(self.backbone.width)) if verdicts else None
         self._read_with(context, context_layers, others)
         self._kept: int | None = None
 
@@ -198,6 +220,8 @@ class LandmarkEncoder(nn.Module):
                 "own_sentence = true, or leave context out",
             )
         self.own_sentence = reading.own_sentence
+        if reading.verdicts != (self.verdicts is not None):
+            self.verdicts = Verdicts(int(self.backbone.width)) if reading.verdicts else None
         self._read_with(context, reading.context_layers, others)
 
     def _read_with(self, context: int, layers: int, others: Others) -> None:

@@ -32,7 +32,7 @@ class Reading:
         landmark: token at the end of each sentence.
         own_sentence: in the last layer a landmark attends to its own sentence only.
         context: numbers of a landmark's context vector, see ``LandmarkEncoder``; 0 for none.
-        context_layers, others: see ``LandmarkEncoder``.
+        context_layers, others, verdicts: see ``LandmarkEncoder``.
         granularity: what a landmark closes: a sentence, or a number of tokens.
         bidirectional: a causal network attends to both sides.
         transformers: use the network of ``transformers`` even if Milepost has one.
@@ -46,6 +46,7 @@ class Reading:
     context: int = 0
     context_layers: int = 1
     others: str = ""
+    verdicts: bool = False
     granularity: Granularity = SENTENCES
     bidirectional: bool = False
     transformers: bool = False
@@ -62,8 +63,9 @@ class Reading:
             del said["granularity"]
         if not self.context:
             del said["context"], said["context_layers"]
-        if not self.others:
-            del said["others"]
+        for name in ("others", "verdicts"):
+            if not said[name]:
+                del said[name]
         text = json.dumps(said, indent=1, ensure_ascii=False) + "\n"
         (folder / READING).write_text(text, encoding="utf-8")
 

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from milepost._optional import require
 from milepost._packages import function
 from milepost.encoder import Encoder
-from milepost.engine import Manifest, ModelFolder
+from milepost.engine import Manifest, ModelFolder, verdict_head
 from milepost.engine.folder import TOKENIZER, Precision
 from milepost.engine.manifest import SENTENCES, read_manifest
 from milepost.errors import InputError, ModelError, nearest
 from milepost_train.model.card import CARD, card, is_reranker, record_of
 from milepost_train.model.checkpoint import Checkpoint, open_checkpoint
-from milepost_train.model.export import Feed, export
+from milepost_train.model.export import Feed, add_sums, export
 from milepost_train.model.fetch import local
 from milepost_train.model.interop import check_exportable
 from milepost_train.model.lora import merge_lora
@@ -170,6 +170,9 @@ def release(
                 )
         if install is not None:
             manifest = install(pooling, draft)
+        if model.verdicts is not None:
+            model.verdicts.head().write(draft)
+            add_sums(draft, [verdict_head.FILE])
         if format == "openvino":
             text = card(name, manifest, record)
             (draft / CARD).write_text(text, encoding="utf-8")

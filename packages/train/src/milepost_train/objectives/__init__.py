@@ -4,6 +4,7 @@
     merged      stage II: its passage among others, in one noisy long document
     marked      stage III: marked sentences of real long documents
     rerank      sentences are read with the question in front, for a second look
+    judge       what sentences say of the claim or question in front
 
 ``build`` makes one from its settings and the material. Settings are frozen records that refuse
 what cannot be; an objective draws by the generator it is given and keeps nothing between steps.
@@ -11,11 +12,13 @@ what cannot be; an objective draws by the generator it is given and keeps nothin
 
 from milepost_train.material import Material
 from milepost_train.objectives.base import Objective
+from milepost_train.objectives.judge import Judge
 from milepost_train.objectives.marked import Marked
 from milepost_train.objectives.merged import Merged
 from milepost_train.objectives.pairs import Pairs
 from milepost_train.objectives.rerank import Rerank
 from milepost_train.stages import (
+    JudgeStage,
     MarkedStage,
     MergedStage,
     PairsStage,
@@ -39,3 +42,5 @@ def build(stage: StageSettings, material: Material) -> Objective:
             return Marked(stage, material)
         case RerankStage():
             return Rerank(stage, material)
+        case JudgeStage():
+            return Judge(stage, material)

@@ -20,6 +20,7 @@ from random import Random
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from milepost_train.batches import Batch, Piece, around, assemble
 from milepost_train.data import Question
@@ -33,6 +34,7 @@ from milepost_train.objectives.base import (
     read_question,
     spread_of,
 )
+from milepost_train.objectives.judge import need_verdicts, verdict_loss
 from milepost_train.stages import RerankStage
 
 _QUESTION = -1
@@ -54,6 +56,8 @@ class Rerank:
             "a causal model has read the question before any sentence, and none of them for it",
             "train an encoder that sees both sides",
         )
+        if stage.answers:
+            need_verdicts(material)
         self.stage, self.material = stage, material
         self._tasks = stage.tasks or dict.fromkeys(known, 1.0)
         self._numbers = {name: [n for each in known[name].values() for n in each] for name in known}
@@ -101,11 +105,30 @@ class Rerank:
         scores = cosines.expand(len(questions), -1)
         right, wrong = marked(positive, scores), marked(negative, scores)
         loss = each_against_negatives(scores, right, wrong, stage.temperature)
+        if stage.answers:
+            loss = loss + stage.answers * self._answers(vectors, fronts, rows, positive, questions)
         loss.backward()
         with torch.no_grad():
             flat = torch.zeros_like(scores)
             floor = each_against_negatives(flat, right, wrong, stage.temperature)
         return {"loss": loss.item(), "floor": floor.item(), "spread": spread_of(vectors)}
+
+    def _answers(
+        self,
+        vectors: Tensor,
+        fronts: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        positive: NDArray[np.bool_],
+        questions: Sequence[Question],
+    ) -> Tensor:
+        """Loss of telling windows with evidence from those without, by the question's landmark."""
+        assert self.material.verdicts is not None
+        holds = np.add.reduceat(positive[rows, np.arange(len(rows))], fronts) > 0
+        is_open = np.array([question.task in self.stage.open_tasks for question in questions])
+        used = fronts[holds | ~is_open[rows[fronts]]]
+        odds = self.material.verdicts(vectors[torch.from_numpy(used).to(vectors.device)].float())
+        labels = ["answered" if each else "unanswered" for each in holds[np.isin(fronts, used)]]
+        return verdict_loss(odds, labels)[0]
 
     def _batch(
         self, ids: Sequence[NDArray[np.int32]], pieces: Sequence[Sequence[Piece]]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.search.ranking import others
+from milepost.search.ranking import log_odds, others
 from milepost_train.ranking.cases import Case, Floats
 from milepost_train.ranking.scores import passages
 
@@ -27,7 +27,7 @@ class Shown:
     """The passages that searches show.
 
     Attributes:
-        inputs: ``(p, 4)`` float64, or ``(p, 6)`` with a reranker: what their probability follows
+        inputs: ``(p, 4)`` float64, or ``(p, 7)`` with a reranker: what their probability follows
             from.
         held: ``(p,)`` float64, 1 where a passage holds evidence.
         owner: ``(p,)`` int64, the number of its case.
@@ -61,6 +61,7 @@ def shown(
     growth_threshold: float,
     before: Sequence[Floats],
     added: Sequence[Floats] | None = None,
+    answers: Sequence[Floats] | None = None,
 ) -> Shown:
     """The five best passages of every case.
 
@@ -70,6 +71,7 @@ def shown(
         growth_threshold: how far passages grow.
         before: the scores before landmarks and reranking were added.
         added: what reranking added; None without a reranker.
+        answers: the reranker's log-odds that a window answers; None without a reranker.
     """
     names: dict[tuple[str, str], int] = {}
     groups = [names.setdefault((case.task, case.setting), len(names)) for case in cases]
@@ -80,8 +82,9 @@ def shown(
         for part in passages(case, score, growth_threshold):
             best = np.sort(first[part])[::-1]
             row = [1.0, float(best[0]), float(np.log1p(logistic(best[1:]).sum()))]
-            if added is not None:
+            if added is not None and answers is not None:
                 row += [float(added[number][part].max()), 1.0 - case.vocab_coverage]
+                row.append(float(answers[number][part].max()))
             row.append(others(len(case.document_offsets) - 1))
             inputs.append(row)
             held.append(float(case.gains[part].sum() > 0))
@@ -89,6 +92,25 @@ def shown(
     return Shown(
         np.array(inputs), np.array(held), np.array(owner, np.int64), np.array(groups, np.int64)
     )
+
+
+def questions(of: Shown, said: Doubles) -> Shown:
+    """The questions whose passages are shown: whether any answers follows from the best.
+
+    Args:
+        of: the passages.
+        said: the probability of each, ``(p,)``.
+
+    Returns:
+        A row for each case, in the order of their numbers; ``inputs`` is ``(cases, 3)``.
+    """
+    cases, row = np.unique(of.owner, return_inverse=True)
+    best, held, crowd = np.zeros(len(cases)), np.zeros(len(cases)), np.zeros(len(cases))
+    np.maximum.at(best, row, said)
+    np.maximum.at(held, row, of.held)
+    crowd[row] = of.inputs[:, -1]
+    odds = np.array([log_odds(each) for each in best])
+    return Shown(np.stack([np.ones(len(cases)), odds, crowd], axis=1), held, cases, of.groups)
 
 
 def calibrate(inputs: Doubles, held: Doubles, weights: Doubles) -> list[float]:

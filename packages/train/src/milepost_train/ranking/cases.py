@@ -25,7 +25,7 @@ from milepost.search.features import features
 from milepost.search.fusion import Fusion, curves, fuse, measure, standard
 from milepost.search.query import Query
 from milepost.search.ranking import LEARNED_TOP
-from milepost.search.reranking import Reranker, rerank
+from milepost.search.reranking import Reranker, Reread, rerank
 from milepost.search.scope import Scope, gather
 from milepost.store import open_store
 from milepost_eval.types import Question
@@ -212,8 +212,8 @@ def case(ask: Ask, fusion: Fusion) -> Case:
     )
 
 
-def cosines(ask: Ask, score: Floats, reranker: Reranker) -> Floats:
-    """The reranker's cosines in the best windows, ``(n,)`` float32; NaN for other sentences.
+def reread(ask: Ask, score: Floats, reranker: Reranker) -> Reread:
+    """What the reranker says of the best windows.
 
     Args:
         ask: the question.
@@ -224,7 +224,7 @@ def cosines(ask: Ask, score: Floats, reranker: Reranker) -> Floats:
     with ask.store.snapshot() as state:
         scope = gather(state, ask.query)
         if bound is None:  # the question is longer than a sentence may be
-            return np.full(len(scope.spans), np.nan, np.float32)
+            return Reread(np.full(len(scope.spans), np.nan, np.float32))
         return rerank(state, scope, np.argsort(-score, kind="stable")[:LEARNED_TOP], bound)
 
 

@@ -16,8 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.search.fusion import Reranking
-from milepost.search.ranking import reranked
-from milepost_train.ranking.calibration import Doubles, Shown, calibrate, shown
+from milepost.search.ranking import answered, reranked
+from milepost.search.reranking import Reread
+from milepost_train.ranking.calibration import (
+    Doubles,
+    Shown,
+    calibrate,
+    probabilities,
+    questions,
+    shown,
+)
 from milepost_train.ranking.cases import Case, Floats
 from milepost_train.ranking.scores import evidence, overlap
 
@@ -38,6 +46,7 @@ class Chosen:
     length_penalty: float
     growth_threshold: float
     calibration: tuple[float, ...]
+    answerable: tuple[float, ...]
     rerank: Reranking | None = None
 
     def fields(self) -> dict[str, Any]:
@@ -46,6 +55,7 @@ class Chosen:
             "length_penalty": self.length_penalty,
             "growth_threshold": self.growth_threshold,
             "calibration": list(self.calibration),
+            "answerable": list(self.answerable),
         }
         if self.rerank is None:
             return own
@@ -58,16 +68,16 @@ class Bench:
     Args:
         cases: at least one.
         before: scores of all sentences of each, before landmarks and reranking are added.
-        cosines: what the reranker found in each; None without one.
+        reread: what the reranker found in each; None without one.
     """
 
     def __init__(
         self,
         cases: Sequence[Case],
         before: Sequence[Floats],
-        cosines: Sequence[Floats] | None = None,
+        reread: Sequence[Reread] | None = None,
     ) -> None:
-        self.cases, self.before, self.cosines = cases, before, cosines
+        self.cases, self.before, self.reread = cases, before, reread
         self._known: dict[tuple[object, ...], Any] = {}
 
     def scores(self, rerank: Reranking | None) -> Sequence[Floats]:
@@ -78,11 +88,11 @@ class Bench:
 
     def _added(self, rerank: Reranking | None) -> Sequence[Floats] | None:
         """What reranking adds to the scores of each case."""
-        if rerank is None or self.cosines is None:
+        if rerank is None or self.reread is None:
             return None
         return [
-            reranked(found, case.document_offsets, rerank, case.vocab_coverage)
-            for case, found in zip(self.cases, self.cosines, strict=True)
+            reranked(found.cosines, case.document_offsets, rerank, case.vocab_coverage)
+            for case, found in zip(self.cases, self.reread, strict=True)
         ]
 
     def evidence(self, rerank: Reranking | None, penalties: Sequence[float]) -> Doubles:
@@ -108,7 +118,12 @@ class Bench:
         return self._once(
             ("shown", _key(rerank), growth_threshold),
             lambda: shown(
-                self.cases, self.scores(rerank), growth_threshold, self.before, self._added(rerank)
+                self.cases,
+                self.scores(rerank),
+                growth_threshold,
+                self.before,
+                self._added(rerank),
+                None if self.reread is None else [answered(each) for each in self.reread],
             ),
         )
 
@@ -149,7 +164,9 @@ def choose(bench: Bench, of: Mask, length_penalty: float | None = None) -> Chose
     growth = GROWTH_THRESHOLDS[int(np.argmax(by_growth))]
     passages = bench.shown(rerank, growth).of(of)
     calibration = tuple(calibrate(passages.inputs, passages.held, passages.weights))
-    return Chosen(LENGTH_PENALTIES[penalty], growth, calibration, rerank)
+    anything = questions(passages, probabilities(passages, calibration))
+    answerable = tuple(calibrate(anything.inputs, anything.held, anything.weights))
+    return Chosen(LENGTH_PENALTIES[penalty], growth, calibration, answerable, rerank)
 
 
 def _rerankings() -> Iterator[Reranking]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from milepost.search.fusion import Fusion, Reranking
 from milepost_eval.metrics import BUDGETS
-from milepost_train.ranking.calibration import Shown, figures, probabilities
+from milepost_train.ranking.calibration import Shown, figures, probabilities, questions
 from milepost_train.ranking.cases import Case
 from milepost_train.ranking.choosing import Bench, Chosen, choose
 
@@ -41,14 +41,14 @@ class Crossfit:
         found: ``(cases, budgets)`` float64, evidence found within each of ``BUDGETS``.
         probability: log loss and calibration error, with the default and with the fitted numbers.
         errors: task → calibration error of its passages, with the fitted numbers.
-        best: ``(cases,)`` float64, the highest probability of a passage, 0 where none is shown.
+        answerable: ``(cases,)`` float64, the probability that any passage answers.
         chosen: the numbers for each part.
     """
 
     found: NDArray[np.float64]
     probability: dict[str, dict[str, float]]
     errors: dict[str, float]
-    best: NDArray[np.float64]
+    answerable: NDArray[np.float64]
     chosen: tuple[Chosen, ...]
 
     @property
@@ -69,7 +69,7 @@ def crossfit(
     """
     of = np.array([parts[case.key] for case in bench.cases])
     found = np.zeros((len(bench.cases), len(BUDGETS)))
-    best = np.zeros(len(bench.cases))
+    answerable = np.zeros(len(bench.cases))
     passages: list[Shown] = []
     said: list[NDArray[np.float64]] = []
     chosen: list[Chosen] = []
@@ -80,7 +80,8 @@ def crossfit(
         shown = bench.shown(numbers.rerank, numbers.growth_threshold).of(mine)
         passages.append(shown)
         said.append(probabilities(shown, numbers.calibration))
-        np.maximum.at(best, shown.owner, said[-1])
+        anything = questions(shown, said[-1])
+        answerable[anything.owner] = probabilities(anything, numbers.answerable)
         chosen.append(numbers)
     every = _joined(passages)
     unfitted = Fusion().calibration if penalties is None else Reranking().calibration
@@ -90,7 +91,7 @@ def crossfit(
         "fitted": figures(every, fitted),
     }
     errors = errors_by_task(bench.cases, every, fitted)
-    return Crossfit(found, figures_of, errors, best, tuple(chosen))
+    return Crossfit(found, figures_of, errors, answerable, tuple(chosen))
 
 
 def errors_by_task(
@@ -119,20 +120,22 @@ def by_task(cases: Sequence[Case], found: NDArray[np.float64]) -> dict[str, dict
     return table
 
 
-def reached(cases: Sequence[Case], best: NDArray[np.float64]) -> dict[str, dict[str, list[float]]]:
-    """Setting → task → questions whose best passage has at least each of ``MIN_SCORES``, per cent.
+def reached(
+    cases: Sequence[Case], answerable: NDArray[np.float64]
+) -> dict[str, dict[str, list[float]]]:
+    """Setting → task → questions that are answerable by each of ``MIN_SCORES``, per cent.
 
     Of ``document`` many should, of ``elsewhere`` and ``absent`` few.
 
     Args:
         cases: the questions.
-        best: of each the highest probability of a passage, ``(cases,)``.
+        answerable: of each the probability that any passage answers, ``(cases,)``.
     """
     table: dict[str, dict[str, list[float]]] = {}
     least = np.array(MIN_SCORES)
     for setting in ("document", "elsewhere", "absent"):
         rows: dict[str, list[NDArray[np.bool_]]] = {}
-        for case, value in zip(cases, best, strict=True):
+        for case, value in zip(cases, answerable, strict=True):
             if case.setting == setting:
                 rows.setdefault(case.task, []).append(value >= least)
         if rows:

@@ -18,6 +18,7 @@ from milepost._optional import require
 from milepost.encoder import Encoder
 from milepost.reranker import LandmarkReranker
 from milepost.search.fusion import Fusion
+from milepost.search.ranking import Ranking
 from milepost.search.trees import Trees
 from milepost_eval.metrics import BUDGETS
 from milepost_eval.provenance import machine, today
@@ -84,6 +85,7 @@ def fit(
     *,
     seed: int = SEED,
     with_trees: bool = True,
+    keep: Ranking | None = None,
     sizes: Sizes = SIZES,
     progress: Progress = lambda doing, done, of: None,
     note: Callable[[str], object] = lambda text: None,
@@ -97,6 +99,7 @@ def fit(
         roles: the questions, see ``questions.roles``.
         seed: of the trees and of the parts of the cross-fit.
         with_trees: learn trees, where there are enough questions.
+        keep: weights and trees that stay, so that the others are chosen and calibrated alone.
         sizes: how many questions the reranker is asked.
         progress: called as the work goes on.
         note: called before the work begins with what is not going to be learned; the report has
@@ -108,7 +111,7 @@ def fit(
         MissingExtra: trees are to be learned and LightGBM is not installed.
     """
     notes: list[str] = []
-    if with_trees and not enough_for_trees.met(roles.learn):
+    if keep is None and with_trees and not enough_for_trees.met(roles.learn):
         with_trees = False
         have, least = count(roles.learn), (enough_for_trees.questions, enough_for_trees.documents)
         notes.append(
@@ -116,7 +119,7 @@ def fit(
             "and trees need {:,} about {}".format(*have, *least)
         )
         note(notes[-1])
-    if with_trees:
+    if with_trees and keep is None:
         require("lightgbm", extra="train")
     if roles.unused:
         notes.append(
@@ -125,14 +128,20 @@ def fit(
         )
         note(notes[-1])
     reranker = LandmarkReranker.of(encoder)
-    learn = _asks(roles.learn, encoder, sizes, progress)
-    choosing = learn if roles.shared else _asks(roles.choose, encoder, sizes, progress)
+    shared = roles.shared or keep is not None
+    choosing = _asks(roles.choose, encoder, sizes, progress)
+    learn = choosing if shared else _asks(roles.learn, encoder, sizes, progress)
     absent = list(asking.absent_asks(roles.absent, encoder, sizes.reranked, progress))
     asked = [*choosing, *absent]
     parts = folds((ask.key for ask in choosing), seed)
     parts |= folds((ask.key for ask in absent if ask.key not in parts), seed)
     learner = _Learner(encoder, seed, rounds if with_trees else 0, progress)
-    cases, learned = learner.shared(asked, parts) if roles.shared else learner.apart(learn, asked)
+    if keep is not None:
+        cases, learned = learner.kept(asked, keep)
+    elif shared:
+        cases, learned = learner.shared(asked, parts)
+    else:
+        cases, learned = learner.apart(learn, asked)
     progress("choosing", 0, 1)
     bench = Bench(cases, learned.before)
     crossed = crossfit(bench, parts)
@@ -145,7 +154,7 @@ def fit(
     }
     probability = {"learned ranking": crossed.probability}
     errors = {"learned ranking": crossed.errors}
-    best = {"learned ranking": reached(cases, crossed.best)}
+    answerable = {"learned ranking": reached(cases, crossed.answerable)}
     reranked: Chosen | None = None
     some = [number for number, ask in enumerate(asked) if ask.reranked]
     if reranker is not None:
@@ -158,7 +167,7 @@ def fit(
         }
         probability["with reranker"] = again.probability
         errors["with reranker"] = again.errors
-        best["with reranker"] = reached(small.cases, again.best)
+        answerable["with reranker"] = reached(small.cases, again.answerable)
     fusion = _fields(learned, chosen, reranked)
     report = {
         "model": encoder.manifest.name,
@@ -170,11 +179,11 @@ def fit(
         "folds": FOLDS,
         "questions": _counted(roles),
         "cases": {
-            "learned from": len(learn),
+            "learned from": 0 if keep is not None else len(learn),
             "chosen on": len(choosing),
             "reranked": len(some) if reranker is not None else 0,
         },
-        "cross-fitted trees": roles.shared and learned.trees is not None,
+        "cross-fitted trees": keep is None and shared and learned.trees is not None,
         "trees": 0 if learned.trees is None else len(learned.trees.roots),
         "notes": notes,
         "budgets": list(BUDGETS),
@@ -184,7 +193,11 @@ def fit(
         "learned": fusion,
     }
     if absent:  # what is not asked is not in the report
-        report["absent"] = {"questions": _absent(roles), "min scores": list(MIN_SCORES), **best}
+        report["absent"] = {
+            "questions": _absent(roles),
+            "min scores": list(MIN_SCORES),
+            **answerable,
+        }
     return Fitted(fusion, learned.trees, report)
 
 
@@ -204,6 +217,12 @@ class _Learner:
         fields = {name: encoder.manifest.fusion.get(name) for name in _BY_HAND}
         self._base = Fusion.from_fields({k: v for k, v in fields.items() if v is not None})
         self._seed, self._rounds, self._progress = seed, rounds, progress
+
+    def kept(self, asked: Sequence[Ask], keep: Ranking) -> tuple[list[Case], _Learned]:
+        """The cases of some questions, scored by what was learned before."""
+        cases = self._cases("features", asked, lambda key: keep.fusion)
+        before = [base_scores(case, keep.fusion, keep.trees) for case in cases]
+        return cases, _Learned(keep.fusion, keep.trees, before)
 
     def apart(self, learn: Sequence[Ask], choosing: Sequence[Ask]) -> tuple[list[Case], _Learned]:
         """Learn from some questions; the cases of others, scored by that."""
@@ -288,11 +307,11 @@ def reranked_bench(
     progress: Progress,
 ) -> Bench:
     """Some of the cases, with what the reranker finds in them."""
-    cosines = []
+    found = []
     for done, number in enumerate(some):
         progress("reranking", done, len(some))
-        cosines.append(asking.cosines(asked[number], bench.before[number], reranker))
-    return Bench([bench.cases[n] for n in some], [bench.before[n] for n in some], cosines)
+        found.append(asking.reread(asked[number], bench.before[number], reranker))
+    return Bench([bench.cases[n] for n in some], [bench.before[n] for n in some], found)
 
 
 def _fields(learned: _Learned, chosen: Chosen, reranked: Chosen | None) -> dict[str, Any]:

@@ -1,0 +1,86 @@
+"""What a window says of the text in front of it: log-odds from that text's landmark.
+
+The landmark of a claim or question that stands in front of sentences has read them. Four
+directions tell whether they support or contradict the claim or leave it open, and whether they
+answer the question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milepost.errors import ModelError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+VERDICTS = ("supported", "contradicted", "unknown", "answered")
+"""One of the first three of a claim, the last of a question."""
+
+ANSWERED = VERDICTS.index("answered")
+
+SCALE = 20.0
+"""One over the temperature of a direction's cosine."""
+
+FILE = "verdicts.npz"
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictHead:
+    """The directions of ``VERDICTS``.
+
+    Attributes:
+        weight: ``(4, d)`` float32.
+        bias: ``(4,)`` float32.
+    """
+
+    weight: NDArray[np.float32]
+    bias: NDArray[np.float32]
+
+    def __call__(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """``(n, d)`` unit vectors of landmarks → ``(n, 4)`` log-odds."""
+        found: NDArray[np.float32] = SCALE * (vectors @ self.weight.T + self.bias)
+        return found
+
+    def write(self, folder: Path) -> None:
+        """Write the file of a model folder."""
+        import numpy as np
+
+        np.savez(folder / FILE, weight=self.weight, bias=self.bias)
+
+    @staticmethod
+    def read(folder: Path) -> VerdictHead | None:
+        """Read the file of a model folder; None where there is none.
+
+        Raises:
+            ModelError: it is damaged.
+        """
+        import numpy as np
+
+        path = folder / FILE
+        if not path.is_file():
+            return None
+        try:
+            with np.load(path) as arrays:
+                weight, bias = arrays["weight"], arrays["bias"]
+        except (OSError, ValueError, KeyError) as error:
+            raise ModelError(f"{path} cannot be read: {error}", "export the model again") from error
+        if weight.ndim != 2 or len(weight) != len(VERDICTS) or bias.shape != (len(VERDICTS),):
+            raise ModelError(f"{path} has arrays of another shape", "export the model again")
+        return VerdictHead(weight.astype(np.float32), bias.astype(np.float32))
+
+
+def probabilities(verdicts: NDArray[np.float32]) -> tuple[float, float, float]:
+    """Probabilities that a claim is supported, contradicted and left open; they sum to 1.
+
+    Args:
+        verdicts: ``(4,)`` log-odds.
+    """
+    import numpy as np
+
+    weights = np.exp(verdicts[:3] - verdicts[:3].max())
+    supported, contradicted, unknown = (weights / weights.sum()).tolist()
+    return supported, contradicted, unknown

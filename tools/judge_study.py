@@ -1,0 +1,197 @@
+"""What a reranker's verdicts say of rows that it has not learned from.
+
+    python tools/judged_rows.py --out scratch/judged
+    python tools/judge_study.py my-model/reranker [--rows scratch/judged] [--limit 600]
+    python tools/judge_study.py my-model --search [--split dev]
+
+``--search`` asks SQuAD's answered questions and near misses of their whole document, and of a
+collection of all its documents.
+
+For each source of claims: the share of supported and contradicted claims that get each verdict, by
+the limits of ``milepost.claims``, and how well supported are told from contradicted ones (AUROC).
+The control reads each claim or question beside another row's sentences. For questions: AUROC of
+answered against unanswered, and the share of these that is refused where one answered question in
+ten is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import milepost
+from milepost.engine.verdict_head import ANSWERED, VERDICTS
+from milepost.reranker import LandmarkReranker
+from milepost_eval.tasks.reading import objects
+
+Row = dict[str, Any]
+
+
+def rows(path: Path, limit: int) -> dict[str, list[Row]]:
+    """Rows of the split "dev" by source, at most ``limit`` of each."""
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in objects(path):
+        if row["split"] == "dev":
+            found[row["source"].removesuffix("-swapped")].append(row)
+    return {name: Random(1).sample(each, min(limit, len(each))) for name, each in found.items()}
+
+
+def log_odds(reranker: LandmarkReranker, text: str, sentences: Sequence[str]) -> NDArray[Any]:
+    """The verdicts of one window that begins with a text, ``(4,)``."""
+    bound = reranker.for_query(text)
+    if bound is None:
+        return np.zeros(len(VERDICTS), np.float32)
+    room, window = bound.room, []
+    for ids in bound.tokens(sentences):
+        room -= len(ids) + 1
+        if room < 0 and window:
+            break
+        window.append(ids)
+    (reading,) = bound.read([window])
+    assert reading.verdicts is not None
+    return reading.verdicts
+
+
+def auroc(high: NDArray[Any], low: NDArray[Any]) -> float:
+    """The share of pairs in which the first is above the second."""
+    above = (high[:, None] > low[None]).mean() + 0.5 * (high[:, None] == low[None]).mean()
+    return float(100 * above)
+
+
+def shares(odds: NDArray[Any]) -> NDArray[Any]:
+    """Probabilities of the three verdicts on a claim, ``(n, 3)``."""
+    weights = np.exp(odds[:, :3] - odds[:, :3].max(axis=1, keepdims=True))
+    made: NDArray[Any] = weights / weights.sum(axis=1, keepdims=True)
+    return made
+
+
+def refusal(answered: NDArray[Any], unanswered: NDArray[Any]) -> dict[str, float]:
+    """How well questions are told apart, and the share refused at one false refusal in ten."""
+    least = np.quantile(answered, 0.1)
+    return {
+        "AUROC": round(auroc(answered, unanswered), 1),
+        "refused": round(100 * float((unanswered < least).mean()), 1),
+    }
+
+
+def search(model: Path, data: Path, split: str, limit: int) -> None:
+    """Print refusals of whole searches."""
+    encoder = milepost.load(model)
+    squad = data / "tasks" / "squad_articles"
+    asked: dict[str, list[tuple[str, bool]]] = defaultdict(list)
+    for path, label in (
+        (squad / "questions.jsonl.gz", True),
+        (data / "refusal" / "squad2.jsonl.gz", False),
+    ):
+        of_split = [row for row in objects(path) if row["split"] == split]
+        for row in Random(1).sample(of_split, min(limit, len(of_split))):
+            asked[row["document"]].append((row["question"], label))
+    texts = {row["id"]: row["text"] for row in objects(squad / "documents.jsonl.gz")}
+    alone: list[tuple[float, float, bool]] = []
+    together: list[tuple[float, float, bool]] = []
+    with milepost.open(model=encoder) as everything:
+        everything.add([milepost.Document(name, text) for name, text in texts.items()])
+        for name, questions in asked.items():
+            with milepost.open(model=encoder) as index:
+                index.add(milepost.Document(name, texts[name]))
+                for into, where in ((alone, index), (together, everything)):
+                    for question, label in questions:
+                        found = where.search_detailed(question)
+                        into.append((found.best, found.answerable or found.best, label))
+    for setting, rows_ in (("document", alone), ("collection", together)):
+        values = np.array(rows_)
+        held = values[:, 2] > 0
+        for column, name in ((0, "best passage"), (1, "answerable")):
+            said = values[:, column]
+            print(setting, name, len(said), refusal(said[held], said[~held]), flush=True)
+
+
+def main() -> None:
+    """Print the figures, and a line of JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("reranker", type=Path)
+    parser.add_argument("--rows", type=Path, default=Path("scratch/judged"))
+    parser.add_argument("--limit", type=int, default=600)
+    parser.add_argument("--least", type=float, nargs=2, default=(0.6, 0.6))
+    parser.add_argument("--save", type=Path, help="Write the log-odds here, for limits.")
+    parser.add_argument("--search", action="store_true", help="Ask whole documents.")
+    parser.add_argument("--split", default="dev")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    args = parser.parse_args()
+    if args.search:
+        search(args.reranker, args.data, args.split, args.limit)
+        return
+    reranker = LandmarkReranker(milepost.load(args.reranker))
+    figures: dict[str, Any] = {}
+    kept: list[Row] = []
+    for source, asked in sorted(rows(args.rows / "claims.jsonl.gz", args.limit).items()):
+        labels = np.array([row["label"] for row in asked])
+        odds = np.stack([log_odds(reranker, r["text"], r["sentences"]) for r in asked])
+        other = np.stack(
+            [
+                log_odds(reranker, row["text"], asked[n - 1]["sentences"])
+                for n, row in enumerate(asked)
+            ]
+        )
+        kept += [
+            {"source": source, "label": r["label"], "odds": o.tolist()}
+            for r, o in zip(asked, odds, strict=True)
+        ]
+        is_for, against = labels == "supported", labels == "contradicted"
+        said = shares(odds)
+        gap, alone = (each[:, 0] - each[:, 1] for each in (odds, other))
+        row: dict[str, Any] = {"claims": len(asked)}
+        for name, part in (("supported", is_for), ("contradicted", against)):
+            row[f"{name}, so"] = _percent(said[part], VERDICTS.index(name), args.least)
+            row[f"{name}, not"] = _percent(said[part], 1 - VERDICTS.index(name), args.least)
+        row["AUROC"] = round(auroc(gap[is_for], gap[against]), 1)
+        row["AUROC, claim alone"] = round(auroc(alone[is_for], alone[against]), 1)
+        row["right of three"] = round(
+            100 * float((said.argmax(axis=1) == [VERDICTS.index(each) for each in labels]).mean()),
+            1,
+        )
+        figures[source] = row
+        print(source, row, flush=True)
+    for source, asked in sorted(rows(args.rows / "answers.jsonl.gz", 2 * args.limit).items()):
+        odds, other = (
+            np.stack(
+                [
+                    log_odds(reranker, row["text"], asked[n - shift]["sentences"])
+                    for n, row in enumerate(asked)
+                ]
+            )[:, ANSWERED]
+            for shift in (0, 1)
+        )
+        labels = np.array([r["label"] == "answered" for r in asked])
+        swapped = np.array([r["source"].endswith("-swapped") for r in asked])
+        kept += [
+            {"source": r["source"], "label": r["label"], "odds": float(o)}
+            for r, o in zip(asked, odds, strict=True)
+        ]
+        for name, part in ((source, ~swapped), (f"{source}, swapped", swapped)):
+            low = odds[part & ~labels]
+            if len(low):
+                figures[name] = refusal(odds[labels], low)
+                alone = auroc(other[labels], other[part & ~labels])
+                figures[name]["AUROC, question alone"] = round(alone, 1)
+                print(name, len(low), figures[name], flush=True)
+    print(json.dumps(figures))
+    if args.save:
+        args.save.write_text("\n".join(map(json.dumps, kept)), encoding="utf-8")
+
+
+def _percent(said: NDArray[Any], verdict: int, least: Sequence[float]) -> float:
+    called = (said.argmax(axis=1) == verdict) & (said[:, verdict] >= least[verdict])
+    return round(100 * float(called.mean()), 1) if len(said) else float("nan")
+
+
+if __name__ == "__main__":
+    main()

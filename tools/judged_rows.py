@@ -1,0 +1,167 @@
+"""Rows that a judge learns from: texts put to sentences, with what these say of them.
+
+    python tools/judged_rows.py --out scratch/judged [--data ../shared/data]
+
+Writes ``claims.jsonl.gz`` (supported, contradicted, unknown) and ``answers.jsonl.gz`` (answered,
+unanswered), each row with a ``split``. Whole sources of claims (``LEFT_OUT``) are "dev": what a
+judge says of them shows what carries over. Of the others one row in ten is "dev", together with
+all rows of the same evidence.
+
+Unanswered are the near misses of SQuAD 2.0, and questions in which a rule replaced a name or number
+of the paragraph by another of the same document.
+
+``near-misses/`` is a task for ``milepost fit``: the near misses as questions that their document
+does not answer.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from milepost.text.sentences import split
+from milepost_eval.tasks.reading import objects
+
+ROOT = Path(__file__).resolve().parents[1]
+LEFT_OUT = ("conjnli", "fm2", "scifact", "vitaminc")
+LEARNED = (
+    *("checkcovid", "contractnli", "factcheckgpt", "fever", "feversymmetric"),
+    *("infotabs", "snli", "tabfact"),
+)
+DEV_SHARE = 0.1
+AROUND = 700
+"""Characters on each side of evidence in texts without paragraphs."""
+
+_NAME = re.compile(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)*\b|\b\d[\d,.]*\b")
+Row = dict[str, Any]
+
+
+def in_dev(key: str) -> bool:
+    """Whether rows with this key are for measuring."""
+    return int.from_bytes(hashlib.sha256(key.encode()).digest()[:4], "big") / 2**32 < DEV_SHARE
+
+
+def claims(data: Path) -> Iterator[Row]:
+    """Claims beside their evidence."""
+    for source in (*LEARNED, *LEFT_OUT):
+        for row in objects(data / "claims" / f"{source}.jsonl.gz"):
+            sentences = [each for each in row["evidence"] if each.strip()]
+            if not sentences:
+                continue
+            dev = source in LEFT_OUT or in_dev(sentences[0])
+            yield {
+                "text": row["claim"],
+                "sentences": sentences,
+                "label": row["label"],
+                "source": source,
+                "split": "dev" if dev else "train",
+            }
+
+
+def answers(data: Path, questions: Path) -> Iterator[Row]:
+    """Questions beside a paragraph that answers, or nearly answers, them."""
+    random = Random(1)
+    squad = data / "tasks" / "squad_articles"
+    texts = {row["id"]: row["text"] for row in objects(squad / "documents.jsonl.gz")}
+    for row in objects(data / "refusal" / "squad2.jsonl.gz"):
+        start, end = row["near"]
+        paragraph = texts[row["document"]][start:end]
+        yield _row(row["question"], paragraph, "unanswered", "squad", row["split"])
+    for folder, source in ((squad, "squad"), (questions, "questions")):
+        texts = {row["id"]: row["text"] for row in objects(folder / "documents.jsonl.gz")}
+        for row in objects(folder / "questions.jsonl.gz"):
+            if not row["spans"] or row["document"] not in texts:
+                continue
+            text = texts[row["document"]]
+            paragraph = around(text, row["spans"])
+            if paragraph is None:
+                continue
+            yield _row(row["question"], paragraph, "answered", source, row["split"])
+            other = swapped(row["question"], paragraph, text, random)
+            if other is not None:
+                yield _row(other, paragraph, "unanswered", f"{source}-swapped", row["split"])
+
+
+def near_misses(data: Path, out: Path) -> None:
+    """Write the near misses as a task."""
+    squad = data / "tasks" / "squad_articles"
+    out.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(squad / "documents.jsonl.gz", out / "documents.jsonl.gz")
+    with gzip.open(out / "questions.jsonl.gz", "wt", encoding="utf-8") as file:
+        for row in objects(data / "refusal" / "squad2.jsonl.gz"):
+            kept = {name: row[name] for name in ("id", "document", "question", "spans", "split")}
+            file.write(json.dumps(kept, ensure_ascii=False) + "\n")
+
+
+def _row(text: str, paragraph: str, label: str, source: str, part: str) -> Row:
+    sentences = [paragraph[start:end].strip() for start, end in split(paragraph)]
+    kept = [each for each in sentences if each]
+    return {"text": text, "sentences": kept, "label": label, "source": source, "split": part}
+
+
+def around(text: str, spans: Sequence[Sequence[int]]) -> str | None:
+    """The paragraph of all spans; None where they are in several, or it is very long."""
+    first, last = min(start for start, _ in spans), max(end for _, end in spans)
+    if last - first > AROUND:
+        return None
+    start, end = text.rfind("\n", 0, first) + 1, text.find("\n", last)
+    end = len(text) if end < 0 else end
+    if end - start > 2 * AROUND:
+        near = [
+            part for part in split(text) if part[1] > first - AROUND and part[0] < last + AROUND
+        ]
+        start, end = near[0][0], near[-1][1]
+    return text[start:end]
+
+
+def swapped(question: str, paragraph: str, text: str, random: Random) -> str | None:
+    """The question about another name or number of the document, which the paragraph lacks."""
+    own = [m for m in _NAME.finditer(question) if m.start() > 0 and m[0] in paragraph]
+    if not own:
+        return None
+    chosen = random.choice(own)
+    is_number = chosen[0][0].isdigit()
+    found = [each for each in _NAME.findall(text) if each[0].isdigit() == is_number]
+    if is_number:
+        found = [each for each in found if len(each) == len(chosen[0])]
+    others = sorted({each for each in found if each not in paragraph and each not in question})
+    if not others:
+        return None
+    return question[: chosen.start()] + random.choice(others) + question[chosen.end() :]
+
+
+def write(path: Path, rows: Iterable[Row]) -> None:
+    """Write rows, and print how many there are of each kind."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(path, "wt", encoding="utf-8") as out:
+        for row in rows:
+            counts[row["split"], row["source"], row["label"]] += 1
+            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+    for key, number in sorted(counts.items()):
+        print(path.name, *key, number)
+
+
+def main() -> None:
+    """Write both files."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--questions", type=Path, default=ROOT / "scratch" / "questions")
+    args = parser.parse_args()
+    write(args.out / "claims.jsonl.gz", claims(args.data))
+    write(args.out / "answers.jsonl.gz", answers(args.data, args.questions))
+    near_misses(args.data, args.out / "near-misses")
+
+
+if __name__ == "__main__":
+    main()
