@@ -1,7 +1,5 @@
 """Fixtures and markers that all tests share."""
 
-from __future__ import annotations
-
 import os
 import sys
 from importlib.util import find_spec

@@ -14,8 +14,6 @@ tasks. `--absent` asks questions of a document that is about them and does not a
 tuned here.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence

@@ -10,8 +10,6 @@ share of the ten nearest rows of an exact scan that is found. PostgreSQL is star
 ``--postgres`` names a server; clients are threads of one process.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The cache is pruned by age and size, beside other processes, and after one was killed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """Chunks tile the text, keep the size, hold whole sentences, and have the vectors of these."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Copies of indexes: equal answers, interruptions, what is passed over and what is refused."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The worked numbers in docstrings are true."""
 
-from __future__ import annotations
-
 import doctest
 import pkgutil
 from importlib import import_module

@@ -3,8 +3,6 @@
 The endpoint is a real server on this machine; its vectors are those of the light model.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

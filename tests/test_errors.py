@@ -1,7 +1,5 @@
 """Errors: one line, what is wrong and what to do."""
 
-from __future__ import annotations
-
 import inspect
 import pickle
 

@@ -1,7 +1,5 @@
 """Arguments of another type and closed indexes are refused in one line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How an index remembers the way in which its files were read."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How indexes, passages and encoders look in a prompt and in a notebook."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """Filters and properties through an index, in memory and in a folder."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

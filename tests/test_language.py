@@ -1,7 +1,5 @@
 """Whether a text is English: other languages are told apart, English texts of all kinds are not."""
 
-from __future__ import annotations
-
 import re
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Documents are found by name, by path and by the end of a path; what is ambiguous is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

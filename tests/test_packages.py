@@ -1,7 +1,5 @@
 """Milepost's other packages: what is said where one is missing or of another version."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Where paragraphs begin."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Properties are bounded and cannot be changed; files are forgiven, callers are not."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import pickle

@@ -1,7 +1,5 @@
 """The public surface is a list, and importing it costs nothing."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

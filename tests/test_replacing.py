@@ -1,7 +1,5 @@
 """A file is replaced by a whole one, or not at all."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Many questions at once find what one at a time finds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Nothing that Milepost imports calls home, and OpenVINO's converter waits until it is needed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

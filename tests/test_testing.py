@@ -1,7 +1,5 @@
 """The test doubles for users behave as the real things do."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from milepost.engine import Engine

@@ -11,8 +11,6 @@ distance, and ranks on questions in other words and of ``written``; with a conte
 each part of the vector tells apart.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections import defaultdict

@@ -6,8 +6,6 @@ Calibration: windows of ``../shared/data/corpus`` train split, texts without ``n
 corpus has none). ``--f32`` also writes the float32 graph (90 MB, never shipped).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -6,8 +6,6 @@ Serves the book in ``examples`` and two PDFs of the shared data (works of the US
 public domain), asks, and takes pictures in Debian's Chromium. Reading the files takes a minute.
 """
 
-from __future__ import annotations
-
 import io
 import shutil
 import sys

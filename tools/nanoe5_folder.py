@@ -10,8 +10,6 @@ train`` as ``init``.
 prints the folder.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 import tempfile

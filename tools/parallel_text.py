@@ -9,8 +9,6 @@ paragraph in one language, and its span in a document of another. The folder is 
 ``[data] tasks`` of ``milepost train``. Nothing of it is kept in the repository.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import json

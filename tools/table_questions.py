@@ -8,8 +8,6 @@ The tables are those of ``claims/tabfact.jsonl.gz``, from Wikipedia; only the qu
 ones, indexes all of them, and looks for the row of each question within 1,600 characters.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Files made to harm: bombs, endless nesting, loops, names that lead elsewhere."""
 
-from __future__ import annotations
-
 import io
 import json
 import random

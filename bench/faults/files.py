@@ -1,7 +1,5 @@
 """Read hostile files as the server reads them: in another process, with limits."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """Kill processes while they index, update, vacuum and serve, and look at what is left."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -3,8 +3,6 @@
 The same seed makes the same bytes. Files that no original becomes are in ``crafted.py``.
 """
 
-from __future__ import annotations
-
 import io
 import random
 import re

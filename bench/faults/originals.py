@@ -1,7 +1,5 @@
 """Good files of every format: those of the shared data, and small ones written here."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Small documents in two versions, and what an index of them must hold."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """Answers from passages: what is sent, the order of events, what breaks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import groupby

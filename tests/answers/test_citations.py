@@ -1,7 +1,5 @@
 """Citations of an answer: found where they are, and checked against the passage they name."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

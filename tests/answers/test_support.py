@@ -1,7 +1,5 @@
 """Citations that quote nothing: judged by a check of their sentence, and shown with the result."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any

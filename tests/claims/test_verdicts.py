@@ -1,7 +1,5 @@
 """Claims beside the sentence that decides them: each true one with a false one of the same kind."""
 
-from __future__ import annotations
-
 import pytest
 
 from milepost.claims import judge, why_not

@@ -1,7 +1,5 @@
 """``milepost ask``: answers, their citations, and endpoints that are down or talk nonsense."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

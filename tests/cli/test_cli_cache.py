@@ -1,7 +1,5 @@
 """``milepost cache``: listed, pruned, kept within its limit, and shared by files of one content."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

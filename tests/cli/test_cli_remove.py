@@ -1,7 +1,5 @@
 """``milepost remove``: what it takes out, what it says, and what is left on the disk."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from pathlib import Path

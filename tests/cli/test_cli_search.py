@@ -1,7 +1,5 @@
 """``milepost search``."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

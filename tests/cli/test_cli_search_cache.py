@@ -1,7 +1,5 @@
 """``milepost search PATH``: the index of the cache, used again, followed and made anew."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The scripts of ``examples/`` run as users have them, where what they need is installed."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import json

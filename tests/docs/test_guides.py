@@ -8,8 +8,6 @@ which readers of the site do not see::
     <!-- not run: a server goes on until it is stopped -->
 """
 
-from __future__ import annotations
-
 import importlib.util
 import inspect
 import io

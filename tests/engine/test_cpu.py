@@ -1,7 +1,5 @@
 """What is said of the CPU, on every system."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

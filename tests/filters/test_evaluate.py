@@ -1,7 +1,5 @@
 """What filters mean, by examples and beside a plain evaluator."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 

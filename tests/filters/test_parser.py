@@ -1,7 +1,5 @@
 """Filters are read once: what they ask, where they are wrong, and nothing but ``InputError``."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

@@ -1,7 +1,5 @@
 """The printed lines of PDFs are kept, so that a place is found without reading the file again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What ``Index.add`` would do, beside what it does."""
 
-from __future__ import annotations
-
 import os
 import random
 from pathlib import Path

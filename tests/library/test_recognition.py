@@ -1,7 +1,5 @@
 """A server's reader recognises text in its own process; boxes come from the index afterwards."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import milepost

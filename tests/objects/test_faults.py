@@ -1,7 +1,5 @@
 """What users are told when storage cannot be asked: by servers that answer so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

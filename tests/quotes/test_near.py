@@ -1,7 +1,5 @@
 """Places that nearly hold a quotation, with exactly the words that differ."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

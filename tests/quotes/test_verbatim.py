@@ -1,7 +1,5 @@
 """A quotation is found word for word whatever its typography, and no other words are."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

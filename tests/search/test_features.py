@@ -1,7 +1,5 @@
 """What is measured of a sentence: by hand, and whatever stands beside its document."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

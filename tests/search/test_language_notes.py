@@ -1,7 +1,5 @@
 """The note where the model does not read a language: when it is given, and what it says."""
 
-from __future__ import annotations
-
 import pytest
 
 from milepost.language import SupportedLanguages

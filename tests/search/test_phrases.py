@@ -1,7 +1,5 @@
 """Searches whose passages must hold phrases and must not hold words."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from functools import cache

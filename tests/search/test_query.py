@@ -1,7 +1,5 @@
 """A question is checked and encoded once: what is taken, and what is refused."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which sentences are scored, and that what is measured on them is right."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

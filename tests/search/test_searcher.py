@@ -1,7 +1,5 @@
 """The pipeline from a question to passages, on a store without a model."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from functools import cache

@@ -1,7 +1,5 @@
 """``/documents``: uploads survive, names are tamed, pages and boxes agree."""
 
-from __future__ import annotations
-
 import io
 import os
 import signal

@@ -1,7 +1,5 @@
 """``/v1`` as OpenAI's own client uses it."""
 
-from __future__ import annotations
-
 import base64
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the page needs to go to a place: sentences, sizes of pages, peaks of the heat."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

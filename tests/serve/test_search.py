@@ -1,7 +1,5 @@
 """``/search`` against a real process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A server that is still starting: the page at once, /ready when it is, errors in one line."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Fixtures of the store's tests: each kind of store, a second process, a small disk."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

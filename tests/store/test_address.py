@@ -1,7 +1,5 @@
 """A server's address is refused before a folder of that name is made."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What ``vacuum(now=True)`` leaves of a deleted document in the files of a store: no byte."""
 
-from __future__ import annotations
-
 import random
 import string
 from collections.abc import Callable, Iterator

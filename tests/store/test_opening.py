@@ -1,7 +1,5 @@
 """Doors: what opens, and what is refused and how."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

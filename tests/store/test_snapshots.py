@@ -1,7 +1,5 @@
 """A snapshot is one state: whatever is written beside it, and however much is asked at once."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small tensors and modules for equations that are worked out by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Fixtures of the tests of all commands: a runner, real files, the shipped model."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 from collections.abc import Callable

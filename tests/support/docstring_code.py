@@ -1,7 +1,5 @@
 """The lines of use at the top of a module's docstring, to be run as they stand."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from types import ModuleType

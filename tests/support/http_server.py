@@ -1,7 +1,5 @@
 """A real HTTP server on this machine, for tests that give it its answers."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

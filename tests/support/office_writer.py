@@ -1,7 +1,5 @@
 """Writes small Office files for the tests: the parts that a reader needs, and no more."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Writes small PDFs for the tests (one standard font, no compression), and checks documents."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

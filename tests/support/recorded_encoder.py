@@ -1,7 +1,5 @@
 """An encoder of the fake engine that remembers every batch its network was given."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

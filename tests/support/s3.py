@@ -1,7 +1,5 @@
 """A real server of the S3 protocol for tests: moto's, in a process of its own."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Stores with hand-made vectors and words, so that search is tested without a model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from zlib import crc32

@@ -1,7 +1,5 @@
 """A real ``milepost serve`` on a free port, in a thread of this process or in one of its own."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

@@ -1,7 +1,5 @@
 """Three small texts, a model that needs no weights, and all that an index holds."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

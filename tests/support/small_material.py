@@ -1,7 +1,5 @@
 """A small training material: made up texts of a tiny vocabulary, and a tiny teacher."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 from typing import Any

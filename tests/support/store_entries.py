@@ -1,7 +1,5 @@
 """Entries for the store's tests, made from a few numbers: any process can make them again."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path

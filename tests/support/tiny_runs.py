@@ -1,7 +1,5 @@
 """Small training runs: a few documents, questions and pairs, a tiny BERT, a configuration."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How a table is written: nothing is lost, and no cell runs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

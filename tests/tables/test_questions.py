@@ -1,7 +1,5 @@
 """Files of questions."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """What spares a text the search for marks of other scripts spares no text that has them."""
 
-from __future__ import annotations
-
 import sys
 
 from hypothesis import given, settings

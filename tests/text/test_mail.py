@@ -1,7 +1,5 @@
 """Mail: eml, mbox and msg."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.message import EmailMessage

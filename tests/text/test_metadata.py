@@ -1,7 +1,5 @@
 """What each format says of itself becomes the properties of its document."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """Jupyter notebooks and rich text."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 

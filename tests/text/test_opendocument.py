@@ -1,7 +1,5 @@
 """OpenDocument texts and presentations."""
 
-from __future__ import annotations
-
 import pytest
 
 from milepost.errors import UnreadableFile

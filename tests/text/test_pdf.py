@@ -1,7 +1,5 @@
 """The PDF reader on small files made on the fly."""
 
-from __future__ import annotations
-
 import re
 import threading
 from pathlib import Path

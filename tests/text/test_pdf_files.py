@@ -1,7 +1,5 @@
 """The PDF reader on the real files of the shared data, with the questions of their README."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Text in PDFs that a reader of the page cannot see, on small hostile files made here."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Boxes of a stored document, from its pages alone: those that reading the whole file gives."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

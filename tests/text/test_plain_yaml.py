@@ -1,7 +1,5 @@
 """YAML without its surprises, and without its bombs."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The readers of formats, on small files made here; test_real_files.py has the real ones."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Real files as people have them: each is read, and its question's sentence is in its place."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from pathlib import Path

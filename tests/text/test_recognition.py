@@ -1,7 +1,5 @@
 """Text recognition: scanned pages among others, pictures, boxes, and what is said without it."""
 
-from __future__ import annotations
-
 import re
 from difflib import SequenceMatcher
 from io import BytesIO

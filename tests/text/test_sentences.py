@@ -1,7 +1,5 @@
 """The sentence splitter: it tiles any text, and its borders are where a reader sees them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

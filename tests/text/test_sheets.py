@@ -1,7 +1,5 @@
 """Spreadsheets of all kinds, and those that would end the process."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

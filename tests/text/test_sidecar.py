@@ -1,7 +1,5 @@
 """Files of properties beside files: read, merged, refused with a reason, and never indexed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

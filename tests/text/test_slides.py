@@ -1,7 +1,5 @@
 """PowerPoint files: order, titles, notes, tables, charts, damage."""
 
-from __future__ import annotations
-
 import pytest
 
 from milepost.errors import UnreadableFile

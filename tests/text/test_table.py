@@ -1,7 +1,5 @@
 """Rows of tables as text: names of columns, long rows, places."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

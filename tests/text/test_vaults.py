@@ -1,7 +1,5 @@
 """Vaults of Obsidian: their notes as they read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Zotero's data folder: which files are read, and what is known of them."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

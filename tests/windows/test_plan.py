@@ -1,7 +1,5 @@
 """Sentences to windows: one owner each, no window over its size, context on both sides."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

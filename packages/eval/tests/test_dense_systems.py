@@ -1,7 +1,5 @@
 """Units encoded alone: the nearest first, with neighbours where asked, kept on disk."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

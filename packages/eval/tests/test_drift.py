@@ -1,7 +1,5 @@
 """What another model would change in an index."""
 
-from __future__ import annotations
-
 from contextlib import closing
 
 import numpy as np

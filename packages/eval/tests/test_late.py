@@ -1,7 +1,5 @@
 """Late chunking over units of any size from one reading of the text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """BM25 as a system: by hand, beside the library bm25s, and over one document or many."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Every metric by hand, against single characters, and against libraries of other people."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

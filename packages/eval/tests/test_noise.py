@@ -1,7 +1,5 @@
 """Questions with typing errors, as keywords, in capitals, without accents."""
 
-from __future__ import annotations
-
 from random import Random
 from unicodedata import normalize
 

@@ -1,7 +1,5 @@
 """The questions that ship as training data: what their page says of them holds."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter

@@ -1,7 +1,5 @@
 """Records come back as they were written, and a bad line is named by file and line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma

@@ -1,7 +1,5 @@
 """Sentences scored with their neighbours."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """A learned sparse model as a rival: what it weighs, and that it ranks by it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

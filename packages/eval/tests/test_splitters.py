@@ -1,7 +1,5 @@
 """Splitters: what a spec means, and offsets that are exact however often a text repeats itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 

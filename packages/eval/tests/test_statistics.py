@@ -1,7 +1,5 @@
 """Intervals hold what they should hold, tests are wrong as often as they may be."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

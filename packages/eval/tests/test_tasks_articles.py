@@ -1,7 +1,5 @@
 """Articles to be found by title and heading, with both taken out of the text."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

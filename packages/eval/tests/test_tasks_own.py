@@ -1,7 +1,5 @@
 """A task file of one's own: what it may hold, and what each wrong line is told."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

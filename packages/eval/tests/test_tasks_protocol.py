@@ -1,7 +1,5 @@
 """What may be tuned on, and smaller tasks."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

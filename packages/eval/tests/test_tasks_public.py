@@ -1,7 +1,5 @@
 """Small folders in the layout of each public format, written here and read back."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

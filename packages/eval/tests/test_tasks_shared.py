@@ -1,7 +1,5 @@
 """The tasks beside the checkout, and tasks by name."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

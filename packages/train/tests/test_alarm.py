@@ -1,7 +1,5 @@
 """The collapse alarm: silent over a healthy run, loud over one that really collapses."""
 
-from __future__ import annotations
-
 import math
 import re
 from random import Random

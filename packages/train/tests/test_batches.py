@@ -1,7 +1,5 @@
 """Windows of training text as tensors: the same layout as the encoder's."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

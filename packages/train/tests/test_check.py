@@ -1,7 +1,5 @@
 """Evidence found by landmarks: windows, ranking, and which questions are asked."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The file of ``milepost train``: what it may hold, and how mistakes are named."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os

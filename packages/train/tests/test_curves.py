@@ -1,7 +1,5 @@
 """The picture of a run: it is drawn whatever the log lacks."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

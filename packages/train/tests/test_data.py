@@ -1,7 +1,5 @@
 """Training text: sentences as ids, and the files it is read from."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

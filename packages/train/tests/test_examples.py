@@ -1,7 +1,5 @@
 """The example that a newcomer trains first runs in a fresh clone."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A file of rows that a killed run leaves whole."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

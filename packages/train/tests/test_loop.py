@@ -1,7 +1,5 @@
 """Rates, averages, the log, the alarm: what the loop does between its steps."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from pathlib import Path

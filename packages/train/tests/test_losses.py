@@ -1,7 +1,5 @@
 """Each loss against its formula written out, and its gradient against small differences."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

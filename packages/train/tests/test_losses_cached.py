@@ -1,7 +1,5 @@
 """Gradient cache: the gradients of one big batch, in the memory of one chunk."""
 
-from __future__ import annotations
-
 import weakref
 from contextlib import nullcontext
 

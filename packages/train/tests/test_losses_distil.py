@@ -1,7 +1,5 @@
 """Distillation of scores: each loss against its formula, and where it is zero."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Matryoshka: a loss over prefixes is the weighted mean of the loss of each, renormalised."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

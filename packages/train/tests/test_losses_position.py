@@ -1,7 +1,5 @@
 """The position-aware contrast: its worked numbers, and why the printed one is none."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """What a run draws from, from its files."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

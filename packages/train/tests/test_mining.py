@@ -1,7 +1,5 @@
 """Hard negatives: which sentences are kept, which are dropped and why, and going on."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter

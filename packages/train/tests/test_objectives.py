@@ -1,7 +1,5 @@
 """What holds for every objective."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 

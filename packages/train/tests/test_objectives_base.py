@@ -1,7 +1,5 @@
 """What the objectives share."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Stage III: marked evidence in long documents."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from random import Random

@@ -1,7 +1,5 @@
 """A run whose questions have a prefix in front."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Several processes train as one does: torchrun starts them, on the CPU."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Questions and documents in Parquet and in saved data sets, written by Hugging Face datasets."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from pathlib import Path

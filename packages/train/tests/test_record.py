@@ -1,7 +1,5 @@
 """A run's record: what it holds, that it survives JSON, and differences in words."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """A run that is stopped anywhere goes on to the checkpoint and the log of a run in one go."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

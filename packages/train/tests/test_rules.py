@@ -1,7 +1,5 @@
 """Questions made by rule: what they ask, which characters answer, what is passed over."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

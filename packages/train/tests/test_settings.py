@@ -1,7 +1,5 @@
 """TOML tables into dataclasses: what fits, and how each mistake is named."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Settings of the data and of every kind of stage: what they refuse, in which words."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

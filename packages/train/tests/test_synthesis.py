@@ -3,8 +3,6 @@
 Every answer comes over HTTP from a real server on this machine.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The teacher: means of a sentence encoder, alone or with what stands in front."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lines of the log in an experiment tracker: TensorBoard's own reader reads them back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

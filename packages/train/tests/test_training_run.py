@@ -1,7 +1,5 @@
 """What a run begins from: networks of every kind, LoRA, landmarks of their own, frozen weights."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The list of documents: adding, watching, filtering, removing; keys; a server that fails."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

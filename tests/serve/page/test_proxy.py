@@ -1,7 +1,5 @@
 """The page in Chromium behind a real nginx with TLS and a prefix."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

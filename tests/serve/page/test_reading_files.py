@@ -1,7 +1,5 @@
 """What the page shows of files that are read: those that are missing yet, locked ones, tables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from support.browser_page import Tabs, ask, ready

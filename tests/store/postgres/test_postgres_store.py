@@ -1,7 +1,5 @@
 """What a server adds to the contract: equal answers, lost connections, two writers, bad servers."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Totals, statistics and the index of vectors: kept small and fast while others work."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from typing import Any

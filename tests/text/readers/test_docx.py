@@ -1,7 +1,5 @@
 """Word files: packages of other programs, numbers of lists, what is not shown."""
 
-from __future__ import annotations
-
 import pytest
 
 from milepost.text import read_bytes

@@ -1,7 +1,5 @@
 """Web pages: notes, numbers of lists, what a browser sets apart or strikes out."""
 
-from __future__ import annotations
-
 import pytest
 
 from milepost.text import read_bytes

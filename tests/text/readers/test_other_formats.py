@@ -1,7 +1,5 @@
 """Books, mails and saved pages of programs that do not keep to the standards; RTF; slides."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """PDF pages: running heads, numbers of lines, form fields, fills, letters set wide."""
 
-from __future__ import annotations
-
 from milepost.text.readers.pdf.read import read_pdf
 from support.pdf_writer import PdfPage, write_pdf
 

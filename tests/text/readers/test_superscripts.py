@@ -1,7 +1,5 @@
 """Superscripts and subscripts in every format: no number becomes another one."""
 
-from __future__ import annotations
-
 import pytest
 
 from milepost.text import read_bytes

@@ -1,7 +1,5 @@
 """Tables whose cells are empty or merged: each value stands under its own heading."""
 
-from __future__ import annotations
-
 import pytest
 
 from milepost.text import read_bytes

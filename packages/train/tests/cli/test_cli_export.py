@@ -1,7 +1,5 @@
 """``milepost export`` on tiny models: what it writes, prints and refuses."""
 
-from __future__ import annotations
-
 import json
 import threading
 from base64 import b64decode

@@ -1,7 +1,5 @@
 """``milepost fit``: a report, a folder that searches, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

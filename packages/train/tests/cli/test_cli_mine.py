@@ -1,7 +1,5 @@
 """``milepost mine``: hard negatives from the command line."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

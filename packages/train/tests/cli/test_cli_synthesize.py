@@ -1,7 +1,5 @@
 """``milepost synthesize``: questions from the command line, over HTTP and by rule."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """``milepost train``: from a configuration to a checkpoint, and everything that stops it."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

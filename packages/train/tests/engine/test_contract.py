@@ -1,7 +1,5 @@
 """One contract over the ways to run a landmark model: torch, OpenVINO f32, int8, int8 in float."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """The light model from data to folder, with a small network and three steps."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the light model learns from: training documents alone, none ``nc``, none held out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

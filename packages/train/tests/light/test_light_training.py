@@ -1,7 +1,5 @@
 """Distillation of the light model, on a teacher whose vectors can be counted by hand."""
 
-from __future__ import annotations
-
 from random import Random
 from typing import Any
 

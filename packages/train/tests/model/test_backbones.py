@@ -1,7 +1,5 @@
 """The backbones against Hugging Face's own, and the landmark rule written out longhand."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from copy import deepcopy

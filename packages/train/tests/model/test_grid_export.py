@@ -1,7 +1,5 @@
 """Model folders with a landmark every N tokens: vectors, fingerprints, what is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Encoders and decoders of transformers as landmark encoders, on tiny random weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Folders of other programs: what is read, what is written, and vectors against the rule."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """LMK pooling: where landmarks stand and what their mean is, by numbers worked out by hand."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

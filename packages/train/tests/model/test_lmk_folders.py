@@ -1,7 +1,5 @@
 """Folders trained with LMK pooling as checkpoints: what training takes, what export refuses."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

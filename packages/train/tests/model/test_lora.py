@@ -1,7 +1,5 @@
 """LoRA: an adapter trains, is saved alone, and merges to the same vectors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

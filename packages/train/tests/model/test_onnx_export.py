@@ -1,7 +1,5 @@
 """ONNX: the vectors of torch in OpenVINO and in onnxruntime, and what is refused."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path

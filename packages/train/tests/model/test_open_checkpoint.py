@@ -1,7 +1,5 @@
 """Opening folders: which tokens and which network, and what is wrong with a folder."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

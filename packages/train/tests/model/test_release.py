@@ -1,7 +1,5 @@
 """From a folder of transformers to a model folder whose vectors are torch's."""
 
-from __future__ import annotations
-
 import json
 from importlib import import_module
 from pathlib import Path

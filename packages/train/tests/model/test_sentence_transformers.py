@@ -1,7 +1,5 @@
 """The real sentence-transformers library on folders of ours."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Model folders whose vectors are the first numbers of the network's."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

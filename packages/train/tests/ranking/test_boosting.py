@@ -1,7 +1,5 @@
 """LightGBM's trees as plain arrays give what LightGBM gives, and its leaves' means inside."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

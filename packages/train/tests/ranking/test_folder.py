@@ -1,7 +1,5 @@
 """A model folder is written whole or not at all."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

@@ -1,7 +1,5 @@
 """The fusion's weights: the interpolated metric, its slope, and which signal it learns."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
