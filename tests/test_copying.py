@@ -28,7 +28,6 @@ def source(tmp_path: Path) -> Path:
 
 
 def same(one: object, other: object) -> None:
-    """Documents, vectors and answers of two indexes are equal."""
     with milepost.open(one, model=LIGHT) as ours, milepost.open(other, model=LIGHT) as theirs:
         assert [info.name for info in ours.documents()] == [
             info.name for info in theirs.documents()

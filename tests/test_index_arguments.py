@@ -17,7 +17,6 @@ Index = milepost.Index
 
 
 def one() -> Index:
-    """An index with a document."""
     return fake_index({"bees": "Bees build cells of wax."})
 
 

@@ -14,7 +14,6 @@ NASTY = 'The <script>alert("x")</script> & co. build cells.\nThe queen lays the 
 
 
 def tags(html: str) -> set[str]:
-    """Names of the tags, all of which are closed."""
     open_tags: list[str] = []
     seen: set[str] = set()
 
@@ -33,7 +32,6 @@ def tags(html: str) -> set[str]:
 
 
 def test_a_passage_shows_its_answer() -> None:
-    """Probability, document, place, offsets and the sentence; the text is escaped."""
     passage = fake_index({"<b>notes</b>": NASTY}).search("the queen lays", k=1, budget=200)[0]
     line = repr(passage)
     assert "The queen lays the eggs." in line
@@ -91,7 +89,6 @@ def test_the_line_of_an_address_keeps_its_password(monkeypatch: pytest.MonkeyPat
 
 
 def test_an_encoder_says_which_model_it_is() -> None:
-    """Name, width and fingerprint."""
     encoder = fake_encoder()
     line = repr(encoder)
     for part in (encoder.manifest.name, "32 dimensions", encoder.fingerprint):

@@ -40,7 +40,6 @@ def test_few_words_of_another_language_leave_a_text_english() -> None:
 
 
 def pieces(size: int) -> list[tuple[str, str]]:
-    """English texts of the repository, in pieces of so many characters: prose, code, tables."""
     files = [
         ROOT / "examples" / "origin-of-species.txt",
         ROOT / "README.md",

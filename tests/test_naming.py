@@ -13,7 +13,6 @@ from milepost.types import Document
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[milepost.Index]:
-    """Files in folders, two of one name, and a document without a file."""
     for name in ("reports/2024/costs.txt", "reports/2025/costs.txt", "reports/plan.txt"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -39,7 +38,6 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[milepost.
 def test_a_document_is_found(
     index: milepost.Index, tmp_path: Path, written: str | Path, found: str
 ) -> None:
-    """In a search, alone or in a list, in a check, and by itself."""
     name = found if found == "plan" else str(tmp_path / found)
     for given in (written, [written]):
         assert {p.document for p in index.search("fee", documents=given)} == {name}

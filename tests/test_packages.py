@@ -41,8 +41,6 @@ class Installed:
 
 @pytest.fixture
 def install(monkeypatch):
-    """Pretend that some packages are installed, and no others."""
-
     def pretend(**versions: str) -> None:
         installed = Installed(**versions)
         monkeypatch.setattr(metadata, "version", installed.version)

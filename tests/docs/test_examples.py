@@ -43,7 +43,6 @@ STORES = {
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with a folder of one text in it."""
     if not shipped_models():
         pytest.skip("no model is shipped here")
     (tmp_path / "notes").mkdir()
@@ -53,7 +52,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(name: str, *arguments: str) -> None:
-    """Run an example in this process."""
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("default")  # as the interpreter has it
         patch.setattr(sys, "argv", [f"{name}.py", *arguments])
@@ -98,7 +96,6 @@ def test_a_folder_is_searched(here: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_a_language_model_answers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is shown the passages; each answer is followed by the places of what it cites."""
     need("openai", "uvicorn")
     from support.openai_server import serving
 
@@ -122,7 +119,6 @@ def test_a_language_model_answers(
 def test_own_questions_are_measured(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An answer in words is enough; both systems are named."""
     need("milepost_eval")
     monkeypatch.setenv("MILEPOST_CACHE", str(here / "cache"))
     line = {"document": "notes/notes.md", "question": QUESTION, "answer": "melts at 1064 degrees"}

@@ -106,7 +106,6 @@ def commands(code: str) -> Iterator[list[str]]:
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for all pages, so that graphs are compiled once."""
     return tmp_path_factory.mktemp("cache")
 
 
@@ -129,7 +128,6 @@ def compiled_once() -> Iterator[None]:
 
 @pytest.fixture
 def place(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which a guide is followed; the user's own folder is beside it."""
     here, home = tmp_path / "here", tmp_path / "home"
     write_guide_files(here, home)
     for name in ("MILEPOST_DB", "NO_COLOR", "FORCE_COLOR", "XDG_CONFIG_HOME"):
@@ -147,7 +145,6 @@ def place(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    """A double of a language model."""
     if importlib.util.find_spec("uvicorn") is None:  # pages that need it are skipped
         yield ENDPOINT
         return

@@ -313,7 +313,6 @@ def test_any_text_is_read(text: str) -> None:
 
 
 def test_a_query_is_encoded_without_operators() -> None:
-    """Vector, terms and coverage are those of the plain question; the text stays as asked."""
     text = 'Which "cells of wax" do bees build -queen'
     query, plain = Query.parse(text, MODEL), Query.parse("Which cells of wax do bees build", MODEL)
     assert query.text == text

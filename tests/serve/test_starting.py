@@ -26,8 +26,6 @@ SETTINGS = ServeSettings(port=0, api_key="a-key-of-nine")
 
 
 def application(lived: list[str]) -> FastAPI:
-    """What is being made: it notes when it begins and ends."""
-
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         lived.append("begun")

@@ -81,7 +81,6 @@ def process() -> Process:
 
 
 def write_notes(folder: Path) -> Path:
-    """Make a folder with three small texts."""
     folder.mkdir()
     (folder / "bees.txt").write_text(BEES, encoding="utf-8")
     (folder / "ships.md").write_text(SHIPS, encoding="utf-8")

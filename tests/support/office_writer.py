@@ -13,7 +13,6 @@ ODF = "urn:oasis:names:tc:opendocument:xmlns"
 
 
 def zipped(parts: Mapping[str, str | bytes]) -> bytes:
-    """Zip the parts."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
@@ -22,7 +21,6 @@ def zipped(parts: Mapping[str, str | bytes]) -> bytes:
 
 
 def relations(targets: Mapping[str, tuple[str, str]]) -> str:
-    """Write a part of relations: id → kind and target."""
     links = "".join(
         f'<Relationship Id="{key}" Type="{OFFICE}/{kind}" Target="{target}"/>'
         for key, (kind, target) in targets.items()
@@ -31,14 +29,12 @@ def relations(targets: Mapping[str, tuple[str, str]]) -> str:
 
 
 def shape(*paragraphs: str, kind: str | None = None) -> str:
-    """A text shape of a slide; ``kind`` makes it a placeholder."""
     place = f'<p:nvSpPr><p:nvPr><p:ph type="{kind}"/></p:nvPr></p:nvSpPr>' if kind else ""
     lines = "".join(f"<a:p><a:r><a:t>{escape(words)}</a:t></a:r></a:p>" for words in paragraphs)
     return f"<p:sp>{place}<p:txBody>{lines}</p:txBody></p:sp>"
 
 
 def slide_table(rows: Sequence[Sequence[str]]) -> str:
-    """A table of a slide."""
     written = "".join(
         "<a:tr>"
         + "".join(
@@ -95,7 +91,6 @@ def pptx(
 
 
 def column(number: int) -> str:
-    """Name of a column, from 0: A, B … AA."""
     name = ""
     while number >= 0:
         name = chr(65 + number % 26) + name

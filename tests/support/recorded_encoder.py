@@ -12,8 +12,6 @@ from milepost.testing import fake_encoder
 
 
 class Recorder:
-    """An engine that remembers what it was given."""
-
     description = "recorder"
     dimensions = 32
 

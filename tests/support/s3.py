@@ -75,7 +75,6 @@ class S3:
 
 
 def start(folder: Path) -> tuple[S3, subprocess.Popen[bytes]]:
-    """Start a server that writes its log into a folder."""
     command = moto_command()
     with create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

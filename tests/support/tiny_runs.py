@@ -89,7 +89,6 @@ def write_task(folder: Path, sentences: int = 8) -> Path:
 
 
 def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
-    """JSON lines."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 

@@ -23,12 +23,10 @@ JAPANESE = "日本語の文章です。これは漢字とひらがなとカタ�
     ],
 )
 def test_encodings_are_found(text: str, encoding: str) -> None:
-    """Text comes out as it went in, whatever its encoding, with or without a mark."""
     assert decode(text.encode(encoding), "a.txt")[0] == text
 
 
 def test_a_guess_is_told() -> None:
-    """Only what was guessed is noted."""
     assert decode(RUSSIAN.encode("koi8-r"), "a.txt")[1] == ("read as koi8-r, a guess",)
     assert decode(RUSSIAN.encode("utf-8"), "a.txt")[1] == ()
 
@@ -42,14 +40,12 @@ def test_what_the_file_says_is_believed() -> None:
 
 
 def test_a_few_broken_bytes_are_told_not_fatal() -> None:
-    """UTF-8 with a broken byte stays UTF-8, and the note counts the loss."""
     text, notes = decode((GERMAN * 3).encode() + b"\xff end", "a.txt")
     assert text.startswith(GERMAN)
     assert notes == ("1 places could not be decoded as utf-8",)
 
 
 def test_newlines_and_marks_are_made_plain() -> None:
-    """CRLF and CR become LF; NULs, marks and lone surrogates go."""
     assert decode(b"a\r\nb\rc\nd", "a.txt")[0] == "a\nb\nc\nd"
     assert decode("\ufeffa\ufeffb".encode(), "a.txt")[0] == "ab"
     assert decode(b"\xff\xfea\0\0\xd8b\0", "a.txt")[0] == "a\ufffdb"
@@ -59,7 +55,6 @@ def test_newlines_and_marks_are_made_plain() -> None:
     "data", [bytes(range(256)) * 40, b"\0" * 100, b"\x7fELF\x02\x01\x01" + b"\0\x01\x02\x03" * 99]
 )
 def test_binary_is_refused(data: bytes) -> None:
-    """Bytes that are no text are refused by name."""
     with pytest.raises(UnreadableFile, match=r"thing\.bin"):
         decode(data, "thing.bin")
 
@@ -67,7 +62,6 @@ def test_binary_is_refused(data: bytes) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_give_clean_text_or_one_error(data: bytes) -> None:
-    """Whatever the bytes: text in clean form, or the one error callers expect."""
     try:
         text, _ = decode(data, "x")
     except UnreadableFile:
@@ -94,7 +88,6 @@ def test_any_bytes_give_clean_text_or_one_error(data: bytes) -> None:
     ],
 )
 def test_short_texts_in_old_encodings(text: str, encoding: str) -> None:
-    """A few words are enough to tell the script and the encoding."""
     assert decode(text.encode(encoding), "a.txt")[0] == text
 
 

@@ -9,7 +9,6 @@ from milepost.text.folders import files
 
 
 def make(root: Path, *names: str) -> None:
-    """Make text files."""
     for name in names:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -17,19 +16,16 @@ def make(root: Path, *names: str) -> None:
 
 
 def names(root: Path) -> list[str]:
-    """List what is found under ``root``."""
     return [path.relative_to(root).as_posix() for path in files([root])]
 
 
 def test_sorted_without_junk(tmp_path: Path) -> None:
-    """Files come in sorted order; hidden names, junk and binary suffixes are left out."""
     make(tmp_path, "b.txt", "a/z.md", "a/y.pdf", ".hidden", ".git/config", "node_modules/x.md")
     make(tmp_path, "pic.png", "c/__pycache__/m.txt", "my-env/pyvenv.cfg", "my-env/lib/t.txt")
     assert names(tmp_path) == ["a/y.pdf", "a/z.md", "b.txt"]
 
 
 def test_ignore_files_hold_below_them(tmp_path: Path) -> None:
-    """Both ignore files are honoured, nested ones too, and the inner one has the last word."""
     make(tmp_path, "keep.txt", "drop.log", "build/x.txt", "sub/a.log", "sub/b.txt", "other/b.txt")
     (tmp_path / ".gitignore").write_text("*.log\n/build/\n", encoding="utf-8")
     (tmp_path / "sub" / ".milepostignore").write_text("!a.log\nb.txt\n", encoding="utf-8")
@@ -37,20 +33,17 @@ def test_ignore_files_hold_below_them(tmp_path: Path) -> None:
 
 
 def test_an_index_is_not_indexed(tmp_path: Path) -> None:
-    """A folder that holds an index of Milepost is passed over."""
     make(tmp_path, "a.txt", "idx/milepost.sqlite", "idx/notes.txt")
     assert names(tmp_path) == ["a.txt"]
 
 
 def test_a_named_file_is_always_taken_once(tmp_path: Path) -> None:
-    """What a person names is yielded whatever it is, and nothing twice."""
     make(tmp_path, ".hidden", "pic.png", "a.txt")
     given = [tmp_path / ".hidden", tmp_path / "pic.png", tmp_path / "a.txt", tmp_path]
     assert [path.name for path in files(given)] == [".hidden", "pic.png", "a.txt"]
 
 
 def test_link_loops_end(tmp_path: Path) -> None:
-    """A link to a folder above is followed no second time."""
     make(tmp_path, "a/x.txt")
     (tmp_path / "a" / "loop").symlink_to(tmp_path, target_is_directory=True)
     (tmp_path / "broken").symlink_to(tmp_path / "nowhere")
@@ -58,7 +51,6 @@ def test_link_loops_end(tmp_path: Path) -> None:
 
 
 def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
-    """A path that does not exist is named."""
     with pytest.raises(UnreadableFile, match="nowhere"):
         list(files([tmp_path / "nowhere"]))
 

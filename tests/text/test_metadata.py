@@ -38,7 +38,6 @@ OFFICE = {
 
 
 def with_parts(data: bytes, parts: dict[str, str]) -> bytes:
-    """A zip file with more parts."""
     import zipfile
 
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -51,7 +50,6 @@ def with_parts(data: bytes, parts: dict[str, str]) -> bytes:
     [("deck.pptx", pptx([shape("Words")])), ("book.xlsx", xlsx({"S": [["a", 1]]}))],
 )
 def test_office_files(name: str, data: bytes) -> None:
-    """Core and own properties of slides and spreadsheets."""
     held = with_parts(data, {"docProps/core.xml": CORE, "docProps/custom.xml": CUSTOM})
     assert read_bytes(held, name).properties == OFFICE
     assert read_bytes(data, name).properties == {}
@@ -61,7 +59,6 @@ def test_office_files(name: str, data: bytes) -> None:
 
 
 def test_word_files() -> None:
-    """Core properties as Word's own library writes them."""
     import docx
 
     made = docx.Document()
@@ -77,7 +74,6 @@ def test_word_files() -> None:
 
 @pytest.mark.parametrize("kind", ["text", "spreadsheet"])
 def test_opendocument_files(kind: str) -> None:
-    """The first author and date, several keywords, and own fields."""
     meta = (
         f'<office:document-meta xmlns:office="o" xmlns:meta="m" xmlns:dc="{DC}"><office:meta>'
         "<dc:title>Bees</dc:title><meta:initial-creator>Ann Lee</meta:initial-creator>"
@@ -104,7 +100,6 @@ def test_opendocument_files(kind: str) -> None:
 
 
 def test_books() -> None:
-    """Title, authors, date, language and subjects of an EPUB; one author stays one."""
     package = (
         f'<package xmlns="urn:opf" xmlns:dc="{DC}"><metadata><dc:title>Bees</dc:title>'
         "<dc:creator>Ann Lee</dc:creator><dc:creator>Bo Chen</dc:creator>"
@@ -130,7 +125,6 @@ def test_books() -> None:
 
 
 def test_pages() -> None:
-    """Title, language and meta tags of a web page; a title inside a picture is none."""
     page = (
         '<!doctype html><html lang="de"><head><title> Bees\n and wax </title>'
         '<meta name="Author" content="Ann Lee"><meta name="keywords" content="a, b">'
@@ -166,21 +160,18 @@ def test_pages() -> None:
     ],
 )  # fmt: skip
 def test_front_matter(head: str, held: dict[str, Value]) -> None:
-    """YAML at the head of a Markdown file; the text keeps it."""
     text = f"---\n{head}---\n\n# Words\n"
     document = read_bytes(text.encode(), "a.md")
     assert (document.text, document.properties, document.notes) == (text, held, ())
 
 
 def test_front_matter_that_is_no_yaml_is_reported() -> None:
-    """The text is read all the same, with a note."""
     document = read_bytes(b"---\ntitle: [\n---\nWords.\n", "a.md")
     assert document.properties == {}
     assert "front matter is not YAML" in document.notes[0]
 
 
 def test_notebooks() -> None:
-    """Title and authors of a notebook, but not the language of its program."""
     notebook = {
         "metadata": {
             "title": "Bees", "authors": [{"name": "Ann"}], "kernelspec": {"name": "python3"},
@@ -195,7 +186,6 @@ def test_notebooks() -> None:
 
 
 def test_mail() -> None:
-    """Subject, sender, recipients and date of a mail."""
     mail = (
         b"From: Ann Lee <ann@example.org>\nTo: bo@example.org\nSubject: =?utf-8?q?B=C3=A9es?=\n"
         b"Date: Sun, 1 Mar 2020 12:00:00 +0100\n\nWords.\n"
@@ -209,7 +199,6 @@ def test_mail() -> None:
 
 
 def test_pdf() -> None:
-    """The information of a PDF and its language; one without any has no properties."""
     page = PdfPage()
     page.text(72, 700, "Words on a page.")
     data = write_pdf([page])

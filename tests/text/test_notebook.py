@@ -12,7 +12,6 @@ from milepost.text import read_bytes
 
 
 def test_cells_are_read_with_their_outputs() -> None:
-    """Markdown by its own rules, code and what it printed by lines; pictures are left out."""
     cells = [
         {"cell_type": "markdown", "source": ["# Bees\n", "\n", "They *fly*."]},
         {
@@ -37,7 +36,6 @@ def test_cells_are_read_with_their_outputs() -> None:
 
 
 def test_old_notebooks_keep_their_cells_in_sheets() -> None:
-    """Version 3 of the format."""
     cells = [
         {"cell_type": "heading", "level": 2, "source": "Old"},
         {"cell_type": "code", "input": "y = 2", "outputs": []},
@@ -49,7 +47,6 @@ def test_old_notebooks_keep_their_cells_in_sheets() -> None:
 
 @pytest.mark.parametrize("data", [b"[]", b"{}", b'{"cells": 3}', b"{", b"words", b"[" * 100_000])
 def test_what_is_no_notebook_is_named(data: bytes) -> None:
-    """JSON of another kind, or none."""
     with pytest.raises(UnreadableFile, match=r"a\.ipynb"):
         read_bytes(data, "a.ipynb")
 
@@ -71,7 +68,6 @@ def test_what_is_no_notebook_is_named(data: bytes) -> None:
     )
 )
 def test_any_cell_is_read_or_named(cell: object) -> None:
-    """Whatever a cell holds, there is no other error."""
     with suppress(UnreadableFile):
         read_bytes(json.dumps({"cells": [cell]}).encode(), "a.ipynb")
 

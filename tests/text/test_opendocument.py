@@ -8,7 +8,6 @@ from support.office_writer import opendocument
 
 
 def test_headings_lists_tables_and_footnotes() -> None:
-    """Everything in its order; deletions, comments and repeated spaces are not text."""
     body = (
         "<text:tracked-changes><text:p>A deleted line.</text:p></text:tracked-changes>"
         '<text:h text:outline-level="2">On  bees</text:h>'
@@ -34,7 +33,6 @@ def test_headings_lists_tables_and_footnotes() -> None:
 
 
 def test_slides_have_titles_notes_and_numbers() -> None:
-    """The title stands first, the notes last; page numbers are left out."""
     body = (
         "<draw:page><draw:frame><draw:text-box><text:p>Words below.</text:p></draw:text-box>"
         '</draw:frame><draw:frame presentation:class="title"><draw:text-box><text:p>First</text:p>'
@@ -53,14 +51,12 @@ def test_slides_have_titles_notes_and_numbers() -> None:
 
 
 def test_a_password_is_named() -> None:
-    """An encrypted file says so in its manifest."""
     data = opendocument("text", "<text:p>x</text:p>", manifest="<manifest:encryption-data/>")
     with pytest.raises(UnreadableFile, match="password"):
         read_bytes(data, "a.odt")
 
 
 def test_depth_ends_in_an_error() -> None:
-    """Parts inside parts without end do not end the process."""
     deep = "<text:section>" * 50_000 + "</text:section>" * 50_000
     with pytest.raises(UnreadableFile, match="nested too deeply"):
         read_bytes(opendocument("text", deep), "a.odt")

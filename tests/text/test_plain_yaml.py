@@ -8,7 +8,6 @@ from milepost.text import plain_yaml
 
 
 def test_scalars_are_what_they_look_like() -> None:
-    """Only true, false, null and decimal numbers are no strings."""
     text = "a: no\nb: on\nc: 12:30\nd: 2020-03-01\ne: true\nf: 1.5\ng: 12\nh: 0x1F\ni: ~\nj: 007\n"
     assert plain_yaml.load(text) == {
         "a": "no", "b": "on", "c": "12:30", "d": "2020-03-01", "e": True, "f": 1.5, "g": 12,
@@ -38,7 +37,6 @@ def test_what_is_refused(text: str) -> None:
 
 @given(st.text() | st.text("&*!a:- \n[]{}<|>'\"#,?0.1~").map(str))
 def test_anything_is_a_value_or_a_value_error(text: str) -> None:
-    """No text raises anything else."""
     said = None
     try:
         plain_yaml.load(text)

@@ -18,7 +18,6 @@ ROW = (
 
 
 def ods(rows: str) -> bytes:
-    """A spreadsheet of one sheet, Costs."""
     return opendocument("spreadsheet", f"<table:table table:name='Costs'>{rows}</table:table>")
 
 
@@ -41,7 +40,6 @@ def test_sheets_are_headings_and_rows_have_places() -> None:
 
 
 def test_old_and_open_formats_give_the_same() -> None:
-    """An xls and an ods file."""
     rows = [["Item", "Euro"], ["Bolt", 1.5]]
     assert read_bytes(xls(rows), "a.xls").text == "Sheet1\nItem | Euro\nItem: Bolt | Euro: 1.5"
     open_rows = ROW.format("", "", "Bolts") + ROW.format("", "", "Nuts")
@@ -61,21 +59,18 @@ def test_a_cell_in_the_last_corner_is_refused() -> None:
 
 
 def test_repeated_rows_are_reported() -> None:
-    """A row that comes 5,000 times is written 100 times."""
     document = read_bytes(ods(ROW.format(" table:number-rows-repeated='5000'", "", "x")), "a.ods")
     assert document.text.count("x") == 100
     assert document.notes == ("sheet Costs: 4,900 rows equal to the row above were left out",)
 
 
 def test_what_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading ends after a time, with an error."""
     monkeypatch.setattr(sheets, "SECONDS", 0.001)
     with pytest.raises(UnreadableFile, match="not read within"):
         read_bytes(xlsx({"S": [["a"]]}), "a.xlsx")
 
 
 def test_damage_and_passwords_are_named() -> None:
-    """The error of the library is a part of ours."""
     whole = xlsx({"S": [["a", "b"]]})
     with pytest.raises(UnreadableFile, match=r"a\.xlsx is damaged"):
         read_bytes(whole.replace(b"xl/workbook.xml", b"xl/workb00k.xml"), "a.xlsx")
@@ -86,8 +81,6 @@ def test_damage_and_passwords_are_named() -> None:
 
 
 def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The message of the other process says what to install."""
-
     def run(*_args: object, **_options: object) -> subprocess.CompletedProcess[bytes]:
         said = b"ModuleNotFoundError: No module named 'python_calamine'"
         return subprocess.CompletedProcess([], 1, b"", said)
@@ -98,7 +91,6 @@ def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_dates_are_written_as_dates() -> None:
-    """Times of day only where there is one."""
     from datetime import date, datetime
 
     from milepost.text.readers.sheet_cells import written

@@ -25,7 +25,6 @@ def _note(folder: Path, name: str = "note.md", text: str = "---\ntitle: Old\n---
     ],
 )
 def test_a_sidecar_wins_over_its_file(tmp_path: Path, suffix: str, text: str) -> None:
-    """What a sidecar says takes the place of what the file says; the rest stays."""
     path = _note(tmp_path, text="---\ntitle: Old\nauthor: Lee\n---\nText.\n")
     beside = tmp_path / f"note.md{suffix}"
     beside.write_text(text, encoding="utf-8")
@@ -42,7 +41,6 @@ def test_a_sidecar_wins_over_its_file(tmp_path: Path, suffix: str, text: str) ->
 
 
 def test_json_comes_first(tmp_path: Path) -> None:
-    """Where both kinds are there, JSON counts."""
     path = _note(tmp_path)
     (tmp_path / "note.md.meta.json").write_text('{"k": "json"}', encoding="utf-8")
     (tmp_path / "note.md.meta.yaml").write_text("k: yaml", encoding="utf-8")
@@ -68,7 +66,6 @@ def test_json_comes_first(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_sidecar_names_itself(tmp_path: Path, suffix: str, text: str, problem: str) -> None:
-    """A sidecar that cannot be read is an error of one line that names it."""
     path = _note(tmp_path)
     beside = tmp_path / f"note.md{suffix}"
     beside.write_text(text, encoding="utf-8")
@@ -80,7 +77,6 @@ def test_a_bad_sidecar_names_itself(tmp_path: Path, suffix: str, text: str, prob
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    """A sidecar of another encoding is refused, not guessed."""
     path = _note(tmp_path)
     (tmp_path / "note.md.meta.json").write_bytes(b'{"a": "\xff"}')
     with pytest.raises(UnreadableFile, match="is not JSON"):
@@ -88,7 +84,6 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
 
 
 def test_sidecars_are_no_documents(tmp_path: Path) -> None:
-    """A folder's sidecars are left out; one that is given stands for its file."""
     path = _note(tmp_path)
     beside = tmp_path / "note.md.meta.json"
     beside.write_text(json.dumps({"a": 1}), encoding="utf-8")

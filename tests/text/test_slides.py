@@ -33,7 +33,6 @@ def test_slides_come_in_the_order_of_the_deck_with_titles_first() -> None:
 
 
 def test_notes_and_tables_are_read_and_furniture_is_not() -> None:
-    """A row is a unit; footers, dates and numbers that repeat are left out."""
     slide = (
         slide_table([["Cell", "Sides"], ["Honeycomb", "six"]])
         + shape("3", kind="sldNum")
@@ -68,7 +67,6 @@ def test_charts_diagrams_and_groups_are_read() -> None:
 
 
 def test_a_damaged_slide_is_reported_and_the_others_are_read() -> None:
-    """One bad slide costs that slide; its number stays taken."""
     data = pptx(["<p:broken", shape("Second.")])
     document = read_bytes(data, "a.pptx")
     assert document.text == "Second."
@@ -79,7 +77,6 @@ def test_a_damaged_slide_is_reported_and_the_others_are_read() -> None:
 
 
 def test_a_missing_chart_is_reported() -> None:
-    """What a slide refers to may be missing."""
     frame = '<p:graphicFrame><c:chart r:id="rIdC"/></p:graphicFrame>'
     data = pptx([frame + shape("Words.")], links={0: {"rIdC": ("chart", "../charts/no.xml")}})
     document = read_bytes(data, "a.pptx")
@@ -88,5 +85,4 @@ def test_a_missing_chart_is_reported() -> None:
 
 
 def test_a_deck_without_text_says_so() -> None:
-    """An empty deck is no error."""
     assert read_bytes(pptx([""]), "a.pptx").notes == ("no text in it",)

@@ -11,14 +11,12 @@ CELLS = st.lists(st.text(st.characters(exclude_categories=("C", "Z")), max_size=
 
 
 def lines(*rows: list[str], first: int = 1) -> list[str]:
-    """Write rows and return the lines."""
     text = TextBuilder()
     write_rows([(n, row) for n, row in enumerate(rows, first) if any(row)], text)
     return text.text.split("\n")
 
 
 def test_cells_have_the_names_of_their_columns() -> None:
-    """Empty cells are left out, also their names."""
     assert lines(["Name", "Price", "Note"], ["Bolt", "1.5", ""], ["Nut", "", "new"]) == [
         "Name | Price | Note",
         "Name: Bolt | Price: 1.5",
@@ -55,7 +53,6 @@ def test_a_second_table_has_its_own_names() -> None:
 
 
 def test_long_rows_are_several_units_that_begin_alike() -> None:
-    """Each part of a long row says what the row is about."""
     names = [f"column {n}" for n in range(40)]
     row = ["Bolt M8", *[f"value number {n}" for n in range(39)]]
     made = lines(names, row)[1:]
@@ -68,7 +65,6 @@ def test_long_rows_are_several_units_that_begin_alike() -> None:
 
 @given(st.lists(CELLS, max_size=8), st.integers(1, 500))
 def test_every_cell_is_in_the_row_of_its_place(rows: list[list[str]], first: int) -> None:
-    """Whatever the cells hold, each is in the text, at a place that names its row."""
     text = TextBuilder()
     write_rows([(n, row) for n, row in enumerate(rows, first) if any(row)], text)
     document = text.document("t", None)
@@ -82,7 +78,6 @@ def test_every_cell_is_in_the_row_of_its_place(rows: list[list[str]], first: int
 
 
 def test_csv_with_any_delimiter() -> None:
-    """Commas, semicolons, tabs; quoted cells may hold the delimiter and line breaks."""
     wanted = "Name | Price\nName: Bolt, M8 long | Price: 1\nName: Nut | Price: 2"
     for mark in (",", ";", "\t", "|"):
         rows = f'Name{mark}Price\n"Bolt, M8\nlong"{mark}1\n\nNut{mark}2\n'
@@ -95,14 +90,12 @@ def test_csv_with_any_delimiter() -> None:
 
 
 def test_csv_that_is_no_table_is_read_by_lines() -> None:
-    """One column, or a quotation mark that is never closed."""
     assert read_bytes(b"one\ntwo\n", "a.csv").blocks == (0, 4)
     broken = b'a,b\n"' + b"x,y\n" * 50_000
     assert read_bytes(broken, "a.csv").text == broken.decode()
 
 
 def test_a_row_is_a_sentence() -> None:
-    """The splitter keeps a row of short cells whole."""
     document = read_bytes(b"Name,Price\nBolt,1.50\nNut,2\n", "a.csv")
     spans = [document.text[a:b].strip() for a, b in split(document.text, document.blocks)]
     assert spans == ["Name | Price", "Name: Bolt | Price: 1.50", "Name: Nut | Price: 2"]

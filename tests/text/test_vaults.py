@@ -62,7 +62,6 @@ def test_the_own_folders_of_a_vault_are_skipped(vault: Path) -> None:
 
 @given(st.text(st.sampled_from("ab #|^!%`~-\n[]"), max_size=60))
 def test_any_text_can_be_read(text: str) -> None:
-    """It never grows, and what has neither link, comment nor block stays."""
     made = readable(text)
     assert len(made) <= len(text)
     if not any(sign in text for sign in ("[[", "%%", "^")):

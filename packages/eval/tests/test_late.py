@@ -94,7 +94,6 @@ class Weights:
 
 
 def test_large_counts_are_exact() -> None:
-    """A sentence's tokens weigh exactly, beyond what half a float can count to."""
     opened = Late("late", Weights(), lambda t: [(0, len(t))], Vectors(None)).open(
         [Document("d", "A long one. A short one.")]
     )

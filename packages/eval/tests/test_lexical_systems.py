@@ -61,7 +61,6 @@ def test_three_documents_by_hand() -> None:
 def test_scores_are_those_of_bm25s_times_a_constant(
     text: list[str], k: tuple[float, float]
 ) -> None:
-    """On the same terms the library's ``lucene`` gives our scores divided by ``k1 + 1``."""
     library = pytest.importorskip("bm25s", reason="needs the extra eval")
     k1, b = k
     question = "whales, harbours and the sailing storm"

@@ -47,13 +47,11 @@ def ascend(spans: list[Span], text: str) -> bool:
 
 
 def covers(spans: list[Span], text: str) -> bool:
-    """Whether every character that is not white space stands in a span."""
     held = {place for start, end in spans for place in range(start, end)}
     return all(letter.isspace() or place in held for place, letter in enumerate(text))
 
 
 def tile(spans: list[Span], text: str) -> bool:
-    """Whether spans follow each other from the text's start to its end."""
     edges = [0, *(end for _, end in spans)]
     return [start for start, _ in spans] == edges[:-1] and edges[-1] == len(text)
 

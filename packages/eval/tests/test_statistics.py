@@ -46,7 +46,6 @@ def simulated(
 
 
 def test_resampling_as_written_down() -> None:
-    """The interval's ends are percentiles of sums over counts of documents drawn one by one."""
     chance = random.Random(7)
     by_document = [[chance.random() for _ in range(1 + number % 3)] for number in range(8)]
     means = []

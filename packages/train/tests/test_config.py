@@ -32,7 +32,6 @@ MARKED = ONE.replace("pairs", "marked")
 
 
 def test_stages_and_their_parts(tmp_path: Path) -> None:
-    """A stage of one kind has its keys in its own table, a mixture in tables of the parts."""
     config = read_config(write_run(tmp_path, "\n[lora]\nrank = 4\n" + CHECK))
     first, second = config.stages
     assert [part.weight for part in first.parts] == [2.0, 1.0]
@@ -96,7 +95,6 @@ def test_paths_start_from_the_file_and_options_from_here(
 def test_single_faults_are_named(
     tmp_path: Path, text: str, changes: dict[str, str], problem: str, hint: str
 ) -> None:
-    """With file, table, key and what is allowed; a file with one fault has one."""
     file = write_run(tmp_path, text, **changes)
     with pytest.raises(WrongSettings) as caught:
         read_config(file)

@@ -76,7 +76,6 @@ def test_a_part_of_a_text() -> None:
 
 
 def test_long_sentences_are_cut() -> None:
-    """No sentence has more tokens than the limit; one without any joins the one before."""
     text = tokenize(TOKENIZER, "a", "t", "One whale sings all night long. Two do.", longest=4)
     assert text.lengths.tolist() == [4, 3]
     assert tokenize(TOKENIZER, "a", "t", "").spans == []
@@ -93,7 +92,6 @@ def test_evidence_touches_sentences() -> None:
 
 
 def test_a_task(task: Path) -> None:
-    """Questions of the split with their evidence; without documents whose licence forbids it."""
     texts, report = Texts(TOKENIZER), Report()
     questions = load_task(task, texts, report)
     assert [text.name for text in texts.all] == ["a", "c"]
@@ -136,7 +134,6 @@ def test_what_synthesize_writes(tmp_path: Path) -> None:
 
 
 def test_wrong_lines_are_named(tmp_path: Path) -> None:
-    """Each with file, line and reason; what is right beside them is used."""
     path = tmp_path / "own.jsonl"
     row = {"document": "a", "question": "who", "spans": [[4, 9]], "split": "train"}
     rows = [
@@ -196,7 +193,6 @@ def named(report: Report, path: Path, first: int, said: tuple[str, ...]) -> bool
 
 
 def test_lines_that_are_no_json_stop_nothing(task: Path, tmp_path: Path) -> None:
-    """In every kind of file they are named once each, and what is right beside them is used."""
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_bytes(BROKEN + b'{"query": "whale", "passage": "One sings."}\n')
     report = Report()
@@ -222,7 +218,6 @@ def test_lines_that_are_no_json_stop_nothing(task: Path, tmp_path: Path) -> None
 
 
 def test_a_question_under_a_wrong_key_is_named(task: Path, tmp_path: Path) -> None:
-    """And so are a document among questions, a question among documents, and what is neither."""
     question = {"document": "a", "question": "who", "spans": [[4, 9]], "split": "train"}
     asked = [
         {**question, "id": "9"},
@@ -256,7 +251,6 @@ def test_a_question_under_a_wrong_key_is_named(task: Path, tmp_path: Path) -> No
 
 
 def test_documents_held_out(task: Path) -> None:
-    """None at share 0, all at 1, a growing set between, always the same one."""
     texts, report = Texts(TOKENIZER), Report()
     assert load_task(task, texts, report, hold_out=1.0) == []
     assert texts.all == []

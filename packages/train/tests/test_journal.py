@@ -11,7 +11,6 @@ PIECES = {"a": [{"n": 1}, {"n": 2}], "b": [], "c": [{"n": 3, "text": "Größe\n"
 
 
 def write(path, pieces, **settings):
-    """Write what is not there yet, as a command would."""
     with Journal(path, settings) as journal:
         for name, rows in pieces.items():
             if name not in journal.done:
@@ -41,7 +40,6 @@ def test_what_was_finished_is_there_when_a_run_fails(tmp_path):
 
 
 def test_other_settings_are_an_error_that_names_them(tmp_path):
-    """A file is never continued with settings other than those it was begun with."""
     write(tmp_path / "out.jsonl", PIECES, below=0.95)
     with pytest.raises(InputError, match=r"made with below 0\.95, not 0\.9"):
         write(tmp_path / "out.jsonl", PIECES, below=0.9)

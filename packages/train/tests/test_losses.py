@@ -99,7 +99,6 @@ def test_positives_do_not_compete() -> None:
 
 @pytest.mark.parametrize("loss", [each_against_negatives, any_against_negatives])
 def test_questions_without_positives_are_left_out(loss: object) -> None:
-    """A row without evidence in the batch changes neither value nor gradient."""
     scores, positive, negative = batch(5, rows=2)
     alone = loss(scores[:1], positive[:1], negative[:1], T)
     positive[1] = False
@@ -125,7 +124,6 @@ def test_a_batch_without_positives_costs_nothing(loss: object) -> None:
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), shift=st.floats(-5, 5))
 def test_only_differences_and_not_the_order_count(loss: object, seed: int, shift: float) -> None:
-    """Adding a constant to a question's scores, or shuffling columns and rows, changes nothing."""
     scores, positive, negative = batch(seed)
     value = loss(scores, positive, negative, T).item()
     random = torch.Generator().manual_seed(seed)
@@ -170,7 +168,6 @@ def test_losses_count_in_float32_under_autocast() -> None:
 
 @pytest.mark.filterwarnings("ignore:Anomaly Detection")
 def test_a_question_without_negatives_costs_nothing() -> None:
-    """Where there is nothing to be told from, the loss is zero and its gradient too, never NaN."""
     scores, positive, _ = batch(6, rows=1)
     for loss in (each_against_negatives, any_against_negatives):
         given_scores = scores.clone().requires_grad_()
@@ -192,7 +189,6 @@ def test_extreme_scores_stay_finite() -> None:
 
 
 def test_distance_is_one_minus_the_cosine() -> None:
-    """Equal directions are 0 away, orthogonal ones 1, opposite ones 2; the mean of them is 1."""
     vectors = torch.tensor([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
     targets = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
     assert float(away_from(vectors, targets)) == pytest.approx(1.0)

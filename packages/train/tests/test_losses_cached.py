@@ -56,7 +56,6 @@ def in_one_graph(model: object, groups: list, loss: object) -> tuple:
 @settings(max_examples=8, deadline=None)
 @given(sizes=st.tuples(st.integers(1, 16), st.integers(1, 24)), seed=st.integers(0, 1000))
 def test_gradients_are_those_of_one_big_batch(sizes: tuple, seed: int) -> None:
-    """However the batch is cut, value and gradients agree to 1e-10, in float64."""
     model, whole = network().double(), (inputs(seed, 16).double(), inputs(seed + 1, 24).double())
     wanted, exact = in_one_graph(model, [[rows] for rows in whole], contrast)
     model.zero_grad()

@@ -45,7 +45,6 @@ def test_divergence_is_its_formula(seed: int) -> None:
 
 
 def test_gradients_are_right_and_the_teacher_has_none() -> None:
-    """Gradients are those of small differences; the teacher stays as it is."""
     scores, teacher, kind = batch(4)
     scores.requires_grad_()
     assert torch.autograd.gradcheck(lambda s: divergence(s, teacher, kind > 0, 0.5, 2.0), (scores,))
@@ -57,7 +56,6 @@ def test_gradients_are_right_and_the_teacher_has_none() -> None:
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), shift=st.floats(-5, 5))
 def test_a_constant_changes_nothing(seed: int, shift: float) -> None:
-    """Only differences of scores count, on either side; agreement costs nothing."""
     scores, teacher, kind = batch(seed)
     value = divergence(scores, teacher, kind > 0, 0.5, 2.0).item()
     moved = divergence(scores + shift, teacher - shift, kind > 0, 0.5, 2.0).item()
@@ -67,7 +65,6 @@ def test_a_constant_changes_nothing(seed: int, shift: float) -> None:
 
 @pytest.mark.filterwarnings("ignore:Anomaly Detection")
 def test_extreme_scores_stay_finite() -> None:
-    """Scores far apart and NaN of a teacher where nothing is used give finite gradients."""
     scores, teacher, kind = batch(7)
     scores = (scores * 1e4).float().requires_grad_()
     teacher = (teacher * 1e4).float()

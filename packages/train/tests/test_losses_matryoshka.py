@@ -43,7 +43,6 @@ def test_it_is_the_mean_over_sizes() -> None:
 
 
 def test_lengths_do_not_count() -> None:
-    """Prefixes are compared by direction: vectors ten times as long give the same number."""
     queries, documents = vectors(5), vectors(6)
     value = over_prefixes(contrast, (queries, documents), (2, 8)).item()
     longer = over_prefixes(contrast, (10 * queries, 0.1 * documents), (2, 8)).item()
@@ -51,7 +50,6 @@ def test_lengths_do_not_count() -> None:
 
 
 def test_only_named_sizes_are_trained() -> None:
-    """What lies past the longest prefix gets no gradient; what lies in it does."""
     rows = vectors(7).requires_grad_()
     over_prefixes(away_from, (rows, vectors(8)), (2, 4)).backward()
     assert rows.grad[:, :4].abs().min() > 0
@@ -76,6 +74,5 @@ def test_a_prefix_of_zeros_stays_finite() -> None:
 
 @pytest.mark.parametrize("sizes", [(), (0, 8), (4, 9)])
 def test_impossible_sizes_are_refused(sizes: tuple) -> None:
-    """No size, none at all, or more numbers than there are: said, not cut in silence."""
     with pytest.raises(ValueError, match="width 8"):
         over_prefixes(contrast, (vectors(1), vectors(2)), sizes)

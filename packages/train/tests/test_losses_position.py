@@ -124,7 +124,6 @@ def test_the_gradient_is_right() -> None:
 @settings(max_examples=15, deadline=None)
 @given(seed=st.integers(0, 10_000), shift=st.floats(-5, 5))
 def test_only_differences_and_not_the_order_count(seed: int, shift: float) -> None:
-    """Adding a constant to a question's scores, or shuffling landmarks, changes nothing."""
     scores, back, negative = batch(seed)
     value = position_aware(scores, back, negative, 0.05, 0.3).item()
     order = torch.randperm(9, generator=torch.Generator().manual_seed(seed))
@@ -136,7 +135,6 @@ def test_only_differences_and_not_the_order_count(seed: int, shift: float) -> No
 
 @pytest.mark.filterwarnings("ignore:Anomaly Detection")
 def test_extreme_scores_stay_finite() -> None:
-    """Scores far apart, steep weights and rows of nothing give finite values and gradients."""
     scores = torch.tensor([[-1e4, 1e4, 0.0], [1e4, -1e4, 0.0], [1.0, 2.0, 3.0]])
     scores.requires_grad_()
     back = torch.tensor([[900, -1, 0], [901, 900, -1], [-1, -1, -1]])  # one boundary is not here

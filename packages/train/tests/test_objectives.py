@@ -20,7 +20,6 @@ MERGED = {"tokens": 160, "questions": 2, "hard": 2, "window": 40, "left": 12, "r
     ids=lambda stage: type(stage).__name__,
 )
 def test_it_learns(stage: Any) -> None:
-    """Thirty steps on the same examples: what has to win wins."""
     losses = Student().learn(build(stage, small_material()), 35)
     assert losses[-1] < 0.5 * losses[0]
 
@@ -33,7 +32,6 @@ def test_it_learns(stage: Any) -> None:
     ],
 )
 def test_in_chunks_it_is_the_same(kind: Any, settings: dict[str, Any], chunk: int) -> None:
-    """The gradient cache changes neither loss nor gradients."""
     found = []
     for size in (0, chunk):
         student = Student()

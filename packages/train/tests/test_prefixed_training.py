@@ -51,7 +51,6 @@ def test_every_question_has_it_and_no_sentence(tmp_path):
 
 
 def test_the_checkpoint_keeps_it(tmp_path):
-    """It is in the run's record and in the checkpoint; a run from there goes on so."""
     config = read_config(write_run(tmp_path, CHECK, stages=STAGE, query_prefix=PREFIX))
     done = train(config)
     assert json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["query_prefix"]

@@ -131,7 +131,6 @@ values = st.recursive(
 @settings(max_examples=40)
 @given(st.dictionaries(st.sampled_from(list(Outer.__dataclass_fields__)) | st.text(), values))
 def test_any_table_is_read_or_refused(table: dict[str, Any]) -> None:
-    """Faults are reported and nothing is raised; what is accepted has the types it should."""
     place = Place(FILE)
     made = fill(Outer, table, place)
     assert (made is None) == bool(place.faults)

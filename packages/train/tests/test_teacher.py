@@ -61,7 +61,6 @@ def test_a_sentence_alone(folder: Path) -> None:
 
 
 def test_targets_are_kept(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is on the disk is not computed again; another text, length or passage is."""
     teacher, text = MeanTeacher(folder), text_of(folder)
     first = Targets(teacher, tmp_path).of_text(text)
     read: list[Any] = []

@@ -13,7 +13,6 @@ from support.tiny_runs import CHECK, write_run
 
 
 def test_tensorboard(tmp_path: Path) -> None:
-    """Every figure of every line, under the project's name in the run's folder."""
     pytest.importorskip("tensorboard", reason="needs tensorboard: pip install tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

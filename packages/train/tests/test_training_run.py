@@ -64,7 +64,6 @@ def run_of(folder: Path, kind: str, text: str = "", **changes: Any) -> Path:
 
 @pytest.mark.parametrize("kind", ["bert", "modernbert", "xlm-roberta", "llama", "qwen2"])
 def test_whole_networks(tmp_path: Path, kind: str) -> None:
-    """Encoders and decoders are trained whole, and what comes out opens as what went in."""
     config = read_config(run_of(tmp_path, kind))
     done = train(config)
     before, after = open_checkpoint(config.init), open_checkpoint(done.checkpoint)
@@ -184,7 +183,6 @@ def kept_for_the_backward_pass(model: Any) -> int:
 
 @pytest.mark.parametrize("kind", ["bert", "modernbert", "llama"])
 def test_gradient_checkpointing_changes_nothing_but_memory(tmp_path: Path, kind: str) -> None:
-    """Layers run again in the backward pass, and the weights are those of a run without it."""
     left, held = [], []
     for name, said in (("without", False), ("with", True)):
         config = read_config(run_of(tmp_path / name, kind, gradient_checkpointing=said))
@@ -196,7 +194,6 @@ def test_gradient_checkpointing_changes_nothing_but_memory(tmp_path: Path, kind:
 
 
 def test_frozen_weights_stay(tmp_path: Path) -> None:
-    """Those whose names are like a pattern; a pattern like none is an error."""
     config = read_config(write_run(tmp_path, stages=STAGES, frozen=["*embeddings*", "*layer.0.*"]))
     done = train(config)
     old, new = (

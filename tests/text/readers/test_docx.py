@@ -7,12 +7,10 @@ from support.office_writer import W, relations, word, zipped
 
 
 def run(words: str, properties: str = "") -> str:
-    """Write a run."""
     return f"<w:r><w:rPr>{properties}</w:rPr><w:t xml:space='preserve'>{words}</w:t></w:r>"
 
 
 def test_packages_of_other_programs() -> None:
-    """The main part has another name; the strict variant has other namespaces."""
     body = f"<w:p>{run('The mill turns.')}</w:p>"
     moved = word(body, part="word/text7.xml")
     strict = word(body, namespace="http://purl.oclc.org/ooxml/wordprocessingml/main")
@@ -43,7 +41,6 @@ def test_what_is_shown(properties: str, wanted: str) -> None:
 
 
 def test_symbols_formulas_readings_and_fields() -> None:
-    """Characters of symbol fonts, fractions, ruby, check boxes and lists of choices."""
     body = (
         "<w:p><w:r><w:sym w:font='Symbol' w:char='F061'/></w:r>"
         f"{run('-rays: ')}<m:oMath xmlns:m='m'><m:f><m:num><m:r><m:t>a+b</m:t></m:r></m:num><m:den>"
@@ -57,7 +54,6 @@ def test_symbols_formulas_readings_and_fields() -> None:
 
 
 def test_list_numbers() -> None:
-    """Levels are counted by their own formats; another list starts anew."""
     levels = "".join(
         f"<w:lvl w:ilvl='{n}'><w:start w:val='1'/><w:numFmt w:val='{kind}'/>"
         f"<w:lvlText w:val='{text}'/></w:lvl>"
@@ -80,7 +76,6 @@ def test_list_numbers() -> None:
 
 
 def test_diagrams_and_inserted_files() -> None:
-    """The words of a diagram and of a page that the package holds are read."""
     body = (
         f"<w:p>{run('Steps:')}<w:r><w:drawing><a:graphicData xmlns:a="
         "'http://schemas.openxmlformats.org/drawingml/2006/main'><d:relIds xmlns:d='d' "

@@ -22,7 +22,6 @@ from support.office_writer import zipped
     ],
 )
 def test_inline_and_lists(body: str, wanted: str) -> None:
-    """Each element is written as a browser shows it."""
     assert read_bytes(f"<html><body>{body}</body></html>".encode(), "a.html").text == wanted
 
 

@@ -40,7 +40,6 @@ MAIL = (
     ],
 )
 def test_files_of_other_programs(data: bytes, name: str) -> None:
-    """They are read, and not as their source."""
     text = read_bytes(data, name).text
     assert "The well is dry." in text
     assert not any(sign in text for sign in ("<", "boundary", "Content-Type"))
@@ -67,7 +66,6 @@ def test_alternatives() -> None:
 
 
 def test_encrypted_mail_is_told() -> None:
-    """There is a note, because nothing else says that the mail has a text."""
     data = _mixed("multipart/encrypted", "Content-Type: application/octet-stream\n\nxx")
     assert any("encrypted" in note for note in read_bytes(data, "a.eml").notes)
 
@@ -86,7 +84,6 @@ def test_headers_in_raw_bytes() -> None:
     ],
 )
 def test_books(package: str, page: str, kind: str) -> None:
-    """Paths that differ in case, old types of pages, a bare ampersand."""
     parts = {
         "META-INF/container.xml": f"<c><rootfile full-path='{package}'/></c>",
         package: f"<p><metadata><title>Jam & Tea&nbsp;</title></metadata><manifest><item id='a' "
@@ -97,7 +94,6 @@ def test_books(package: str, page: str, kind: str) -> None:
 
 
 def test_rich_text() -> None:
-    """Hidden text, pictures, footnotes, text boxes and the numbers of items."""
     data = (
         rb"{\rtf1\ansi Open {\v secret }part.{\footnote Small print.}\par"
         rb"{\pict\pngblip 89504e47}{\*\shppict{\pict{\*\picprop}8950}}"
@@ -110,7 +106,6 @@ def test_rich_text() -> None:
 
 
 def test_open_documents() -> None:
-    """Hidden paragraphs and sections are left out."""
     body = (
         "<text:p>Open.</text:p><text:p><text:hidden-paragraph text:is-hidden='true'/>No.</text:p>"
         "<text:section text:display='none'><text:p>Hidden.</text:p></text:section>"
@@ -119,7 +114,6 @@ def test_open_documents() -> None:
 
 
 def test_output_of_notebooks() -> None:
-    """Formatted output is read; printed lines are as a terminal shows them."""
     outputs = [
         {"data": {"text/html": "<table><tr><td>Oslo<td>7</table>", "text/plain": "<HTML>"}},
         {"data": {"text/markdown": "The mean is **4**."}},
@@ -131,7 +125,6 @@ def test_output_of_notebooks() -> None:
 
 
 def test_documents_in_xml_are_named() -> None:
-    """Old Office files in XML are refused with a hint."""
     data = b"<?xml version='1.0'?><w:wordDocument xmlns:w='w'/>"
     with pytest.raises(UnreadableFile, match="a document in XML"):
         read_bytes(data, "a.xml")

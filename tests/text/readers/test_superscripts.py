@@ -20,7 +20,6 @@ from support.pdf_writer import PdfPage, write_pdf
     ],
 )
 def test_forms(marked: str, wanted: str) -> None:
-    """Powers, ordinals, marks of notes, subscripts, fractions."""
     assert shown(marked) == wanted
 
 

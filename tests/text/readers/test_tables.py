@@ -9,7 +9,6 @@ from support.office_writer import opendocument, word
 
 
 def test_grid() -> None:
-    """Empty places stay, but not at the end nor in columns that are empty in all rows."""
     grid, text = Grid(), TextBuilder()
     grid.add([("Who", 1, 1), ("", 1, 1), ("May", 2, 1)])
     grid.add([("Ann", 1, 2), ("", 1, 1), ("1", 1, 1), ("2", 1, 1)])
@@ -61,5 +60,4 @@ def test_every_format(name: str) -> None:
 
 
 def test_sheets_without_headings() -> None:
-    """Rows of a table without names of columns."""
     assert read_bytes(b"1,,3\n4,5,6\n7,8,9\n", "a.csv").text == "1 | | 3\n4 | 5 | 6\n7 | 8 | 9"

@@ -86,7 +86,6 @@ def test_questions_by_rule(corpus, tmp_path):
     ],
 )
 def test_what_makes_no_sense_is_refused(corpus, tmp_path, args, said):
-    """Too little, too much and misspelt words are errors before anything is written."""
     result = run(corpus, "--out", tmp_path / "out.jsonl", *args)
     assert said in str(getattr(result.exception, "message", result.exception))
     assert not (tmp_path / "out.jsonl").exists()

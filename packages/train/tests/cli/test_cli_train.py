@@ -115,7 +115,6 @@ def test_mistakes_are_named_before_torch_is_loaded(tmp_path: Path) -> None:
 
 
 def test_every_fault_is_a_line(cli: Any, tmp_path: Path) -> None:
-    """A configuration's faults are all on stderr, each in a line of its own."""
     config = tmp_path / "run.toml"
     config.write_text(f'sede = 3\n[data]\ntasks = ["t"]\n{ONE.format(0)}')
     done = cli("train", config)

@@ -78,7 +78,6 @@ def test_a_folder_that_does_not_say_it(tmp_path: Path) -> None:
 
 
 def test_int8_is_calibrated_on_the_grid(tmp_path: Path) -> None:
-    """Quantised within what is tolerated; the windows it saw are closed every 16 tokens."""
     pytest.importorskip("nncf", reason="needs the export extra of milepost-train")
     released = release(
         tiny_folder(tmp_path / "hf", "bert", num_hidden_layers=1),
@@ -92,7 +91,6 @@ def test_int8_is_calibrated_on_the_grid(tmp_path: Path) -> None:
 
 
 def test_intervals_that_do_not_fit(tmp_path: Path) -> None:
-    """None at all, or more than a window holds; what did not work leaves nothing behind."""
     folder = tiny_folder(tmp_path / "hf", "bert")
     for every in (0, 63):
         with pytest.raises(InputError, match=f"every {every} tokens"):

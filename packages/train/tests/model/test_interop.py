@@ -54,7 +54,6 @@ def test_padding_with_the_landmark_is_refused(tmp_path: Path) -> None:
 
 
 def test_damaged_folders(tmp_path: Path) -> None:
-    """Missing, cut off or of another kind: a ModelError that names the place."""
     with pytest.raises(ModelError, match="holds no model"):
         read_folder(tmp_path / "nowhere")
     folder = encoder(tmp_path / "m")
@@ -72,7 +71,6 @@ def test_damaged_folders(tmp_path: Path) -> None:
 
 
 def test_missing_weights(tmp_path: Path) -> None:
-    """A weight that is not in the file is an error; the library would make one up."""
     folder = encoder(tmp_path / "m")
     weights = load_file(folder / "model.safetensors")
     del weights["embeddings.LayerNorm.weight"]
@@ -120,7 +118,6 @@ def test_written_by_a_newer_milepost(tmp_path: Path) -> None:
 
 
 def test_checkpoint_of_ours(tmp_path: Path) -> None:
-    """A checkpoint of landmark training with its tokenizer is a folder to be read."""
     folder = write_checkpoint(tmp_path / "m", "bert")
     save_tokenizer(folder)
     lmk = read_folder(folder, granularity="sentences")

@@ -83,7 +83,6 @@ def test_an_exported_folder_gives_the_vectors_of_the_folder(tmp_path: Path) -> N
 def test_settings_that_a_model_folder_does_not_have(
     tmp_path: Path, changes: dict[str, Any], said: str
 ) -> None:
-    """What cannot be said in a manifest is named, with what to do, and nothing is written."""
     with pytest.raises(ModelError, match=f"{said}"):
         release(written(tmp_path / "lmk", **changes), tmp_path / "out")
     assert not (tmp_path / "out").exists()

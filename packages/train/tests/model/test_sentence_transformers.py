@@ -37,7 +37,6 @@ def opened(folder: Path) -> object:
 
 @pytest.mark.parametrize("number", range(len(VARIANTS)))
 def test_the_same_vectors(tmp_path: Path, source: tuple[object, object], number: int) -> None:
-    """``SentenceTransformer(folder)`` gives the LMK document vector, prompts included."""
     lmk = LandmarkTransformer(*source, settings_of(**VARIANTS[number]))
     write_folder(lmk, tmp_path / "out")
     model = opened(tmp_path / "out")
@@ -73,7 +72,6 @@ def test_shorter_rows_and_train_mode(tmp_path: Path, source: tuple[object, objec
 
 
 def test_gradients_reach_the_weights(tmp_path: Path, source: tuple[object, object]) -> None:
-    """The library can train the folder on: its forward is differentiable."""
     write_folder(LandmarkTransformer(*source, settings_of()), tmp_path / "out")
     model = opened(tmp_path / "out")
     features = model.preprocess(["the cat sat", "the dog"])

@@ -82,7 +82,6 @@ def test_int8_is_cut_as_well(tmp_path):
 
 
 def test_the_fingerprint_knows_the_size(tmp_path):
-    """Each size is another model; the network's own width is the model that it was."""
     opened = open_checkpoint(write_checkpoint(tmp_path / "m", "bert"))
     manifest = release(opened, tmp_path / "one", dimensions=1).manifest
     assert read_manifest(tmp_path / "one") == manifest
@@ -96,7 +95,6 @@ def test_the_fingerprint_knows_the_size(tmp_path):
 
 @pytest.mark.parametrize("size", [0, -1, 33])
 def test_sizes_that_cannot_be(tmp_path, size):
-    """Out of range is an error that names the range, and leaves nothing behind."""
     folder = write_checkpoint(tmp_path / "m", "bert")
     with pytest.raises(InputError, match=f"cannot be cut to {size}"):
         release(folder, tmp_path / "out", dimensions=size)
