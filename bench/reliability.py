@@ -81,10 +81,7 @@ def found_in(
 
 
 def asked(
-    chosen: Sample,
-    model: milepost.Encoder,
-    options: argparse.Namespace,
-    mixed: Collection | None,
+    chosen: Sample, model: milepost.Encoder, options: argparse.Namespace, mixed: Collection | None
 ) -> list[Asked]:
     """Every question of a task in its settings."""
     documents = chosen.documents

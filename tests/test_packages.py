@@ -60,11 +60,7 @@ def install(monkeypatch):
             "install milepost-train (pip install ./packages/eval ./packages/train in a clone)",
         ),
         ("train", ("train",), "install milepost-eval (pip install ./packages/eval in a clone)"),
-        (
-            "lab",
-            ("eval", "train"),
-            "install milepost-lab (pip install ./packages/lab in a clone)",
-        ),
+        ("lab", ("eval", "train"), "install milepost-lab (pip install ./packages/lab in a clone)"),
     ],
 )
 def test_a_missing_package_is_one_line(install, capsys, name, installed, line):

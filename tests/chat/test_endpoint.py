@@ -136,15 +136,7 @@ def test_requests_keep_their_distance():
 
 
 @pytest.mark.parametrize(
-    "url",
-    [
-        "file:///etc/passwd",
-        "localhost:8080",
-        "ftp://h/x",
-        "",
-        "http://",
-        "http://h:port/v1",
-    ],
+    "url", ["file:///etc/passwd", "localhost:8080", "ftp://h/x", "", "http://", "http://h:port/v1"]
 )
 def test_an_address_that_is_none(url):
     with pytest.raises(InputError, match="is not an address"):

@@ -141,10 +141,7 @@ def test_a_web_service_answers(here: Path) -> None:
     with (
         (here / "log").open("wb") as log,
         subprocess.Popen(
-            [sys.executable, script, "notes", str(port)],
-            env=environment(),
-            stdout=log,
-            stderr=log,
+            [sys.executable, script, "notes", str(port)], env=environment(), stdout=log, stderr=log
         ) as process,
     ):
         try:

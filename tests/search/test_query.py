@@ -45,13 +45,7 @@ def test_bad_budgets(written: str | int) -> None:
 
 @pytest.mark.parametrize(
     ("k", "budget", "wanted"),
-    [
-        (None, None, DEFAULT_K),
-        (None, "400t", None),
-        (None, 1, None),
-        (3, None, 3),
-        (3, "400t", 3),
-    ],
+    [(None, None, DEFAULT_K), (None, "400t", None), (None, 1, None), (3, None, 3), (3, "400t", 3)],
 )
 def test_something_limits_every_result(k: int | None, budget: str | None, wanted: int) -> None:
     limits = Limits.parse(k, budget)

@@ -15,16 +15,7 @@ from milepost.search.ranking import Ranking
 from milepost.store import Snapshot, Store, open_store
 from milepost.types import Mark, Passage
 from support.random_trees import trees
-from support.search_stores import (
-    PLAIN,
-    WIDTH,
-    asking,
-    empty_store,
-    filled,
-    put,
-    searched,
-    unit,
-)
+from support.search_stores import PLAIN, WIDTH, asking, empty_store, filled, put, searched, unit
 from support.store_reads import Counted, reads
 from support.word_reranker import WordReranker
 
@@ -88,10 +79,7 @@ def with_long_sentences() -> Store:
 @pytest.mark.parametrize("k", [1, 2, 5, None])
 @pytest.mark.parametrize("budget", [None, 1, 100, "700c", "1t", "60t"])
 def test_every_result_is_well_formed(
-    with_long_sentences: Store,
-    model: SearchModel,
-    k: int | None,
-    budget: str | int | None,
+    with_long_sentences: Store, model: SearchModel, k: int | None, budget: str | int | None
 ) -> None:
     store = with_long_sentences
     result = searched(store, ["p1x1", "word"], model=model, k=k, budget=budget)

@@ -135,10 +135,7 @@ def test_the_list_comes_in_parts(writable) -> None:
 
 
 def test_a_large_file_is_refused(tmp_path: Path) -> None:
-    with (
-        Server("--max-upload", "1", cache=tmp_path / "c") as running,
-        running.client() as client,
-    ):
+    with Server("--max-upload", "1", cache=tmp_path / "c") as running, running.client() as client:
         assert upload(client, "big.txt", b"x" * (1 << 21)).status_code == 413
         head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="b.txt"\r\n\r\n'
         got = client.post(

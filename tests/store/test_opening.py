@@ -121,10 +121,7 @@ def test_newer_schema(tmp_path: Path) -> None:
     connection = sqlite3.connect(tmp_path / "milepost.sqlite")
     connection.execute(f"PRAGMA user_version = {VERSION + 1}")
     connection.close()
-    with pytest.raises(
-        NewerSchema,
-        match=rf"schema {VERSION + 1}.*pip install . in a clone",
-    ):
+    with pytest.raises(NewerSchema, match=rf"schema {VERSION + 1}.*pip install . in a clone"):
         opened(tmp_path)
     erase_store(tmp_path)
     assert list(tmp_path.iterdir()) == []

@@ -138,11 +138,7 @@ W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
 def word(
-    body: str,
-    *,
-    part: str = "word/document.xml",
-    namespace: str = W,
-    more: Mapping[str, str] = {},
+    body: str, *, part: str = "word/document.xml", namespace: str = W, more: Mapping[str, str] = {}
 ) -> bytes:
     """A Word file with a body; ``more`` are its other parts by their kind, such as numbering."""
     folder, _, name = part.rpartition("/")

@@ -111,13 +111,7 @@ def test_html_links_to_the_page_of_the_file() -> None:
     page = _Cells()
     page.feed(as_html([BOUGHT, Row("stdin", "Who?")]))
     assert page.links == ["file:///a/b%20%3Cc%3E.pdf#page=3"]
-    assert page.rows[1] == [
-        "b <c>.pdf",
-        "=1+1",
-        "50%",
-        '=HYPERLINK("x") <script>',
-        "page 3 · @SUM",
-    ]
+    assert page.rows[1] == ["b <c>.pdf", "=1+1", "50%", '=HYPERLINK("x") <script>', "page 3 · @SUM"]
     assert page.rows[2] == ["stdin", "Who?", "", "", ""]
 
 

@@ -48,11 +48,7 @@ def test_three_documents_by_hand() -> None:
     # Three units, 10/3 terms each on average; whale stands in two of them, storm in one.
     whale, storm = math.log(1 + 1.5 / 2.5), math.log(1 + 2.5 / 1.5)
     first, third = 1.2 * (0.25 + 0.75 * 3 / (10 / 3)), 1.2 * (0.25 + 0.75 * 5 / (10 / 3))
-    wanted = [
-        whale * 2 * 2.2 / (2 + first),
-        0.0,
-        (whale + storm) * 2.2 / (1 + third),
-    ]
+    wanted = [whale * 2 * 2.2 / (2 + first), 0.0, (whale + storm) * 2.2 / (1 + third)]
     assert found == pytest.approx(wanted, rel=1e-5)
 
 

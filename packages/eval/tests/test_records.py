@@ -11,13 +11,7 @@ from typing import Any
 import pytest
 
 from milepost.errors import InputError, MilepostError, UnreadableFile
-from milepost_eval.records import (
-    PerQuestion,
-    Record,
-    read,
-    to_line,
-    usual_metric,
-)
+from milepost_eval.records import PerQuestion, Record, read, to_line, usual_metric
 
 
 def record(**changes: Any) -> Record:

@@ -105,10 +105,7 @@ def test_packed_by_hand() -> None:
 
 
 def langchain(
-    size: int,
-    overlap: int,
-    length: Callable[[str], int] = len,
-    separators: list[str] | None = None,
+    size: int, overlap: int, length: Callable[[str], int] = len, separators: list[str] | None = None
 ) -> Callable[..., list[str]]:
     library = pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
     made = library.RecursiveCharacterTextSplitter(

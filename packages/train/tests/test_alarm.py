@@ -65,10 +65,7 @@ def test_a_loss_that_is_no_number_is_told_at_once(loss: float) -> None:
     assert alarm.see(3, reading(loss)) is None
 
 
-@given(
-    st.lists(st.tuples(st.floats(0, 0.98), st.floats(-1, 0.98)), max_size=60),
-    st.integers(1, 9),
-)
+@given(st.lists(st.tuples(st.floats(0, 0.98), st.floats(-1, 0.98)), max_size=60), st.integers(1, 9))
 def test_what_is_under_both_limits_is_never_told(
     shares: list[tuple[float, float]], patience: int
 ) -> None:

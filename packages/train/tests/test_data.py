@@ -10,13 +10,7 @@ import pytest
 from milepost.errors import InputError, UnreadableFile
 from milepost.testing import fake_encoder
 from milepost_train.data import held_out, tokenize, touched
-from milepost_train.loading import (
-    Report,
-    Texts,
-    load_negatives,
-    load_pairs,
-    load_task,
-)
+from milepost_train.loading import Report, Texts, load_negatives, load_pairs, load_task
 from milepost_train.rows import existing
 
 TOKENIZER = fake_encoder().tokenizer
@@ -341,10 +335,7 @@ def test_negatives_of_questions_that_are_not_read_are_counted(tmp_path: Path) ->
     )
     report = Report()
     found = dict(load_negatives(path, texts, report, {("1", "who sings")}, {"who stops"}))
-    assert found == {
-        ("1", "who sings"): [(0, 0), (0, 1)],
-        ("3", "who stops"): [(0, 1)],
-    }
+    assert found == {("1", "who sings"): [(0, 0), (0, 1)], ("3", "who stops"): [(0, 1)]}
     assert list(report.lines()) == [
         f"{path}: 3 negatives, 1 negatives of questions that are not read"
     ]

@@ -7,11 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost_train.losses import (
-    back_from_boundary,
-    distances_of,
-    position_aware,
-)
+from milepost_train.losses import back_from_boundary, distances_of, position_aware
 
 # Five sentences of which 1, 2 and 3 hold the answer.
 SCORES = [0.1, 0.4, 0.6, 0.5, 0.2]

@@ -11,11 +11,7 @@ from hypothesis import strategies as st
 
 from milepost_train.data import Question
 from milepost_train.material import Material
-from milepost_train.objectives.base import (
-    read_question,
-    spread_of,
-    thinned,
-)
+from milepost_train.objectives.base import read_question, spread_of, thinned
 from milepost_train.stages import MarkedStage
 
 

@@ -16,12 +16,7 @@ from milepost_train.check import vectors_of
 from milepost_train.data import Pair
 from milepost_train.objectives import build
 from milepost_train.stages import MergedStage
-from support.small_material import (
-    LANDMARK,
-    Student,
-    small_material,
-    small_text,
-)
+from support.small_material import LANDMARK, Student, small_material, small_text
 
 SMALL = {"tokens": 160, "questions": 2, "hard": 2, "window": 40, "left": 12, "right": 8}
 

@@ -112,7 +112,7 @@ def test_all_faults_are_collected() -> None:
         read("nme = 1\nrate = 'x'\n[inner]\nrank = 0")
     problems = [fault.problem.rpartition("run.toml: ")[2] for fault in caught.value.faults]
     assert problems == [
-        *("unknown key 'nme'", "missing key 'name'", 'rate is "x"', "[inner]: rank is 0"),
+        *("unknown key 'nme'", "missing key 'name'", 'rate is "x"', "[inner]: rank is 0")
     ]
 
 

@@ -203,10 +203,7 @@ def test_frozen_weights_stay(tmp_path: Path) -> None:
     still = {name for name in old if torch.equal(old[name].half(), new[name].half())}
     assert {name for name in old if "embeddings" in name or "layer.0." in name} <= still
     assert not [name for name in still if "layer.1." in name and "weight" in name]
-    for frozen, said in (
-        (["*embedings*"], "no weight matches"),
-        (["*"], "no weight is left"),
-    ):
+    for frozen, said in ((["*embedings*"], "no weight matches"), (["*"], "no weight is left")):
         with pytest.raises(ModelError, match=said):
             opened(read_config(write_run(tmp_path, frozen=frozen)))
 

@@ -7,14 +7,7 @@ import pytest
 import torch
 
 from milepost.errors import InputError
-from milepost_lab.quality.model import (
-    dunn,
-    layer_weights,
-    permuted,
-    probe,
-    separation,
-    xie_beni,
-)
+from milepost_lab.quality.model import dunn, layer_weights, permuted, probe, separation, xie_beni
 from milepost_lab.quality.study import command
 
 pytestmark = pytest.mark.torch

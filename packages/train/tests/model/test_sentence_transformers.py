@@ -9,12 +9,7 @@ import transformers
 from milepost_train.model.interop import read_folder, write_folder
 from milepost_train.model.landmark_transformer import LandmarkTransformer
 from milepost_train.model.layouts import starting_weights
-from support.foreign_folders import (
-    TEXTS,
-    VARIANTS,
-    encoder,
-    settings_of,
-)
+from support.foreign_folders import TEXTS, VARIANTS, encoder, settings_of
 
 pytestmark = pytest.mark.filterwarnings("default")
 
