@@ -250,7 +250,8 @@ def test_a_writer_beside_a_search_changes_nothing_of_its_result(
     The next search has the new state.
     """
     folder = None if kind == "memory" else tmp_path
-    store = open_store(folder, fingerprint="f", dimensions=WIDTH)
+    # A vacuum waits so long for readers of SQLite's log.
+    store = open_store(folder, fingerprint="f", dimensions=WIDTH, patience_s=0.01)
     for name in "abc":
         put(store, name, [f"Some text of {name}. ", f"More words of {name}. ", "The end. "])
     query = asking(["more", "words"], k=9, budget=budget)

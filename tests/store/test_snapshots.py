@@ -35,7 +35,7 @@ DOING = """
 import sys
 from pathlib import Path
 from support.store_entries import entry, numbered, opened
-store = opened(Path(sys.argv[1]))
+store = opened(Path(sys.argv[1]), patience_s=0.1)
 exec(sys.argv[2])
 store.close()
 """
