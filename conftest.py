@@ -67,6 +67,7 @@ SLOW = (
     "tests/cli/test_cli_objects.py",
     "tests/cli/test_cli_progress.py",
     "tests/cli/test_cli_search.py",
+    "tests/cli/test_cli_screens.py",
     "tests/cli/test_cli_search_cache.py",
     "tests/cli/test_cli_terminal.py",
     "tests/cli/test_cli_annotate.py",
