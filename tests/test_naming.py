@@ -1,11 +1,13 @@
-"""Documents are found by name, by path and by the end of a path; what is ambiguous is refused."""
+"""Documents by name, and documents that are replaced."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import milepost
+from milepost._replacing import replacing
 from milepost.errors import InputError
 from milepost.testing import fake_encoder
 from milepost.types import Document
@@ -67,3 +69,45 @@ def test_what_is_no_name_is_not_in_the_index(index: milepost.Index, written: str
     """Ends count in whole parts of a path."""
     with pytest.raises(InputError, match="is not in the index"):
         index.search("fee", documents=written)
+
+
+def test_the_old_content_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    path, draft = tmp_path / "file", tmp_path / "draft"
+    path.write_bytes(b"old")
+    with replacing(path, draft) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert not draft.exists()
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_nothing_is_left_of_a_draft_that_failed(tmp_path: Path, error: BaseException) -> None:
+    path, draft = tmp_path / "file", tmp_path / "draft"
+    path.write_bytes(b"old")
+
+    def half() -> None:
+        with replacing(path, draft) as file:
+            file.write(b"half")
+            raise error
+
+    with pytest.raises(type(error)):
+        half()
+    assert path.read_bytes() == b"old"
+    assert not draft.exists()
+
+
+def test_a_disk_that_fails_at_the_end_keeps_the_old_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, draft = tmp_path / "file", tmp_path / "draft"
+    path.write_bytes(b"old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"), replacing(path, draft) as file:
+        file.write(b"new")
+    assert path.read_bytes() == b"old"
+    assert not draft.exists()
