@@ -14,6 +14,9 @@ from milepost.engine import shipped_models
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Servers of tests are on this machine, whatever proxy stands before the others.
+os.environ["no_proxy"] = "127.0.0.1"
+
 # OpenVINO forks a process to report each conversion to its makers, a copy of the whole worker;
 # tests that import it before Milepost does would let it.
 sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]

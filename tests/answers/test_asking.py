@@ -18,12 +18,6 @@ BEES = "Bees build cells of wax. The queen lays the eggs."
 GOLD = "Gold melts at 1064 degrees."
 
 
-@pytest.fixture(autouse=True)
-def straight(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever proxy the machine has, the server is on it."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 def passage(text: str, source: str | None, **place: object) -> Passage:
     return Passage(
         text, source or "note", source, 0, len(text), 0.9, (),

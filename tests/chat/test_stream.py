@@ -20,12 +20,6 @@ ASKED = [{"role": "user", "content": "Größe?"}]
 KEY = "sk-very-secret"
 
 
-@pytest.fixture(autouse=True)
-def straight(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever proxy the machine has, the server is on it."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 def endpoint(model: Model, **options: object) -> Endpoint:
     return Endpoint(model.url, "small", KEY, **{"wait_s": 0.001, "timeout_s": 5.0, **options})
 

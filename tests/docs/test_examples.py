@@ -102,7 +102,6 @@ def test_a_language_model_answers(
     with serving(lambda body: "At 1064 degrees [1].") as model:
         monkeypatch.setenv("OPENAI_BASE_URL", model.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        monkeypatch.setenv("no_proxy", "127.0.0.1")
         monkeypatch.setattr(sys, "stdin", io.StringIO(f"{QUESTION}\n\n"))
         run("openai_rag", "notes", "small")
         (body,) = model.requests

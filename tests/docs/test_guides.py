@@ -136,7 +136,6 @@ def place(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "HOME": str(home),
         "USERPROFILE": str(home),
         "MILEPOST_CACHE": str(cache),
-        "no_proxy": "127.0.0.1",
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(here)

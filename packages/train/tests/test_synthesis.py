@@ -27,12 +27,6 @@ TEXT = "".join(
 )
 
 
-@pytest.fixture(autouse=True)
-def straight(monkeypatch):
-    """Whatever proxy the machine has, the server is on it."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-
-
 def endpoint(chat, **options):
     return Endpoint(chat.url, "small", **{"wait_s": 0.001, "timeout_s": 5.0, **options})
 

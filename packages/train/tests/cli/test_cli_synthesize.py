@@ -21,9 +21,7 @@ colony needs about fifteen kilograms of it until the willows flower.
 
 
 @pytest.fixture(autouse=True)
-def straight(monkeypatch):
-    """No proxy stands before this machine, and no key is in the environment."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def without_a_key(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
 
