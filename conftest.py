@@ -143,9 +143,10 @@ _TOGETHER = {
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of training and of studies, and those of the same worker of pytest-xdist."""
     for item in items:
-        for package, mark in (("train", pytest.mark.torch), ("lab", pytest.mark.lab)):
+        for package, marks in (("train", ("torch",)), ("lab", ("torch", "lab"))):
             if item.path.is_relative_to(ROOT / "packages" / package):
-                item.add_marker(mark)
+                for mark in marks:
+                    item.add_marker(mark)
         group = _TOGETHER.get(item.path) or _TOGETHER.get(item.path.parent)
         if group is not None:
             item.add_marker(pytest.mark.xdist_group(group))

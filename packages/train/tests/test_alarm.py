@@ -74,7 +74,6 @@ def test_what_is_under_both_limits_is_never_told(
     assert said(alarm, [reading(share * FLOOR, spread) for share, spread in shares]) == []
 
 
-@pytest.mark.torch
 def test_a_real_run_collapses_and_a_healthy_one_does_not() -> None:
     """The same small BERT, data and seed: a rate of 0.5 makes all vectors one, 0.001 learns."""
     lines, loss = _run(rate=0.5)

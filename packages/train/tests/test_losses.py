@@ -64,23 +64,6 @@ def test_contrast_is_its_formula(loss: object, longhand: object, seed: int) -> N
     assert float(loss(scores, positive, negative, T)) == pytest.approx(wanted, rel=1e-9)
 
 
-@pytest.mark.parametrize(("loss", "longhand"), LOSSES)
-def test_contrast_has_the_right_gradient(loss: object, longhand: object) -> None:
-    scores, positive, negative = batch(3)
-    scores.requires_grad_()
-    loss(scores, positive, negative, T).backward()
-    step = 1e-6
-    for row in range(scores.shape[0]):
-        for column in range(scores.shape[1]):
-            sides = []
-            for sign in (1, -1):
-                moved = scores.detach().clone()
-                moved[row, column] += sign * step
-                sides.append(longhand(moved.tolist(), positive.tolist(), negative.tolist()))
-            slope = (sides[0] - sides[1]) / (2 * step)
-            assert float(scores.grad[row, column]) == pytest.approx(slope, rel=1e-4, abs=1e-6)
-
-
 def test_worked_numbers() -> None:
     """Two positives at 0.1, one negative at 0.1: log 2 each; at least one of them: log 1.5."""
     scores = torch.tensor([[0.1, 0.1, 0.1]])
@@ -89,12 +72,6 @@ def test_worked_numbers() -> None:
     some = any_against_negatives(scores, positive, ~positive, T)
     assert float(each) == pytest.approx(math.log(2), rel=1e-5)
     assert float(some) == pytest.approx(math.log(1.5), rel=1e-5)
-
-
-def test_positives_do_not_compete() -> None:
-    scores = torch.tensor([[1.0, 1.0, 1.0, -1.0]])
-    positive = torch.tensor([[True, True, True, False]])
-    assert float(each_against_negatives(scores, positive, ~positive, T)) < 1e-6
 
 
 @pytest.mark.parametrize("loss", [each_against_negatives, any_against_negatives])

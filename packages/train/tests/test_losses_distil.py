@@ -219,23 +219,6 @@ def test_outside_the_weight_works() -> None:
     assert torch.allclose(scores.grad * WEIGHTS, wanted, atol=3e-6)
 
 
-def test_what_it_asks_for() -> None:
-    scores = torch.zeros(1, 5, dtype=torch.float64, requires_grad=True)
-    back = torch.tensor([BACK])
-    optimizer = torch.optim.LBFGS([scores], max_iter=200, tolerance_grad=1e-12)
-
-    def loss() -> object:
-        optimizer.zero_grad()
-        value = position_aware(scores, back, back < 0, 1.0, ALPHA)
-        value.backward()
-        return value
-
-    optimizer.step(loss)
-    _, second, first, end, _ = scores[0].tolist()
-    assert first - end == pytest.approx(-ALPHA, abs=2e-3)
-    assert second - end == pytest.approx(-2 * ALPHA, abs=2e-3)
-
-
 def test_the_floor_is_the_entropy_of_the_weights() -> None:
     """Weight outside: best is 3.043024 over the sum of weights; alpha zero: log 3. Never zero."""
     back = torch.tensor([BACK])

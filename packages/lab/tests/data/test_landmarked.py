@@ -10,8 +10,6 @@ from milepost.testing import fake_encoder
 from milepost_lab.data.landmarked import read, spliced
 from support.landmark_collections import turned, write_task
 
-pytestmark = pytest.mark.torch
-
 
 def test_a_task_is_read_with_its_evidence(tmp_path):
     encoder = fake_encoder()

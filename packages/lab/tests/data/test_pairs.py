@@ -9,8 +9,6 @@ from milepost.errors import InputError
 from milepost_lab.data.network import TokenReader
 from milepost_lab.data.pairs import ndcg, read_pairs
 
-pytestmark = pytest.mark.torch
-
 
 def test_the_packaged_pairs_share_no_document_between_parts():
     pairs = read_pairs(None)

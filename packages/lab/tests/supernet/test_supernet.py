@@ -20,8 +20,6 @@ from milepost_lab.supernet.model import (
 )
 from milepost_lab.supernet.study import command, make_task
 
-pytestmark = pytest.mark.torch
-
 
 def test_1_placements():
     assert [len(placements(*each)) for each in ((10, 2), (16, 3), (8, 3))] == [36, 455, 35]

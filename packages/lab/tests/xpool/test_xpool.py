@@ -18,8 +18,6 @@ from milepost_lab.xpool.model import LARGEST_SCALE, Recipe, batch_scores, loss, 
 from milepost_lab.xpool.study import command, figures, first_stage, measure, mid_ranks, second_stage
 from support.landmark_collections import turned, write_task
 
-pytestmark = pytest.mark.torch
-
 
 def test_the_loss_of_check_5():
     assert loss(torch.eye(2), torch.tensor(math.log(2))).item() == pytest.approx(0.126928011)
