@@ -184,9 +184,7 @@ def _kill(
     home: Path, work: Work, told: child.Told, rng: random.Random, seconds: float, writes: int
 ) -> Record:
     """Kill at a random moment, check, go on, and compare with an undisturbed run."""
-    attempts = 0
-    while attempts < ATTEMPTS:
-        attempts += 1
+    for attempts in range(1, ATTEMPTS + 1):
         pid = _started(home, work, told)
         begun = time.perf_counter()
         if rng.random() < 0.5:

@@ -179,3 +179,26 @@ def opendocument(kind: str, body: str, styles: str = "", *, manifest: str = "") 
             f"</office:{kind}></office:body></office:document-content>",
         }
     )
+
+
+def epub(**more: str) -> bytes:
+    """A book of two chapters; ``more`` are other parts, or others in their place."""
+    chapters = {
+        "one.xhtml": "<html xmlns='http://www.w3.org/1999/xhtml'><head><title/></head>"
+        "<body><h1>One</h1><p>First.</p></body></html>",
+        "two two.xhtml": "<html><body><h2>Two</h2><p>Second.</p></body></html>",
+    }
+    return zipped(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": "<container xmlns='x'><rootfiles>"
+            "<rootfile full-path='O/book.opf'/></rootfiles></container>",
+            "O/book.opf": "<package><manifest>"
+            "<item id='n' href='nav.xhtml' media-type='application/xhtml+xml' properties='nav'/>"
+            "<item id='b' href='two%20two.xhtml' media-type='application/xhtml+xml'/>"
+            "<item id='a' href='one.xhtml' media-type='application/xhtml+xml'/></manifest>"
+            "<spine><itemref idref='n'/><itemref idref='a'/><itemref idref='b'/></spine></package>",
+            **{f"O/{name}": page for name, page in chapters.items()},
+            **more,
+        }
+    )

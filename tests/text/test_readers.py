@@ -11,7 +11,7 @@ from docx.oxml import parse_xml
 from milepost.errors import UnreadableFile
 from milepost.text import read, read_bytes
 from milepost.types import Document
-from support.office_writer import zipped
+from support.office_writer import epub, zipped
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
@@ -196,28 +196,6 @@ def test_docx_reads_as_if_changes_were_accepted() -> None:
     buffer = io.BytesIO()
     file.save(buffer)
     assert read_bytes(buffer.getvalue(), "a.docx").text == "kept new joined"
-
-
-def epub(**more: str) -> bytes:
-    chapters = {
-        "one.xhtml": "<html xmlns='http://www.w3.org/1999/xhtml'><head><title/></head>"
-        "<body><h1>One</h1><p>First.</p></body></html>",
-        "two two.xhtml": "<html><body><h2>Two</h2><p>Second.</p></body></html>",
-    }
-    return zipped(
-        {
-            "mimetype": "application/epub+zip",
-            "META-INF/container.xml": "<container xmlns='x'><rootfiles>"
-            "<rootfile full-path='O/book.opf'/></rootfiles></container>",
-            "O/book.opf": "<package><manifest>"
-            "<item id='n' href='nav.xhtml' media-type='application/xhtml+xml' properties='nav'/>"
-            "<item id='b' href='two%20two.xhtml' media-type='application/xhtml+xml'/>"
-            "<item id='a' href='one.xhtml' media-type='application/xhtml+xml'/></manifest>"
-            "<spine><itemref idref='n'/><itemref idref='a'/><itemref idref='b'/></spine></package>",
-            **{f"O/{name}": page for name, page in chapters.items()},
-            **more,
-        }
-    )
 
 
 def test_epub_in_reading_order() -> None:
