@@ -144,7 +144,7 @@ def leftovers(db: Path) -> list[str]:
             "SELECT value FROM meta WHERE key = 'generation'"
         ).fetchone()[0]
     connection.close()
-    known = {FILE, f"{FILE}-wal", f"{FILE}-shm", segment.file_name(generation), "uploads", "lines"}
+    known = {FILE, f"{FILE}-wal", f"{FILE}-shm", segment.file_name(generation), "uploads"}
     return sorted(path.name for path in db.iterdir() if path.name not in known)
 
 

@@ -1,5 +1,6 @@
 """A server's reader recognises text in its own process; boxes come from the index afterwards."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import milepost
@@ -35,11 +36,8 @@ def test_a_server_recognises_and_keeps_boxes(tmp_path: Path) -> None:
             assert indexer.progress().failed == ()
             (info,) = library.infos()
             assert info.options == "ocr=auto"
-            stored = library.stored_boxes(info, 0, 7)
-            assert stored is not None
-            place = reading.place(
-                path, info.hash, ReadOptions.parse(info.options), 0, 7, stored=stored
-            )
+            document = replace(index.document(info.name), locator=None)
+            place = reading.place(path, document, ReadOptions.parse(info.options), 0, 7)
         finally:
             indexer.stop()
     (box,) = place.boxes

@@ -55,7 +55,7 @@ def test_an_upload_is_indexed_listed_and_removed(writable) -> None:
 
 
 def test_a_removal_says_what_was_removed(writable) -> None:
-    """The upload, the printed lines and the index; with ``now`` no byte of the text is left."""
+    """The upload and the index; with ``now`` no byte of the text is left."""
     running, client = writable
     identity = upload(client, "bees.pdf", PDF).json()["documents"][0]["id"]
     running.indexed(client)
@@ -68,7 +68,7 @@ def test_a_removal_says_what_was_removed(writable) -> None:
         before["sentences"],
     )
     assert removed["words"] > 0
-    assert removed["files"] == 2  # the upload and the lines of its pages
+    assert removed["files"] == 1  # the upload
     assert removed["remains"] == ""
     assert client.delete(f"/documents/{identity}", params={"now": True}).status_code == 404
 
