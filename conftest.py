@@ -71,7 +71,6 @@ SLOW = (
     "tests/cli/test_cli_progress.py",
     "tests/cli/test_cli_search.py",
     "tests/cli/test_cli_screens.py",
-    "tests/cli/test_cli_search_cache.py",
     "tests/cli/test_cli_terminal.py",
     "tests/cli/test_cli_annotate.py",
     "tests/cli/test_cli_watch.py",
