@@ -85,6 +85,7 @@ SLOW = (
     "tests/store/test_durability.py",
     "tests/test_encoder.py",
     "tests/test_index_reopen.py",
+    "tests/test_reranker.py",
     "tests/text/test_pdf_files.py",
     "tests/text/test_pdf_spans.py",
     "tests/text/test_recognition.py",

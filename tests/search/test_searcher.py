@@ -10,25 +10,20 @@ import numpy as np
 import pytest
 
 from milepost.search import Limits, SearchModel, search
-from milepost.search.fusion import Fusion, Reranking
-from milepost.search.ranking import Ranking
 from milepost.store import Snapshot, Store, open_store
 from milepost.types import Mark, Passage
-from support.random_trees import trees
-from support.search_stores import PLAIN, WIDTH, asking, empty_store, filled, put, searched, unit
+from support.search_stores import (
+    MODELS,
+    WIDTH,
+    asking,
+    empty_store,
+    filled,
+    put,
+    searched,
+    unit,
+    words,
+)
 from support.store_reads import Counted, reads
-from support.word_reranker import WordReranker
-
-
-def words(text: str) -> int:
-    return len(text.split())
-
-
-MODELS = {
-    "plain": SearchModel(PLAIN, count_tokens=words),
-    "trees": SearchModel(Ranking(Fusion(), trees()), count_tokens=words),
-    "reranker": SearchModel(Ranking(Fusion(rerank=Reranking(9.0)), trees()), WordReranker(), words),
-}
 
 
 def asked(store: Store, terms: list[str], seed: int = 1, **options: object) -> list[Passage]:

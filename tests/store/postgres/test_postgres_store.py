@@ -35,14 +35,6 @@ def address() -> Iterator[str]:
         yield made
 
 
-@pytest.fixture
-def store(address: str) -> Iterator[PostgresStore]:
-    made = opened(address)
-    assert isinstance(made, PostgresStore)
-    yield made
-    made.close()
-
-
 def admin(query: str, address: str = "") -> list[tuple[Any, ...]]:
     found = parse(address or server())
     options = f"-c search_path={found.schema},public"

@@ -26,14 +26,6 @@ def address(request: pytest.FixtureRequest) -> Iterator[str]:
         yield made
 
 
-@pytest.fixture
-def store(address: str) -> Iterator[PostgresStore]:
-    made = opened(address)
-    assert isinstance(made, PostgresStore)
-    yield made
-    made.close()
-
-
 def asked(address: str, query: str) -> list[tuple[Any, ...]]:
     found = parsed(address)
     options = f"-c search_path={found.schema},public"
