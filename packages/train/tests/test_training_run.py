@@ -93,22 +93,6 @@ def test_every_stage_on_a_decoder(tmp_path: Path, kind: str, lora: str) -> None:
         assert line["check"].keys() == {"task"}
 
 
-def test_a_sentence_transformers_folder(tmp_path: Path) -> None:
-    """Its network may lie in a folder of its own; how it pooled is of no matter."""
-    tiny_folder(tmp_path / "init" / "0_Transformer", "bert")
-    modules = [
-        {"idx": n, "name": str(n), "path": f"{n}_{kind}", "type": f"sentence_transformers.{kind}"}
-        for n, kind in enumerate(("Transformer", "Pooling"))
-    ]
-    (tmp_path / "init" / "modules.json").write_text(json.dumps(modules))
-    (tmp_path / "init" / "1_Pooling").mkdir()
-    (tmp_path / "init" / "1_Pooling" / "config.json").write_text(
-        json.dumps({"word_embedding_dimension": 32, "pooling_mode_mean_tokens": True})
-    )
-    file = write_run(tmp_path / "data", stages=STAGES, init="../init")
-    assert (train(read_config(file)).checkpoint / "model.safetensors").is_file()
-
-
 @pytest.mark.parametrize("kind", ["mistral", "xlm-roberta"])
 def test_an_adapter_and_a_landmark_of_its_own(tmp_path: Path, kind: str) -> None:
     """LoRA trains few weights and a new token; the adapter alone is written, and exports."""

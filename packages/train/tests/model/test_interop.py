@@ -260,11 +260,13 @@ def test_the_network_of_a_folder_may_lie_inside(tmp_path: Path) -> None:
     folder = inside(tmp_path / "st")
     manifest = release(folder, tmp_path / "out").manifest
     found = milepost.load(tmp_path / "out", cache=False).encode(TEXT).vectors
-    opened = open_checkpoint(folder / "0_Transformer")
-    assert fingerprint(opened.model, tmp_path / "out" / "tokenizer.json", manifest) == (
+    inner = open_checkpoint(folder / "0_Transformer")
+    config = read_config(write_run(tmp_path / "data", init="../st"))
+    assert opened(config).reading.landmark == inner.reading.landmark  # training begins there
+    assert fingerprint(inner.model, tmp_path / "out" / "tokenizer.json", manifest) == (
         manifest.fingerprint
     )
-    by_torch = Encoder(find_model(tmp_path / "out"), TorchEngine(opened.model))
+    by_torch = Encoder(find_model(tmp_path / "out"), TorchEngine(inner.model))
     np.testing.assert_allclose(found, by_torch.encode(TEXT).vectors, atol=1e-4)
 
 

@@ -40,15 +40,6 @@ def test_seven_tokens_by_threes() -> None:
     assert unit == pytest.approx([0.121319, 0.992614], abs=1e-6)
 
 
-def test_empty_text() -> None:
-    assert row_of([], 3) == Row([1, 2], [1])
-
-
-def test_safe_cut_ends_with_a_landmark() -> None:
-    """Content is cut first: five tokens of six places, since a fourth would need seven."""
-    assert row_of(Z, 3, 6) == Row([1, 11, 12, 13, 2], [4])
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from([1, 2, 3, 7, 32, 64, 128, 256]),
@@ -83,12 +74,6 @@ def test_padding_with_the_landmark_token() -> None:
     wrong = pool(states_of(ids), from_ids, from_ids & (ids == M), normalized=False)
     assert wrong[0].tolist() == pytest.approx([4.125, 25.625])
     assert pooled(*rows, padding=M) == pooled(*rows)
-
-
-def test_landmark_token_in_the_text() -> None:
-    row = row_of([11, 2, 12], 8)
-    assert row.ids == [1, 11, 2, 12, 2]
-    assert pad([row], PAD)[2].nonzero()[:, 1].tolist() == [4]
 
 
 def test_content_with_special_tokens_in_it() -> None:
