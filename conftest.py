@@ -1,7 +1,5 @@
 """Fixtures and markers that all tests share."""
 
-from __future__ import annotations
-
 import os
 import sys
 from importlib.util import find_spec
@@ -15,6 +13,9 @@ from milepost.engine import shipped_models
 # Workers of pytest-xdist share the cores; NumPy, torch and ONNX Runtime would each take them all.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Servers of tests are on this machine, whatever proxy stands before the others.
+os.environ["no_proxy"] = "127.0.0.1"
 
 # OpenVINO forks a process to report each conversion to its makers, a copy of the whole worker;
 # tests that import it before Milepost does would let it.
@@ -69,7 +70,7 @@ SLOW = (
     "tests/cli/test_cli_objects.py",
     "tests/cli/test_cli_progress.py",
     "tests/cli/test_cli_search.py",
-    "tests/cli/test_cli_search_cache.py",
+    "tests/cli/test_cli_screens.py",
     "tests/cli/test_cli_terminal.py",
     "tests/cli/test_cli_annotate.py",
     "tests/cli/test_cli_watch.py",
@@ -84,6 +85,7 @@ SLOW = (
     "tests/store/test_durability.py",
     "tests/test_encoder.py",
     "tests/test_index_reopen.py",
+    "tests/test_reranker.py",
     "tests/text/test_pdf_files.py",
     "tests/text/test_pdf_spans.py",
     "tests/text/test_recognition.py",
@@ -141,9 +143,10 @@ _TOGETHER = {
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of training and of studies, and those of the same worker of pytest-xdist."""
     for item in items:
-        for package, mark in (("train", pytest.mark.torch), ("lab", pytest.mark.lab)):
+        for package, marks in (("train", ("torch",)), ("lab", ("torch", "lab"))):
             if item.path.is_relative_to(ROOT / "packages" / package):
-                item.add_marker(mark)
+                for mark in marks:
+                    item.add_marker(mark)
         group = _TOGETHER.get(item.path) or _TOGETHER.get(item.path.parent)
         if group is not None:
             item.add_marker(pytest.mark.xdist_group(group))

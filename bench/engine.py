@@ -8,8 +8,6 @@ of 64, as its users do; the OpenVINO graphs read the sentences in windows of 256
 without halo. Rounds are interleaved; the minimum counts. Needs the rivals of ``./packages/eval``.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import logging

@@ -6,8 +6,6 @@ Each length runs in a process of its own; memory is the peak over that of an emp
 the vectors themselves take.
 """
 
-from __future__ import annotations
-
 import argparse
 import resource
 import subprocess

@@ -14,8 +14,6 @@ tasks. `--absent` asks questions of a document that is about them and does not a
 tuned here.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence
@@ -83,10 +81,7 @@ def found_in(
 
 
 def asked(
-    chosen: Sample,
-    model: milepost.Encoder,
-    options: argparse.Namespace,
-    mixed: Collection | None,
+    chosen: Sample, model: milepost.Encoder, options: argparse.Namespace, mixed: Collection | None
 ) -> list[Asked]:
     """Every question of a task in its settings."""
     documents = chosen.documents
@@ -110,7 +105,7 @@ def asked(
             if mixed is not None:
                 settings[MIXED] = mixed
             for setting, (index, searched) in settings.items():
-                name = document.name if setting != MIXED else in_mixed(chosen, document.name)
+                name = document.name if setting != MIXED else f"{chosen.task}: {document.name}"
                 passages = found_in(index, question, name, options)
                 found.append(Asked(chosen.task, setting, passages, searched))
     return found
@@ -119,10 +114,6 @@ def asked(
 def setting_of(size: str) -> str:
     """The name of a collection's size among the settings."""
     return {"1": "document", str(TOGETHER): "collection"}.get(size, size)
-
-
-def in_mixed(chosen: Sample, document: str) -> str:
-    return f"{chosen.task}: {document}"
 
 
 def absent_from(
@@ -292,9 +283,7 @@ def main() -> None:
     parser.add_argument("--model", help="a shipped model's name, or a model folder")
     parser.add_argument("--budget", help="ask with a budget, such as 1600c, not for five passages")
     parser.add_argument("--split", default="dev", choices=["dev", "test"])
-    parser.add_argument(
-        "--documents", type=int, default=16, help="documents of one task, 2 or more"
-    )
+    parser.add_argument("--documents", type=int, default=16, help="of one task, 2 or more")
     parser.add_argument("--questions", type=int, default=8, help="questions of one document")
     parser.add_argument(
         "--collection", type=sizes_of, default=(str(TOGETHER),), metavar="SIZES",
@@ -304,10 +293,7 @@ def main() -> None:
         "--absent", type=Path, metavar="FOLDER",
         help="ask questions without spans, too: what tools/question_task.py --absent wrote",
     )  # fmt: skip
-    parser.add_argument(
-        "--cache", type=Path, metavar="FOLDER",
-        help="keep vectors here, so that no document is read twice",
-    )  # fmt: skip
+    parser.add_argument("--cache", type=Path, help="keep vectors here: no document is read twice")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     if options.cache is None:
@@ -330,7 +316,7 @@ def main() -> None:
     mixed = None
     if MIXED in options.collection:
         every = [
-            replace(document, name=in_mixed(chosen, document.name))
+            replace(document, name=f"{chosen.task}: {document.name}")
             for chosen in samples
             for document in chosen.documents
         ]

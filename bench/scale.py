@@ -10,8 +10,6 @@ share of the ten nearest rows of an exact scan that is found. PostgreSQL is star
 ``--postgres`` names a server; clients are threads of one process.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json
@@ -19,9 +17,9 @@ import os
 import random
 import statistics
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -74,25 +72,14 @@ def encoded(
 
 def searches(index: milepost.Index, questions: list[str], clients: int) -> dict[str, float]:
     """Milliseconds of searches, p50 and p99, by several clients at one time."""
-    took: list[float] = []
-    waiting = iter(questions * clients)
-    lock = threading.Lock()
 
-    def ask() -> None:
-        while True:
-            with lock:
-                question = next(waiting, None)
-            if question is None:
-                return
-            begun = time.perf_counter()
-            index.search(question, rerank=False)
-            took.append(1000 * (time.perf_counter() - begun))
+    def ask(question: str) -> float:
+        begun = time.perf_counter()
+        index.search(question, rerank=False)
+        return 1000 * (time.perf_counter() - begun)
 
-    threads = [threading.Thread(target=ask) for _ in range(clients)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(clients) as pool:
+        took = list(pool.map(ask, questions * clients))
     return {"p50": statistics.median(took), "p99": float(np.percentile(took, 99))}
 
 

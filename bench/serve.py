@@ -6,8 +6,6 @@ Each part starts ``milepost serve`` as a process of its own, with the shipped bo
 rows of a table were measured in turn, in one run.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

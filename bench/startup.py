@@ -6,8 +6,6 @@ Every row is a whole process, run in turn with the others; the minimum of the ro
 book is cut to 100,000 words. ``--source`` measures a search by another checkout in the same rounds.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

@@ -6,8 +6,6 @@ Every case is a line of the log (``--log``); the same command goes on where it w
 done is in ``bench/faults``.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

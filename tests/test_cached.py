@@ -1,7 +1,5 @@
 """The cache is pruned by age and size, beside other processes, and after one was killed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -22,14 +20,12 @@ DAY_S = 86400.0
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("MILEPOST_CACHE_LIMIT", raising=False)
     return tmp_path / "cache"
 
 
 def filled(folder: Path, files: int = 2, size: int = 500, days: float = 0.0) -> Path:
-    """A folder of files that were used some days ago."""
     folder.mkdir(parents=True)
     for number in range(files):
         (folder / str(number)).write_bytes(b"x" * size)
@@ -38,7 +34,6 @@ def filled(folder: Path, files: int = 2, size: int = 500, days: float = 0.0) -> 
 
 
 def index(folder: Path, days: float = 0.0) -> Path:
-    """A real index without documents that was used some days ago."""
     open_store(folder, fingerprint="f", dimensions=4).close()
     for file in folder.iterdir():
         os.utime(file, (time.time() - days * DAY_S,) * 2)
@@ -46,7 +41,6 @@ def index(folder: Path, days: float = 0.0) -> Path:
 
 
 def names(cache: Path) -> set[str]:
-    """What lies in the cache, by path in it."""
     return {str(path.relative_to(cache)) for path in cache.rglob("*") if not path.is_dir()}
 
 
@@ -156,7 +150,6 @@ def test_a_killed_prune_leaves_no_half(cache: Path) -> None:
 
 
 def test_two_at_once(cache: Path) -> None:
-    """Each thing is removed by one of them, and neither fails."""
     for number in range(40):
         filled(cache / "indexes" / str(number), files=20, days=1)
     both = [

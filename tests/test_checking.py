@@ -1,7 +1,5 @@
 """``Index.check``: verbatim, near, supported or not found, and the places that show it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Copies of indexes: equal answers, interruptions, what is passed over and what is refused."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -30,7 +28,6 @@ def source(tmp_path: Path) -> Path:
 
 
 def same(one: object, other: object) -> None:
-    """Documents, vectors and answers of two indexes are equal."""
     with milepost.open(one, model=LIGHT) as ours, milepost.open(other, model=LIGHT) as theirs:
         assert [info.name for info in ours.documents()] == [
             info.name for info in theirs.documents()

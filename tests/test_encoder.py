@@ -1,7 +1,5 @@
 """Texts of any length to landmarks: everything is read, nothing twice, and spans tile the text."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts read with a landmark every N tokens, by an engine whose landmarks are known."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions to vectors, and how well the tokenizer knows what is asked."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -3,8 +3,6 @@
 The endpoint is a real server on this machine; its vectors are those of the light model.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +36,6 @@ def light() -> Encoder:
 @pytest.fixture
 def there(light: Encoder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Chat]:
     """The endpoint, and an empty cache."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-this-one")
     monkeypatch.setenv("MILEPOST_EMBEDDING_KEY", "sk-very-secret")

@@ -1,7 +1,5 @@
 """Bulk work waits for searches: real time and real threads."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -1,7 +1,5 @@
 """The facade on real files and real stores: what is added, noticed, removed and found."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

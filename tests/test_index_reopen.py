@@ -1,7 +1,5 @@
 """The facade on a folder over time: opened again, killed, refused, read while it is written."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Filters and properties through an index, in memory and in a folder."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator
@@ -27,7 +25,6 @@ TEXT = "Bees build cells of wax in the hive. The queen lays the eggs. "
 
 @pytest.fixture(params=["memory", "sqlite"])
 def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
-    """Three documents of the same text with different properties."""
     folder = None if request.param == "memory" else tmp_path / "db"
     with milepost.open(folder, model=fake_encoder()) as made:
         made.add([Document(name, TEXT, properties=held) for name, held in PAPERS.items()])

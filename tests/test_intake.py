@@ -1,7 +1,5 @@
 """What an index does where the file system keeps it out."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

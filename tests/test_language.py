@@ -1,7 +1,5 @@
 """Whether a text is English: other languages are told apart, English texts of all kinds are not."""
 
-from __future__ import annotations
-
 import re
 import sys
 import threading
@@ -42,7 +40,6 @@ def test_few_words_of_another_language_leave_a_text_english() -> None:
 
 
 def pieces(size: int) -> list[tuple[str, str]]:
-    """English texts of the repository, in pieces of so many characters: prose, code, tables."""
     files = [
         ROOT / "examples" / "origin-of-species.txt",
         ROOT / "README.md",

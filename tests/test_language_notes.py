@@ -1,7 +1,5 @@
 """The note on a language that the model does not read, in all places where a search is answered."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The model that reads a language: chosen where its package is installed, and named where not."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

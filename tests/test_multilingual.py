@@ -1,7 +1,5 @@
 """The multilingual model in its package: other languages, and questions in one about another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,13 +1,13 @@
-"""Documents are found by name, by path and by the end of a path; what is ambiguous is refused."""
+"""Documents by name, and documents that are replaced."""
 
-from __future__ import annotations
-
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import milepost
+from milepost._replacing import replacing
 from milepost.errors import InputError
 from milepost.testing import fake_encoder
 from milepost.types import Document
@@ -15,7 +15,6 @@ from milepost.types import Document
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[milepost.Index]:
-    """Files in folders, two of one name, and a document without a file."""
     for name in ("reports/2024/costs.txt", "reports/2025/costs.txt", "reports/plan.txt"):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +40,6 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[milepost.
 def test_a_document_is_found(
     index: milepost.Index, tmp_path: Path, written: str | Path, found: str
 ) -> None:
-    """In a search, alone or in a list, in a check, and by itself."""
     name = found if found == "plan" else str(tmp_path / found)
     for given in (written, [written]):
         assert {p.document for p in index.search("fee", documents=given)} == {name}
@@ -71,3 +69,45 @@ def test_what_is_no_name_is_not_in_the_index(index: milepost.Index, written: str
     """Ends count in whole parts of a path."""
     with pytest.raises(InputError, match="is not in the index"):
         index.search("fee", documents=written)
+
+
+def test_the_old_content_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    path, draft = tmp_path / "file", tmp_path / "draft"
+    path.write_bytes(b"old")
+    with replacing(path, draft) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert not draft.exists()
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_nothing_is_left_of_a_draft_that_failed(tmp_path: Path, error: BaseException) -> None:
+    path, draft = tmp_path / "file", tmp_path / "draft"
+    path.write_bytes(b"old")
+
+    def half() -> None:
+        with replacing(path, draft) as file:
+            file.write(b"half")
+            raise error
+
+    with pytest.raises(type(error)):
+        half()
+    assert path.read_bytes() == b"old"
+    assert not draft.exists()
+
+
+def test_a_disk_that_fails_at_the_end_keeps_the_old_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, draft = tmp_path / "file", tmp_path / "draft"
+    path.write_bytes(b"old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"), replacing(path, draft) as file:
+        file.write(b"new")
+    assert path.read_bytes() == b"old"
+    assert not draft.exists()

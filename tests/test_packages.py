@@ -1,7 +1,5 @@
 """Milepost's other packages: what is said where one is missing or of another version."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -43,8 +41,6 @@ class Installed:
 
 @pytest.fixture
 def install(monkeypatch):
-    """Pretend that some packages are installed, and no others."""
-
     def pretend(**versions: str) -> None:
         installed = Installed(**versions)
         monkeypatch.setattr(metadata, "version", installed.version)
@@ -64,11 +60,7 @@ def install(monkeypatch):
             "install milepost-train (pip install ./packages/eval ./packages/train in a clone)",
         ),
         ("train", ("train",), "install milepost-eval (pip install ./packages/eval in a clone)"),
-        (
-            "lab",
-            ("eval", "train"),
-            "install milepost-lab (pip install ./packages/lab in a clone)",
-        ),
+        ("lab", ("eval", "train"), "install milepost-lab (pip install ./packages/lab in a clone)"),
     ],
 )
 def test_a_missing_package_is_one_line(install, capsys, name, installed, line):

@@ -1,7 +1,5 @@
 """Properties are bounded and cannot be changed; files are forgiven, callers are not."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import pickle
@@ -149,7 +147,7 @@ def test_files_have_the_properties_of_their_item(tmp_path: Path) -> None:
         assert len(index.add(library.folder).unchanged) == 2
 
         library.run(
-            ("UPDATE itemDataValues SET value = ? WHERE value = ?", "On Bees", "On the Origin"),
+            ("UPDATE itemDataValues SET value = ? WHERE value = ?", "On Bees", "On the Origin")
         )
         report = index.add(library.folder)
         assert (report.changed, report.sentences) == ((first.name,), 0)

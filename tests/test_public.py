@@ -1,13 +1,27 @@
-"""The public surface is a list, and importing it costs nothing."""
+"""What the package offers: names, errors, doubles for tests, silence."""
 
-from __future__ import annotations
-
+import doctest
+import inspect
+import os
+import pickle
+import pkgutil
+import re
 import subprocess
 import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import milepost
+from milepost import errors
+from milepost._patterns import late
+from milepost.engine import Engine
+from milepost.errors import MilepostError, nearest
+from milepost.store import Store
+from milepost.testing import FakeEngine, MemoryStore, fake_encoder, fake_index
 
 HEAVY = {
     "charset_normalizer",
@@ -74,3 +88,187 @@ def test_nothing_of_the_base_imports_torch() -> None:
         "from milepost.testing import fake_index; fake_index({'a': 'One whale.'}).search('whale')"
     )
     assert not loaded_by(code) & {"torch", "transformers", "nncf", "openvino"}
+
+
+def _source(module: pkgutil.ModuleInfo) -> str:
+    found = module.module_finder.find_spec(module.name, None)
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).read_text(encoding="utf-8")
+
+
+PACKAGES = [
+    name
+    for name in ("milepost", "milepost_eval", "milepost_lab.pooling")
+    if find_spec(name.partition(".")[0])
+]
+"""Those that need no torch."""
+MODULES = [
+    module.name
+    for package in PACKAGES
+    for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
+    if not module.name.endswith("__main__") and ">>>" in _source(module)
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_hold(name: str) -> None:
+    if name.startswith("milepost.integrations."):
+        module = pytest.importorskip(name, reason="needs its framework", exc_type=ImportError)
+    else:
+        module = import_module(name)
+    assert doctest.testmod(module).failed == 0
+
+
+CLASSES = [
+    value
+    for value in vars(errors).values()
+    if inspect.isclass(value) and issubclass(value, MilepostError)
+]
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_message(kind: type[MilepostError]) -> None:
+    error = kind("notes.txt is empty", "write something")
+    assert str(error) == "notes.txt is empty; try: write something"
+    assert (error.problem, error.hint) == ("notes.txt is empty", "write something")
+    assert str(kind("notes.txt is empty")) == "notes.txt is empty"
+
+
+@pytest.mark.parametrize("kind", CLASSES)
+def test_survives_another_process(kind: type[MilepostError]) -> None:
+    error = pickle.loads(pickle.dumps(kind("it broke", "mend it")))
+    assert type(error) is kind
+    assert (str(error), error.problem, error.hint) == (
+        "it broke; try: mend it",
+        "it broke",
+        "mend it",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        ("serch", ["index", "search"], "'search', or "),
+        ("BEIR", ("beir", "mldr"), "'beir', or "),
+        ("quite-another", {"beir": 1, "mldr": 2}, ""),
+        ("serch", [], ""),
+        ("", ["search"], ""),
+        ("name 7", [f"name {number}" for number in range(30_000)], ""),
+    ],
+)
+def test_the_nearest_name_begins_the_hint(name, known, meant) -> None:
+    assert nearest(name, known) == meant
+
+
+def test_vectors_are_the_same_every_time() -> None:
+    text = "The whale sings at night. The whale sings at noon. Gold melts in fire."
+    first, second = fake_encoder().encode(text), fake_encoder().encode(text)
+    assert first.vectors.tobytes() == second.vectors.tobytes()
+    alike, unlike = first.vectors[0] @ first.vectors[1], first.vectors[0] @ first.vectors[2]
+    assert alike > unlike + 0.3
+
+
+def test_settings_make_another_model() -> None:
+    small = fake_encoder(dimensions=8, window=40, longest=20)
+    assert small.encode("One. Two.").vectors.shape == (2, 8)
+    assert small.fingerprint != fake_encoder().fingerprint
+    assert fake_encoder().fingerprint == fake_encoder(dimensions=32).fingerprint
+
+
+def test_an_index_of_texts() -> None:
+    index = fake_index({"bees": "Bees build cells of wax.", "gold": "Gold melts."})
+    assert [info.name for info in index.documents()] == ["bees", "gold"]
+    assert index.search("who builds cells?", k=1)[0].document == "bees"
+    assert fake_index().search("anything") == []
+
+
+def test_doubles_keep_the_protocols() -> None:
+    engine: Engine = FakeEngine(4, 10)
+    ids = np.array([[1, 2, 3]], np.int32)
+    states = engine.run(ids, np.array([[0, 1, 1]], np.int32), np.array([[2]], np.int32))
+    assert states.shape == (1, 1, 4)
+    np.testing.assert_allclose(np.linalg.norm(states), 1.0, atol=1e-6)
+    store: Store = MemoryStore("f", 4)
+    with store.snapshot() as state:
+        assert state.documents() == []
+
+
+LOAD = """
+import sys
+from pathlib import Path
+from milepost.engine.openvino import OpenVinoEngine
+from milepost.errors import ModelError
+
+try:
+    OpenVinoEngine(Path("no such graph.xml"), cache=None)
+except ModelError:
+    late = "openvino_telemetry", "openvino.tools.ovc"
+    print([name for name in sys.modules if name.startswith(late)])
+from openvino import convert_model
+print(convert_model.__module__)
+try:
+    import openvino; openvino.convert
+except AttributeError as error:
+    print(error)
+print([name for name in sys.modules if name.startswith("openvino_telemetry")])
+"""
+
+
+def test_the_engine_starts_without_telemetry(tmp_path: Path):
+    """OpenVINO reports its import and leaves an id at home; through Milepost it cannot."""
+    # In CI OpenVINO's telemetry is off by itself.
+    kept = {k: v for k, v in os.environ.items() if k not in ("CI", "TF_BUILD", "JENKINS_URL")}
+    home = {"HOME": str(tmp_path), "LOCALAPPDATA": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-c", LOAD],
+        env=kept | home,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    assert run.stdout.splitlines() == [
+        "[]",
+        "openvino.tools.ovc.convert",
+        "module 'openvino' has no attribute 'convert'",
+        "[]",
+    ]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_does_what_a_pattern_does() -> None:
+    for flags in (0, re.IGNORECASE):
+        made, true = late("(b)(c)?", flags), re.compile("(b)(c)?", flags)
+        for _ in range(2):
+            assert made.findall("abcB") == true.findall("abcB")
+            assert made.sub("-", "abcB") == true.sub("-", "abcB")
+            assert made.split("abcB") == true.split("abcB")
+            assert [each.span() for each in made.finditer("abcB")] == [
+                each.span() for each in true.finditer("abcB")
+            ]
+            for text in ("b", "bc", "ab", "B", ""):
+                for name in ("match", "search", "fullmatch"):
+                    assert bool(getattr(made, name)(text)) == bool(getattr(true, name)(text))
+
+
+def test_nothing_else_is_taken_for_a_method() -> None:
+    with pytest.raises(AttributeError):
+        _ = late("a").nothing  # type: ignore[attr-defined]
+
+
+def test_it_is_compiled_at_its_first_use_and_once() -> None:
+    wrong = late("(")
+    with pytest.raises(re.error):
+        wrong.match("a")
+    made = late("a+")
+    assert made.match("aa")
+    assert made.match == made.match
+    assert isinstance(made.match.__self__, re.Pattern)  # type: ignore[attr-defined]
+
+
+def test_a_search_does_not_compile_what_only_reading_needs() -> None:
+    code = (
+        "import milepost.index\nfrom milepost.text import breaks, lines\n"
+        "assert not any('match' in vars(each) for each in (breaks._BEYOND, lines._FULL_WIDTH))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

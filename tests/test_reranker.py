@@ -1,7 +1,5 @@
 """Windows that are encoded with the question in front of them."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

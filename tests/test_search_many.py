@@ -1,7 +1,5 @@
 """Many questions at once find what one at a time finds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -22,7 +20,6 @@ QUESTIONS = [
 
 @pytest.mark.parametrize("options", [{}, {"budget": "400t"}, {"rerank": False, "k": 2}])
 def test_the_shipped_model_finds_the_same(options: dict[str, object]) -> None:
-    """The same passages and the same hits, up to the rounding of a shared batch."""
     if not BOOK.is_file():
         pytest.skip("needs the checkout")
     text = BOOK.read_text(encoding="utf-8")[400_000:460_000]

@@ -1,7 +1,5 @@
 """Rows of tables: cells under their columns, in every format, in the index and in passages."""
 
-from __future__ import annotations
-
 from dataclasses import astuple
 
 import pytest

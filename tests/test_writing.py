@@ -1,7 +1,5 @@
 """Files of results: whole or as they were."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -11,8 +11,6 @@ distance, and ranks on questions in other words and of ``written``; with a conte
 each part of the vector tells apart.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections import defaultdict
@@ -170,18 +168,11 @@ def configuration(name: str, steps: int, seed: int) -> str:
 
 def sets(split: str, longest: int) -> dict[str, list[tuple[dict[str, Any], list[dict[str, Any]]]]]:
     """The documents of each set with their questions; documents over ``longest`` left out."""
-    written, other = SHARED / "tasks" / "written", ROOT / "scratch" / "other-words"
     rows = list(objects(ROOT / "data" / "swaps" / f"{split}.jsonl.gz"))
-    found = {
-        "swaps": ([r for r in rows if "text" in r], [r for r in rows if "question" in r]),
-        **{
-            path.name: (
-                list(objects(path / "documents.jsonl.gz")),
-                list(objects(path / "questions.jsonl.gz")),
-            )
-            for path in (written, other)
-        },
-    }
+    found = {"swaps": ([r for r in rows if "text" in r], [r for r in rows if "question" in r])}
+    for path in (SHARED / "tasks" / "written", ROOT / "scratch" / "other-words"):
+        documents, questions = (f"{path}/{each}.jsonl.gz" for each in ("documents", "questions"))
+        found[path.name] = list(objects(Path(documents))), list(objects(Path(questions)))
     made = {}
     for name, (documents, questions) in found.items():
         about = defaultdict(list)
@@ -301,16 +292,12 @@ def main() -> None:
     if given.command == "config":
         given.out.parent.mkdir(parents=True, exist_ok=True)
         given.out.write_text(configuration(given.arm, given.steps, given.seed), encoding="utf-8")
-        return
-    if given.command == "narrow":
+    elif given.command == "narrow":
         narrow(given.checkpoint, given.dimensions, given.out)
-        return
-    print(
-        json.dumps(
-            measure(given.checkpoint, given.split, given.longest, WindowSize(*given.windows, 129)),
-            indent=1,
-        )
-    )
+    else:
+        size = WindowSize(*given.windows, 129)
+        found = measure(given.checkpoint, given.split, given.longest, size)
+        print(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

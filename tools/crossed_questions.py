@@ -8,8 +8,6 @@ other languages, drawn at random; the spans stay. The folder is a task for ``[da
 ``milepost train`` and for ``milepost eval``.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 from collections import defaultdict

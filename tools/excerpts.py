@@ -6,8 +6,6 @@ An excerpt begins at the paragraph of the first evidence. Questions whose eviden
 it are left out, and so are documents with fewer than two questions left.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 from collections import defaultdict

@@ -6,8 +6,6 @@ Calibration: windows of ``../shared/data/corpus`` train split, texts without ``n
 corpus has none). ``--f32`` also writes the float32 graph (90 MB, never shipped).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path
@@ -42,13 +40,8 @@ def calibration(shared: Path, tokenizer: Tokenizer, batches: int = 60) -> list[d
             window = next(plan([len(ids) + 1 for ids in tokens], WindowSize()))
             rows.append(tokens[window.first : window.last])
         batch = assemble(rows, [], tokenizer.bos_id, tokenizer.landmark)
-        feeds.append(
-            {
-                "ids": batch.ids.numpy().astype(np.int32),
-                "sentences": batch.sentences.numpy().astype(np.int32),
-                "marks": batch.marks.numpy().astype(np.int32),
-            }
-        )
+        inputs = {"ids": batch.ids, "sentences": batch.sentences, "marks": batch.marks}
+        feeds.append({name: each.numpy().astype(np.int32) for name, each in inputs.items()})
     return feeds
 
 

@@ -6,8 +6,6 @@ The commands' own parameters are walked, not the text that click prints, so the 
 same with every version of click.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 python tools/make_python.py
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import re

@@ -6,8 +6,6 @@ Serves the book in ``examples`` and two PDFs of the shared data (works of the US
 public domain), asks, and takes pictures in Debian's Chromium. Reading the files takes a minute.
 """
 
-from __future__ import annotations
-
 import io
 import shutil
 import sys
@@ -106,9 +104,8 @@ def _write(name: str, png: bytes) -> None:
     out = io.BytesIO()
     image.save(out, "WEBP", quality=78, method=6)
     assert len(out.getvalue()) <= LARGEST, f"{name}: {len(out.getvalue()):,} bytes"
-    target = DOCS / f"page-{name}.webp"
-    target.write_bytes(out.getvalue())
-    print(f"{target.relative_to(ROOT)}: {len(out.getvalue()):,} bytes, {image.size}")
+    (DOCS / f"page-{name}.webp").write_bytes(out.getvalue())
+    print(f"docs/page-{name}.webp: {len(out.getvalue()):,} bytes, {image.size}")
 
 
 if __name__ == "__main__":

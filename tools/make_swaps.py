@@ -10,8 +10,6 @@ twice, once with the subject's words replaced by those of another question, and 
 about. Only training documents are used, and none that training holds out.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import re

@@ -10,8 +10,6 @@ train`` as ``init``.
 prints the folder.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 import tempfile
@@ -24,15 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
-from tokenizers import (
-    AddedToken,
-    Regex,
-    Tokenizer,
-    models,
-    normalizers,
-    pre_tokenizers,
-    processors,
-)
+from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from milepost._optional import folder_of
 from milepost.engine.folder import cache_folder

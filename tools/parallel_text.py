@@ -9,15 +9,13 @@ paragraph in one language, and its span in a document of another. The folder is 
 ``[data] tasks`` of ``milepost train``. Nothing of it is kept in the repository.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import json
 import random
-import re
 import subprocess
 import tarfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -28,14 +26,12 @@ ENGLISH = "en-us"
 _LONG = 6000
 """Characters of a document, about."""
 _BLOCKS = "h1[id], h2[id], h3[id], h4[id], p[id], li[id]"
-_MARK = re.compile(r"\s+")
 
 
 def pages(package: Path) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Names of a package's pages, and of each the paragraphs: id and text."""
-    data = subprocess.run(
-        ["dpkg", "--fsys-tarfile", package], check=True, stdout=subprocess.PIPE
-    ).stdout
+    command = ["dpkg", "--fsys-tarfile", package]
+    data = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     with tarfile.open(fileobj=io.BytesIO(data)) as tar:
         for member in tar:
             _, text, name = member.name.partition("/text/")
@@ -49,7 +45,7 @@ def paragraphs(html: str) -> list[tuple[str, str]]:
     area = LexborHTMLParser(html).css_first("#DisplayArea")
     found: dict[str, str] = {}
     for node in area.css(_BLOCKS) if area else ():
-        text = _MARK.sub(" ", node.text()).strip()
+        text = " ".join(node.text().split())
         name = node.attributes.get("id")
         if name and name not in found and any(map(str.isalpha, text)):
             found[name] = text
@@ -117,9 +113,7 @@ def main() -> None:
     with (given.out / "questions.jsonl").open("w") as out:
         for language, places in spans.items():
             # What stands several times is no one's evidence.
-            times: dict[str, int] = {}
-            for text in words[language].values():
-                times[text] = times.get(text, 0) + 1
+            times = Counter(words[language].values())
             able = [
                 key
                 for key in places

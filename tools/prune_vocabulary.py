@@ -7,8 +7,6 @@ many languages share (``HALF``) the more probable half. The network is not chang
 it costs: tokens for each character of each language, before and after.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

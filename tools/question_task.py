@@ -14,8 +14,6 @@ Evidence in real files is kept as its first and last words, so that it is found 
 of files extracts a text differently.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

@@ -8,8 +8,6 @@ The tables are those of ``claims/tabfact.jsonl.gz``, from Wikipedia; only the qu
 ones, indexes all of them, and looks for the row of each question within 1,600 characters.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json
@@ -172,23 +170,14 @@ def ask(data: Path, *, misses: bool, rerank: bool) -> None:
         for kind, held in files.items():
             (Path(folder) / f"tables.{kind}").write_bytes(written(kind, held))
         with milepost.open(Path(folder) / "index.milepost") as index:
-            report = index.add(
-                [
-                    *map(str, sorted(Path(folder).glob("tables.*"))),
-                    *(str(data / "files" / name) for name in REAL),
-                ]
-            )
-            print(flush=True, end="")
-            print(
-                f"{report.sentences:,} sentences, {report.tokens:,} tokens, {report.seconds:.1f} s"
-            )
+            made = sorted(Path(folder).glob("tables.*"))
+            done = index.add([*made, *(data / "files" / name for name in REAL)])
+            print(f"{done.sentences:,} sentences, {done.tokens:,} tokens, {done.seconds:.1f} s")
             seen: dict[str, list[tuple[bool, bool, bool]]] = defaultdict(list)
             for row in asked:
                 table = known[row["table"]]
-                key, value = (
-                    table.rows[row["row"]][row["key"]],
-                    table.rows[row["row"]][row["column"]],
-                )
+                cells, column = table.rows[row["row"]], table.columns[row["column"]]
+                key, value = cells[row["key"]], cells[row["column"]]
                 passages = index.search(row["question"], budget=BUDGET, rerank=rerank)
                 lines = [
                     (number, line.split("|"))
@@ -197,11 +186,8 @@ def ask(data: Path, *, misses: bool, rerank: bool) -> None:
                     for line in each.text.split("\n")
                 ]
                 at = [n for n, line in lines if _has(line, key) and _has(line, value)]
-                shown = any(
-                    table.columns[row["column"]]
-                    in str(getattr(passages[n], "table", None) or passages[n].text)
-                    for n in at
-                )
+                texts = [str(getattr(passages[n], "table", None) or passages[n].text) for n in at]
+                shown = any(column in text for text in texts)
                 seen[row["format"]].append((bool(at), 0 in at, shown))
                 if misses and not at:
                     print(row["question"], "|", value, "|", passages[0].text[:200])

@@ -4,8 +4,6 @@ It is forked from this one, with everything loaded, so that a kill meets the wor
 of Python. What it says lies in memory that both share, and in a file: both outlive it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import os

@@ -1,7 +1,5 @@
 """Files made to harm: bombs, endless nesting, loops, names that lead elsewhere."""
 
-from __future__ import annotations
-
 import io
 import json
 import random
@@ -10,7 +8,7 @@ import zlib
 from collections.abc import Callable
 
 from faults.originals import dated, mail
-from support.office_writer import SHEET, opendocument, pptx, shape, xlsx, zipped
+from support.office_writer import SHEET, opendocument, pptx, shape, word, xlsx, zipped
 
 SECRET = "the secret of another file"
 """Text of the file that hostile files try to reach; see ``files.py``."""
@@ -44,9 +42,7 @@ def _depth(rng: random.Random) -> int:
 def nested_xml(rng: random.Random) -> tuple[str, bytes]:
     n = _depth(rng)
     body = "<w:p>" * n + "<w:r><w:t>deep</w:t></w:r>" + "</w:p>" * n
-    return "deep.docx", zipped(
-        {"word/document.xml": f"<w:document {WORD}><w:body>{body}</w:body></w:document>"}
-    )
+    return "deep.docx", word(body)
 
 
 def nested_text(rng: random.Random) -> tuple[str, bytes]:

@@ -3,8 +3,6 @@
 Each case gives a small file system, made for it, less room than the work needs.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

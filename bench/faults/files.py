@@ -1,7 +1,5 @@
 """Read hostile files as the server reads them: in another process, with limits."""
 
-from __future__ import annotations
-
 import os
 import random
 import re
@@ -17,7 +15,7 @@ from faults import crafted
 from faults.log import Log, Record, at, counted
 from faults.mutations import Case, flip, make
 from faults.originals import originals
-from milepost.errors import UnreadableFile
+from milepost.errors import MissingExtra, UnreadableFile
 from milepost.index import Index
 from milepost.library.isolated import Isolated
 from milepost.library.reading import read_plain
@@ -67,12 +65,10 @@ def run(log: Log, count: int, folder: Path | None, limits: Limits) -> None:
         try:
             for number in log.left("files", count):
                 recognise = ocr and number % OCR_EVERY == 0
-                case = (
-                    picture(log.seed, number, small)
-                    if recognise
-                    else make(log.seed, number, small, large)
-                )
-                isolated = recogniser if recognise else plain
+                if recognise:
+                    case, isolated = picture(log.seed, number, small), recogniser
+                else:
+                    case, isolated = make(log.seed, number, small, large), plain
                 seconds = limits.recognising if recognise else limits.seconds
                 found = attempt(case, Path(home), isolated, seconds, index, ocr=recognise)
                 if found["seconds"] > seconds:  # or this process was stopped for a while
@@ -192,13 +188,10 @@ def _store(index: Index, document: Document) -> None:
 
 
 def _ocr_installed() -> bool:
-    from milepost.errors import MissingExtra
-
-    try:
+    with suppress(MissingExtra):
         check_installed()
-    except MissingExtra:
-        return False
-    return True
+        return True
+    return False
 
 
 def _strays(home: Path) -> list[str]:

@@ -1,7 +1,5 @@
 """Kill processes while they index, update, vacuum and serve, and look at what is left."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil
@@ -186,9 +184,7 @@ def _kill(
     home: Path, work: Work, told: child.Told, rng: random.Random, seconds: float, writes: int
 ) -> Record:
     """Kill at a random moment, check, go on, and compare with an undisturbed run."""
-    attempts = 0
-    while attempts < ATTEMPTS:
-        attempts += 1
+    for attempts in range(1, ATTEMPTS + 1):
         pid = _started(home, work, told)
         begun = time.perf_counter()
         if rng.random() < 0.5:

@@ -1,7 +1,5 @@
 """One line of JSON for each case, so that a run that is stopped goes on where it was."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

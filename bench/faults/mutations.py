@@ -3,8 +3,6 @@
 The same seed makes the same bytes. Files that no original becomes are in ``crafted.py``.
 """
 
-from __future__ import annotations
-
 import io
 import random
 import re
@@ -53,6 +51,7 @@ LARGE_SHARE = 0.02
 
 Made = tuple[str, bytes]
 Small = Mapping[str, bytes]
+Mutation = Callable[[random.Random, str, bytes, Small], Made]
 
 
 def flip(rng: random.Random, name: str, data: bytes, small: Small) -> Made:
@@ -107,8 +106,8 @@ def counts(rng: random.Random, name: str, data: bytes, small: Small) -> Made:
 def parts(rng: random.Random, name: str, data: bytes, small: Small) -> Made:
     """Change what is inside a container, with right checksums; other files: swap two lines."""
     if data.startswith(b"PK"):
-        change = rng.choice([_flipped, _cut, _doubled, _deeper, _numbers, _entities])
-        return name, inside(rng, data, change)
+        plain = map(_on_bytes, (flip, cut, repeat))
+        return name, inside(rng, data, rng.choice([*plain, _deeper, _numbers, _entities]))
     lines = data.split(b"\n")
     one, two = rng.randrange(len(lines)), rng.randrange(len(lines))
     lines[one], lines[two] = lines[two], lines[one]
@@ -149,16 +148,9 @@ def inside(
     return packed(parts)
 
 
-def _flipped(rng: random.Random, data: bytes) -> bytes:
-    return flip(rng, "", data, {})[1]
-
-
-def _cut(rng: random.Random, data: bytes) -> bytes:
-    return cut(rng, "", data, {})[1]
-
-
-def _doubled(rng: random.Random, data: bytes) -> bytes:
-    return repeat(rng, "", data, {})[1]
+def _on_bytes(mutation: Mutation) -> Callable[[random.Random, bytes], bytes]:
+    """A mutation of files as one of a part of a container."""
+    return lambda rng, data: mutation(rng, "", data, {})[1]
 
 
 def _deeper(rng: random.Random, data: bytes) -> bytes:
@@ -206,8 +198,6 @@ def _zip_fields(rng: random.Random, data: bytes) -> bytes:
         changed[at : at + size] = (rng.choice(HUGE) % 256**size).to_bytes(size, "little")
     return bytes(changed)
 
-
-Mutation = Callable[[random.Random, str, bytes, Small], Made]
 
 MUTATIONS: dict[str, tuple[float, Mutation]] = {
     "bytes changed": (20, flip),

@@ -1,7 +1,5 @@
 """Good files of every format: those of the shared data, and small ones written here."""
 
-from __future__ import annotations
-
 import io
 import json
 import re
@@ -12,7 +10,7 @@ from datetime import UTC, datetime
 from email.message import EmailMessage
 from pathlib import Path
 
-from support.office_writer import opendocument, pptx, shape, slide_table, xlsx, zipped
+from support.office_writer import epub, opendocument, pptx, shape, slide_table, word, xlsx
 from support.ole_writer import msg, xls
 from support.pdf_writer import PdfPage, write_pdf
 
@@ -84,8 +82,8 @@ def written() -> dict[str, bytes]:
         "old.xls": xls([[str(c) for c in row] for row in ROWS]),
         "costs.ods": opendocument("spreadsheet", table),
         "letter.odt": opendocument("text", "".join(f"<text:p>{line}</text:p>" for line in LINES)),
-        "note.docx": _docx(),
-        "book.epub": _epub(),
+        "note.docx": word("".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in LINES)),
+        "book.epub": epub(),
         "two.pdf": pdf,
         "mail.eml": mail({"plan.pdf": pdf, "costs.xlsx": dated(workbook), "t.txt": text.encode()}),
         "box.mbox": b"".join(
@@ -156,42 +154,6 @@ def mail(attachments: dict[str, bytes], subject: str = "Plan") -> bytes:
     # The borders that the library would draw by chance differ from run to run.
     made.set_boundary("border-of-the-parts")
     return made.as_bytes()
-
-
-def _docx() -> bytes:
-    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-    body = "".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in LINES)
-    kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
-    override = f'<Override PartName="/word/document.xml" ContentType="{kind}"/>'
-    relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
-    return zipped({
-        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/'
-        'content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-'
-        f'package.relationships+xml"/>{override}</Types>',
-        "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/'
-        f'relationships"><Relationship Id="r1" Type="{relation}" Target="word/document.xml"/>'
-        "</Relationships>",
-        "word/document.xml": f"<w:document {space}><w:body>{body}</w:body></w:document>",
-    })  # fmt: skip
-
-
-def _epub() -> bytes:
-    container = "urn:oasis:names:tc:opendocument:xmlns:container"
-    chapters = range(3)
-    kind = "application/xhtml+xml"
-    items = "".join(f'<item id="c{n}" href="c{n}.xhtml" media-type="{kind}"/>' for n in chapters)
-    order = "".join(f'<itemref idref="c{n}"/>' for n in chapters)
-    return zipped({
-        "mimetype": "application/epub+zip",
-        "META-INF/container.xml": f'<container xmlns="{container}"><rootfiles><rootfile '
-        'full-path="book.opf"/></rootfiles></container>',
-        "book.opf": '<package xmlns="http://www.idpf.org/2007/opf"><manifest>'
-        f"{items}</manifest><spine>{order}</spine></package>",
-        **{
-            f"c{n}.xhtml": f"<html><body><h1>Chapter {n}</h1><p>{LINES[n]}</p></body></html>"
-            for n in chapters
-        },
-    })  # fmt: skip
 
 
 def _notebook() -> dict[str, object]:

@@ -1,7 +1,5 @@
 """Kill a server while it takes uploads, indexes them and removes documents; start another."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

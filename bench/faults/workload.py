@@ -1,7 +1,5 @@
 """Small documents in two versions, and what an index of them must hold."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3
@@ -146,7 +144,7 @@ def leftovers(db: Path) -> list[str]:
             "SELECT value FROM meta WHERE key = 'generation'"
         ).fetchone()[0]
     connection.close()
-    known = {FILE, f"{FILE}-wal", f"{FILE}-shm", segment.file_name(generation), "uploads", "lines"}
+    known = {FILE, f"{FILE}-wal", f"{FILE}-shm", segment.file_name(generation), "uploads"}
     return sorted(path.name for path in db.iterdir() if path.name not in known)
 
 

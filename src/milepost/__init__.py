@@ -18,16 +18,7 @@ if TYPE_CHECKING:
     from milepost.marking import AnnotatedPdf, annotate
     from milepost.search import Query
     from milepost.text import read
-    from milepost.types import (
-        Box,
-        Chunk,
-        Document,
-        Hit,
-        IndexReport,
-        Landmarks,
-        Mark,
-        Passage,
-    )
+    from milepost.types import Box, Chunk, Document, Hit, IndexReport, Landmarks, Mark, Passage
     from milepost.verdicts import CheckResult, Difference, Match
 
 _HOMES = {

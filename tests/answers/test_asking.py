@@ -1,7 +1,5 @@
 """Answers from passages: what is sent, the order of events, what breaks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import groupby
@@ -18,12 +16,6 @@ from support.openai_server import Model, Stream, serving
 
 BEES = "Bees build cells of wax. The queen lays the eggs."
 GOLD = "Gold melts at 1064 degrees."
-
-
-@pytest.fixture(autouse=True)
-def straight(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever proxy the machine has, the server is on it."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
 def passage(text: str, source: str | None, **place: object) -> Passage:

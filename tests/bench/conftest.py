@@ -1,7 +1,5 @@
 """The folder ``bench`` as a place to import from, as its scripts do."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from importlib.util import find_spec

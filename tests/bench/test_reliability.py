@@ -1,7 +1,5 @@
 """What is told of chances: bins, their error, and what a least chance costs."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """The bench of hostile files, kills and full disks: it runs, goes on, and its checks can fail."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A real cluster on this machine: two workers, killed workers, a killed driver, poison files."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The class that clusters run: batches of files in, rows and an index out."""
 
-from __future__ import annotations
-
 import re
 import sys
 from importlib.util import find_spec

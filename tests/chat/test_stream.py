@@ -3,8 +3,6 @@
 Every answer comes over HTTP from a real server on this machine.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Generator
 
@@ -20,12 +18,6 @@ from support.openai_server import Model, Stream, completion, refused, serving
 
 ASKED = [{"role": "user", "content": "Größe?"}]
 KEY = "sk-very-secret"
-
-
-@pytest.fixture(autouse=True)
-def straight(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever proxy the machine has, the server is on it."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
 def endpoint(model: Model, **options: object) -> Endpoint:

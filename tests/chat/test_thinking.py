@@ -1,7 +1,5 @@
 """What a model thinks before it answers is set apart, however the stream is cut."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Generator
 

@@ -1,7 +1,5 @@
 """Claims beside the sentence that decides them: each true one with a false one of the same kind."""
 
-from __future__ import annotations
-
 import pytest
 
 from milepost.claims import Said, judge, why_not
@@ -9,7 +7,6 @@ from milepost.types import Hit, Passage
 
 
 def passage(*sentences: str) -> Passage:
-    """A passage of these sentences, the first of which is its best."""
     text = " ".join(sentences)
     hits = []
     for sentence in sentences:
@@ -85,7 +82,6 @@ PAIRS = [
 
 @pytest.mark.parametrize(("sentence", "holds", "fails", "kind"), PAIRS)
 def test_what_differs_exactly_contradicts(sentence, holds, fails, kind):
-    """The false claim is contradicted in its point; the true one never is."""
     beside = "Nobody had expected it."
     found = judge(fails, [passage(sentence, beside)])
     assert found.verdict == "contradicted"
@@ -133,7 +129,6 @@ def test_other_languages_get_numbers_and_dates_alone():
 
 
 def test_questions_and_orders_cannot_be_judged():
-    """They are said to be none; what looks like support is not given."""
     assert why_not("Was the fee raised in 1998?")
     assert why_not("Please raise the fee.")
     assert why_not("The fee was raised.") is None

@@ -1,7 +1,5 @@
 """``milepost annotate``: a marked copy from the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``milepost ask``: answers, their citations, and endpoints that are down or talk nonsense."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket
@@ -26,7 +24,6 @@ QUOTED = 'Gold "melts at 1064 degrees" [1].'
 
 @pytest.fixture(autouse=True)
 def straight(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
     for name in ("ENDPOINT", "MODEL_NAME", "API_KEY"):
         monkeypatch.delenv(f"MILEPOST_{name}", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", KEY)

@@ -1,7 +1,5 @@
 """``milepost cache``: listed, pruned, kept within its limit, and shared by files of one content."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -14,14 +12,12 @@ from milepost.engine.folder import cache_folder
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
-    """A cache of its own, with the graphs that are compiled already."""
     shutil.copytree(cache, tmp_path / "own", ignore=shutil.ignore_patterns("indexes", "languages"))
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
     return tmp_path / "own"
 
 
 def indexes() -> list[Path]:
-    """The indexes in the cache."""
     return sorted((cache_folder() / "indexes").iterdir())
 
 
@@ -120,7 +116,6 @@ def test_other_content_is_read(cli, model, notes, tmp_path):
 
 
 def test_a_damaged_index_beside_is_done_without(cli, model, notes, tmp_path):
-    """It gives nothing, and does no harm."""
     asked(cli, model, notes)
     (folder,) = indexes()
     (folder / "milepost.sqlite").write_bytes(b"no index")

@@ -1,7 +1,5 @@
 """``milepost check``: verdicts, exit codes, output for people and as JSON."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``encode``, ``models``, ``info``, ``doctor`` and ``completion``."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

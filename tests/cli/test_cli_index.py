@@ -1,7 +1,5 @@
 """``milepost index``."""
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib.util import find_spec

@@ -1,7 +1,5 @@
 """Object storage on the command line, with a real server."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An index on a server, from the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The door: errors of one line, exit codes, what is imported."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

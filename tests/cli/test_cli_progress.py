@@ -1,7 +1,5 @@
 """Bars on a real terminal: what they say, and that nothing is left of them."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

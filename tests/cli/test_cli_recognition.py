@@ -1,7 +1,5 @@
 """``--ocr`` of ``check``, ``annotate`` and ``mcp``: what is on a scanned page is found there."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``milepost remove``: what it takes out, what it says, and what is left on the disk."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from pathlib import Path
@@ -32,7 +30,6 @@ def filled(cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def holding(*folders: Path) -> list[str]:
-    """Names of the files that hold the secret: as it is, compressed, or one of its words."""
     marks = [b"quokka", *(zlib.compress((SECRET * n).encode())[:30] for n in (1, 2))]
     paths = sorted(path for folder in folders for path in folder.rglob("*") if path.is_file())
     return [path.name for path in paths if any(mark in path.read_bytes() for mark in marks)]
@@ -53,7 +50,6 @@ def test_it_says_what_was_removed_and_what_remains(cli, filled: Path) -> None:
 
 
 def test_now_leaves_no_byte(cli, filled: Path) -> None:
-    """Neither in the index, nor in uploads, nor in the cache; the files of the user stay."""
     cli("remove", "secret.txt", "--db", filled)
     done = cli("remove", "upload.txt", filled.parent / "notes" / "secret.txt", "--db", filled)
     assert done.exit_code == 2  # one is gone already: nothing else is removed
@@ -86,7 +82,6 @@ def test_what_was_removed_earlier_is_erased_without_a_name(cli, filled: Path) ->
 
 
 def test_what_cannot_be_removed_is_said(cli, filled: Path, tmp_path: Path) -> None:
-    """One line and exit code 2."""
     for arguments in (
         ("unknown.txt", "--db", filled),
         ("--db", filled),

@@ -1,7 +1,5 @@
 """What is shown, as functions: rounding, marking, pace, places."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a screen of 80 x 24 shows: the answer first, never more than a screen, readable colours."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``milepost table``."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Terminals, pipes and signals; what ends or kills a process has one of its own."""
 
-from __future__ import annotations
-
 import re
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """``milepost index --watch``: a real process follows real files."""
 
-from __future__ import annotations
-
 import json
 import queue
 import signal

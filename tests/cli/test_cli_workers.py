@@ -1,7 +1,5 @@
 """``milepost index --workers ray`` on this machine."""
 
-from __future__ import annotations
-
 import json
 from importlib.util import find_spec
 from pathlib import Path

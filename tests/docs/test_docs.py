@@ -1,7 +1,5 @@
 """What README and docs say is so: names, links, commands, examples, versions."""
 
-from __future__ import annotations
-
 import io
 import re
 import runpy

@@ -1,7 +1,5 @@
 """The scripts of ``examples/`` run as users have them, where what they need is installed."""
 
-from __future__ import annotations
-
 import importlib.util
 import io
 import json
@@ -45,7 +43,6 @@ STORES = {
 
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with a folder of one text in it."""
     if not shipped_models():
         pytest.skip("no model is shipped here")
     (tmp_path / "notes").mkdir()
@@ -55,7 +52,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(name: str, *arguments: str) -> None:
-    """Run an example in this process."""
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("default")  # as the interpreter has it
         patch.setattr(sys, "argv", [f"{name}.py", *arguments])
@@ -100,14 +96,12 @@ def test_a_folder_is_searched(here: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_a_language_model_answers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is shown the passages; each answer is followed by the places of what it cites."""
     need("openai", "uvicorn")
     from support.openai_server import serving
 
     with serving(lambda body: "At 1064 degrees [1].") as model:
         monkeypatch.setenv("OPENAI_BASE_URL", model.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
-        monkeypatch.setenv("no_proxy", "127.0.0.1")
         monkeypatch.setattr(sys, "stdin", io.StringIO(f"{QUESTION}\n\n"))
         run("openai_rag", "notes", "small")
         (body,) = model.requests
@@ -124,7 +118,6 @@ def test_a_language_model_answers(
 def test_own_questions_are_measured(
     here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An answer in words is enough; both systems are named."""
     need("milepost_eval")
     monkeypatch.setenv("MILEPOST_CACHE", str(here / "cache"))
     line = {"document": "notes/notes.md", "question": QUESTION, "answer": "melts at 1064 degrees"}
@@ -147,10 +140,7 @@ def test_a_web_service_answers(here: Path) -> None:
     with (
         (here / "log").open("wb") as log,
         subprocess.Popen(
-            [sys.executable, script, "notes", str(port)],
-            env=environment(),
-            stdout=log,
-            stderr=log,
+            [sys.executable, script, "notes", str(port)], env=environment(), stdout=log, stderr=log
         ) as process,
     ):
         try:

@@ -8,8 +8,6 @@ which readers of the site do not see::
     <!-- not run: a server goes on until it is stopped -->
 """
 
-from __future__ import annotations
-
 import importlib.util
 import inspect
 import io
@@ -108,7 +106,6 @@ def commands(code: str) -> Iterator[list[str]]:
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One cache for all pages, so that graphs are compiled once."""
     return tmp_path_factory.mktemp("cache")
 
 
@@ -131,7 +128,6 @@ def compiled_once() -> Iterator[None]:
 
 @pytest.fixture
 def place(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which a guide is followed; the user's own folder is beside it."""
     here, home = tmp_path / "here", tmp_path / "home"
     write_guide_files(here, home)
     for name in ("MILEPOST_DB", "NO_COLOR", "FORCE_COLOR", "XDG_CONFIG_HOME"):
@@ -140,7 +136,6 @@ def place(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "HOME": str(home),
         "USERPROFILE": str(home),
         "MILEPOST_CACHE": str(cache),
-        "no_proxy": "127.0.0.1",
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(here)
@@ -149,7 +144,6 @@ def place(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    """A double of a language model."""
     if importlib.util.find_spec("uvicorn") is None:  # pages that need it are skipped
         yield ENDPOINT
         return

@@ -1,7 +1,5 @@
 """Install commands of the pages work for those who have a clone and nothing else."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

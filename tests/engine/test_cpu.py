@@ -1,7 +1,5 @@
 """What is said of the CPU, on every system."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -25,11 +23,7 @@ PLAIN = "flags\t\t: fpu sse2 avx2 avx512f avx512bw\n"
     ],
 )
 def test_linux_lists_features(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    text: str,
-    listed: list[str],
-    dot_product: bool,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, listed: list[str], dot_product: bool
 ) -> None:
     (tmp_path / "cpuinfo").write_text(text, encoding="utf-8")
     monkeypatch.setattr(cpu, "_CPUINFO", tmp_path / "cpuinfo")

@@ -1,7 +1,5 @@
 """Models by their name on the Hugging Face hub: its real client, its cache, no network."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Model folders: what they say of themselves, what is missing from them, where they are found."""
 
-from __future__ import annotations
-
 import json
 from importlib import metadata
 from importlib.metadata import EntryPoint

@@ -1,7 +1,5 @@
 """int8 where the CPU gains by it, float where it does not, and one index for both."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tokens and their places under WordPiece, byte-level, sentencepiece-like and Unigram files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

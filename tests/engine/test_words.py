@@ -1,7 +1,5 @@
 """Words remembered give what the tokenizer gives, whatever stands in the text."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

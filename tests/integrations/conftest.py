@@ -1,7 +1,5 @@
 """An index without a model for quick tests, and one of the shipped model in a folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The chunker where chonkie's own are used: called, in batches, in a pipeline."""
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The components inside real Haystack pipelines, saved and loaded again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

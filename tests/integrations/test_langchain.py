@@ -1,7 +1,5 @@
 """LangChain's own standard suites, and what our adapters promise beyond them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The adapters inside LlamaIndex itself: retrieval, query engine, vector index, async."""
 
-from __future__ import annotations
-
 import asyncio
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the retrievers of all frameworks do alike, each inside its own framework."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import pickle

@@ -1,7 +1,5 @@
 """The room as a whole: importing it costs nothing, and its page of documentation is true."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

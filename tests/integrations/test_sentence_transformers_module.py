@@ -1,7 +1,5 @@
 """A SentenceTransformer with Milepost inside: its own methods give Milepost's vectors."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

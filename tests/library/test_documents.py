@@ -1,7 +1,5 @@
 """Names of uploads."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Calls in another process: results, errors, crashes, time and memory."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

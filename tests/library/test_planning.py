@@ -1,7 +1,5 @@
 """What ``Index.add`` would do, beside what it does."""
 
-from __future__ import annotations
-
 import os
 import random
 from pathlib import Path
@@ -139,11 +137,5 @@ def test_a_pipe_and_a_locked_file_do_not_hold_it_up(folder: Path) -> None:
 
 def info(name: str, signature: tuple[int, int]) -> DocumentInfo:
     return DocumentInfo(
-        name=name,
-        source=name,
-        hash="",
-        characters=1,
-        sentences=1,
-        signature=signature,
-        first=0,
+        name=name, source=name, hash="", characters=1, sentences=1, signature=signature, first=0
     )

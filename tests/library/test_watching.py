@@ -1,7 +1,5 @@
 """Following files: what changes while nobody looks is found."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Generator

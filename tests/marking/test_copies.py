@@ -1,7 +1,5 @@
 """Marked copies: the original bytes, highlights in the right places, as other viewers see them."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

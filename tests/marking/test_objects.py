@@ -1,7 +1,5 @@
 """Where values and objects end in the bytes of a PDF."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The tools on stdin and stdout of a real process: every line is answered, one Ctrl-C ends it."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

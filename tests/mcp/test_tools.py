@@ -1,7 +1,5 @@
 """The tools through the SDK's own client: budgets, cursors, errors."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Addresses of objects."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

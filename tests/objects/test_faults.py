@@ -1,7 +1,5 @@
 """What users are told when storage cannot be asked: by servers that answer so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -130,9 +128,7 @@ def test_a_failed_listing_removes_nothing(monkeypatch) -> None:
 
 @pytest.mark.parametrize(
     ("address", "said"),
-    [
-        ("az://container/x", "no credentials for az://container; try: AZURE_STORAGE_ACCOUNT_NAME"),
-    ],
+    [("az://container/x", "no credentials for az://container; try: AZURE_STORAGE_ACCOUNT_NAME")],
 )
 def test_what_the_environment_lacks_is_named(address: str, said: str) -> None:
     with pytest.raises(InputError, match=said):

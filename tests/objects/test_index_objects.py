@@ -1,7 +1,5 @@
 """Objects as sources of an index, on a real server."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Places that nearly hold a quotation, with exactly the words that differ."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 
@@ -54,7 +52,6 @@ def differences(quotation: str, text: str) -> list[tuple[str, str]]:
     ],
 )  # fmt: skip
 def test_what_differs_is_named(quotation: str, text: str, wanted: list[tuple[str, str]]) -> None:
-    """Words, numbers with their signs, punctuation and spaces, no more than differ."""
     assert differences(quotation, text) == wanted
 
 
@@ -79,7 +76,6 @@ WORDS = "bees build cells of wax the queen's -5 3.5 10² hive, summer. ﬁve 東
 @given(st.lists(st.sampled_from(WORDS.split()), min_size=6, max_size=30), st.data())
 @settings(max_examples=100)
 def test_one_word_changed_is_the_one_that_differs(held: list[str], data: st.DataObject) -> None:
-    """Whatever word of a text is replaced, the differences lie on it and name it."""
     at = data.draw(st.integers(0, len(held) - 1))
     asked = [*held[:at], "otherwise", *held[at + 1 :]]
     text = f"Before it all, other things. {' '.join(held)} And after it."
@@ -90,7 +86,6 @@ def test_one_word_changed_is_the_one_that_differs(held: list[str], data: st.Data
 
 
 def test_places_of_a_changed_book() -> None:
-    """Stretches of a book with every tenth word changed are found at their place."""
     if not BOOK.is_file():
         pytest.skip("needs the checkout")
     book = BOOK.read_text(encoding="utf-8")
@@ -151,7 +146,6 @@ def test_the_alignment_is_the_cheapest(asked: list[str], text: list[str]) -> Non
 @given(st.text(max_size=60))
 @settings(max_examples=150)
 def test_words_cover_every_letter(text: str) -> None:
-    """Words lie one behind the other on the folded letters and leave none out."""
     cut = words(fold(text))
     assert "".join(cut.forms) == cut.folded.letters
     for number, form in enumerate(cut.forms):

@@ -1,7 +1,5 @@
 """A quotation is found word for word whatever its typography, and no other words are."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 
@@ -75,7 +73,6 @@ CHANGES = {
 @given(middle=TEXTS, other=TEXTS)
 @settings(max_examples=40)
 def test_typography_does_not_hide_a_quotation(change, middle: str, other: str) -> None:
-    """Composition, case, white space, quotation marks and hyphens at line ends do not count."""
     text = f"{other} {middle} {other}"
     if not stripped(middle).letters:
         return
@@ -86,7 +83,6 @@ def test_typography_does_not_hide_a_quotation(change, middle: str, other: str) -
 @given(TEXTS, st.data())
 @settings(max_examples=300)
 def test_another_number_is_another_text(text: str, data: st.DataObject) -> None:
-    """A quotation in which one digit is another, or a sign or point more, is not found."""
     digits = [at for at, letter in enumerate(text) if letter in "0123456789²"]
     if not digits:
         return
@@ -139,7 +135,6 @@ def test_another_number_is_another_text(text: str, data: st.DataObject) -> None:
     ],
 )
 def test_other_words_are_not_found(quotation: str, text: str) -> None:
-    """Numbers, words cut in two, and punctuation: none of these is the same text."""
     assert found(quotation, text) == []
     assert found(quotation, f"Of old, {text}; so it is.") == []
 
@@ -172,12 +167,10 @@ def test_other_words_are_not_found(quotation: str, text: str) -> None:
 def test_what_is_ignored_is_named(
     quotation: str, text: str, wanted: str, ignored: tuple[str, ...]
 ) -> None:
-    """White space, hyphens at line ends, case and typography, each where it was needed."""
     assert found(quotation, text) == [(wanted, ignored)]
 
 
 def test_every_place_is_found() -> None:
-    """All places come in order, overlapping ones once."""
     text = "ha ha ha. " * 50
     assert len(found("ha ha ha.", text)) == 50
     assert [each.start for each in occurrences(stripped("ha ha"), fold("ha ha ha ha"))] == [0, 6]
@@ -185,7 +178,6 @@ def test_every_place_is_found() -> None:
 
 
 def test_quotation_marks_around_are_not_part_of_it() -> None:
-    """Pairs of marks, ellipses and white space at the ends fall away; inner ones stay."""
     for written in ('"a b"', " “a b” ", "„a b“", "«a b»", "‘a b’", "…a b…", "“… a b ...”"):
         assert stripped(written).text == "a b"
     assert stripped("bees' cells").text == "bees' cells"

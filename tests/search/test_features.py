@@ -1,7 +1,5 @@
 """What is measured of a sentence: by hand, and whatever stands beside its document."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -201,7 +199,6 @@ def test_one_sentence() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=60))
 def test_standard(values: list[float]) -> None:
-    """Mean 0 and deviation 1, or zeros where nothing stands out; the order stays."""
     array = np.array(values, np.float32)
     result = standard(array)
     assert result.dtype == np.float32

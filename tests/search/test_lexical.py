@@ -1,7 +1,5 @@
 """What a word is in many languages, and BM25 against slow and foreign references."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

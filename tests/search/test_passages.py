@@ -1,7 +1,5 @@
 """Sentences to passages: joined, in order, within the budget."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Searches whose passages must hold phrases and must not hold words."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from functools import cache
@@ -13,27 +11,12 @@ from hypothesis import strategies as st
 
 from milepost.errors import BadQuestion
 from milepost.quotes import fold, occurrences, stripped
-from milepost.search import Query, SearchModel, SearchResult, quoted, scope, search
-from milepost.search.fusion import Fusion, Reranking
+from milepost.search import Query, SearchResult, quoted, scope, search
 from milepost.search.operators import Operators, read_operators
-from milepost.search.ranking import Ranking
 from milepost.store import Store
 from milepost.testing import fake_encoder
-from support.random_trees import trees
-from support.search_stores import PLAIN, asking, empty_store, put
+from support.search_stores import MODELS, asking, empty_store, put, words
 from support.store_reads import reads
-from support.word_reranker import WordReranker
-
-
-def words(text: str) -> int:
-    return len(text.split())
-
-
-MODELS = {
-    "plain": SearchModel(PLAIN, count_tokens=words),
-    "trees": SearchModel(Ranking(Fusion(), trees()), count_tokens=words),
-    "reranker": SearchModel(Ranking(Fusion(rerank=Reranking(9.0)), trees()), WordReranker(), words),
-}
 
 
 def query(
@@ -315,7 +298,6 @@ def test_any_text_is_read(text: str) -> None:
 
 
 def test_a_query_is_encoded_without_operators() -> None:
-    """Vector, terms and coverage are those of the plain question; the text stays as asked."""
     text = 'Which "cells of wax" do bees build -queen'
     query, plain = Query.parse(text, MODEL), Query.parse("Which cells of wax do bees build", MODEL)
     assert query.text == text

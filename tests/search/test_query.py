@@ -1,6 +1,4 @@
-"""A question is checked and encoded once: what is taken, and what is refused."""
-
-from __future__ import annotations
+"""Questions: words, phrases, operators, scope, notes on their language."""
 
 from functools import cache
 
@@ -8,13 +6,19 @@ import numpy as np
 import pytest
 
 from milepost.errors import BadQuestion, InputError
+from milepost.language import SupportedLanguages
 from milepost.quotes import stripped
 from milepost.search import Limits, Query, quoted
+from milepost.search import scope as room
+from milepost.search.language_notes import language_notes
 from milepost.search.query import DEFAULT_K, Budget, parse_length
 from milepost.search.quoted import places, regions
-from milepost.store import DocumentSelection, Store
+from milepost.store import DocumentSelection, Entry, Store
+from milepost.terms import question_terms
 from milepost.testing import fake_encoder
-from support.search_stores import empty_store, put
+from milepost.types import Document
+from support.languages import PAGES, QUESTIONS
+from support.search_stores import empty_store, filled, gathered, put, searched, unit
 from support.store_reads import reads
 
 MODEL = fake_encoder()
@@ -47,13 +51,7 @@ def test_bad_budgets(written: str | int) -> None:
 
 @pytest.mark.parametrize(
     ("k", "budget", "wanted"),
-    [
-        (None, None, DEFAULT_K),
-        (None, "400t", None),
-        (None, 1, None),
-        (3, None, 3),
-        (3, "400t", 3),
-    ],
+    [(None, None, DEFAULT_K), (None, "400t", None), (None, 1, None), (3, None, 3), (3, "400t", 3)],
 )
 def test_something_limits_every_result(k: int | None, budget: str | None, wanted: int) -> None:
     limits = Limits.parse(k, budget)
@@ -174,3 +172,177 @@ def test_batches_hold_every_text(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(quoted, "BATCH", 100)
     store = stored(5, 4)
     assert len(found(store, "Common word in text")) == 20
+
+
+def test_everything_small_is_looked_at() -> None:
+    store = filled(3, 5)
+    scope = gathered(store, ["p1x2", "common", "nowhere"])
+    assert [info.name for info in scope.documents] == ["d0", "d1", "d2"]
+    assert scope.document_offsets.tolist() == [0, 5, 10, 15]
+    assert scope.similarity.shape == scope.vocab_coverage.shape == (15,)
+    vectors = reads(store).vectors("d0", "d1", "d2")
+    np.testing.assert_allclose(scope.similarity, vectors @ unit(1), atol=1e-6)
+    assert int(scope.lexical[0].argmax()) == 7
+    assert scope.idf["p1x2"] > scope.idf["common"] > scope.idf["nowhere"] == 0.0
+    assert [scope.owner(n) for n in (0, 4, 5, 14)] == [0, 0, 1, 2]
+    assert np.flatnonzero(scope.paragraph_starts).tolist() == [0, 5, 10]
+
+
+def test_a_part_is_a_slice_of_its_document() -> None:
+    store = filled(3, 5)
+    scope = gathered(store, ["common"])
+    info, start, end = scope.part(6, 8)
+    assert info.name == "d1"
+    sentence = "Common word in document d1 at place p1x{}. "
+    assert reads(store).text("d1", start, end) == sentence.format(1) + sentence.format(2)
+
+
+def test_names_filter() -> None:
+    store = filled(4, 5)
+    words = ["p2x1", "common"]
+    some = gathered(store, words, names=["d2", "d0", "unknown"])
+    assert [info.name for info in some.documents] == ["d0", "d2"]
+    assert some.document_offsets.tolist() == [0, 5, 10]
+    assert some.idf == gathered(store, words).idf
+    assert int(some.lexical[0].argmax()) == 6
+    assert not len(gathered(store, words, names=[]).spans)
+
+
+def test_deleted_documents_are_gone() -> None:
+    store = filled(3, 5)
+    store.delete("d0")
+    put(store, "d1", ["All is new here. ", "Nothing of it is old. "])
+    scope = gathered(store, ["p0x1", "p1x1", "p2x1", "new"])
+    assert [info.name for info in scope.documents] == ["d2", "d1"]
+    assert scope.document_offsets.tolist() == [0, 5, 7]
+    assert scope.idf["p0x1"] == scope.idf["p1x1"] == 0.0
+    assert int((scope.lexical[0] > 0).sum()) == 2
+
+
+def test_empty_documents_are_passed_over() -> None:
+    store = empty_store()
+    put(store, "a", ["One word. "])
+    none = np.zeros((0, 8), np.float32)
+    store.put(
+        Entry(
+            Document("empty", ""),
+            spans=np.zeros((0, 2), np.int64),
+            vectors=none,
+            vocab_coverage=none[:, 0],
+            paragraph_starts=np.zeros(0, np.bool_),
+            terms=[],
+        )
+    )
+    put(store, "b", ["Two words. "])
+    scope = gathered(store, ["two"])
+    assert [info.name for info in scope.documents] == ["a", "b"]
+    assert (scope.lexical[0] > 0).tolist() == [False, True]
+
+
+def test_nothing_indexed() -> None:
+    scope = gathered(empty_store(), ["word"])
+    assert len(scope.spans) == 0
+    assert scope.idf == {"word": 0.0}
+
+
+@pytest.mark.parametrize("limit", [1, 12, 30])
+def test_candidates_find_what_everything_finds(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    store = filled(6, 12)
+    for number, place in ((4, 3), (0, 0), (5, 11)):
+        words = question_terms(f"p{number}x{place}")
+        vector = reads(store).vectors(f"d{number}")[place]
+        wanted = searched(store, words, vector=vector, k=1).passages[0]
+        with monkeypatch.context() as patch:
+            patch.setattr(room, "EVERYTHING", limit)
+            scope = gathered(store, words, vector=vector)
+            got = searched(store, words, vector=vector, k=1).passages[0]
+        assert len(scope.spans) < limit + 12
+        assert (got.document, got.hits[0].start) == (wanted.document, wanted.hits[0].start)
+
+
+def test_a_document_over_the_limit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "EVERYTHING", 20)
+    store = filled(1, 5)
+    put(store, "large", [f"Large text at number n{n}. " for n in range(50)])
+    scope = gathered(store, ["n30"], vector=reads(store).vectors("d0")[0])
+    assert [info.name for info in scope.documents] == ["d0", "large"]
+    assert int(scope.lexical[0].argmax()) == 5 + 30
+
+
+def test_candidates_within_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(room, "EVERYTHING", 1)
+    scope = gathered(filled(5, 6), ["common"], 3, names=["d3", "d1"])
+    assert {info.name for info in scope.documents} <= {"d1", "d3"}
+    assert len(scope.spans) > 0
+
+
+SCRIPTS = frozenset(script for _, script in PAGES if script != "other")
+ENGLISH = SupportedLanguages(
+    "landmark-e", frozenset(), SCRIPTS, "`pip install it` adds a model that reads it"
+)
+MANY = SupportedLanguages("landmark-m", SCRIPTS, frozenset(), "")
+PROSE = "The fee was raised to five pounds, and those who could not pay it were sent away."
+
+
+def noted(
+    question: str, *passages: str, reads: SupportedLanguages | None = ENGLISH, known: float = 1.0
+) -> str:
+    notes = language_notes(question, passages, reads, known, 0.4)
+    assert len(notes) <= 1
+    return "".join(notes)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(("language", "script"), PAGES)
+def test_an_english_question_about_a_foreign_page(
+    question: str, language: str, script: str
+) -> None:
+    note = noted(question, PAGES[language, script])
+    if script == "other":
+        assert note == (
+            "no package of Milepost reads the script of this text: searched mostly by words"
+        )
+        assert noted(question, PAGES[language, script], reads=MANY) == note
+    else:
+        assert note.startswith("this text is not English, which landmark-e reads: searched")
+        assert note.endswith("`pip install it` adds a model that reads it")
+        assert not noted(question, PAGES[language, script], reads=MANY)
+
+
+def test_english_gets_no_note() -> None:
+    for question in (*QUESTIONS, "fee 1902", "naïve café"):
+        assert not noted(question, PROSE)
+        assert not noted(question, "12 34\n56 78", "x = 1")
+        assert not noted(question)
+
+
+def test_most_passages_decide() -> None:
+    german = PAGES["de", "Latin"]
+    assert noted("fees", german, german, PROSE)
+    assert noted("fees", german, PROSE)
+    assert not noted("fees", german, PROSE, PROSE)
+
+
+def test_short_passages_are_judged_together() -> None:
+    assert noted(
+        "eggs", "Eier und Honig.", "Die Drohnen.", "Zellen aus Wachs.", "Das Volk der Bienen."
+    )
+
+
+def test_a_question_in_another_language() -> None:
+    assert noted("Wie entstehen die Zellen der Bienen?", PROSE).startswith("the question is not")
+    assert noted("養蜂家は何をしますか", PROSE).startswith("the question is not English")
+
+
+def test_vocabulary_decides_where_the_language_does_not() -> None:
+    for note in (
+        noted("C8H10N4O2", "CN1C=NC2=C1C(=O)N(C(=O)N2C)C", known=0.3),
+        noted("Wer?", PAGES["de", "Latin"], reads=None, known=0.3),
+    ):
+        assert note == (
+            "the model hardly knows this language or notation (vocabulary coverage 30%): "
+            "landmarks weigh 40%"
+        )
+    assert not noted("Wer?", PAGES["de", "Latin"], reads=None, known=0.6)
+    assert "hardly knows" not in noted("Wer?", PAGES["de", "Latin"], known=0.3)
+    assert language_notes("eggs", ["CN1C=NC2"], None, 0.3, 1.0) == ()

@@ -1,7 +1,5 @@
 """Reranking: which windows are scored, and what that adds to a score."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The pipeline from a question to passages, on a store without a model."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from functools import cache
@@ -12,13 +10,10 @@ import numpy as np
 import pytest
 
 from milepost.search import Limits, SearchModel, search
-from milepost.search.fusion import Fusion, Reranking
-from milepost.search.ranking import Ranking
 from milepost.store import Snapshot, Store, open_store
 from milepost.types import Mark, Passage
-from support.random_trees import trees
 from support.search_stores import (
-    PLAIN,
+    MODELS,
     WIDTH,
     asking,
     empty_store,
@@ -26,20 +21,9 @@ from support.search_stores import (
     put,
     searched,
     unit,
+    words,
 )
 from support.store_reads import Counted, reads
-from support.word_reranker import WordReranker
-
-
-def words(text: str) -> int:
-    return len(text.split())
-
-
-MODELS = {
-    "plain": SearchModel(PLAIN, count_tokens=words),
-    "trees": SearchModel(Ranking(Fusion(), trees()), count_tokens=words),
-    "reranker": SearchModel(Ranking(Fusion(rerank=Reranking(9.0)), trees()), WordReranker(), words),
-}
 
 
 def asked(store: Store, terms: list[str], seed: int = 1, **options: object) -> list[Passage]:
@@ -90,10 +74,7 @@ def with_long_sentences() -> Store:
 @pytest.mark.parametrize("k", [1, 2, 5, None])
 @pytest.mark.parametrize("budget", [None, 1, 100, "700c", "1t", "60t"])
 def test_every_result_is_well_formed(
-    with_long_sentences: Store,
-    model: SearchModel,
-    k: int | None,
-    budget: str | int | None,
+    with_long_sentences: Store, model: SearchModel, k: int | None, budget: str | int | None
 ) -> None:
     store = with_long_sentences
     result = searched(store, ["p1x1", "word"], model=model, k=k, budget=budget)
@@ -264,7 +245,8 @@ def test_a_writer_beside_a_search_changes_nothing_of_its_result(
     The next search has the new state.
     """
     folder = None if kind == "memory" else tmp_path
-    store = open_store(folder, fingerprint="f", dimensions=WIDTH)
+    # A vacuum waits so long for readers of SQLite's log.
+    store = open_store(folder, fingerprint="f", dimensions=WIDTH, patience_s=0.01)
     for name in "abc":
         put(store, name, [f"Some text of {name}. ", f"More words of {name}. ", "The end. "])
     query = asking(["more", "words"], k=9, budget=budget)

@@ -1,7 +1,5 @@
 """A search under a filter: the same passages from every store, and few calls of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Trees as arrays: the sum of the leaves, its parts, and the file they are kept in."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

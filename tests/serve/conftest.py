@@ -1,7 +1,5 @@
 """One server for the tests of this folder that only ask."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Bodies of requests: null for a default, and lists of wrong items refused at once."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """Connections to a real server: slow clients are cut, many do not shut others out."""
 
-from __future__ import annotations
-
 import http.client
 import socket
 import statistics

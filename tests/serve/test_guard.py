@@ -1,7 +1,5 @@
 """Who may ask: hosts, origins, keys, rates."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

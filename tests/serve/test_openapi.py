@@ -1,7 +1,5 @@
 """The OpenAPI document: generated requests find no server error."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the page needs to go to a place: sentences, sizes of pages, peaks of the heat."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -86,7 +84,7 @@ def test_peaks_are_in_the_part_that_they_stand_for(asked) -> None:
     assert client.post("/search", json={"question": "scent"}).json()["peaks"] is None
 
 
-def test_boxes_come_from_the_lines_that_were_kept(asked) -> None:
+def test_boxes_of_a_span_over_two_pages(asked) -> None:
     client, ids = asked
     text = client.get(f"/documents/{ids['harbour.pdf']}/text").json()["text"]
     start = text.index("The committee")

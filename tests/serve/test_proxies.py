@@ -1,7 +1,5 @@
 """Behind proxies: a prefix, TLS, forwarded headers; probes with HEAD; other pages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Files that could not be read are read once more, with their password or text recognition."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from pathlib import Path

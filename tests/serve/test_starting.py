@@ -1,7 +1,5 @@
 """A server that is still starting: the page at once, /ready when it is, errors in one line."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading
@@ -28,8 +26,6 @@ SETTINGS = ServeSettings(port=0, api_key="a-key-of-nine")
 
 
 def application(lived: list[str]) -> FastAPI:
-    """What is being made: it notes when it begins and ends."""
-
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         lived.append("begun")

@@ -1,7 +1,5 @@
 """What is left after a kill at any point, a full disk, and damage: all of a document or none."""
 
-from __future__ import annotations
-
 import random
 import signal
 import sqlite3

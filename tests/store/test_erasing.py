@@ -1,7 +1,5 @@
 """What ``vacuum(now=True)`` leaves of a deleted document in the files of a store: no byte."""
 
-from __future__ import annotations
-
 import random
 import string
 from collections.abc import Callable, Iterator
@@ -23,7 +21,6 @@ SECRET = "quokkaplover"
 
 @pytest.fixture(params=["sqlite", "postgres", "lance"])
 def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Store, Files]]:
-    """A store with files, and what lists them."""
     with ExitStack() as stack:
         place: Path | str = tmp_path / "index"
         files: Files = partial(files_below, tmp_path)
@@ -39,7 +36,6 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Store
 
 
 def files_below(folder: Path) -> list[Path]:
-    """All files of a folder."""
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
@@ -64,7 +60,6 @@ def table_files(schema: str) -> list[Path]:
 
 
 def secret() -> tuple[Entry, list[bytes]]:
-    """A document, and bytes that files hold of it: name, words, text, vectors."""
     draw = random.Random(7)
     words = [
         " ".join("".join(draw.choices(string.ascii_lowercase, k=9)) for _ in range(12)) + f" {n} "
@@ -95,7 +90,6 @@ def found(files: list[Path], marks: list[bytes]) -> set[int]:
 
 
 def test_no_byte_is_left(kept: tuple[Store, Files]) -> None:
-    """Neither text nor vectors, words, name and properties; all other documents stay."""
     store, files = kept
     made, marks = secret()
     others = [numbered(number) for number in range(3)]

@@ -1,7 +1,5 @@
 """What a filter leaves is the same in every store: what ``Filter.matches`` says."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from importlib.util import find_spec

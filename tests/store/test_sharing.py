@@ -170,9 +170,9 @@ def test_threads_share_a_store(place: Path | str) -> None:
     readers = [threading.Thread(target=read) for _ in range(3)]
     for thread in readers:
         thread.start()
-    for number in range(3, 24):
+    for number in range(3, 15):
         store.put(numbered(number))
-        if number % 6 == 0:
+        if number % 5 == 0:
             store.vacuum()
     done.set()
     for thread in readers:

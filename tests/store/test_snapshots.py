@@ -1,7 +1,5 @@
 """A snapshot is one state: whatever is written beside it, and however much is asked at once."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -37,7 +35,7 @@ DOING = """
 import sys
 from pathlib import Path
 from support.store_entries import entry, numbered, opened
-store = opened(Path(sys.argv[1]))
+store = opened(Path(sys.argv[1]), patience_s=0.1)
 exec(sys.argv[2])
 store.close()
 """

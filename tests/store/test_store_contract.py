@@ -1,7 +1,5 @@
 """The contract of ``milepost.store.base``, over every store."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

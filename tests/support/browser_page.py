@@ -153,7 +153,6 @@ def ask(page: Page, question: str) -> None:
 
 
 def answered(page: Page) -> None:
-    """Wait until the search is over."""
     page.wait_for_selector("#results[aria-busy=false] h2")
 
 

@@ -1,7 +1,5 @@
 """Small tensors and modules for equations that are worked out by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -9,24 +7,20 @@ from torch import Tensor, nn
 
 
 def tensor(*rows: Any) -> Tensor:
-    """Rows of numbers as float32."""
     return torch.tensor(rows, dtype=torch.float32)
 
 
 def texts(*parts: list[float]) -> tuple[Tensor, Tensor]:
-    """Padded texts of one channel, and their mask."""
     from milepost_lab.pooling.base import padded
 
     return padded([torch.tensor(part, dtype=torch.float32)[:, None] for part in parts])
 
 
 def full(states: Tensor) -> Tensor:
-    """A mask without padding."""
     return torch.ones(states.shape[:2], dtype=torch.bool)
 
 
 def same(found: Tensor, wanted: Any, **near: float) -> None:
-    """Both are alike up to rounding."""
     wanted = torch.as_tensor(wanted, dtype=torch.float32)
     torch.testing.assert_close(
         found.detach().float(), wanted, **{"rtol": 1e-5, "atol": 1e-6, **near}

@@ -1,7 +1,5 @@
 """A real server on this machine that speaks the protocol of chat completions, well or badly."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator

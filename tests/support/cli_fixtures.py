@@ -1,7 +1,5 @@
 """Fixtures of the tests of all commands: a runner, real files, the shipped model."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 from collections.abc import Callable
@@ -12,6 +10,7 @@ from click.testing import CliRunner, Result
 
 from milepost.cli.program import program
 from support.cli_process import command, environment
+from support.small_index import write_notes
 
 Cli = Callable[..., Result]
 Process = Callable[..., "subprocess.CompletedProcess[bytes]"]
@@ -29,7 +28,6 @@ A ship needs deep water. Tugs pull large ships to the quay.
 
 Canvas was woven from hemp. The mainsail carried 1,600 square feet of it.
 """
-GOLD = "Gold melts at 1064 degrees. It is heavier than lead, and it never rusts.\n"
 
 
 @pytest.fixture(scope="session")
@@ -82,19 +80,10 @@ def process() -> Process:
     return run
 
 
-def write_notes(folder: Path) -> Path:
-    """Make a folder with three small texts."""
-    folder.mkdir()
-    (folder / "bees.txt").write_text(BEES, encoding="utf-8")
-    (folder / "ships.md").write_text(SHIPS, encoding="utf-8")
-    (folder / "gold.txt").write_text(GOLD, encoding="utf-8")
-    return folder
-
-
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
     """The three texts, to be changed."""
-    return write_notes(tmp_path / "notes")
+    return write_notes(tmp_path / "notes", BEES, SHIPS)
 
 
 @pytest.fixture
@@ -108,7 +97,7 @@ def own_db(cli: Cli, model: list[str], notes: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def same_notes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The three texts for all tests that only read them."""
-    return write_notes(tmp_path_factory.mktemp("same") / "notes")
+    return write_notes(tmp_path_factory.mktemp("same") / "notes", BEES, SHIPS)
 
 
 @pytest.fixture(scope="session")

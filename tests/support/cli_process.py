@@ -1,7 +1,5 @@
 """How the tests start the command line in a process of its own."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """The lines of use at the top of a module's docstring, to be run as they stand."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from types import ModuleType
@@ -9,7 +7,6 @@ from typing import Any
 
 
 def lines_of_use(module: ModuleType) -> str:
-    """Give the first indented block of the docstring."""
     block = re.search(r"\n\n((?:    .+\n?)+)", module.__doc__ or "")
     assert block, f"{module.__name__} shows no use"
     return textwrap.dedent(block[1])

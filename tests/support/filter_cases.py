@@ -1,7 +1,5 @@
 """Random filters and properties, and a plain evaluator to compare with."""
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Folders as other programs write them, around small models with random weights."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 from functools import cache

@@ -1,7 +1,5 @@
 """The files that the guides of ``docs/`` name, small, so that their commands can be run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from support.pdf_writer import PdfPage, write_pdf

@@ -1,7 +1,5 @@
 """A real HTTP server on this machine, for tests that give it its answers."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,8 +8,6 @@ from typing import Any
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Says nothing of requests, and sends a body with its length."""
-
     def answer(self, status: int, body: bytes, headers: Any = (), length: int = -1) -> None:
         self.send_response(status)
         self.send_header("Content-Length", str(len(body) if length < 0 else length))

@@ -1,7 +1,5 @@
 """One page about bees in many languages: (language, script) → text, translated for the tests."""
 
-from __future__ import annotations
-
 PAGES = {
     ("de", "Latin"): "Die Imkerei. Im Frühling legt die Königin bis zu zweitausend Eier am Tag. "
     "Die Drohnen werden im Spätsommer vertrieben. Der Honig wird im Juli geschleudert.",

@@ -1,7 +1,5 @@
 """Locks small PDFs with a password, as PDF 1.4 has it (RC4, 40 bits): lengths stay as they are."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 

@@ -1,7 +1,5 @@
 """A real nginx with TLS in front of a server below ``/docs``."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """Writes small Office files for the tests: the parts that a reader needs, and no more."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -15,7 +13,6 @@ ODF = "urn:oasis:names:tc:opendocument:xmlns"
 
 
 def zipped(parts: Mapping[str, str | bytes]) -> bytes:
-    """Zip the parts."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
@@ -24,7 +21,6 @@ def zipped(parts: Mapping[str, str | bytes]) -> bytes:
 
 
 def relations(targets: Mapping[str, tuple[str, str]]) -> str:
-    """Write a part of relations: id → kind and target."""
     links = "".join(
         f'<Relationship Id="{key}" Type="{OFFICE}/{kind}" Target="{target}"/>'
         for key, (kind, target) in targets.items()
@@ -33,14 +29,12 @@ def relations(targets: Mapping[str, tuple[str, str]]) -> str:
 
 
 def shape(*paragraphs: str, kind: str | None = None) -> str:
-    """A text shape of a slide; ``kind`` makes it a placeholder."""
     place = f'<p:nvSpPr><p:nvPr><p:ph type="{kind}"/></p:nvPr></p:nvSpPr>' if kind else ""
     lines = "".join(f"<a:p><a:r><a:t>{escape(words)}</a:t></a:r></a:p>" for words in paragraphs)
     return f"<p:sp>{place}<p:txBody>{lines}</p:txBody></p:sp>"
 
 
 def slide_table(rows: Sequence[Sequence[str]]) -> str:
-    """A table of a slide."""
     written = "".join(
         "<a:tr>"
         + "".join(
@@ -97,7 +91,6 @@ def pptx(
 
 
 def column(number: int) -> str:
-    """Name of a column, from 0: A, B … AA."""
     name = ""
     while number >= 0:
         name = chr(65 + number % 26) + name
@@ -145,11 +138,7 @@ W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
 def word(
-    body: str,
-    *,
-    part: str = "word/document.xml",
-    namespace: str = W,
-    more: Mapping[str, str] = {},
+    body: str, *, part: str = "word/document.xml", namespace: str = W, more: Mapping[str, str] = {}
 ) -> bytes:
     """A Word file with a body; ``more`` are its other parts by their kind, such as numbering."""
     folder, _, name = part.rpartition("/")
@@ -188,5 +177,28 @@ def opendocument(kind: str, body: str, styles: str = "", *, manifest: str = "") 
             "content.xml": f"<office:document-content {spaces}>{styles}<office:body>"
             f"<office:{kind}>{body}"
             f"</office:{kind}></office:body></office:document-content>",
+        }
+    )
+
+
+def epub(**more: str) -> bytes:
+    """A book of two chapters; ``more`` are other parts, or others in their place."""
+    chapters = {
+        "one.xhtml": "<html xmlns='http://www.w3.org/1999/xhtml'><head><title/></head>"
+        "<body><h1>One</h1><p>First.</p></body></html>",
+        "two two.xhtml": "<html><body><h2>Two</h2><p>Second.</p></body></html>",
+    }
+    return zipped(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": "<container xmlns='x'><rootfiles>"
+            "<rootfile full-path='O/book.opf'/></rootfiles></container>",
+            "O/book.opf": "<package><manifest>"
+            "<item id='n' href='nav.xhtml' media-type='application/xhtml+xml' properties='nav'/>"
+            "<item id='b' href='two%20two.xhtml' media-type='application/xhtml+xml'/>"
+            "<item id='a' href='one.xhtml' media-type='application/xhtml+xml'/></manifest>"
+            "<spine><itemref idref='n'/><itemref idref='a'/><itemref idref='b'/></spine></package>",
+            **{f"O/{name}": page for name, page in chapters.items()},
+            **more,
         }
     )

@@ -1,7 +1,5 @@
 """Writes the old Office container (OLE compound file), and in it mails of Outlook and sheets."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -5,8 +5,6 @@ connection is real. Starlette and uvicorn speak the HTTP; ``tests/chat/test_stre
 OpenAI's own client that the protocol is theirs.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

@@ -1,7 +1,5 @@
 """Small documents for the tests of the page, with what is hard to show right."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from support.pdf_writer import PdfPage, write_pdf

@@ -1,7 +1,5 @@
 """Writes small PDFs for the tests (one standard font, no compression), and checks documents."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 
@@ -28,7 +26,6 @@ class PdfPage:
         self.operations.append(f"BT /{font} {size} Tf 1 0 0 1 {x} {y} Tm ({escaped}) Tj ET")
 
     def picture(self, x: float, y: float, width: float, height: float, grey: int = 200) -> None:
-        """Put a picture of one colour."""
         self.operations.append(
             f"q {width} 0 0 {height} {x} {y} cm BI /W 1 /H 1 /CS /G /BPC 8 /F /AHx ID "
             f"{grey:02x}> EI Q"

@@ -1,7 +1,5 @@
 """A real PostgreSQL server for tests: one that is named, or one from a package, one a machine."""
 
-from __future__ import annotations
-
 import os
 import uuid
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Boosted trees of random questions, over any columns or over the features of the search."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cases of the ranking, made without a search; and a task made from the example book."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 A worker of pytest-xdist would go down with it, and every test that it was to run.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """An encoder of the fake engine that remembers every batch its network was given."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +12,6 @@ from milepost.testing import fake_encoder
 
 
 class Recorder:
-    """An engine that remembers what it was given."""
-
     description = "recorder"
     dimensions = 32
 

@@ -1,7 +1,5 @@
 """A real server of the S3 protocol for tests: moto's, in a process of its own."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -77,7 +75,6 @@ class S3:
 
 
 def start(folder: Path) -> tuple[S3, subprocess.Popen[bytes]]:
-    """Start a server that writes its log into a folder."""
     command = moto_command()
     with create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

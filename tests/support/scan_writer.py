@@ -18,7 +18,6 @@ def needs_ocr() -> None:
 
 
 def drawn(pdf: bytes, pages: Iterable[int], dpi: int = 200) -> list[Image]:
-    """Pages of a PDF (from 1) as grey pictures."""
     import pypdfium2
 
     with pypdfium2.PdfDocument(pdf) as document:

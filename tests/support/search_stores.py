@@ -1,7 +1,5 @@
 """Stores with hand-made vectors and words, so that search is tested without a model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from zlib import crc32
@@ -10,7 +8,7 @@ import numpy as np
 
 from milepost.paragraphs import paragraph_starts
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
-from milepost.search.fusion import Fusion
+from milepost.search.fusion import Fusion, Reranking
 from milepost.search.query import DEFAULT_K
 from milepost.search.ranking import Ranked, Ranking, rank
 from milepost.search.reranking import Reranker
@@ -18,9 +16,22 @@ from milepost.search.scope import Scope, gather
 from milepost.store import Entry, Store, open_store
 from milepost.terms import terms
 from milepost.types import Document, Mark
+from support.random_trees import trees
+from support.word_reranker import WordReranker
 
 WIDTH = 8
 PLAIN = Ranking(Fusion())
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+MODELS = {
+    "plain": SearchModel(PLAIN, count_tokens=words),
+    "trees": SearchModel(Ranking(Fusion(), trees()), count_tokens=words),
+    "reranker": SearchModel(Ranking(Fusion(rerank=Reranking(9.0)), trees()), WordReranker(), words),
+}
 
 
 def empty_store() -> Store:

@@ -1,7 +1,5 @@
 """A real ``milepost serve`` on a free port, in a thread of this process or in one of its own."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re
@@ -76,14 +74,12 @@ class _Running(ABC):
             time.sleep(0.02)
 
     def said(self) -> str:
-        """What the process has printed so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def client(self, **more: object) -> httpx2.Client:
         return httpx2.Client(base_url=self.url, timeout=60.0, **more)  # type: ignore[arg-type]
 
     def indexed(self, client: httpx2.Client, seconds: float = START) -> dict[str, object]:
-        """Wait until everything given is in the index."""
         until = time.monotonic() + seconds
         while not (progress := client.get("/indexing").json())["idle"]:
             assert time.monotonic() < until, progress

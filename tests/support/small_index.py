@@ -1,7 +1,5 @@
 """Three small texts, a model that needs no weights, and all that an index holds."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 
@@ -14,10 +12,10 @@ SHIPS = "# Harbours\n\nA ship needs deep water. Tugs pull large ships to the qua
 GOLD = "Gold melts at 1064 degrees. It is heavier than lead, and it never rusts.\n"
 
 
-def write_notes(folder: Path) -> Path:
+def write_notes(folder: Path, bees: str = BEES, ships: str = SHIPS) -> Path:
     folder.mkdir()
-    (folder / "bees.txt").write_text(BEES, encoding="utf-8")
-    (folder / "ships.md").write_text(SHIPS, encoding="utf-8")
+    (folder / "bees.txt").write_text(bees, encoding="utf-8")
+    (folder / "ships.md").write_text(ships, encoding="utf-8")
     (folder / "gold.txt").write_text(GOLD, encoding="utf-8")
     return folder
 

@@ -1,7 +1,5 @@
 """A small training material: made up texts of a tiny vocabulary, and a tiny teacher."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -90,7 +88,6 @@ class Student:
         return vectors_of(self.model, batch)
 
     def gradients(self) -> Any:
-        """All gradients in one vector; they are zero afterwards."""
         import torch
 
         found = [
@@ -101,7 +98,6 @@ class Student:
         return torch.cat(found)
 
     def learn(self, objective: Any, steps: int = 30, *, rate: float = 3e-3) -> list[float]:
-        """The losses of some steps of Adam that all draw the same examples."""
         import torch
 
         optimizer = torch.optim.Adam(self.model.parameters(), lr=rate)

@@ -1,7 +1,5 @@
 """Small models with random weights, made on the spot: no download, no stored weights."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What the tests of several stores check in the same way, beyond the contract."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Entries for the store's tests, made from a few numbers: any process can make them again."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -18,7 +16,6 @@ FINGERPRINT = "abc123"
 
 
 def unit(*values: int) -> np.ndarray:
-    """Make a unit vector that int8 holds without rounding: its largest part is 127."""
     row = np.array(values, dtype=np.float64)
     return (row / np.linalg.norm(row)).astype(np.float32)
 
@@ -41,7 +38,6 @@ def entry(
     seed: int = 0,
     **document: object,
 ) -> Entry:
-    """Make an entry whose sentences are the given strings, its terms their words."""
     text = "".join(sentences)
     ends = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
     bounds = np.concatenate((np.zeros(1, np.int64), ends))
@@ -72,7 +68,6 @@ def numbered(number: int, sentences: int = 30) -> Entry:
 
 
 def opened(place: Path | str | None, **options: object) -> Store:
-    """Open the store at ``place`` for this module's entries."""
     return open_store(place, fingerprint=FINGERPRINT, dimensions=WIDTH, **options)
 
 

@@ -1,7 +1,5 @@
 """Reads of a store for tests: single ones through a snapshot each, and everything of one."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any

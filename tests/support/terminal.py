@@ -1,7 +1,5 @@
 """A pseudo-terminal of Unix that a call of this process, or another process, writes to."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

@@ -1,7 +1,5 @@
 """Tiny models with random weights in the folders that other libraries write and read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Small training runs: a few documents, questions and pairs, a tiny BERT, a configuration."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -91,7 +89,6 @@ def write_task(folder: Path, sentences: int = 8) -> Path:
 
 
 def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
-    """JSON lines."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 

@@ -1,7 +1,5 @@
 """Tiny random models of transformers with tokenizers trained on the spot, as folders."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 import warnings

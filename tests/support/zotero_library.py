@@ -1,7 +1,5 @@
 """A data folder of Zotero: its tables, with the names and types that Zotero 5 to 7 gives them."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

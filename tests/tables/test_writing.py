@@ -1,7 +1,5 @@
 """Tables are the searches that they stand for, and go on after a kill."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Mail: eml, mbox and msg."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.message import EmailMessage
@@ -19,7 +17,6 @@ FRENCH = "Le café est fermé jusqu'à l'été prochain. À bientôt, chère Hé
 
 
 def mail(text: str = "The bridge opens in May.\n", subject: str = "The bridge") -> EmailMessage:
-    """A mail of 1 March 2026."""
     made = EmailMessage()
     made["Subject"] = subject
     made["From"] = "Änna <anna@example.org>"
@@ -30,7 +27,6 @@ def mail(text: str = "The bridge opens in May.\n", subject: str = "The bridge") 
 
 
 def eml(made: EmailMessage) -> Document:
-    """Read a mail."""
     return read_bytes(made.as_bytes(), "a.eml")
 
 
@@ -69,7 +65,6 @@ def test_control_characters_of_names_reach_neither_notes_nor_places() -> None:
 
 
 def test_attachments_are_sections_with_places() -> None:
-    """Readable ones are read with their own marks, mails included; others are named."""
     made = mail()
     made.add_attachment(b"Name,Price\nBolt,1\n", maintype="text", subtype="csv", filename="p.csv")
     made.add_attachment(b"\x89PNG....", maintype="image", subtype="png", filename="photo.png")
@@ -125,7 +120,6 @@ def test_a_mailbox_holds_its_mails_in_order() -> None:
     ],
 )
 def test_malformed_headers_cost_no_text(header: bytes, text: str) -> None:
-    """Unknown character sets, broken addresses, missing borders."""
     data = b"Subject: S\n" + header + b"\n\n" + FRENCH.encode("latin-1")
     document = read_bytes(data, "a.eml")
     assert document.text.startswith("S")
@@ -134,7 +128,6 @@ def test_malformed_headers_cost_no_text(header: bytes, text: str) -> None:
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_or_named(tail: bytes) -> None:
-    """No bytes end in another error."""
     for head in (b"Subject: S\nContent-Type: ", b"From: ", b"From a@b Mon Mar  2 10:00:00 2026\n"):
         for name in ("a.eml", "a.mbox"):
             try:
@@ -155,7 +148,6 @@ def test_parts_inside_parts_are_refused() -> None:
 
 
 def test_files_that_are_no_mail_are_named() -> None:
-    """A note under the name of a mail."""
     with pytest.raises(UnreadableFile, match="not a mail"):
         read_bytes(b"just words\n", "a.eml")
     with pytest.raises(UnreadableFile, match="not a mailbox"):
@@ -163,7 +155,6 @@ def test_files_that_are_no_mail_are_named() -> None:
 
 
 def test_outlook_messages() -> None:
-    """The same as any other mail."""
     sent = datetime(2026, 3, 1, 9, tzinfo=UTC)
     people = ("Anna", "anna@example.org"), ("Bob", "bob@example.org")
     files = {"plan.txt": b"The plan is secret.", "long.txt": b"word " * 2000, "p.png": b"\x89PNG"}
@@ -182,7 +173,6 @@ def test_outlook_messages() -> None:
 
 
 def test_damaged_outlook_messages_are_named() -> None:
-    """Cut anywhere, a message is read or named."""
     sent = datetime(2026, 3, 1, 9, tzinfo=UTC)
     data = msg("S", "Body. " * 900, ("A", "a@b"), ("B", "b@c"), sent, {"x.txt": b"x" * 5000})
     for cut in range(512, len(data), 1024):

@@ -1,15 +1,18 @@
-"""What each format says of itself becomes the properties of its document."""
-
-from __future__ import annotations
+"""Properties of documents: of files, of sidecars, in YAML."""
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from milepost.errors import UnreadableFile
 from milepost.properties import Value
-from milepost.text import read_bytes
+from milepost.text import files, plain_yaml, read, read_bytes
+from milepost.text.sidecar import described, sidecar
 from support.office_writer import opendocument, pptx, shape, xlsx, zipped
 from support.pdf_writer import PdfPage, write_pdf
 
@@ -40,7 +43,6 @@ OFFICE = {
 
 
 def with_parts(data: bytes, parts: dict[str, str]) -> bytes:
-    """A zip file with more parts."""
     import zipfile
 
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -53,7 +55,6 @@ def with_parts(data: bytes, parts: dict[str, str]) -> bytes:
     [("deck.pptx", pptx([shape("Words")])), ("book.xlsx", xlsx({"S": [["a", 1]]}))],
 )
 def test_office_files(name: str, data: bytes) -> None:
-    """Core and own properties of slides and spreadsheets."""
     held = with_parts(data, {"docProps/core.xml": CORE, "docProps/custom.xml": CUSTOM})
     assert read_bytes(held, name).properties == OFFICE
     assert read_bytes(data, name).properties == {}
@@ -63,7 +64,6 @@ def test_office_files(name: str, data: bytes) -> None:
 
 
 def test_word_files() -> None:
-    """Core properties as Word's own library writes them."""
     import docx
 
     made = docx.Document()
@@ -79,7 +79,6 @@ def test_word_files() -> None:
 
 @pytest.mark.parametrize("kind", ["text", "spreadsheet"])
 def test_opendocument_files(kind: str) -> None:
-    """The first author and date, several keywords, and own fields."""
     meta = (
         f'<office:document-meta xmlns:office="o" xmlns:meta="m" xmlns:dc="{DC}"><office:meta>'
         "<dc:title>Bees</dc:title><meta:initial-creator>Ann Lee</meta:initial-creator>"
@@ -106,7 +105,6 @@ def test_opendocument_files(kind: str) -> None:
 
 
 def test_books() -> None:
-    """Title, authors, date, language and subjects of an EPUB; one author stays one."""
     package = (
         f'<package xmlns="urn:opf" xmlns:dc="{DC}"><metadata><dc:title>Bees</dc:title>'
         "<dc:creator>Ann Lee</dc:creator><dc:creator>Bo Chen</dc:creator>"
@@ -132,7 +130,6 @@ def test_books() -> None:
 
 
 def test_pages() -> None:
-    """Title, language and meta tags of a web page; a title inside a picture is none."""
     page = (
         '<!doctype html><html lang="de"><head><title> Bees\n and wax </title>'
         '<meta name="Author" content="Ann Lee"><meta name="keywords" content="a, b">'
@@ -168,21 +165,18 @@ def test_pages() -> None:
     ],
 )  # fmt: skip
 def test_front_matter(head: str, held: dict[str, Value]) -> None:
-    """YAML at the head of a Markdown file; the text keeps it."""
     text = f"---\n{head}---\n\n# Words\n"
     document = read_bytes(text.encode(), "a.md")
     assert (document.text, document.properties, document.notes) == (text, held, ())
 
 
 def test_front_matter_that_is_no_yaml_is_reported() -> None:
-    """The text is read all the same, with a note."""
     document = read_bytes(b"---\ntitle: [\n---\nWords.\n", "a.md")
     assert document.properties == {}
     assert "front matter is not YAML" in document.notes[0]
 
 
 def test_notebooks() -> None:
-    """Title and authors of a notebook, but not the language of its program."""
     notebook = {
         "metadata": {
             "title": "Bees", "authors": [{"name": "Ann"}], "kernelspec": {"name": "python3"},
@@ -197,7 +191,6 @@ def test_notebooks() -> None:
 
 
 def test_mail() -> None:
-    """Subject, sender, recipients and date of a mail."""
     mail = (
         b"From: Ann Lee <ann@example.org>\nTo: bo@example.org\nSubject: =?utf-8?q?B=C3=A9es?=\n"
         b"Date: Sun, 1 Mar 2020 12:00:00 +0100\n\nWords.\n"
@@ -211,7 +204,6 @@ def test_mail() -> None:
 
 
 def test_pdf() -> None:
-    """The information of a PDF and its language; one without any has no properties."""
     page = PdfPage()
     page.text(72, 700, "Words on a page.")
     data = write_pdf([page])
@@ -232,3 +224,124 @@ def test_pdf() -> None:
         "language": "en-GB",
         "keywords": ("a", "b"),
     }
+
+
+def _note(folder: Path, name: str = "note.md", text: str = "---\ntitle: Old\n---\nText.\n") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        (".meta.json", '{"title": "New", "year": 2020, "tags": ["a", "b"], "none": null}'),
+        (".meta.yaml", "title: New\nyear: 2020\ntags: [a, b]\nnone:\n"),
+        (".meta.yaml", "title: 'New'\nyear: 2020.0\ntags:\n- a\n- b\n"),
+    ],
+)
+def test_a_sidecar_wins_over_its_file(tmp_path: Path, suffix: str, text: str) -> None:
+    path = _note(tmp_path, text="---\ntitle: Old\nauthor: Lee\n---\nText.\n")
+    beside = tmp_path / f"note.md{suffix}"
+    beside.write_text(text, encoding="utf-8")
+    assert sidecar(path) == beside
+    assert described(beside) == path
+    assert read(path).properties == {
+        "title": "New",
+        "author": "Lee",
+        "year": 2020.0,
+        "tags": ("a", "b"),
+    }
+    beside.unlink()
+    assert read(path).properties["title"] == "Old"
+
+
+def test_json_comes_first(tmp_path: Path) -> None:
+    path = _note(tmp_path)
+    (tmp_path / "note.md.meta.json").write_text('{"k": "json"}', encoding="utf-8")
+    (tmp_path / "note.md.meta.yaml").write_text("k: yaml", encoding="utf-8")
+    assert read(path).properties["k"] == "json"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text", "problem"),
+    [
+        (".meta.json", "{", "is not JSON: "),
+        (".meta.json", "", "is not JSON: "),
+        (".meta.json", "[" * 100_000, "is not JSON: "),
+        (".meta.json", "[" * 60_000, "is not JSON: nested too deeply"),
+        (".meta.json", "[1]", "holds no properties"),
+        (".meta.json", '{"a": {"b": 1}}', "'a' cannot be dict"),
+        (".meta.json", '{"Big Key": 1}', "'Big Key' cannot be the key"),
+        (".meta.json", '{"a": NaN}', "'a' cannot be float"),
+        (".meta.yaml", "a: [1", "is not YAML: "),
+        (".meta.yaml", "a: &x 1\nb: *x\n", "is not YAML: aliases"),
+        (".meta.yaml", "a: !!python/object:os.system x\n", "is not YAML: "),
+        (".meta.yaml", "just text", "holds no properties"),
+        (".meta.yaml", "[" * 60_000, "is not YAML: "),
+    ],
+)
+def test_a_bad_sidecar_names_itself(tmp_path: Path, suffix: str, text: str, problem: str) -> None:
+    path = _note(tmp_path)
+    beside = tmp_path / f"note.md{suffix}"
+    beside.write_text(text, encoding="utf-8")
+    with pytest.raises(UnreadableFile) as caught:
+        read(path)
+    assert caught.value.problem.startswith(str(beside))
+    assert problem in caught.value.problem
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = _note(tmp_path)
+    (tmp_path / "note.md.meta.json").write_bytes(b'{"a": "\xff"}')
+    with pytest.raises(UnreadableFile, match="is not JSON"):
+        read(path)
+
+
+def test_sidecars_are_no_documents(tmp_path: Path) -> None:
+    path = _note(tmp_path)
+    beside = tmp_path / "note.md.meta.json"
+    beside.write_text(json.dumps({"a": 1}), encoding="utf-8")
+    alone = _note(tmp_path, "lonely.meta.json", "{}")
+    assert list(files([tmp_path])) == [alone, path]
+    assert list(files([path, beside])) == [path]
+    assert list(files([beside])) == [path]
+
+
+def test_scalars_are_what_they_look_like() -> None:
+    text = "a: no\nb: on\nc: 12:30\nd: 2020-03-01\ne: true\nf: 1.5\ng: 12\nh: 0x1F\ni: ~\nj: 007\n"
+    assert plain_yaml.load(text) == {
+        "a": "no", "b": "on", "c": "12:30", "d": "2020-03-01", "e": True, "f": 1.5, "g": 12,
+        "h": "0x1F", "i": None, "j": "007",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [x]\nb: *a\n",
+        "a: &a {x: 1}\nb: &b {<<: [*a, *a]}\nc: {<<: [*b, *b]}\n",
+        "a: !!python/name:os.system\n",
+        "a: [",
+        "a: b: c",
+        "\x00",
+        "[" * 5000,
+        "x" * 65_000,
+        "{[a]: 1}",
+    ],
+)
+def test_what_is_refused(text: str) -> None:
+    """Aliases, tags, what is broken, deep or long is a ``ValueError`` of one line."""
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        plain_yaml.load(text)
+
+
+@given(st.text() | st.text("&*!a:- \n[]{}<|>'\"#,?0.1~").map(str))
+def test_anything_is_a_value_or_a_value_error(text: str) -> None:
+    said = None
+    try:
+        plain_yaml.load(text)
+    except ValueError as error:
+        said = str(error)
+    assert said is None or "\n" not in said

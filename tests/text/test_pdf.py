@@ -1,7 +1,5 @@
 """The PDF reader on small files made on the fly."""
 
-from __future__ import annotations
-
 import re
 import threading
 from pathlib import Path
@@ -39,7 +37,6 @@ def _made(pages: list[PdfPage], outline: list[tuple[str, int]] | None = None) ->
 
 
 def test_lines_of_a_paragraph_are_joined_by_one_space() -> None:
-    """A paragraph is one line of the text, the next one stands after an empty line."""
     page = PdfPage()
     page.lines(72, 700, _prose(30))
     page.lines(72, 600, _prose(30, start=30))
@@ -50,7 +47,6 @@ def test_lines_of_a_paragraph_are_joined_by_one_space() -> None:
 
 
 def test_two_and_three_columns_are_read_down_before_across() -> None:
-    """Columns follow each other, even where the file writes line by line across them."""
     for count, gap in ((2, 250), (3, 230)):
         columns = [_prose(80, start=10 + 13 * number) for number in range(count)]
         rows = min(len(column) for column in columns)
@@ -63,7 +59,6 @@ def test_two_and_three_columns_are_read_down_before_across() -> None:
 
 
 def test_a_paragraph_goes_on_over_columns_and_pages() -> None:
-    """A sentence cut by a column's end and by a page's end is one sentence of one block."""
     first, second = PdfPage(), PdfPage()
     lines = _prose(240)
     first.lines(60, 700, lines[:12])
@@ -92,7 +87,6 @@ def test_running_heads_and_page_numbers_are_dropped() -> None:
 
 
 def test_pages_that_are_all_heads_keep_them() -> None:
-    """Where dropping would leave nothing, nothing is dropped."""
     pages = [PdfPage() for _ in range(4)]
     for page in pages:
         page.text(72, 760, "This page is left empty on purpose")
@@ -100,7 +94,6 @@ def test_pages_that_are_all_heads_keep_them() -> None:
 
 
 def test_text_turned_by_rotate_is_read_in_order() -> None:
-    """All four values of /Rotate give the same text, and boxes inside the displayed page."""
     for turn in (0, 90, 180, 270):
         page = PdfPage(rotate=turn)
         page.lines(72, 700, _prose(60))
@@ -113,7 +106,6 @@ def test_text_turned_by_rotate_is_read_in_order() -> None:
 
 
 def test_rows_of_a_table_stay_rows() -> None:
-    """Cells of a row are joined by a space, rows by a line break, even written by columns."""
     table = [["Iowa", "1.35", "1.42"], ["Ohio", "2.10", "2.25"], ["Utah", "0.98", "1.07"]]
     for by_column in (False, True):
         page = PdfPage()
@@ -124,7 +116,6 @@ def test_rows_of_a_table_stay_rows() -> None:
 
 
 def test_list_items_begin_blocks() -> None:
-    """Each bullet is a line of its own, its continuation lines are joined."""
     page = PdfPage()
     page.text(72, 700, "• first item of the list that goes on")
     page.text(80, 688, "in a second line")
@@ -137,7 +128,6 @@ def test_list_items_begin_blocks() -> None:
 
 
 def test_large_lines_are_headings_where_there_are_no_bookmarks() -> None:
-    """A line in larger type is a heading and a block; levels follow the sizes."""
     page = PdfPage()
     page.text(72, 740, "Great Title", 24)
     page.text(72, 700, "A Section", 16)
@@ -183,7 +173,6 @@ def test_bookmarks_are_found_in_the_text() -> None:
     ],
 )
 def test_line_ends_are_glued_as_a_reader_would(before: str, after: str, joined: str) -> None:
-    """Hyphens are undone or kept, and scripts without spaces get none."""
     glue = LineJoiner(
         ["a self-contained thing and another self-contained thing", "the user", "is defined"]
     )
@@ -195,7 +184,6 @@ def test_line_ends_are_glued_as_a_reader_would(before: str, after: str, joined: 
 @given(st.text(max_size=30), st.text(max_size=30))
 @settings(max_examples=100, deadline=None)
 def test_glue_drops_at_most_a_hyphen(before: str, after: str) -> None:
-    """Whatever two lines are joined, no letter is lost and at most a space comes in."""
     fallen, between = LineJoiner([before, after]).join(before, after)
     assert between in ("", " ")
     assert fallen == 0 or (fallen == 1 and before[-1] in "-\u2010\u2011")
@@ -217,7 +205,6 @@ def test_glue_drops_at_most_a_hyphen(before: str, after: str) -> None:
 def test_any_scatter_of_words_is_read_whole(
     spots: list[tuple[int, int, str, float]], turn: int
 ) -> None:
-    """Words anywhere on a page all reach the text, and boxes of every span stay on the page."""
     page = PdfPage(rotate=turn)
     for x, y, words, size in spots:
         page.text(x, y, words, size)
@@ -232,7 +219,6 @@ def test_any_scatter_of_words_is_read_whole(
 
 
 def test_a_page_full_of_labels_loses_no_word() -> None:
-    """A map with a thousand labels in no order is read whole and without delay."""
     page = PdfPage(width=2000, height=2000)
     labels = [f"label{number}" for number in range(1000)]
     for number, label in enumerate(labels):
@@ -242,7 +228,6 @@ def test_a_page_full_of_labels_loses_no_word() -> None:
 
 
 def test_boxes_need_the_same_file(tmp_path: Path) -> None:
-    """Boxes are refused with a reason once the file has changed or is gone."""
     page = PdfPage()
     page.lines(72, 700, _prose(20))
     data = write_pdf([page])
@@ -263,19 +248,16 @@ def test_boxes_need_the_same_file(tmp_path: Path) -> None:
 
 
 def test_what_is_no_pdf_is_refused() -> None:
-    """Bytes without a PDF's header are refused as such."""
     with pytest.raises(UnreadableFile, match="not a PDF"):
         read_pdf(b"PK\x03\x04 hello", "x.pdf", None)
 
 
 def test_a_cut_header_is_refused() -> None:
-    """A header and nothing else is damage, not a crash."""
     with pytest.raises(UnreadableFile, match="damaged"):
         read_pdf(b"%PDF-1.7\n", "x.pdf", None)
 
 
 def test_threads_take_turns() -> None:
-    """Eight threads reading at once all get the same text."""
     page = PdfPage()
     page.lines(72, 700, _prose(80))
     data = write_pdf([page])

@@ -1,7 +1,5 @@
 """The PDF reader on the real files of the shared data, with the questions of their README."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path
@@ -59,7 +57,6 @@ def _real(name: str) -> Document:
 @pytest.mark.shared
 @pytest.mark.parametrize(("name", "sentence", "page"), _questions())
 def test_each_question_finds_its_sentence_on_its_page(name: str, sentence: str, page: int) -> None:
-    """The sentence stands in the text word for word, and its page is right."""
     document = _real(name)
     start, end = _find(document, sentence)
     assert document.text[start:end] == sentence
@@ -117,14 +114,12 @@ def _characters_in(pdf: object, boxes: list) -> str:
 
 @pytest.mark.shared
 def test_columns_with_footnotes_are_read_in_order() -> None:
-    """A sentence that runs from one column to the next is whole, the footnotes being elsewhere."""
     text = _real("pdf-three-column-footnotes.pdf").text
     assert "airspeed disagree alert, and altitude disagree alert,[5] and may affect" in text
 
 
 @pytest.mark.shared
 def test_running_heads_and_page_numbers_are_gone() -> None:
-    """Heads that repeat over pages leave the text, the first title stays."""
     text = _real("pdf-paper-two-column.pdf").text
     assert text.count("SECURE DECENTRALISED GENERALISED TRANSACTION LEDGER") == 1
     assert "VerDate" not in _real("pdf-three-column-footnotes.pdf").text
@@ -148,7 +143,6 @@ def test_bookmarks_become_headings() -> None:
 
 @pytest.mark.shared
 def test_a_table_is_read_row_by_row() -> None:
-    """Each row of the wide rotated table is one line of the text."""
     lines = _real("pdf-rotated-table.pdf").text.splitlines()
     assert (
         "Alabama 18,870 23,022 22,650 859 1,178 0 14 15 0 2,179 2,307 11 0 0 0 13 14 0 3 2 0 71,137"
@@ -158,7 +152,6 @@ def test_a_table_is_read_row_by_row() -> None:
 
 @pytest.mark.shared
 def test_ligatures_hyphens_and_scripts_without_spaces() -> None:
-    """Ligatures are letters, line-end hyphens are undone, Chinese lines join without a space."""
     german = _real("pdf-latex-book-german.pdf").text
     assert "definiert" in german
     assert "Qualitätssteigerung am Skript" in german
@@ -170,7 +163,6 @@ def test_ligatures_hyphens_and_scripts_without_spaces() -> None:
 
 @pytest.mark.shared
 def test_letters_drawn_one_by_one_make_words() -> None:
-    """The slide whose text layer is one letter a line reads as words."""
     text = _real("pdf-slides.pdf").text
     assert "V3.1 Web Frontend Security Documentation" in text
     assert "Defining the scope of ASVS" in text
@@ -178,7 +170,6 @@ def test_letters_drawn_one_by_one_make_words() -> None:
 
 @pytest.mark.shared
 def test_bad_files_are_named_with_their_reason() -> None:
-    """Each unreadable file says which file and why."""
     if not FILES.is_dir():
         pytest.skip(f"needs {FILES}")
     reasons = {
@@ -196,7 +187,6 @@ def test_bad_files_are_named_with_their_reason() -> None:
 
 @pytest.mark.shared
 def test_pages_without_text_are_noted() -> None:
-    """Pages that are a picture are named with what reads them; the others are read."""
     (note,) = _real("pdf-report-single-column.pdf").notes
     assert note.startswith("pages 1, 46 have hardly any text (scanned?); --ocr auto takes about")
     assert _real("pdf-truncated-recoverable.pdf").notes[0].startswith("pages 9-23")
@@ -205,7 +195,6 @@ def test_pages_without_text_are_noted() -> None:
 @pytest.mark.shared
 @pytest.mark.parametrize("name", [n for n, _, _ in _questions()])
 def test_every_real_file_keeps_the_promises_of_a_document(name: str) -> None:
-    """Marks and blocks ascend inside the text, the hash is the file's, no odd characters."""
     document = _real(name)
     assert document.hash == hashlib.sha256((FILES / name).read_bytes()).hexdigest()
     check_document(document)

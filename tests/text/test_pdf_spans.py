@@ -1,7 +1,5 @@
 """Boxes of a stored document, from its pages alone: those that reading the whole file gives."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 
@@ -21,7 +19,6 @@ REAL = ["pdf-table-prices.pdf", "pdf-rotated-pages.pdf", "pdf-form-tax.pdf"]
 
 
 def rounded(boxes: list[Box]) -> list[tuple[float, ...]]:
-    """Boxes to a tenth of a point, in any order."""
     return sorted(
         (box.page, *(round(side, 1) for side in (box.left, box.top, box.right, box.bottom)))
         for box in boxes
@@ -56,7 +53,6 @@ def book(pages: int = 4, **options: object) -> bytes:
 
 
 def test_every_span_of_a_small_file() -> None:
-    """Words, lines, hyphens and page breaks: the same boxes for every span."""
     data = book()
     document = read_pdf(data, "book.pdf", None)
     assert "hedgehog" in document.text
@@ -74,7 +70,6 @@ def test_every_span_of_a_small_file() -> None:
 @pytest.mark.parametrize("rotate", [0, 90, 180, 270])
 @pytest.mark.parametrize("crop", [None, (50, 20, 560, 780)])
 def test_turned_and_cropped_pages(rotate: int, crop: tuple[int, ...] | None) -> None:
-    """Boxes lie on the page as it is shown, whose size is known."""
     data = book(2, rotate=rotate, crop=crop)
     document = read_pdf(data, "book.pdf", None)
     assert same(data, document, 0, len(document.text))
@@ -110,7 +105,6 @@ def test_a_text_that_is_not_that_of_the_page_has_none() -> None:
 
 
 def test_damaged_files_are_named() -> None:
-    """An error with the reason, as for reading."""
     document = read_pdf(book(1), "book.pdf", None)
     with pytest.raises(UnreadableFile, match="x is not a PDF"):
         boxes_of_span(b"no", "x", document.text, document.marks, (0, 5))
@@ -121,7 +115,6 @@ def test_damaged_files_are_named() -> None:
 
 @pytest.fixture
 def indexed(tmp_path: Path) -> tuple[Index, Path]:
-    """An index of one PDF."""
     path = tmp_path / "book.pdf"
     path.write_bytes(book())
     index = fake_index()
@@ -146,7 +139,6 @@ def test_stored_documents_read_only_their_pages(indexed, monkeypatch) -> None:
 
 
 def test_files_that_have_changed_are_refused(indexed) -> None:
-    """Gone, changed or a folder now: one line that says so."""
     index, path = indexed
     stored = index.document(path)
     path.write_bytes(path.read_bytes() + b"\n")

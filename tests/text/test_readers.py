@@ -1,7 +1,5 @@
 """The readers of formats, on small files made here; test_real_files.py has the real ones."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 from pathlib import Path
@@ -13,23 +11,20 @@ from docx.oxml import parse_xml
 from milepost.errors import UnreadableFile
 from milepost.text import read, read_bytes
 from milepost.types import Document
-from support.office_writer import zipped
+from support.office_writer import epub, zipped
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 
 
 def html(body: str) -> Document:
-    """Read a page with this body."""
     return read_bytes(f"<!doctype html><html><body>{body}</body></html>".encode(), "p.html")
 
 
 def headings(document: Document) -> list[tuple[str, int]]:
-    """List the words and levels of the headings."""
     return [(mark.value, mark.level) for mark in document.marks if mark.kind == "heading"]
 
 
 def test_read_names_and_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A document is named by its absolute path and hashed by its bytes."""
     (tmp_path / "a.txt").write_bytes(b"one\r\ntwo")
     monkeypatch.chdir(tmp_path)
     document = read("a.txt")
@@ -63,7 +58,6 @@ def test_read_names_and_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     ],
 )
 def test_what_cannot_be_read_is_named(data: bytes, name: str, problem: str) -> None:
-    """Each unreadable file gives one line: its name, what it is, what to do."""
     with pytest.raises(UnreadableFile, match=problem) as caught:
         read_bytes(data, name)
     assert name in caught.value.problem
@@ -72,7 +66,6 @@ def test_what_cannot_be_read_is_named(data: bytes, name: str, problem: str) -> N
 
 
 def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
-    """A missing path and a folder are errors of the same kind."""
     with pytest.raises(UnreadableFile, match="does not exist"):
         read(tmp_path / "none.txt")
     with pytest.raises(UnreadableFile, match="is a folder"):
@@ -81,13 +74,11 @@ def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a system without devices as files")
 def test_a_device_is_not_read() -> None:
-    """A device, which may never end, is refused at once."""
     with pytest.raises(UnreadableFile, match="/dev/zero is a device"):
         read("/dev/zero")
 
 
 def test_a_zip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An archive that unpacks to more than the limit is not unpacked."""
     from milepost.text.readers import archive
 
     monkeypatch.setattr(archive, "MAX_BYTES", 1 << 20)
@@ -96,12 +87,10 @@ def test_a_zip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_content_goes_before_suffix() -> None:
-    """A web page saved under another name is read as a web page."""
     assert read_bytes(b"<!DOCTYPE html><p>Hi<script>x()</script>", "a.txt").text == "Hi"
 
 
 def test_html_blocks_and_inline() -> None:
-    """Blocks are divided, inline elements neither add nor lose a space."""
     document = html("<h1>A <i>t</i>itle¶</h1><p>One <b>t</b>wo<br>three</p><div>four<p>five</div>")
     assert document.text == "A title\n\nOne two\nthree\n\nfour\n\nfive"
     assert headings(document) == [("A title", 1)]
@@ -109,7 +98,6 @@ def test_html_blocks_and_inline() -> None:
 
 
 def test_html_lists_tables_and_code() -> None:
-    """Items, rows and lines of code each stand on their own line."""
     document = html(
         "<ul><li>one<li><p>two</p></ul><table><tr><th>a<th>b<tr><td>1<p>x<td>2</table>"
         "<pre>\nif x:\n    y\n</pre>"
@@ -119,7 +107,6 @@ def test_html_lists_tables_and_code() -> None:
 
 
 def test_html_leaves_out_what_is_not_seen() -> None:
-    """Scripts, hidden parts and ruby notes are no text."""
     document = html(
         "<script>a</script><style>b</style><template>c</template><noscript>d</noscript>"
         "<p hidden>e</p><p style='display: none'>f</p>"
@@ -129,7 +116,6 @@ def test_html_leaves_out_what_is_not_seen() -> None:
 
 
 def test_html_menus_go_only_where_the_main_part_is_known() -> None:
-    """A menu is dropped beside a main part that holds most of the text, and kept otherwise."""
     menu = "<nav>Home</nav>"
     assert html(f"{menu}<main><p>{'words ' * 30}</p></main>").text == ("words " * 30).strip()
     assert html(f"{menu}<p>Words</p>").text == "Home\n\nWords"
@@ -137,24 +123,20 @@ def test_html_menus_go_only_where_the_main_part_is_known() -> None:
 
 
 def test_xhtml_may_close_tags_at_once() -> None:
-    """In XHTML ``<script/>`` is closed and does not swallow the page."""
     page = b"<?xml version='1.0'?><html><head><title/><script/></head><body><p>Hi</p></body></html>"
     assert read_bytes(page, "a.xhtml").text == "Hi"
 
 
 def test_deep_html_is_no_problem() -> None:
-    """Ten thousand nested elements are read without recursion."""
     assert html("<div>" * 10_000 + "deep" + "</div>" * 10_000).text == "deep"
 
 
 def test_html_declares_its_encoding() -> None:
-    """The meta tag decides where the bytes are not UTF-8."""
     page = "<!doctype html><meta charset=shift_jis><p>日本語</p>".encode("cp932")
     assert read_bytes(page, "a.html").text == "日本語"
 
 
 def test_markdown_is_kept_as_typed() -> None:
-    """The text is the source; headings are marks, units are blocks."""
     source = (
         "---\ntitle: T\n---\n# A [link](x) *title*\n\nText\nmore\n\n- one\n- two\n\n"
         "| a | b |\n|---|---|\n| 1 | 2 |\n\n```py\nx = 1\ny\n```\n\nUnder\n=====\n"
@@ -170,7 +152,6 @@ def test_markdown_is_kept_as_typed() -> None:
 
 
 def test_rst_headings() -> None:
-    """Underlined headings get levels in the order of their underlines."""
     source = "Top\n===\n\nText.\n\nSub\n---\n\nMore.\n\nTop two\n=======\n"
     assert headings(read_bytes(source.encode(), "a.rst")) == [
         ("Top", 1),
@@ -180,13 +161,11 @@ def test_rst_headings() -> None:
 
 
 def test_rows_are_blocks() -> None:
-    """Each record of a log starts a block."""
     document = read_bytes(b"a,b\n\n1,2\n  3,4\n", "a.log")
     assert document.blocks == (0, 5, 9)
 
 
 def test_docx_paragraphs_tables_and_headings() -> None:
-    """Body order is kept; headings are marks, list items dashed, merged cells keep places."""
     file = docx.Document()
     file.add_heading("Title", 0)
     file.add_heading("Chapter", 2)
@@ -204,7 +183,6 @@ def test_docx_paragraphs_tables_and_headings() -> None:
 
 
 def test_docx_reads_as_if_changes_were_accepted() -> None:
-    """Insertions are in, deletions out, and a deleted paragraph end joins two paragraphs."""
     file = docx.Document()
     body = file.element.body
     for inner in (
@@ -220,38 +198,13 @@ def test_docx_reads_as_if_changes_were_accepted() -> None:
     assert read_bytes(buffer.getvalue(), "a.docx").text == "kept new joined"
 
 
-def epub(**more: str) -> bytes:
-    """Make a book of two chapters."""
-    chapters = {
-        "one.xhtml": "<html xmlns='http://www.w3.org/1999/xhtml'><head><title/></head>"
-        "<body><h1>One</h1><p>First.</p></body></html>",
-        "two two.xhtml": "<html><body><h2>Two</h2><p>Second.</p></body></html>",
-    }
-    return zipped(
-        {
-            "mimetype": "application/epub+zip",
-            "META-INF/container.xml": "<container xmlns='x'><rootfiles>"
-            "<rootfile full-path='O/book.opf'/></rootfiles></container>",
-            "O/book.opf": "<package><manifest>"
-            "<item id='n' href='nav.xhtml' media-type='application/xhtml+xml' properties='nav'/>"
-            "<item id='b' href='two%20two.xhtml' media-type='application/xhtml+xml'/>"
-            "<item id='a' href='one.xhtml' media-type='application/xhtml+xml'/></manifest>"
-            "<spine><itemref idref='n'/><itemref idref='a'/><itemref idref='b'/></spine></package>",
-            **{f"O/{name}": page for name, page in chapters.items()},
-            **more,
-        }
-    )
-
-
 def test_epub_in_reading_order() -> None:
-    """Chapters come in the order of the spine, without the navigation page."""
     document = read_bytes(epub(), "a.epub")
     assert document.text == "One\n\nFirst.\n\nTwo\n\nSecond."
     assert headings(document) == [("One", 1), ("Two", 2)]
 
 
 def test_epub_locked_chapters() -> None:
-    """A locked chapter is told in the notes; a book locked as a whole is refused."""
     reference = "<CipherReference URI='O/{}'/>"
     one = reference.format("one.xhtml")
     document = read_bytes(epub(**{"META-INF/encryption.xml": f"<e>{one}</e>"}), "a.epub")
@@ -263,7 +216,6 @@ def test_epub_locked_chapters() -> None:
 
 
 def test_plain_headings() -> None:
-    """A plain text's numbered lines and lines in capitals, standing alone, are headings."""
     text = (
         b"THE BOOK\n\nCHAPTER I. Of bees\n\nThey fly. USA\n\nA.B.\n\nNOT ALONE\nhere it goes on.\n"
     )
@@ -301,7 +253,6 @@ def test_a_reader_that_fails_is_an_error_that_names_the_file(
 
 
 def test_headings_have_no_control_characters() -> None:
-    """The text stays as it is."""
     document = read_bytes(b"# A \x1b[2J bell\n\nText.", "a.md")
     assert document.text.startswith("# A \x1b[2J bell")
     assert [mark.value for mark in document.marks] == ["A [2J bell"]

@@ -1,7 +1,5 @@
 """Real files as people have them: each is read, and its question's sentence is in its place."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from pathlib import Path
@@ -21,7 +19,6 @@ FILES = [
 
 
 def squeeze(text: str) -> str:
-    """Leave out white space and hyphens."""
     return re.sub(r"[\s\-‐‑\u00ad]+", "", text)
 
 
@@ -44,7 +41,6 @@ def test_the_sentence_is_found(shared_data: Path, name: str) -> None:
 
 @pytest.mark.shared
 def test_deleted_words_are_not_found(shared_data: Path) -> None:
-    """No phrase that stands only in tracked deletions is in the text."""
     path = shared_data / "files" / "docx-tracked-changes.docx"
     with zipfile.ZipFile(path) as package:
         xml = package.read("word/document.xml").decode()
@@ -59,7 +55,6 @@ def test_deleted_words_are_not_found(shared_data: Path) -> None:
 
 @pytest.mark.shared
 def test_one_long_line_of_verse(shared_data: Path) -> None:
-    """Verses on one line of 106,000 bytes come out verse by verse."""
     document = read(shared_data / "files" / "html-one-long-line-sanskrit.xhtml")
     spans = split(document.text, document.blocks)
     assert len(spans) > 400

@@ -1,7 +1,5 @@
 """Text recognition: scanned pages among others, pictures, boxes, and what is said without it."""
 
-from __future__ import annotations
-
 import re
 from difflib import SequenceMatcher
 from io import BytesIO
@@ -40,17 +38,12 @@ def _words(text: str) -> str:
 
 @pytest.mark.shared
 def test_a_scanned_page_of_a_real_report_has_its_text(shared_data: Path) -> None:
-    """Recognised, a page has the words of the original."""
     needs_ocr()
     data = (shared_data / "files" / "pdf-report-single-column.pdf").read_bytes()
     plain = read_pdf(taken(data, 11), "report.pdf", None)
     done: list[tuple[int, int]] = []
     found = read_pdf(
-        scan(data, [11]),
-        "scan.pdf",
-        None,
-        ReadOptions(ocr="auto"),
-        lambda *page: done.append(page),
+        scan(data, [11]), "scan.pdf", None, ReadOptions(ocr="auto"), lambda *page: done.append(page)
     )
     check_document(found)
     assert done == [(0, 1)]
@@ -60,7 +53,6 @@ def test_a_scanned_page_of_a_real_report_has_its_text(shared_data: Path) -> None
 
 
 def test_only_pages_without_text_are_recognised_and_boxes_are_kept(tmp_path: Path) -> None:
-    """Of a scanned page and a printed one, the first is recognised; both have marks and boxes."""
     needs_ocr()
     printed = "Gold melts at 1064 degrees and never rusts."
     original = joined(_page(*LINES), _page(printed))
@@ -94,7 +86,6 @@ def test_only_pages_without_text_are_recognised_and_boxes_are_kept(tmp_path: Pat
 
 
 def test_without_recognition_scans_are_named_with_what_reads_them() -> None:
-    """A scan alone is refused, among printed pages it is noted; both name --ocr auto."""
     scanned = scan(_page(*LINES), dpi=72)
     with pytest.raises(UnreadableFile, match="1 scanned page; try: --ocr auto"):
         read_pdf(scanned, "scan.pdf", None)
@@ -122,7 +113,6 @@ def test_pictures_are_read_when_asked(tmp_path: Path) -> None:
 
 
 def test_damaged_pictures_are_refused(tmp_path: Path) -> None:
-    """A cut and an overlarge picture end in one line that names the file."""
     needs_ocr()
     from PIL import Image
 

@@ -1,7 +1,5 @@
 """The sentence splitter: it tiles any text, and its borders are where a reader sees them."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,12 +8,10 @@ from milepost.text.sentences import LIMIT, split
 
 
 def sentences(text: str, blocks: tuple[int, ...] = ()) -> list[str]:
-    """Split and strip."""
     return [text[start:end].strip() for start, end in split(text, blocks)]
 
 
 def assert_tiles(text: str, spans: list[tuple[int, int]]) -> None:
-    """Check that the spans cover the text without gap or overlap."""
     assert [start for start, _ in spans] == [0, *(end for _, end in spans[:-1])]
     assert spans[-1][1] == len(text)
     assert all(start < end for start, end in spans)
@@ -82,19 +78,16 @@ OTHERS = [
 
 @pytest.mark.parametrize("case", ENGLISH)
 def test_english(case: str) -> None:
-    """Abbreviations, initials, numbers, quotations and brackets do not end a sentence."""
     assert sentences(case.replace("|", " ")) == case.split("|")
 
 
 @pytest.mark.parametrize("case", OTHERS)
 def test_other_languages(case: str) -> None:
-    """Each script's own marks end its sentences; its abbreviations do not."""
     text, expected = case.split(">")
     assert sentences(text) == expected.split("|")
 
 
 def test_thai_is_cut_at_spaces_of_some_distance() -> None:
-    """Thai has no sentence marks: spaces end sentences, but not each of them."""
     clause = "ภาษาไทยเป็นภาษาที่ไม่มีเครื่องหมายจบประโยค"
     spans = split(" ".join([clause] * 8))
     assert 2 < len(spans) < 8
@@ -102,7 +95,6 @@ def test_thai_is_cut_at_spaces_of_some_distance() -> None:
 
 
 def test_wrapped_lines_are_joined() -> None:
-    """A newline inside a hard-wrapped paragraph is no border."""
     text = (
         "It was the best of times, it was the worst of times, it was the age of\n"
         "wisdom. It was the age of foolishness, and the epoch of belief in the\n"
@@ -113,7 +105,6 @@ def test_wrapped_lines_are_joined() -> None:
 
 
 def test_a_line_is_a_paragraph_where_lines_are_long() -> None:
-    """Long lines, or lines that leave room for the next word, end at their newline."""
     long = "This line goes on for much longer than anyone would wrap a text by hand " * 3
     assert len(split(f"{long}\n{long}\n{long}")) == 3
     assert sentences("A short line\nAnother short line\nThird") == [
@@ -139,12 +130,10 @@ def test_a_line_is_a_paragraph_where_lines_are_long() -> None:
     ],
 )
 def test_lines_that_are_units(text: str, count: int) -> None:
-    """Headings, list items, rows, code lines and turns are sentences of their own."""
     assert len(split(text)) == count
 
 
 def test_a_number_at_the_start_of_a_wrapped_line_is_no_list() -> None:
-    """Prose that happens to break before a number and a stop stays whole."""
     text = (
         "The quick brown fox jumped over the lazy dogs and came to rest in front of\n"
         "4. That was the number of the house in which the old man lived until now he\n"
@@ -154,19 +143,16 @@ def test_a_number_at_the_start_of_a_wrapped_line_is_no_list() -> None:
 
 
 def test_white_space_belongs_to_the_sentence_before() -> None:
-    """Leading white space belongs to the first sentence, all other to the one before it."""
     assert split("  One.  Two. \n\n Three.  ") == [(0, 8), (8, 16), (16, 24)]
     assert split("") == []
     assert split(" \n ") == [(0, 3)]
 
 
 def test_rules_and_braces_begin_nothing() -> None:
-    """A line without a letter or digit stays with what stands before it."""
     assert sentences("One thing.\n\n* * *\n\nAnother.") == ["One thing.\n\n* * *", "Another."]
 
 
 def test_long_runs_are_cut_at_clauses() -> None:
-    """A run without an end is cut after a clause mark where there is one, else at a space."""
     clauses = "and it went on and on through the night, " * 60
     assert all(text.endswith("night,") for text in sentences(clauses.strip())[:-1])
     words = "word " * 500
@@ -174,7 +160,6 @@ def test_long_runs_are_cut_at_clauses() -> None:
 
 
 def test_cuts_keep_characters_whole() -> None:
-    """Where a run must be cut hard, accents, joined emoji and flags stay whole."""
     for unit in ("e\u0301\u0323", "👩\u200d👩\u200d👧", "🇩🇪", "\u0915\u094d\u0937"):
         for part in sentences(unit * 1200):
             assert part.startswith(unit)
@@ -221,7 +206,6 @@ texts = st.lists(
 @settings(max_examples=150, deadline=None)
 @given(texts, st.lists(st.integers(min_value=-3, max_value=900), max_size=8))
 def test_any_text_is_tiled(text: str, blocks: list[int]) -> None:
-    """Spans tile, keep the limit, begin with ink, and start at every block."""
     spans = split(text, blocks)
     if not text:
         assert spans == []
@@ -240,7 +224,6 @@ def test_any_text_is_tiled(text: str, blocks: list[int]) -> None:
 @settings(max_examples=60, deadline=None)
 @given(texts)
 def test_borders_survive_as_blocks(text: str) -> None:
-    """Splitting again with the borders found keeps every one of them."""
     starts = {start for start, _ in split(text)}
     again = {start for start, _ in split(text, sorted(starts))}
     assert starts <= again

@@ -1,7 +1,5 @@
 """An index of the shipped book by the rounded light model."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Modules as one script."""
 
-from __future__ import annotations
-
 import json
 import struct
 import zlib

@@ -1,7 +1,5 @@
 """The file: its parts, its size, and what it is not written for."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The rounded light model is a model folder like any other."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

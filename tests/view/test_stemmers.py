@@ -1,7 +1,5 @@
 """The stemmers of the page give the stems of Python, and a page has those that it needs."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -1,7 +1,5 @@
 """Landmarks on a grid: where they stand, and what they say of sentences."""
 
-from __future__ import annotations
-
 from itertools import accumulate, chain
 
 import numpy as np

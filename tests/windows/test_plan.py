@@ -1,7 +1,5 @@
 """Sentences to windows: one owner each, no window over its size, context on both sides."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator
@@ -19,10 +17,7 @@ def shapes(draw: st.DrawFn) -> tuple[WindowSize, list[int]]:
     longest = draw(st.integers(1, 40))
     size = draw(st.integers(longest + 1, 120))
     shape = WindowSize(
-        size=size,
-        left=draw(st.integers(0, 150)),
-        right=draw(st.integers(0, 150)),
-        longest=longest,
+        size=size, left=draw(st.integers(0, 150)), right=draw(st.integers(0, 150)), longest=longest
     )
     return shape, draw(st.lists(st.integers(1, longest), max_size=60))
 

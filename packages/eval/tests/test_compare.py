@@ -1,7 +1,5 @@
 """Two runs, and one run's systems: what is compared, with what, and what is left over."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Models of other libraries and ours behind one protocol: what they read, what they give."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Questions about mixed real files: their evidence is in the files, once, and makes a task."""
 
-from __future__ import annotations
-
 import json
 import runpy
 import sys

@@ -1,6 +1,4 @@
-"""Late chunking over units of any size from one reading of the text."""
-
-from __future__ import annotations
+"""Late interaction and sparse vectors."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,8 +13,10 @@ from milepost.text import split
 from milepost.types import Document, Span
 from milepost_eval.embedders import SentenceTransformerEmbedder, WordLlama
 from milepost_eval.embedders.base import unit
+from milepost_eval.factory import SystemFactory
 from milepost_eval.systems.dense import Dense
 from milepost_eval.systems.late import Late, whole_sentences
+from milepost_eval.systems.sparse import Sparse, SparseModel, splade_folder
 from milepost_eval.vectors import Vectors
 from support.tiny_models import TEXT, sentence_transformer
 
@@ -96,7 +96,6 @@ class Weights:
 
 
 def test_large_counts_are_exact() -> None:
-    """A sentence's tokens weigh exactly, beyond what half a float can count to."""
     opened = Late("late", Weights(), lambda t: [(0, len(t))], Vectors(None)).open(
         [Document("d", "A long one. A short one.")]
     )
@@ -127,3 +126,71 @@ def test_units_of_whole_sentences_are_known(text: str, data: st.DataObject) -> N
 def test_static_embeddings_have_no_context() -> None:
     with pytest.raises(InputError, match="late: wordllama has no token states"):
         Late("late", WordLlama(), split, Vectors(None))
+
+
+SPARSE = [
+    Document("bees", "The queen lays all the eggs. A car needs fuel. Bees build cells of wax."),
+    Document("empty", ""),
+    Document("cities", "Paris is the capital of France.\n\nThe Seine flows through it."),
+]
+
+
+@pytest.fixture(scope="module")
+def model() -> SparseModel:
+    pytest.importorskip("sentence_transformers", reason="needs the rivals extra")
+    pytest.importorskip("cognition", reason="splade-tiny: pip install -r bench/requirements.txt")
+    return SparseModel(splade_folder())
+
+
+@pytest.fixture(scope="module")
+def splade(model: SparseModel) -> Sparse:
+    return Sparse("splade:sentence", model, split)
+
+
+def test_words_weigh_and_so_do_words_that_are_meant(model: SparseModel) -> None:
+    rows = model.rows(["The automobile is out of petrol."]).toarray()[0]
+    words = model.model.tokenizer.convert_ids_to_tokens(np.argsort(-rows)[:40].tolist())
+    assert rows.min() >= 0
+    assert "automobile" in words
+    assert "car" in words  # not written
+
+
+def test_bfloat16_weighs_almost_alike(model: SparseModel) -> None:
+    rounded = SparseModel(model.folder, "bfloat16")
+    assert rounded.fingerprint != model.fingerprint
+    texts = ["The automobile is out of petrol.", "Bees build cells of wax."]
+    one, other = (each.rows(texts).toarray() for each in (model, rounded))
+    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+    assert ((one * other).sum(1) / lengths).min() > 0.999
+
+
+def test_set_ups_of_one_model_read_a_document_once(splade: Sparse) -> None:
+    factory = SystemFactory(Vectors(None))
+    opened = factory.make("splade:400").open(SPARSE)
+    again = factory.make("splade:400+bm25").open(SPARSE)
+    read = factory._sparse["splade-tiny"].document.cache_info()
+    assert (read.misses, read.hits) == (2, 2)
+    assert again.units is not opened.units
+
+
+def test_the_sentence_that_answers_is_first(model: SparseModel, splade: Sparse) -> None:
+    opened = splade.open(SPARSE)
+    questions = ["Which city governs France?", "What does an automobile consume?"]
+    first = [ranking.best(1)[0] for ranking in opened.search(questions)]
+    assert [(each.document, each.start) for each in first] == [("cities", 0), ("bees", 29)]
+    scores = opened.scores(questions)
+    assert scores.shape == (2, len(opened.units))
+    longhand = model.rows(questions, questions=True).toarray() @ opened._rows.toarray().T
+    np.testing.assert_allclose(scores, longhand, rtol=1e-5)
+    assert opened.tokens > 20
+
+
+def test_it_joins_words_over_the_same_units(splade: Sparse) -> None:
+    fused = SystemFactory(Vectors(None)).make("splade:400+bm25")
+    ranking = next(iter(fused.open(SPARSE).search(["Who lays eggs?"])))
+    assert ranking.best(1)[0].document == "bees"
+
+
+def test_no_documents_no_units(splade: Sparse) -> None:
+    opened = splade.open([Document("empty", "")])
+    assert opened.scores(["anything"]).shape == (1, 0)

@@ -1,7 +1,5 @@
 """BM25 as a system: by hand, beside the library bm25s, and over one document or many."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 
@@ -50,11 +48,7 @@ def test_three_documents_by_hand() -> None:
     # Three units, 10/3 terms each on average; whale stands in two of them, storm in one.
     whale, storm = math.log(1 + 1.5 / 2.5), math.log(1 + 2.5 / 1.5)
     first, third = 1.2 * (0.25 + 0.75 * 3 / (10 / 3)), 1.2 * (0.25 + 0.75 * 5 / (10 / 3))
-    wanted = [
-        whale * 2 * 2.2 / (2 + first),
-        0.0,
-        (whale + storm) * 2.2 / (1 + third),
-    ]
+    wanted = [whale * 2 * 2.2 / (2 + first), 0.0, (whale + storm) * 2.2 / (1 + third)]
     assert found == pytest.approx(wanted, rel=1e-5)
 
 
@@ -63,7 +57,6 @@ def test_three_documents_by_hand() -> None:
 def test_scores_are_those_of_bm25s_times_a_constant(
     text: list[str], k: tuple[float, float]
 ) -> None:
-    """On the same terms the library's ``lucene`` gives our scores divided by ``k1 + 1``."""
     library = pytest.importorskip("bm25s", reason="needs the extra eval")
     k1, b = k
     question = "whales, harbours and the sailing storm"

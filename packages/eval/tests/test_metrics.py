@@ -1,7 +1,5 @@
 """Every metric by hand, against single characters, and against libraries of other people."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -55,7 +53,6 @@ SPAN = st.tuples(st.integers(0, 40), st.integers(0, 12)).map(lambda pair: (pair[
 def test_against_single_characters(
     returned: list[tuple[int, int]], places: set[int], budget: int
 ) -> None:
-    """The same as paying for one character after the other and ticking off the evidence."""
     evidence = [(place * 3, place * 3 + 2) for place in sorted(places)]
     wanted = {offset for start, end in evidence for offset in range(start, end)}
     bought = [offset for start, end in returned for offset in range(start, end)][:budget]

@@ -1,7 +1,5 @@
 """A Milepost model in mteb, through sentence-transformers: scored as Milepost scores."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Records come back as they were written, and a bad line is named by file and line."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import lzma
@@ -13,13 +11,7 @@ from typing import Any
 import pytest
 
 from milepost.errors import InputError, MilepostError, UnreadableFile
-from milepost_eval.records import (
-    PerQuestion,
-    Record,
-    read,
-    to_line,
-    usual_metric,
-)
+from milepost_eval.records import PerQuestion, Record, read, to_line, usual_metric
 
 
 def record(**changes: Any) -> Record:

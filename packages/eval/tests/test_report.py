@@ -1,7 +1,5 @@
 """What a run says, for people: tables and the plot of planted figures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean

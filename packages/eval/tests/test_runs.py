@@ -1,7 +1,5 @@
 """Work that is kept and continued: kills, full disks, other settings, several processes."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import signal

@@ -1,7 +1,5 @@
 """A session: names to tasks and systems, and every mistake told before anything is measured."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

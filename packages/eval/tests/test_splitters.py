@@ -1,7 +1,5 @@
 """Splitters: what a spec means, and offsets that are exact however often a text repeats itself."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -49,13 +47,11 @@ def ascend(spans: list[Span], text: str) -> bool:
 
 
 def covers(spans: list[Span], text: str) -> bool:
-    """Whether every character that is not white space stands in a span."""
     held = {place for start, end in spans for place in range(start, end)}
     return all(letter.isspace() or place in held for place, letter in enumerate(text))
 
 
 def tile(spans: list[Span], text: str) -> bool:
-    """Whether spans follow each other from the text's start to its end."""
     edges = [0, *(end for _, end in spans)]
     return [start for start, _ in spans] == edges[:-1] and edges[-1] == len(text)
 
@@ -109,10 +105,7 @@ def test_packed_by_hand() -> None:
 
 
 def langchain(
-    size: int,
-    overlap: int,
-    length: Callable[[str], int] = len,
-    separators: list[str] | None = None,
+    size: int, overlap: int, length: Callable[[str], int] = len, separators: list[str] | None = None
 ) -> Callable[..., list[str]]:
     library = pytest.importorskip("langchain_text_splitters", reason="needs the extra eval")
     made = library.RecursiveCharacterTextSplitter(

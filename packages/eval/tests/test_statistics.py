@@ -1,7 +1,5 @@
 """Intervals hold what they should hold, tests are wrong as often as they may be."""
 
-from __future__ import annotations
-
 import itertools
 import random
 
@@ -48,7 +46,6 @@ def simulated(
 
 
 def test_resampling_as_written_down() -> None:
-    """The interval's ends are percentiles of sums over counts of documents drawn one by one."""
     chance = random.Random(7)
     by_document = [[chance.random() for _ in range(1 + number % 3)] for number in range(8)]
     means = []

@@ -1,7 +1,5 @@
 """One vector a document, in every way in which it can be made."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

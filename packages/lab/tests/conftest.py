@@ -1,7 +1,5 @@
 """What all tests of the studies share: a cache of their own, and compiled models."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

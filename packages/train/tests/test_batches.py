@@ -1,7 +1,5 @@
 """Windows of training text as tensors: the same layout as the encoder's."""
 
-from __future__ import annotations
-
 from random import Random
 
 import numpy as np
@@ -25,7 +23,6 @@ def text(lengths: list[int], first: int = 1000) -> Text:
 
 
 def test_worked_by_hand() -> None:
-    """Two windows of two and one sentences, padded: every number can be checked."""
     batch = windows_of([(0, 0, 2), (1, 1, 2)], [text([2, 1]), text([1, 1], 5)], BOS, LANDMARK)
     assert batch.ids.tolist() == [[101, 1000, 1001, 102, 1002, 102], [101, 6, 102, 0, 0, 0]]
     assert batch.sentences.tolist() == [[0, 1, 1, 1, 2, 2], [0, 1, 1, -1, -1, -1]]
@@ -54,7 +51,6 @@ def test_nothing_opens_a_window() -> None:
 
 @pytest.mark.parametrize("bos_id", ["[CLS]", ""])
 def test_training_and_encoding_agree(bos_id: str) -> None:
-    """A window has the same ids, sentence numbers and landmarks as the encoder gives its engine."""
     model = fake_encoder()
     model.tokenizer = Tokenizer(model.tokenizer._backend, bos_id, "[SEP]")
     seen = []

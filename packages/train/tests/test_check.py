@@ -1,7 +1,7 @@
-"""Evidence found by landmarks: windows, ranking, and which questions are asked."""
+"""The check of a run, prefixes, and the example."""
 
-from __future__ import annotations
-
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,17 @@ import torch
 from milepost.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
 from milepost.windows.plan import WindowSize, plan
+from milepost_eval.tasks.own import read_own
 from milepost_train.batches import Batch, windows_of
 from milepost_train.check import Check, landmarks_of, load_check, vectors_of
-from milepost_train.config import CheckSettings
+from milepost_train.config import CheckSettings, read_config
 from milepost_train.data import Question, tokenize
+from milepost_train.material import load_material
+from milepost_train.model import open_checkpoint
+from milepost_train.model.special import load_tokenizer
+from milepost_train.run import opened, train
 from support.small_models import random_model, write_tokenizer
-from support.tiny_runs import write_lines, write_task
+from support.tiny_runs import CHECK, write_lines, write_run, write_task
 
 SHAPE = WindowSize(size=40, left=12, right=8, longest=20)
 
@@ -109,3 +114,85 @@ def test_questions_of_a_split_spread_over_documents(tokenizer: Tokenizer, tmp_pa
     assert load_check(CheckSettings(), tokenizer, SHAPE) is None
     with pytest.raises(InputError, match="no train question"):
         load_check(CheckSettings((one,), "train"), tokenizer, SHAPE)
+
+
+PREFIX = "word7 word8: "
+STAGE = '\n[[stage]]\nkind = "marked"\ndistil = 0\nsteps = 2\n'
+
+
+def test_every_question_has_it_and_no_sentence(tmp_path):
+    """Marked questions, queries of pairs, and the questions of the check."""
+    config = read_config(write_run(tmp_path, CHECK))
+    data = config.data
+    base = open_checkpoint(config.init).reading
+    tokenizer = load_tokenizer(tmp_path / "init")
+    plain, made = (
+        load_material(data, tokenizer, reading)
+        for reading in (base, replace(base, query_prefix=PREFIX))
+    )
+    reader = Tokenizer(load_tokenizer(tmp_path / "init"), "[CLS]", "[SEP]")
+    first = reader.encode([PREFIX])[0].ids
+    assert len(first) == 3
+    for kind in ("questions", "pairs"):
+        both = list(zip(getattr(plain, kind), getattr(made, kind), strict=True))
+        assert both
+        for one, other in both:
+            assert other.ids.tolist() == [*first, *one.ids]
+            assert other.words == one.words  # which a teacher reads
+    for one, other in zip(plain.texts, made.texts, strict=True):
+        assert one.ids.tolist() == other.ids.tolist()
+    tokenizer, shape = reader, WindowSize(64, 16, 8, 41)
+    checks = [
+        load_check(CheckSettings((tmp_path / "task",)), tokenizer, shape, prefix)
+        for prefix in ("", PREFIX)
+    ]
+    for one, other in zip(*(check.questions for check in checks), strict=True):
+        assert other.ids.tolist() == [*first, *one.ids]
+
+
+def test_the_checkpoint_keeps_it(tmp_path):
+    config = read_config(write_run(tmp_path, CHECK, stages=STAGE, query_prefix=PREFIX))
+    done = train(config)
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["query_prefix"]
+    assert open_checkpoint(done.checkpoint).reading.query_prefix == PREFIX
+    bare = train(read_config(write_run(tmp_path, CHECK, stages=STAGE, out="bare")))
+    weights = [(each.checkpoint / "model.safetensors").read_bytes() for each in (done, bare)]
+    assert weights[0] != weights[1]
+    for prefix, wanted in ((None, PREFIX), ("", ""), ("the ", "the ")):
+        file = write_run(tmp_path, stages=STAGE, init="run/checkpoint", query_prefix=prefix)
+        assert opened(read_config(file)).reading.query_prefix == wanted
+
+
+def test_a_prefix_without_room_for_a_question(tmp_path):
+    windows = "\n[windows]\nsize = 64\nlongest = 20\n"
+    fits = write_run(tmp_path, windows, query_prefix="cat " * 10)
+    assert opened(read_config(fits)).reading.query_prefix
+    file = write_run(tmp_path, windows, query_prefix="cat " * 11)
+    with pytest.raises(InputError, match="query_prefix has 11 tokens"):
+        opened(read_config(file))
+    with pytest.raises(InputError, match="query_prefix"):
+        read_config(write_run(tmp_path, query_prefix=7))
+
+
+ROOT = Path(__file__).parents[3]
+SMALL = ROOT / "examples" / "train" / "small.toml"
+
+
+def test_the_small_example_trains(tmp_path: Path) -> None:
+    """Two steps of it, with its own weights and data: nothing beside the clone is needed."""
+    config = replace(read_config(SMALL), out=tmp_path / "run")
+    stages = tuple(replace(stage, steps=2) for stage in config.stages)
+    check = replace(config.check, every=2, questions=6)
+    made = train(replace(config, stages=stages, check=check))
+    assert (made.steps, made.bad) == (2, 0)
+    assert made.found["book"] > 0.3
+    assert (made.checkpoint / "model.safetensors").is_file()
+
+
+def test_its_evidence_stands_in_the_book() -> None:
+    """The questions' texts are pieces of the shipped book, and both splits have questions."""
+    book = (ROOT / "examples" / "origin-of-species.txt").read_text(encoding="utf-8")
+    for split, fewest in (("train", 200), ("dev", 50)):
+        task = read_own(SMALL.with_name("book.jsonl.gz"), split)
+        assert len(task.questions) >= fewest
+        assert all(document.text[:200] in book for document in task.documents)

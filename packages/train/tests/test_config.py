@@ -1,6 +1,4 @@
-"""The file of ``milepost train``: what it may hold, and how mistakes are named."""
-
-from __future__ import annotations
+"""Settings and stages of a configuration."""
 
 import dataclasses
 import json
@@ -9,10 +7,11 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from milepost.errors import UnreadableFile
+from milepost.errors import InputError, UnreadableFile
 from milepost_train.config import (
     CheckSettings,
     Config,
@@ -25,7 +24,7 @@ from milepost_train.config import (
     resolved,
 )
 from milepost_train.settings import WrongSettings
-from milepost_train.stages import STAGES, MarkedStage, PairsStage
+from milepost_train.stages import STAGES, MarkedStage, MergedStage, PairsStage, RerankStage
 from support.tiny_runs import CHECK, write_run
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "train"
@@ -34,7 +33,6 @@ MARKED = ONE.replace("pairs", "marked")
 
 
 def test_stages_and_their_parts(tmp_path: Path) -> None:
-    """A stage of one kind has its keys in its own table, a mixture in tables of the parts."""
     config = read_config(write_run(tmp_path, "\n[lora]\nrank = 4\n" + CHECK))
     first, second = config.stages
     assert [part.weight for part in first.parts] == [2.0, 1.0]
@@ -98,7 +96,6 @@ def test_paths_start_from_the_file_and_options_from_here(
 def test_single_faults_are_named(
     tmp_path: Path, text: str, changes: dict[str, str], problem: str, hint: str
 ) -> None:
-    """With file, table, key and what is allowed; a file with one fault has one."""
     file = write_run(tmp_path, text, **changes)
     with pytest.raises(WrongSettings) as caught:
         read_config(file)
@@ -269,3 +266,35 @@ def test_steps_and_what_is_kept_from_the_command_line(tmp_path: Path) -> None:
     assert read_config(file, keep="all").check.keep is True
     with pytest.raises(WrongSettings, match="there are 2"):
         read_config(write_run(tmp_path / "two"), steps=3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "words"),
+    [
+        (DataSettings, {"tasks": ()}, "no tasks or pairs"),
+        (DataSettings, {"hold_out": 1.0}, "hold_out is 1"),
+        (DataSettings, {"longest": 2}, "longest is 2;.*4 or more"),
+        (PairsStage, {"pairs": 1}, "pairs is 1"),
+        (PairsStage, {"landmarks": "sentence"}, "'sentences'"),
+        (PairsStage, {"chunk": -1}, "chunk is -1;.*0 or more"),
+        (MergedStage, {"questions": 0}, "questions is 0"),
+        (MergedStage, {"window": 4}, "window is 4"),
+        (MarkedStage, {"windows": ()}, "windows is"),
+        (MarkedStage, {"temperature": 0.0}, "temperature is 0"),
+        (MarkedStage, {"question_dropout": 1.0}, "question_dropout is 1"),
+        (MarkedStage, {"distil": -1.0}, "distil is -1;.*0 or more"),
+        (MarkedStage, {"alpha": -1.0}, "alpha is -1"),
+        (MarkedStage, {"tasks": {"a": 0.0}}, "tasks.a is 0;.*above 0"),
+        (MarkedStage, {"dimensions": (0,)}, "dimensions is 0"),
+        (MarkedStage, {"noise": {"typo": 0.5}}, "'typos'"),
+        (MarkedStage, {"noise": {"typos": 1.5}}, "typos is 1.5"),
+        (MarkedStage, {"noise": {"typos": 0.6, "keywords": 0.6}}, "at most 1 together"),
+        (RerankStage, {"hard": 0}, "hard is 0"),
+        (RerankStage, {"elsewhere": 1.5}, "elsewhere is 1.5"),
+        (RerankStage, {"steep": 0.0}, "steep is 0"),
+    ],
+)
+def test_settings_that_cannot_be(kind: Any, changes: dict[str, Any], words: str) -> None:
+    usual = {"tasks": (Path("a"),)} if kind is DataSettings else {}
+    with pytest.raises(InputError, match=words):
+        kind(**{**usual, **changes})

@@ -1,7 +1,5 @@
 """Training text: sentences as ids, and the files it is read from."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path
@@ -12,13 +10,7 @@ import pytest
 from milepost.errors import InputError, UnreadableFile
 from milepost.testing import fake_encoder
 from milepost_train.data import held_out, tokenize, touched
-from milepost_train.loading import (
-    Report,
-    Texts,
-    load_negatives,
-    load_pairs,
-    load_task,
-)
+from milepost_train.loading import Report, Texts, load_negatives, load_pairs, load_task
 from milepost_train.rows import existing
 
 TOKENIZER = fake_encoder().tokenizer
@@ -78,7 +70,6 @@ def test_a_part_of_a_text() -> None:
 
 
 def test_long_sentences_are_cut() -> None:
-    """No sentence has more tokens than the limit; one without any joins the one before."""
     text = tokenize(TOKENIZER, "a", "t", "One whale sings all night long. Two do.", longest=4)
     assert text.lengths.tolist() == [4, 3]
     assert tokenize(TOKENIZER, "a", "t", "").spans == []
@@ -95,7 +86,6 @@ def test_evidence_touches_sentences() -> None:
 
 
 def test_a_task(task: Path) -> None:
-    """Questions of the split with their evidence; without documents whose licence forbids it."""
     texts, report = Texts(TOKENIZER), Report()
     questions = load_task(task, texts, report)
     assert [text.name for text in texts.all] == ["a", "c"]
@@ -138,7 +128,6 @@ def test_what_synthesize_writes(tmp_path: Path) -> None:
 
 
 def test_wrong_lines_are_named(tmp_path: Path) -> None:
-    """Each with file, line and reason; what is right beside them is used."""
     path = tmp_path / "own.jsonl"
     row = {"document": "a", "question": "who", "spans": [[4, 9]], "split": "train"}
     rows = [
@@ -198,7 +187,6 @@ def named(report: Report, path: Path, first: int, said: tuple[str, ...]) -> bool
 
 
 def test_lines_that_are_no_json_stop_nothing(task: Path, tmp_path: Path) -> None:
-    """In every kind of file they are named once each, and what is right beside them is used."""
     pairs = tmp_path / "pairs.jsonl"
     pairs.write_bytes(BROKEN + b'{"query": "whale", "passage": "One sings."}\n')
     report = Report()
@@ -224,7 +212,6 @@ def test_lines_that_are_no_json_stop_nothing(task: Path, tmp_path: Path) -> None
 
 
 def test_a_question_under_a_wrong_key_is_named(task: Path, tmp_path: Path) -> None:
-    """And so are a document among questions, a question among documents, and what is neither."""
     question = {"document": "a", "question": "who", "spans": [[4, 9]], "split": "train"}
     asked = [
         {**question, "id": "9"},
@@ -258,7 +245,6 @@ def test_a_question_under_a_wrong_key_is_named(task: Path, tmp_path: Path) -> No
 
 
 def test_documents_held_out(task: Path) -> None:
-    """None at share 0, all at 1, a growing set between, always the same one."""
     texts, report = Texts(TOKENIZER), Report()
     assert load_task(task, texts, report, hold_out=1.0) == []
     assert texts.all == []
@@ -349,10 +335,7 @@ def test_negatives_of_questions_that_are_not_read_are_counted(tmp_path: Path) ->
     )
     report = Report()
     found = dict(load_negatives(path, texts, report, {("1", "who sings")}, {"who stops"}))
-    assert found == {
-        ("1", "who sings"): [(0, 0), (0, 1)],
-        ("3", "who stops"): [(0, 1)],
-    }
+    assert found == {("1", "who sings"): [(0, 0), (0, 1)], ("3", "who stops"): [(0, 1)]}
     assert list(report.lines()) == [
         f"{path}: 3 negatives, 1 negatives of questions that are not read"
     ]

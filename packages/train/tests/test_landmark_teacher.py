@@ -1,7 +1,5 @@
 """A model of ours as the teacher: its landmarks in their context, from a checkpoint or a folder."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """BM25 with neighbours as a teacher: its scores written out, and what a step makes of them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from random import Random

@@ -1,7 +1,5 @@
 """Every spelling of a licence that forbids commercial use, and those that are free."""
 
-from __future__ import annotations
-
 import pytest
 
 from milepost_eval.tasks.reading import objects

@@ -1,7 +1,5 @@
 """What a run draws from, from its files."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -115,8 +113,7 @@ def test_nothing_opens_a_window(data: DataSettings, tokenizer: Any) -> None:
 def test_a_landmark_in_the_text_is_text(tmp_path: Path, tokenizer: Any) -> None:
     """A literal ``[SEP]`` is letters, as it is to the encoder."""
     pairs = write(
-        tmp_path / "pairs.jsonl",
-        [{"query": "[SEP] [CLS] a", "passage": "Take [SEP] the cat."}],
+        tmp_path / "pairs.jsonl", [{"query": "[SEP] [CLS] a", "passage": "Take [SEP] the cat."}]
     )
     (pair,) = load_material(DataSettings(pairs=(pairs,)), tokenizer, READING).pairs
     assert not {2, 3} & {*pair.ids.tolist(), *pair.text.ids.tolist()}

@@ -1,7 +1,5 @@
 """Hard negatives: which sentences are kept, which are dropped and why, and going on."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter
@@ -116,7 +114,6 @@ def test_limits_that_make_no_sense(limits):
     picks=st.lists(st.integers(0, 5), min_size=40, max_size=40),
 )
 def test_words_in_blocks_score_as_in_one_piece(sizes, size, picks):
-    """BM25 with the collection's statistics does not depend on how blocks are cut."""
     vocabulary = ["hive", "queen", "eggs", "honey", "drone", "wax"]
     texts = [
         "".join(
@@ -167,7 +164,6 @@ def rows(path):
 
 
 def test_negatives_of_a_question(tmp_path):
-    """Negatives come from both places, by both ways, never from or beside the evidence."""
     out = tmp_path / "out.jsonl"
     mined = mine(*files(tmp_path, DOCUMENTS, [question()]), out, ENCODER)
     (row,) = rows(out)
@@ -192,7 +188,6 @@ def test_negatives_of_a_question(tmp_path):
 
 
 def test_scores_are_those_of_the_encoder(tmp_path):
-    """The positive and every negative carry the cosine of their landmark with the question."""
     out = tmp_path / "out.jsonl"
     mine(*files(tmp_path, DOCUMENTS, [question()]), out, ENCODER)
     (row,) = rows(out)
@@ -217,7 +212,6 @@ def test_only_the_own_document(tmp_path):
 
 
 def test_what_is_set_aside_is_no_negative(tmp_path):
-    """Spans of ``ignore`` are nobody's negatives; those of ``beside`` not their question's."""
     swarm = BEES.index("The old queen")
     sea = SHIPS.index("A queen")
     documents = [
@@ -235,7 +229,6 @@ def test_what_is_set_aside_is_no_negative(tmp_path):
 
 
 def test_other_splits_and_licences_give_nothing(tmp_path):
-    """Documents of other splits' questions, and with nc, are no source of negatives."""
     documents = [
         {"id": "bees", "text": BEES},
         {"id": "ships", "text": SHIPS, "meta": {"licence": "CC-BY-NC-4.0"}},
@@ -263,7 +256,6 @@ def test_other_splits_and_licences_give_nothing(tmp_path):
 
 
 def test_wrong_lines_are_named_and_the_others_mined(tmp_path):
-    """Every line that cannot be used is an error with file and line; the rest goes on."""
     asked = [
         question("a"), question("b", document="beez"), question("c", spans=[[0, 9999]]),
         question("d", text="?!"), question("a"), question("e", spans=[]),
@@ -295,7 +287,6 @@ def many():
 
 
 def test_a_stopped_run_goes_on(tmp_path):
-    """Stopped after any block, the second run ends with the same bytes; what is done stays."""
     given = files(tmp_path, DOCUMENTS, many())
     whole = tmp_path / "whole.jsonl"
     counts = mine(*given, whole, ENCODER, at_once=2).counts

@@ -1,7 +1,5 @@
 """Stage III: which sentences are negatives, and how much each of them counts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from random import Random
 from typing import Any

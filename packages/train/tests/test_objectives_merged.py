@@ -1,7 +1,5 @@
 """Stage II: pseudo documents of passages."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from random import Random
@@ -18,12 +16,7 @@ from milepost_train.check import vectors_of
 from milepost_train.data import Pair
 from milepost_train.objectives import build
 from milepost_train.stages import MergedStage
-from support.small_material import (
-    LANDMARK,
-    Student,
-    small_material,
-    small_text,
-)
+from support.small_material import LANDMARK, Student, small_material, small_text
 
 SMALL = {"tokens": 160, "questions": 2, "hard": 2, "window": 40, "left": 12, "right": 8}
 
@@ -83,7 +76,6 @@ def _same(pair: Any, objective: Any, number: int) -> bool:
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6), st.integers(40, 400), st.integers(0, 4))
 def test_a_pseudo_document(seed: int, tokens: int, hard: int) -> None:
-    """It holds the right passages, none twice, is as long as asked and drawn by the seed alone."""
     objective = build(MergedStage(**SMALL | {"tokens": tokens, "hard": hard}), small_material())
     ((asked, order),) = objective.draw(Random(seed))
     assert len(asked) == 2
@@ -158,7 +150,6 @@ def test_passages_that_share_rare_words() -> None:
 
 
 def test_own_negatives_come_first() -> None:
-    """A pair's negatives stand in the document before any that were looked for."""
     material = small_material()
     extra = [pair.text for pair in material.pairs[30:]]
     material.pairs = [replace(pair, negatives=tuple(extra[:2])) for pair in material.pairs[:30]]

@@ -1,7 +1,5 @@
 """Stage I: queries and passages."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from random import Random

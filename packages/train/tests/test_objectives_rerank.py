@@ -1,7 +1,5 @@
 """Rerankers: windows with the question in front."""
 
-from __future__ import annotations
-
 import math
 from random import Random
 from typing import Any

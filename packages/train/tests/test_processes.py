@@ -1,7 +1,5 @@
 """Several processes train as one does: torchrun starts them, on the CPU."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -163,8 +161,5 @@ def test_more_processes_than_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("LOCAL_RANK", "1")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    with (
-        pytest.raises(InputError, match="no GPU for process 2"),
-        joined(torch.device("cuda")),
-    ):
+    with pytest.raises(InputError, match="no GPU for process 2"), joined(torch.device("cuda")):
         pass

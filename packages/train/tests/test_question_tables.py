@@ -1,7 +1,5 @@
 """Questions and documents in Parquet and in saved data sets, written by Hugging Face datasets."""
 
-from __future__ import annotations
-
 import datetime
 import json
 from pathlib import Path
@@ -32,13 +30,11 @@ FORMS = ["lines", "parquet", "saved", "folder", "two parquet", "two saved", "two
 
 
 def table(rows: list[dict[str, Any]]) -> Any:
-    """A table of all their columns, empty where a row has none."""
     names = dict.fromkeys(name for row in rows for name in row)
     return datasets.Dataset.from_list([{name: row.get(name) for name in names} for row in rows])
 
 
 def write(folder: Path, form: str, *parts: tuple[str, list[dict[str, Any]]]) -> Path:
-    """A task in one of the forms; the path that a configuration would name."""
     if not form.startswith("two"):
         parts = (("own", [row for _, rows in parts for row in rows]),)
     for name, rows in parts:
@@ -62,7 +58,6 @@ def write(folder: Path, form: str, *parts: tuple[str, list[dict[str, Any]]]) -> 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_questions_in_every_form(tmp_path: Path, form: str) -> None:
-    """Training and `milepost eval` read one task, whatever library wrote it."""
     path = write(tmp_path, form, ("documents", DOCUMENTS), ("questions", QUESTIONS))
     texts, report = Texts(fake_encoder().tokenizer), Report()
     questions = load_task(path, texts, report)

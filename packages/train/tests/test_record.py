@@ -1,7 +1,5 @@
 """A run's record: what it holds, that it survives JSON, and differences in words."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -55,7 +53,6 @@ def record(folder: Path, **changes: Any) -> dict[str, Any]:
 
 
 def test_a_record_says_what_a_run_was_made_from(folder: Path) -> None:
-    """Every file with its digest and size, versions, machine; hidden and foreign files are none."""
     found = record(folder)
     assert {Path(name).name: facts["bytes"] for name, facts in found["data"].items()} == {
         "documents.jsonl": 3,
@@ -78,7 +75,6 @@ def test_a_record_says_what_a_run_was_made_from(folder: Path) -> None:
 
 
 def test_the_same_run_does_not_differ(folder: Path) -> None:
-    """A record read from JSON equals one that was just made, in everything but the time."""
     assert differences(record(folder), record(folder), (*MEANT, *AROUND)) == []
 
 
@@ -146,7 +142,6 @@ TREES = st.dictionaries(
 
 @given(TREES, TREES)
 def test_differences_are_empty_only_between_equals(old: Any, new: Any) -> None:
-    """Nothing that differs goes unnamed, and nothing is named that does not."""
     said = differences({"settings": old}, {"settings": new}, ["settings"])
     assert (said == []) == (old == new)
     assert differences({"settings": old}, {"settings": old}, ["settings"]) == []

@@ -1,7 +1,5 @@
 """A run that is stopped anywhere goes on to the checkpoint and the log of a run in one go."""
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil
@@ -154,7 +152,6 @@ def test_of_two_that_find_an_empty_folder_one_begins(tmp_path: Path) -> None:
 
 
 def test_other_settings_or_data_are_named(home: Path, tmp_path: Path) -> None:
-    """And nothing is changed; as is a folder that is no run, or holds one already."""
     for name in ("init", "task"):
         shutil.copytree(home / name, tmp_path / name)
     for name in ("run.toml", "pairs.jsonl"):

@@ -1,7 +1,5 @@
 """Training pairs in files of Hugging Face datasets, written by that library itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Questions made by rule: what they ask, which characters answer, what is passed over."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re
@@ -59,7 +57,6 @@ def by_kind(text, **options):
 
 
 def test_each_rule_on_a_small_text():
-    """Every rule makes its question, and the evidence is exactly what answers it."""
     made = by_kind(HIVES)
     assert set(made) == set(RULES)
     ((question, (answer,)),) = made["question"].items()
@@ -91,7 +88,6 @@ def test_headings_are_neither_evidence_nor_negatives():
 
 
 def test_the_rest_of_a_section_may_answer_too():
-    """What the section goes on to say is set aside for its question, and is not evidence."""
     found = questions_of(HIVES, "Keeping bees")
     asked = next(each for each in found.made if each.kind == "question")
     beside = [HIVES[a:b] for a, b in asked.beside]
@@ -99,7 +95,6 @@ def test_the_rest_of_a_section_may_answer_too():
 
 
 def test_what_is_passed_over_is_counted():
-    """Headings of every text, sections without prose, lines that are no entry: by reason."""
     dropped = questions_of(HIVES, "Keeping bees").dropped
     assert dropped == {
         "heading: a heading that every text has": 2,
@@ -219,7 +214,6 @@ words = st.lists(
 @example(pieces=["What is a hive?", "A hive is a box for bees.", "Hives"], gap=" ")
 @given(pieces=words, gap=st.sampled_from(["\n\n", "\n", " "]))
 def test_spans_are_exact_on_any_text(pieces, gap):
-    """Spans lie inside the text, hold no white space at their edges and touch no heading."""
     text = gap.join(pieces)
     found = questions_of(text, "Bees")
     assert found == questions_of(text, "Bees")
@@ -253,7 +247,6 @@ def test_a_corpus_is_read_by_split_and_licence(tmp_path):
 
 
 def test_wrong_lines_are_named_and_the_others_are_read(tmp_path):
-    """Each line that cannot be used gives an error with file and line; the rest goes on."""
     path = tmp_path / "docs.jsonl"
     path.write_text(
         corpus_line(id="one") + corpus_line(id="one") + corpus_line(id="two", text=" ")
@@ -269,7 +262,6 @@ def test_wrong_lines_are_named_and_the_others_are_read(tmp_path):
 
 
 def test_the_task_file_is_read_by_evaluation(tmp_path):
-    """What is written is a task of one's own, with the same questions and spans."""
     found = questions_of(HIVES, "Keeping bees")
     source = Source(Document("bees", HIVES), facts={"licence": "CC0"})
     path = tmp_path / "made.jsonl"
@@ -297,7 +289,6 @@ def test_an_unknown_kind_gives_the_nearest():
 
 @pytest.mark.shared
 def test_the_corpus_gives_questions_of_every_kind(shared_data):
-    """A slice of the shared corpus gives each kind of question, spans exact."""
     kinds, bad = Counter(), []
     files = sorted((shared_data / "corpus").glob("*.jsonl.gz"))
     for number, source in enumerate(sources(files, Counter(), bad)):

@@ -1,7 +1,5 @@
 """TOML tables into dataclasses: what fits, and how each mistake is named."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -114,7 +112,7 @@ def test_all_faults_are_collected() -> None:
         read("nme = 1\nrate = 'x'\n[inner]\nrank = 0")
     problems = [fault.problem.rpartition("run.toml: ")[2] for fault in caught.value.faults]
     assert problems == [
-        *("unknown key 'nme'", "missing key 'name'", 'rate is "x"', "[inner]: rank is 0"),
+        *("unknown key 'nme'", "missing key 'name'", 'rate is "x"', "[inner]: rank is 0")
     ]
 
 
@@ -133,7 +131,6 @@ values = st.recursive(
 @settings(max_examples=40)
 @given(st.dictionaries(st.sampled_from(list(Outer.__dataclass_fields__)) | st.text(), values))
 def test_any_table_is_read_or_refused(table: dict[str, Any]) -> None:
-    """Faults are reported and nothing is raised; what is accepted has the types it should."""
     place = Place(FILE)
     made = fill(Outer, table, place)
     assert (made is None) == bool(place.faults)

@@ -3,8 +3,6 @@
 Every answer comes over HTTP from a real server on this machine.
 """
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -27,12 +25,6 @@ TEXT = "".join(
     f"Keeper {n}{n} paints hive {n}{n} with colour {n}{n} before spring comes. "
     for n in "abcdefghijkl"
 )
-
-
-@pytest.fixture(autouse=True)
-def straight(monkeypatch):
-    """Whatever proxy the machine has, the server is on it."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
 def endpoint(chat, **options):
@@ -75,7 +67,6 @@ def test_a_copy_is_told_from_a_question():
 
 
 def test_the_prompt_shows_the_excerpt_and_marks_the_evidence():
-    """The last message is the title and the excerpt with its marks, nothing else of the text."""
     text = "Before. Here it begins. This is marked. And on. This too. It ends. After."
     spans = [(text.index(s), text.index(s) + len(s)) for s in ("This is marked.", "This too.")]
     excerpt = (text.index("Here"), text.index(" After"))
@@ -104,7 +95,6 @@ def test_the_prompt_shows_the_excerpt_and_marks_the_evidence():
     seed=st.integers(0, 3),
 )  # fmt: skip
 def test_excerpts_on_any_text(text, per_document, seed):
-    """Evidence is whole good sentences inside its excerpt; the same seed gives the same ones."""
     asking = Asking(per_document=per_document, seed=seed, words=30)
     source = Source(Document("d", text))
     spans = [(a, a + len(text[a:b].rstrip())) for a, b in split(text)]
@@ -152,7 +142,6 @@ def made_by(tmp_path, reply, texts=(("bees", TEXT),), out="out.jsonl", **asking)
 
 
 def test_questions_become_a_task(tmp_path):
-    """The output is a task of one's own: whole text, facts, questions with marked evidence."""
     found, rows, chat = made_by(tmp_path, good)
     assert found.counts["questions: plain"] == 4
     assert rows[0] == {"id": "bees", "text": TEXT, "title": "Hives", "licence": "CC0"}
@@ -164,7 +153,6 @@ def test_questions_become_a_task(tmp_path):
 
 
 def test_scattered_questions_have_two_spans(tmp_path):
-    """A scattered question marks two places, and both must be found again."""
     _, rows, _ = made_by(
         tmp_path,
         lambda n, b: "Keepers " + " and ".join(s.split()[1] for s in marked_in(b)) + "?",
@@ -174,7 +162,6 @@ def test_scattered_questions_have_two_spans(tmp_path):
 
 
 def test_what_is_dropped_is_counted_by_reason(tmp_path):
-    """Refusals, copies, repeats, strangers and unreadable answers: each counted, none written."""
     replies = [
         lambda b: "NONE",
         lambda b: marked_in(b)[0],
@@ -203,7 +190,6 @@ def test_what_is_dropped_is_counted_by_reason(tmp_path):
 
 
 def test_an_endpoint_that_answers_nothing_stops_the_run(tmp_path):
-    """Many requests in a row without an answer are an error, not an empty file."""
     texts = [(f"d{n}", TEXT) for n in range(9)]
     with pytest.raises(MilepostError, match=r"8 times in a row"):
         made_by(tmp_path, lambda n, body: 400, texts, per_document=1)
@@ -226,7 +212,6 @@ def test_a_stopped_run_goes_on(tmp_path):
 
 
 def test_questions_are_not_repeated_across_runs(tmp_path):
-    """What a first run asked is known to the second: the same question is dropped."""
     texts = [("a", TEXT), ("b", TEXT)]
     calls = []
 

@@ -1,7 +1,5 @@
 """The teacher: means of a sentence encoder, alone or with what stands in front."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -63,7 +61,6 @@ def test_a_sentence_alone(folder: Path) -> None:
 
 
 def test_targets_are_kept(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is on the disk is not computed again; another text, length or passage is."""
     teacher, text = MeanTeacher(folder), text_of(folder)
     first = Targets(teacher, tmp_path).of_text(text)
     read: list[Any] = []

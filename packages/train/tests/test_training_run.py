@@ -1,7 +1,5 @@
 """What a run begins from: networks of every kind, LoRA, landmarks of their own, frozen weights."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path
@@ -66,7 +64,6 @@ def run_of(folder: Path, kind: str, text: str = "", **changes: Any) -> Path:
 
 @pytest.mark.parametrize("kind", ["bert", "modernbert", "xlm-roberta", "llama", "qwen2"])
 def test_whole_networks(tmp_path: Path, kind: str) -> None:
-    """Encoders and decoders are trained whole, and what comes out opens as what went in."""
     config = read_config(run_of(tmp_path, kind))
     done = train(config)
     before, after = open_checkpoint(config.init), open_checkpoint(done.checkpoint)
@@ -94,22 +91,6 @@ def test_every_stage_on_a_decoder(tmp_path: Path, kind: str, lora: str) -> None:
     assert "pairs_loss" in lines[3] or "pairs_loss" in lines[4]
     for line in (lines[0], lines[-1]):
         assert line["check"].keys() == {"task"}
-
-
-def test_a_sentence_transformers_folder(tmp_path: Path) -> None:
-    """Its network may lie in a folder of its own; how it pooled is of no matter."""
-    tiny_folder(tmp_path / "init" / "0_Transformer", "bert")
-    modules = [
-        {"idx": n, "name": str(n), "path": f"{n}_{kind}", "type": f"sentence_transformers.{kind}"}
-        for n, kind in enumerate(("Transformer", "Pooling"))
-    ]
-    (tmp_path / "init" / "modules.json").write_text(json.dumps(modules))
-    (tmp_path / "init" / "1_Pooling").mkdir()
-    (tmp_path / "init" / "1_Pooling" / "config.json").write_text(
-        json.dumps({"word_embedding_dimension": 32, "pooling_mode_mean_tokens": True})
-    )
-    file = write_run(tmp_path / "data", stages=STAGES, init="../init")
-    assert (train(read_config(file)).checkpoint / "model.safetensors").is_file()
 
 
 @pytest.mark.parametrize("kind", ["mistral", "xlm-roberta"])
@@ -186,7 +167,6 @@ def kept_for_the_backward_pass(model: Any) -> int:
 
 @pytest.mark.parametrize("kind", ["bert", "modernbert", "llama"])
 def test_gradient_checkpointing_changes_nothing_but_memory(tmp_path: Path, kind: str) -> None:
-    """Layers run again in the backward pass, and the weights are those of a run without it."""
     left, held = [], []
     for name, said in (("without", False), ("with", True)):
         config = read_config(run_of(tmp_path / name, kind, gradient_checkpointing=said))
@@ -198,7 +178,6 @@ def test_gradient_checkpointing_changes_nothing_but_memory(tmp_path: Path, kind:
 
 
 def test_frozen_weights_stay(tmp_path: Path) -> None:
-    """Those whose names are like a pattern; a pattern like none is an error."""
     config = read_config(write_run(tmp_path, stages=STAGES, frozen=["*embeddings*", "*layer.0.*"]))
     done = train(config)
     old, new = (
@@ -208,10 +187,7 @@ def test_frozen_weights_stay(tmp_path: Path) -> None:
     still = {name for name in old if torch.equal(old[name].half(), new[name].half())}
     assert {name for name in old if "embeddings" in name or "layer.0." in name} <= still
     assert not [name for name in still if "layer.1." in name and "weight" in name]
-    for frozen, said in (
-        (["*embedings*"], "no weight matches"),
-        (["*"], "no weight is left"),
-    ):
+    for frozen, said in ((["*embedings*"], "no weight matches"), (["*"], "no weight is left")):
         with pytest.raises(ModelError, match=said):
             opened(read_config(write_run(tmp_path, frozen=frozen)))
 

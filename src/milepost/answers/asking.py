@@ -55,10 +55,7 @@ Event = Thinking | Piece | Citation | Answer
 
 @typed
 def answer(
-    question: str,
-    passages: Sequence[Passage],
-    endpoint: Endpoint,
-    check: Checker | None = None,
+    question: str, passages: Sequence[Passage], endpoint: Endpoint, check: Checker | None = None
 ) -> Generator[Event, None, None]:
     """Ask a language model to answer from passages, and check what it cites.
 

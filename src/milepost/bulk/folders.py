@@ -61,8 +61,5 @@ def index_paths(
             if report.added or report.changed:
                 store.optimize()
     return replace(
-        report,
-        removed=tuple(gone),
-        failed=failed | report.failed,
-        seconds=time.monotonic() - begun,
+        report, removed=tuple(gone), failed=failed | report.failed, seconds=time.monotonic() - begun
     )

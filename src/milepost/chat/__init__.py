@@ -13,11 +13,4 @@ from milepost.chat.embeddings import EmbeddingEndpoint
 from milepost.chat.endpoint import Endpoint, Message
 from milepost.chat.thinking import Thought, without_thoughts
 
-__all__ = [
-    "EmbeddingEndpoint",
-    "Endpoint",
-    "Message",
-    "NoResponse",
-    "Thought",
-    "without_thoughts",
-]
+__all__ = ["EmbeddingEndpoint", "Endpoint", "Message", "NoResponse", "Thought", "without_thoughts"]

@@ -94,11 +94,7 @@ def result_record(
     if result.notes and not result.passages:
         record["notes"] = result.notes
     if result.phrases or result.excluded:
-        record |= {
-            "phrases": result.phrases,
-            "excluded": result.excluded,
-            "notes": result.notes,
-        }
+        record |= {"phrases": result.phrases, "excluded": result.excluded, "notes": result.notes}
     if explain:
         record |= {
             "signals": result.signals,

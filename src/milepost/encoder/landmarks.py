@@ -306,10 +306,7 @@ class Encoder:
         return read_sentences(self.tokenizer, self.manifest.longest, text, spans, token_starts)
 
     def _run(
-        self,
-        ids: Sequence[Sequence[int]],
-        vectors: NDArray[np.float32],
-        progress: Progress | None,
+        self, ids: Sequence[Sequence[int]], vectors: NDArray[np.float32], progress: Progress | None
     ) -> int:
         """Fill ``vectors`` window by window; returns the number of owned tokens that were read."""
         done = tokens = 0

@@ -139,11 +139,7 @@ class MilepostEmbedding(BaseEmbedding):
     _encoder: Encoder = PrivateAttr()
 
     def __init__(
-        self,
-        model: Encoder | str | None = None,
-        *,
-        embed_batch_size: int = 256,
-        **settings: Any,
+        self, model: Encoder | str | None = None, *, embed_batch_size: int = 256, **settings: Any
     ) -> None:
         for name in settings.keys() - type(self).model_fields.keys():
             raise WrongType(f"{name!r} is no field of an embedding model", "leave it out")

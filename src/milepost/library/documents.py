@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
@@ -21,7 +22,7 @@ from milepost.places import absolute
 from milepost.store import DocumentInfo, Statistics
 from milepost.text.folders import skipped
 from milepost.text.readers.pdf.line_boxes import lines_between
-from milepost.types import Box, ReadOptions, Span
+from milepost.types import Box, Span
 
 _LONGEST_NAME = 200
 """Bytes of an uploaded file's name; file systems allow 255, and temporary names are longer."""
@@ -59,9 +60,6 @@ class Library:
         uploads: folder of uploaded files; it is made with the first one.
         roots: files and folders that were given to the server; a title leaves them out.
         pictures: whether picture files may be uploaded, because their text is recognised.
-
-    Attributes:
-        lines: folder of the printed lines of PDFs, beside that of uploads; see ``reading``.
     """
 
     def __init__(
@@ -71,7 +69,6 @@ class Library:
         self.index, self.uploads = index, absolute(uploads)
         self.roots = tuple(map(absolute, roots))
         self.pictures = pictures
-        self.lines = self.uploads.with_name("lines")
 
     def infos(self) -> list[DocumentInfo]:
         """All documents, in the order they were added."""
@@ -171,19 +168,6 @@ class Library:
                 found.append((ink, ink + len(text.strip())))
         return found
 
-    def stored_boxes(self, info: DocumentInfo, start: int, end: int) -> tuple[Box, ...] | None:
-        """Boxes of a span that are in the index: pages were read from pictures; else None.
-
-        Raises:
-            InputError: the file is gone or has changed since.
-        """
-        if ReadOptions.parse(info.options).ocr == "never":
-            return None
-        document = self.index.document(info.name)
-        if not any(mark.kind == "line" for mark in document.marks):
-            return None
-        return tuple(document.boxes(start, end))
-
     def page(self, info: DocumentInfo, number: int) -> tuple[Span, str, list[tuple[Span, Box]]]:
         """Span and text of a page, and its lines where the index has their boxes."""
         with self.index.snapshot() as store:
@@ -217,33 +201,26 @@ class Library:
         return Path(name)
 
     def sweep(self) -> None:
-        """Remove what uploads that broke off and documents that are gone have left.
+        """Remove what uploads that broke off have left.
 
         An upload that another server of this folder is receiving stays.
         """
-        known = {info.hash for info in self.infos()}
-        lines = [
-            path for path in self.lines.glob("*.npz") if path.stem.partition("-")[0] not in known
-        ]
+        # Versions before kept the places of printed lines there.
+        shutil.rmtree(self.uploads.with_name("lines"), ignore_errors=True)
         before = time.time() - _ABANDONED_S
         for path in self.uploads.glob(".part-*"):
             with suppress(OSError):
                 if path.stat().st_mtime < before:
                     path.unlink()
-        for path in (*self.lines.glob(".part-*"), *lines):
-            with suppress(OSError):
-                path.unlink()
 
     def remove(self, infos: Sequence[DocumentInfo], *, now: bool = False) -> RemovalReport:
-        """Remove documents, their printed lines, and files that were uploaded; other files stay.
+        """Remove documents, and files that were uploaded; other files stay.
 
         Args:
             infos: the documents.
             now: as in ``Index.remove``.
         """
         copies = [Path(info.source) for info in infos if info.source and self.is_upload(info)]
-        for info in infos:
-            copies += self.lines.glob(f"{info.hash}*.npz")
         gone = [path for path in copies if path.exists()]
         for path in gone:
             path.unlink(missing_ok=True)

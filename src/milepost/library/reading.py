@@ -6,28 +6,19 @@ Its functions are called through ``Isolated``, so that PDFium runs in no thread 
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
-from collections import OrderedDict
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
-from zipfile import BadZipFile
 
 from milepost.errors import InputError, UnreadableFile
-from milepost.text import read_file
+from milepost.text import locator, read_file
 from milepost.text.readers.formats import read_bytes
 from milepost.text.readers.pdf import spans
-from milepost.text.readers.pdf.boxes import Locator, from_source
 from milepost.text.readers.pdf.file import open_pdf
 from milepost.text.sidecar import sidecar, with_sidecar
 from milepost.types import Box, Document, ReadOptions, Span
-
-_KEPT = 4
-"""Documents whose printed lines stay in memory: people click through one at a time."""
-
-_locators: OrderedDict[tuple[str, str, str], Locator] = OrderedDict()
 
 LONGEST_SIDE = 4000
 """Pixels of a picture's longer side; a page of a poster is drawn smaller than asked."""
@@ -51,24 +42,18 @@ class Place:
     sizes: dict[int, tuple[float, float]]
 
 
-def read_plain(
-    path: Path, options: ReadOptions, lines: Path | None = None, password: str | None = None
-) -> Document:
+def read_plain(path: Path, options: ReadOptions, password: str | None = None) -> Document:
     """``milepost.read`` without what cannot be sent to another process.
 
     Args:
         path: the file.
         options: how it is read.
-        lines: folder in which the printed lines of a PDF are kept: which characters of the text
-            are on which line. To learn it again, the whole file must be read, seconds for each
-            hundred pages.
         password: what opens a PDF that does not open without one.
     """
-    if password is not None:
-        return replace(_read_locked(path, options, password), locator=None)
-    document = read_file(path, options)
-    if lines is not None and isinstance(document.locator, Locator):
-        _keep(document.locator, options, lines)
+    if password is None:
+        document = read_file(path, options)
+    else:
+        document = _read_locked(path, options, password)
     return replace(document, locator=None)
 
 
@@ -116,34 +101,25 @@ def read_inside(path: Path, options: ReadOptions, roots: tuple[Path, ...]) -> Do
     return read_plain(path, options)
 
 
-def place(
-    path: Path,
-    digest: str,
-    options: ReadOptions,
-    start: int,
-    end: int,
-    lines: Path | None = None,
-    stored: tuple[Box, ...] | None = None,
-) -> Place:
+def place(path: Path, document: Document, options: ReadOptions, start: int, end: int) -> Place:
     """Where a span of a PDF is printed.
 
     Args:
         path: the file.
-        digest: its sha256 (hex) when it was indexed.
+        document: as it is stored, without a locator.
         options: how it was read.
         start: offset into the document's text.
         end: offset behind the span.
-        lines: see ``read_plain``.
-        stored: the boxes, where they are known.
 
     Raises:
         InputError: not a PDF, or changed since.
     """
     import pypdfium2
 
-    boxes = stored
-    if boxes is None:
-        boxes = tuple(_locator(path, digest, options, lines)(start, end))
+    found = _boxes(document, options)
+    if found is None:
+        raise InputError(f"{path.name} is not a PDF", "a PDF file")
+    boxes = tuple(found(start, end))
     with pypdfium2.PdfDocument(path) as pdf:
         sizes = {page: pdf[page - 1].get_size() for page in sorted({box.page for box in boxes})}
     return Place(boxes, sizes)
@@ -189,61 +165,7 @@ def picture(path: Path, page: int, scale: float) -> bytes:
     return out.getvalue()
 
 
-def _locator(path: Path, digest: str, options: ReadOptions, lines: Path | None) -> Locator:
-    """What finds spans in a PDF, by the lines that were kept or by reading it again."""
-    key = str(path), digest, str(options)
-    if key not in _locators:
-        kept = _kept(path, digest, options, lines)
-        _locators[key] = kept or _made(path, digest, options, lines)
-        if len(_locators) > _KEPT:
-            _locators.popitem(last=False)
-    _locators.move_to_end(key)
-    return _locators[key]
-
-
-def _made(path: Path, digest: str, options: ReadOptions, lines: Path | None) -> Locator:
-    document = read_file(path, options)
-    if document.hash != digest:
-        raise InputError("the file has changed since it was indexed", "index it again")
-    if not isinstance(document.locator, Locator):
-        raise InputError(f"{path.name} is not a PDF", "a PDF file")
-    if lines is not None:
-        _keep(document.locator, options, lines)
-    return document.locator
-
-
-def _kept(path: Path, digest: str, options: ReadOptions, lines: Path | None) -> Locator | None:
-    import numpy as np
-
-    if lines is None:
-        return None
-    try:
-        # NumPy would leave a file open that it opened itself and found damaged.
-        with (lines / _name(digest, options)).open("rb") as file:
-            table = np.load(file, allow_pickle=False)["lines"]
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):  # missing, or cut by a crash
-        return None
-    if table.dtype != np.int32 or table.ndim != 2 or table.shape[1] != 4:
-        return None
-    return Locator(table, str(path), digest, from_source(str(path)), options.hidden == "keep")
-
-
-def _keep(locator: Locator, options: ReadOptions, lines: Path) -> None:
-    """Best effort: without the lines, boxes are found by reading the file again."""
-    import numpy as np
-
-    with suppress(OSError):
-        lines.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(prefix=".part-", dir=lines)
-        try:
-            with os.fdopen(handle, "wb") as out:
-                np.savez_compressed(out, lines=locator.lines)
-            Path(part).replace(lines / _name(locator.digest, options))
-        except OSError:
-            Path(part).unlink(missing_ok=True)
-
-
-def _name(digest: str, options: ReadOptions) -> str:
-    """The file of a document's lines; another way of reading makes other lines."""
-    way = str(options)
-    return f"{digest}{'-' if way else ''}{way.replace(' ', '-')}.npz"
+@lru_cache(maxsize=4)  # people click through one document at a time
+def _boxes(document: Document, options: ReadOptions) -> Callable[[int, int], list[Box]] | None:
+    """What finds spans in a PDF; if it must read the whole file, it does so once."""
+    return locator(document, options)

@@ -20,15 +20,7 @@ from milepost._names import one_line
 from milepost.errors import InputError
 from milepost.library import Indexer, Library, document_id, short_id
 from milepost.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted
-from milepost.mcp.results import (
-    Checked,
-    Documents,
-    Evidence,
-    Listed,
-    Match,
-    Read,
-    Searched,
-)
+from milepost.mcp.results import Checked, Documents, Evidence, Listed, Match, Read, Searched
 from milepost.types import mark_at, place_in_words, places_at
 
 if TYPE_CHECKING:
@@ -177,11 +169,7 @@ class Tools:
         return {key: ", ".join(each) for key, each in titles.items()}
 
     def read(
-        self,
-        document: str,
-        start: int | None = None,
-        page: int | None = None,
-        tokens: int = 1500,
+        self, document: str, start: int | None = None, page: int | None = None, tokens: int = 1500
     ) -> Read:
         """The text of a document from an offset or a page on.
 

@@ -115,9 +115,7 @@ def _state(
     library = Library(index, uploads, sources, pictures=settings.ocr not in (None, "never"))
 
     def read(path: Path, options: ReadOptions, password: str | None = None) -> Document:
-        return reader.call_within(
-            reading_seconds(options), read_plain, path, options, library.lines, password
-        )
+        return reader.call_within(reading_seconds(options), read_plain, path, options, password)
 
     indexer = Indexer(index, read, bulk, end=reader.close, ocr=settings.ocr)
     encoder = index.model

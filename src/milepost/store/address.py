@@ -49,8 +49,7 @@ def index_place(place: str | os.PathLike[str]) -> IndexPlace:
     kind = scheme[1].lower() if scheme else ""
     if kind not in (*SERVERS, TABLES, BUCKETS):
         raise StoreError(
-            f"{name} cannot hold an index",
-            "--db FOLDER, postgresql://HOST/NAME or lance:///FOLDER",
+            f"{name} cannot hold an index", "--db FOLDER, postgresql://HOST/NAME or lance:///FOLDER"
         )
     if "://" not in written:  # pathlib made one slash of two
         raise StoreError(f"{name} was given as a path", "the address as a string")

@@ -247,10 +247,7 @@ class Snapshot(Protocol):
         """
 
     def score_inputs(
-        self,
-        vector: NDArray[np.float32],
-        terms: Sequence[str],
-        documents: Sequence[DocumentInfo],
+        self, vector: NDArray[np.float32], terms: Sequence[str], documents: Sequence[DocumentInfo]
     ) -> Measured:
         """Measure a question's vector and terms against the sentences of some documents."""
 

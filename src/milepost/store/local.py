@@ -60,10 +60,7 @@ class LocalSnapshot(Snapshot):
         return self.owners(interleave(nearest, matching)), False
 
     def score_inputs(
-        self,
-        vector: NDArray[np.float32],
-        terms: Sequence[str],
-        documents: Sequence[DocumentInfo],
+        self, vector: NDArray[np.float32], terms: Sequence[str], documents: Sequence[DocumentInfo]
     ) -> Measured:
         sentences = self.sentences(documents)
         firsts = np.array([info.first for info in documents], np.int64)

@@ -48,12 +48,7 @@ def open_store(
     create = create and not read_only
     store, _, found = _implementation(place)
     return store(
-        found,
-        fingerprint,
-        dimensions,
-        create=create,
-        read_only=read_only,
-        patience_s=patience_s,
+        found, fingerprint, dimensions, create=create, read_only=read_only, patience_s=patience_s
     )
 
 

@@ -59,11 +59,7 @@ def joined(records: Iterable[tuple[int, bytes]]) -> Lists:
 
 
 def best(
-    held: Mapping[str, Lists],
-    frequencies: Mapping[str, int],
-    sentences: int,
-    mean: float,
-    n: int,
+    held: Mapping[str, Lists], frequencies: Mapping[str, int], sentences: int, mean: float, n: int
 ) -> NDArray[np.int64]:
     """The rows that match best by BM25, see ``bm25.py``.
 

@@ -1,7 +1,5 @@
 """The list of documents: adding, watching, filtering, removing; keys; a server that fails."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -319,10 +317,7 @@ def test_the_last_question_wins(tab: Tab, server: Server) -> None:
     with tab() as page:
         ready(page, server.url)
         held = []
-        page.route(
-            "**/search",
-            lambda route: held.append(route) if not held else route.continue_(),
-        )
+        page.route("**/search", lambda route: held.append(route) if not held else route.continue_())
         page.fill("#question", "How do bees make the cells of the honeycomb?")
         page.press("#question", "Enter")
         page.wait_for_selector("#results[aria-busy=true]")

@@ -1,4 +1,4 @@
-"""The text of PDF pages can be selected, copied and found, where it is printed."""
+"""Text on the pages of a PDF: where it is printed, and selected."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from support.browser_page import Tab, ready
-from support.page_documents import ACROSS
+from support.page_documents import ACROSS, NOTES
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -83,3 +83,27 @@ def test_a_selection_over_two_pages_is_copied_and_cited_as_one_sentence(
     with server.client() as client:
         path = f"/documents/{link['id'][0]}/text?start={link['start'][0]}&end={link['end'][0]}"
         assert " ".join(client.get(path).json()["text"].split()) == " ".join(ACROSS)
+
+
+def test_a_selection_is_cited_by_its_own_offsets(tab: Tab, server: Server) -> None:
+    with tab() as page:
+        ready(page, server.url)
+        page.locator("#documents a", has_text="notes.md").click()
+        page.wait_for_selector("#document-body .text:has-text('Rain washes')")
+        page.evaluate(
+            """() => {
+              const walker = document.createTreeWalker(
+                document.querySelector("#document-body .text"), NodeFilter.SHOW_TEXT);
+              while (!walker.nextNode().data.includes("👩‍🚀"));
+              const range = document.createRange();
+              const at = walker.currentNode.data.indexOf("trail of scent fades");
+              range.setStart(walker.currentNode, at);
+              range.setEnd(walker.currentNode, at + "trail of scent".length);
+              getSelection().removeAllRanges();
+              getSelection().addRange(range);
+            }"""
+        )
+        page.locator("#document-actions").get_by_role("button", name="Copy link").click()
+        page.wait_for_selector("#toast:has-text('Link copied')")
+        link = parse_qs(urlsplit(page.evaluate("navigator.clipboard.readText()")).fragment)
+        assert NOTES[int(link["start"][0]) : int(link["end"][0])] == "trail of scent"

@@ -1,12 +1,14 @@
-"""What the page shows of files that are read: those that are missing yet, locked ones, tables."""
+"""Files that are read while the page is open, also behind a proxy."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from support.browser_page import Tabs, ask, ready
 from support.locked_pdf import locked
-from support.page_documents import HERONS, LARKS
+from support.nginx import nginx
+from support.page_documents import HERONS, LARKS, NOTES, harbour
 from support.pdf_writer import PdfPage, write_pdf
 from support.server import Server
 
@@ -73,3 +75,46 @@ def test_a_row_of_a_table_is_shown_under_its_columns(tabs: Tabs, own: Server) ->
         assert first.locator("th").all_inner_texts() == ["vessel", "fee in euros", "quay"]
         assert first.locator("mark.best").all_inner_texts() == ["Coal barge", "95", "south"]
         client.delete(f"/documents/{added['id']}")
+
+
+@pytest.fixture(scope="module")
+def proxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an nginx in front of a server without documents."""
+    place = tmp_path_factory.mktemp("behind")
+    with (
+        Server(
+            *("--db", str(place / "db"), "--root-path", "/docs", "--trusted-proxy", "127.0.0.1"),
+            cache=place / "cache",
+        ) as running,
+        nginx(running.url) as address,
+    ):
+        yield address
+
+
+@pytest.mark.parametrize(
+    ("prefix", "name", "data", "question"),
+    [
+        ("docs", "harbour.pdf", harbour(), "Where must ships that carry timber unload?"),
+        ("left", "notes.md", NOTES.encode(), "How long does a trail of scent last?"),
+    ],
+)
+def test_files_are_added_asked_and_opened(
+    tabs: Tabs, proxy: str, prefix: str, name: str, data: bytes, question: str
+) -> None:
+    """And an address that was copied opens the place again."""
+    with tabs(proxy, ignore_https_errors=True) as page:
+        page.goto(f"{proxy}/{prefix}/")
+        page.wait_for_selector("#add-files:not([hidden])")
+        page.set_input_files("#files", {"name": name, "mimeType": "", "buffer": data})
+        page.locator("#documents li", has_text=name).wait_for()
+        ask(page, question)
+        page.locator(".passage .title", has_text=name).first.click()
+        best = ".page .best" if name.endswith(".pdf") else "#document-body mark.best"
+        page.wait_for_selector(best)
+        if name.endswith(".pdf"):
+            page.wait_for_function("() => document.querySelector('.page img').naturalWidth > 0")
+        copied = page.url
+        assert copied.startswith(f"{proxy}/{prefix}/#")
+        page.goto("about:blank")
+        page.goto(copied)
+        page.wait_for_selector(best)

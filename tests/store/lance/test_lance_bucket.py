@@ -3,8 +3,6 @@
 moto takes any credentials, so wrong ones are shown by a server that answers as S3 does.
 """
 
-from __future__ import annotations
-
 import http.client
 import subprocess
 import threading

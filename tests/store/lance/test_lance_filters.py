@@ -1,7 +1,5 @@
 """Filters that leave more documents than a query names: rows of the index are read until enough."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

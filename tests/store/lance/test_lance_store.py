@@ -1,7 +1,5 @@
 """What Lance tables add to the contract: parts without their last row, writers, other folders."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """An index through PgBouncer, which gives every transaction another connection of the server."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """What a server adds to the contract: equal answers, lost connections, two writers, bad servers."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator
@@ -35,14 +33,6 @@ from support.store_reads import reads
 def address() -> Iterator[str]:
     with fresh_schema() as made:
         yield made
-
-
-@pytest.fixture
-def store(address: str) -> Iterator[PostgresStore]:
-    made = opened(address)
-    assert isinstance(made, PostgresStore)
-    yield made
-    made.close()
 
 
 def admin(query: str, address: str = "") -> list[tuple[Any, ...]]:

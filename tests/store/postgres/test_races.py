@@ -1,7 +1,5 @@
 """Processes that make, erase and search at the same time, and extensions in other schemas."""
 
-from __future__ import annotations
-
 import threading
 import uuid
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Servers that refuse: a user who may not create the extension, and a disk that is full."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

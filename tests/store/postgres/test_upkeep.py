@@ -1,7 +1,5 @@
 """Totals, statistics and the index of vectors: kept small and fast while others work."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -26,14 +24,6 @@ from support.store_reads import nearest, reads
 def address(request: pytest.FixtureRequest) -> Iterator[str]:
     with fresh_schema(partitions=request.param) as made:
         yield made
-
-
-@pytest.fixture
-def store(address: str) -> Iterator[PostgresStore]:
-    made = opened(address)
-    assert isinstance(made, PostgresStore)
-    yield made
-    made.close()
 
 
 def asked(address: str, query: str) -> list[tuple[Any, ...]]:

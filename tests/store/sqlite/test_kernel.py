@@ -1,7 +1,5 @@
 """The rounded scan finds what the exact scan finds, in the same order, with the same scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

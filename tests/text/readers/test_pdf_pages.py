@@ -1,7 +1,5 @@
 """PDF pages: running heads, numbers of lines, form fields, fills, letters set wide."""
 
-from __future__ import annotations
-
 from milepost.text.readers.pdf.read import read_pdf
 from support.pdf_writer import PdfPage, write_pdf
 
@@ -37,7 +35,6 @@ def test_long_lines_differ_by_their_digits() -> None:
 
 
 def test_numbers_of_lines() -> None:
-    """They are dropped beside running text, and kept in a list."""
     prose = ["The court finds that the buyer", "knew of the leak before he"]
     prose += ["bought it and that the", "seller did not hide it at all."]
     names = ["Anna Lind", "Bert Moor", "Cora Weil", "Dora Hill"]
@@ -49,7 +46,6 @@ def test_numbers_of_lines() -> None:
 
 
 def test_letters_set_wide() -> None:
-    """Words whose letters stand apart are words; single letters in cells stay apart."""
     page = PdfPage()
     page.operations.append("BT /F1 12 Tf 4 Tc 1 0 0 1 72 700 Tm (OPEN ALL DAY) Tj 0 Tc ET")
     page.text(72, 600, "Some other words.", 12)
@@ -57,7 +53,6 @@ def test_letters_set_wide() -> None:
 
 
 def test_mirrored_letters() -> None:
-    """Negative sizes and scales on a mirrored page are upright letters."""
     page = PdfPage()
     page.operations.append(
         "q 1 0 0 -1 0 792 cm BT -100 Tz /F1 -12 Tf 72 90 Td (One line of text.) Tj "

@@ -1,7 +1,5 @@
 """Some of the documents, and the model that is shipped: the page gives what Python gives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -23,10 +23,7 @@ KINDS: dict[str, tuple[str, set[str]]] = {
     "bm25": ("BM25 over sentences or chunks", {"unit", "scales", "k1", "b"}),
     "bm25s": ("the library bm25s over sentences or chunks", {"unit"}),
     "sparse": ("a learned sparse model over sentences or chunks", {"unit", *_FUSED}),
-    "dense": (
-        "each sentence or chunk encoded alone",
-        {"unit", "neighbours", "scales", *_FUSED},
-    ),
+    "dense": ("each sentence or chunk encoded alone", {"unit", "neighbours", "scales", *_FUSED}),
     "late": (
         "token states of the whole text, averaged over each chunk",
         {"unit", "window", *_FUSED},

@@ -165,10 +165,7 @@ def of_documents(order: Sequence[str], relevant: Mapping[str, int]) -> dict[str,
         return dict.fromkeys(OF_DOCUMENTS, 0.0)
     gain = _discounted(max(0, relevant.get(name, 0)) for name in order[:10])
     found = sum(relevant.get(name, 0) > 0 for name in order[:100])
-    return {
-        "ndcg@10": gain / _discounted(grades[:10]),
-        "doc-recall@100": found / len(grades),
-    }
+    return {"ndcg@10": gain / _discounted(grades[:10]), "doc-recall@100": found / len(grades)}
 
 
 def _discounted(gains: Iterable[int]) -> float:

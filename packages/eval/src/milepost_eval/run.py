@@ -107,8 +107,7 @@ def ask(
     """
     if len({bool(question.spans) for question in task.questions}) > 1:
         raise InputError(
-            f"task {task.name} has questions with spans and questions without",
-            "two tasks",
+            f"task {task.name} has questions with spans and questions without", "two tasks"
         )
     asked = Asked()
     if progress is not None:

@@ -145,10 +145,7 @@ class CachedEncoder(Encoder):
         )
 
     def _run(
-        self,
-        ids: Sequence[Sequence[int]],
-        vectors: NDArray[np.float32],
-        progress: Progress | None,
+        self, ids: Sequence[Sequence[int]], vectors: NDArray[np.float32], progress: Progress | None
     ) -> int:
         def read() -> tuple[NDArray[np.float32], int]:
             tokens = super(CachedEncoder, self)._run(ids, vectors, progress)

@@ -1,7 +1,5 @@
 """``milepost eval``: questions of one's own, tables, comparisons, bad input."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

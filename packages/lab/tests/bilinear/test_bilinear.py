@@ -11,8 +11,6 @@ from milepost_lab.runner import Run
 from milepost_lab.training import parameters
 from support.landmark_collections import write_task
 
-pytestmark = pytest.mark.torch
-
 
 def test_losses_by_hand():
     scores, true = torch.tensor([[0.0, 0.0, 0.0]]), torch.tensor([[True, True, False]])

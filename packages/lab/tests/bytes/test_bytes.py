@@ -22,8 +22,6 @@ from milepost_lab.bytes.model import (
 )
 from milepost_lab.bytes.study import agreement, command, corpus, nonsense_word, words_of
 
-pytestmark = pytest.mark.torch
-
 
 def test_1_ids():
     assert encode("olá".encode()) == [114, 111, 198, 164, 1]

@@ -18,8 +18,6 @@ from milepost_lab.cet.model import (
 from milepost_lab.cet.study import ARMS, command, measured, pairs, world
 from support.landmark_collections import turned, write_task
 
-pytestmark = pytest.mark.torch
-
 
 def test_1_published_weights():
     for score, temperature, wanted in (

@@ -8,8 +8,6 @@ from milepost_lab.compare import study
 from milepost_lab.compare.model import Retriever, Texts, read_arm
 from milepost_lab.pooling import names
 
-pytestmark = pytest.mark.torch
-
 
 def test_rows_are_read():
     arm = read_arm("ggem:groups=4:form=signed@random")

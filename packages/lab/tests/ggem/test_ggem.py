@@ -1,13 +1,10 @@
 """The digit reader, and the study in a tiny setting."""
 
-import pytest
 import torch
 
 from milepost_lab.data.digits import TRAINED, digits
 from milepost_lab.ggem.model import Recipe, patches, train_digits
 from milepost_lab.ggem.study import ARMS, PAIRS, command
-
-pytestmark = pytest.mark.torch
 
 
 def test_the_digits_are_1797_in_one_order():

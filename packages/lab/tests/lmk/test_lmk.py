@@ -10,8 +10,6 @@ from milepost_lab.lmk import study
 from milepost_lab.lmk.model import ARMS, Retriever, encoder, pretrain, train, with_landmarks
 from milepost_lab.lmk.study import Material, command
 
-pytestmark = pytest.mark.torch
-
 
 def test_1_a_landmark_closes_every_so_many_tokens():
     row, marks = with_landmarks([5, 6, 7], 1, 2, 2)

@@ -7,8 +7,6 @@ from milepost_lab.data.pairs import read_pairs
 from milepost_lab.multilayer import study
 from milepost_lab.multilayer.model import DESIGNS, PAIRS, Reading, contrast
 
-pytestmark = pytest.mark.torch
-
 
 def test_7_the_loss():
     queries, passages = torch.eye(2), torch.eye(2)

@@ -33,8 +33,6 @@ from milepost_lab.p2at.segmenter import (  # noqa: E402
 )
 from milepost_lab.p2at.study import command, hardest, overlap  # noqa: E402
 
-pytestmark = pytest.mark.torch
-
 
 def near(got, wanted, **more):
     torch.testing.assert_close(got, torch.as_tensor(wanted, dtype=got.dtype), **more)

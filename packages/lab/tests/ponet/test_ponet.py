@@ -19,8 +19,6 @@ from milepost_lab.ponet.study import (
 )
 from milepost_lab.training import parameters
 
-pytestmark = pytest.mark.torch
-
 
 def value(ids):
     """The value of a list, worked out by a stack."""

@@ -12,8 +12,6 @@ from milepost_lab.pooling.layers import sparsemax, summaries
 from milepost_lab.pooling.p2at import averages, members, scales
 from support.by_hand import eye, full, same, tensor, texts
 
-pytestmark = pytest.mark.torch
-
 LN3 = math.log(3)
 
 

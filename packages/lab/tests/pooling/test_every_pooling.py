@@ -10,8 +10,6 @@ from milepost_lab import pooling
 from milepost_lab.pooling.export import graph, install
 from milepost_lab.pooling.registry import run_code
 
-pytestmark = pytest.mark.torch
-
 WIDTH, LAYERS, LENGTHS = 16, 3, [5, 4]
 NAMES = list(pooling.names())
 

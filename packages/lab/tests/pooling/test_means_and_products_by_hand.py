@@ -22,8 +22,6 @@ from milepost_lab.pooling.ponet import (
 )
 from support.by_hand import eye, full, same, tensor, texts
 
-pytestmark = pytest.mark.torch
-
 
 class TestPlain:
     def test_landmarks_are_the_states_that_close_a_segment(self):

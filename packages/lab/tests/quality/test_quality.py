@@ -7,17 +7,8 @@ import pytest
 import torch
 
 from milepost.errors import InputError
-from milepost_lab.quality.model import (
-    dunn,
-    layer_weights,
-    permuted,
-    probe,
-    separation,
-    xie_beni,
-)
+from milepost_lab.quality.model import dunn, layer_weights, permuted, probe, separation, xie_beni
 from milepost_lab.quality.study import command
-
-pytestmark = pytest.mark.torch
 
 FOUR = np.array([[0, 0], [2, 0], [10, 0], [12, 0]], float)
 PAIRS = np.array([0, 0, 1, 1])

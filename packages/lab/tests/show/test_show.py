@@ -11,8 +11,6 @@ from milepost_lab.data.network import TokenReader
 from milepost_lab.pooling import get, names
 from milepost_lab.show.study import as_svg, command, picture
 
-pytestmark = pytest.mark.torch
-
 
 def run(*args):
     result = CliRunner().invoke(command, [*map(str, args)], obj=Settings(), standalone_mode=False)

@@ -16,8 +16,6 @@ from milepost_lab.stitch.model import (
 from milepost_lab.stitch.study import command
 from milepost_lab.training import parameters
 
-pytestmark = pytest.mark.torch
-
 
 def test_1_paths_and_the_maps_that_they_share():
     assert stitches(3) == [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (2, 1), (2, 2)]

@@ -20,18 +20,11 @@ from milepost_lab.supernet.model import (
 )
 from milepost_lab.supernet.study import command, make_task
 
-pytestmark = pytest.mark.torch
-
 
 def test_1_placements():
     assert [len(placements(*each)) for each in ((10, 2), (16, 3), (8, 3))] == [36, 455, 35]
     found = placements(10, 2)
-    assert [found[n - 1] for n in (24, 28, 29, 34)] == [
-        (4, 3, 3),
-        (5, 2, 3),
-        (5, 3, 2),
-        (7, 1, 2),
-    ]
+    assert [found[n - 1] for n in (24, 28, 29, 34)] == [(4, 3, 3), (5, 2, 3), (5, 3, 2), (7, 1, 2)]
 
 
 def test_2_balance():

@@ -1,6 +1,5 @@
 """Words by hand (facts page 07), what the model sees, and the study."""
 
-import pytest
 import torch
 
 from milepost_lab.tokens.model import (
@@ -14,8 +13,6 @@ from milepost_lab.tokens.model import (
     word_rows,
 )
 from milepost_lab.tokens.study import ARMS, command, morphology, words
-
-pytestmark = pytest.mark.torch
 
 
 def test_10_the_split_is_reversible():

@@ -14,18 +14,9 @@ from milepost.errors import InputError
 from milepost_lab.pooling import module
 from milepost_lab.pooling.base import padded
 from milepost_lab.runner import Run
-from milepost_lab.xpool.model import (
-    LARGEST_SCALE,
-    Recipe,
-    batch_scores,
-    loss,
-    pair_scores,
-    train,
-)
+from milepost_lab.xpool.model import LARGEST_SCALE, Recipe, batch_scores, loss, pair_scores, train
 from milepost_lab.xpool.study import command, figures, first_stage, measure, mid_ranks, second_stage
 from support.landmark_collections import turned, write_task
-
-pytestmark = pytest.mark.torch
 
 
 def test_the_loss_of_check_5():

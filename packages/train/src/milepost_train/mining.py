@@ -28,13 +28,7 @@ from milepost.encoder import Encoder
 from milepost.errors import InputError, nearest
 from milepost.terms import question_terms, terms
 from milepost.types import Span
-from milepost_eval.tasks.reading import (
-    Line,
-    lines,
-    need_questions,
-    question_text,
-    spans_of,
-)
+from milepost_eval.tasks.reading import Line, lines, need_questions, question_text, spans_of
 from milepost_eval.types import Split
 from milepost_train.collection import Block, Sentences, Statistics, blocks, sentences_of
 from milepost_train.generated import Source, question_lines, sources

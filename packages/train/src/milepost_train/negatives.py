@@ -157,12 +157,7 @@ def choose(
         by = "both" if all(key in f for f in found_by) else (
             "landmarks" if key in found_by[0] else "words"
         )  # fmt: skip
-        yield {
-            "document": name,
-            "span": list(span),
-            "score": round(scores[key], 4),
-            "by": by,
-        }
+        yield {"document": name, "span": list(span), "score": round(scores[key], 4), "by": by}
 
 
 def _common(a: frozenset[str], b: frozenset[str]) -> float:

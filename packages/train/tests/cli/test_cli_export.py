@@ -1,7 +1,5 @@
 """``milepost export`` on tiny models: what it writes, prints and refuses."""
 
-from __future__ import annotations
-
 import json
 import threading
 from base64 import b64decode
@@ -32,7 +30,6 @@ def run(*arguments: str | Path) -> Any:
 
 
 def test_a_decoder_becomes_a_model_folder(tmp_path: Path) -> None:
-    """The report names tokens, windows and cosines, and the folder reads text."""
     folder = tiny_folder(tmp_path / "hf", "llama", num_hidden_layers=1)
     done = run(folder, "--out", tmp_path / "models" / "tiny", "--precision", "f32, bf16")
     assert done.exit_code == 0
@@ -114,7 +111,6 @@ def test_only_what_ranks_is_to_be_fitted(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_exported(tmp_path: Path) -> None:
-    """A folder without config, and sizes that are none, leave nothing behind."""
     (tmp_path / "empty").mkdir()
     with pytest.raises(ModelError, match=r"no config\.json"):
         run(tmp_path / "empty", "--out", tmp_path / "out")
@@ -134,7 +130,6 @@ class Hub(BaseHTTPRequestHandler):
         self._say({"id": "our-team/tiny", "private": type(self).private})
 
     def do_POST(self) -> None:
-        """Make a model, say how files are sent, take a commit."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
         home = f"http://{self.headers['Host']}/our-team/tiny"
         if self.path == "/api/repos/create":
@@ -202,7 +197,6 @@ def test_a_model_folder_is_uploaded(tmp_path: Path, hub: dict[str, Any]) -> None
 def test_a_private_model_is_not_sent_to_a_public_one(
     tmp_path: Path, hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The hub does not change a model that exists; no file leaves the machine."""
     monkeypatch.setattr(Hub, "private", False)
     folder, out = tiny_folder(tmp_path / "hf", "bert"), tmp_path / "tiny"
     with pytest.raises(InputError, match="is public; nothing was uploaded") as refused:

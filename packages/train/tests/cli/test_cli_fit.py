@@ -1,7 +1,5 @@
 """``milepost fit``: a report, a folder that searches, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
@@ -102,7 +100,6 @@ def test_without_lightgbm_the_extra_is_named(cli, own_model, task, monkeypatch):
 
 @pytest.mark.usefixtures("fitted_once")
 def test_a_task_left_out_is_asked_for_and_reported(cli, own_model, task, tmp_path, monkeypatch):
-    """Its questions are not among those of the extra fit; the row stands in fit.json."""
     other = tmp_path / "more.jsonl"
     book_task(other, 40, 20, 10, size=800)
     asked = []

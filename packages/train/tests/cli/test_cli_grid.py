@@ -1,7 +1,5 @@
 """A landmark every 32 tokens on the command line: train, export, index, search and the rest."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``milepost mine``: hard negatives from the command line."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -37,7 +35,6 @@ def run(*args, quiet=False):
 
 
 def test_negatives_and_counts(task, tmp_path, model):
-    """Lines are written, what was found and dropped is told; a second run adds nothing."""
     out = tmp_path / "out.jsonl"
     result = run(task, "--out", out, *model)
     assert result.exception is None
@@ -52,7 +49,6 @@ def test_negatives_and_counts(task, tmp_path, model):
 
 
 def test_bad_lines_are_named_and_end_in_1(task, tmp_path, model):
-    """A line that cannot be used is named on stderr and makes the exit code 1."""
     with task.open("a") as file:
         file.write(
             '{"document": "beez", "question": "Who?", "spans": [[0, 1]], "split": "train"}\n'

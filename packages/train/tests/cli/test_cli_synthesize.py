@@ -1,7 +1,5 @@
 """``milepost synthesize``: questions from the command line, over HTTP and by rule."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -23,9 +21,7 @@ colony needs about fifteen kilograms of it until the willows flower.
 
 
 @pytest.fixture(autouse=True)
-def straight(monkeypatch):
-    """No proxy stands before this machine, and no key is in the environment."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
+def without_a_key(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
 
@@ -88,7 +84,6 @@ def test_questions_by_rule(corpus, tmp_path):
     ],
 )
 def test_what_makes_no_sense_is_refused(corpus, tmp_path, args, said):
-    """Too little, too much and misspelt words are errors before anything is written."""
     result = run(corpus, "--out", tmp_path / "out.jsonl", *args)
     assert said in str(getattr(result.exception, "message", result.exception))
     assert not (tmp_path / "out.jsonl").exists()

@@ -1,7 +1,5 @@
 """``milepost train``: from a configuration to a checkpoint, and everything that stops it."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal
@@ -101,10 +99,7 @@ def test_mistakes_are_named_before_torch_is_loaded(tmp_path: Path) -> None:
     for text, said in (
         ("seed = \n", "run.toml is not TOML"),
         (f"sede = 3\n{good}", "unknown key 'sede'"),
-        (
-            f"{good}[check]\nbudgte = 3\n",
-            "[check]: unknown key 'budgte'",
-        ),
+        (f"{good}[check]\nbudgte = 3\n", "[check]: unknown key 'budgte'"),
         (good, "this needs torch"),
     ):
         config.write_text(text)
@@ -117,7 +112,6 @@ def test_mistakes_are_named_before_torch_is_loaded(tmp_path: Path) -> None:
 
 
 def test_every_fault_is_a_line(cli: Any, tmp_path: Path) -> None:
-    """A configuration's faults are all on stderr, each in a line of its own."""
     config = tmp_path / "run.toml"
     config.write_text(f'sede = 3\n[data]\ntasks = ["t"]\n{ONE.format(0)}')
     done = cli("train", config)

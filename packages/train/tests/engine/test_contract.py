@@ -1,7 +1,5 @@
 """One contract over the ways to run a landmark model: torch, OpenVINO f32, int8, int8 in float."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
@@ -53,7 +51,6 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Run
 
     @cache
     def folder(kind: str) -> Path:
-        """A model folder with both graphs, exported from random weights."""
         where = tmp_path_factory.mktemp(kind)
         tokenizer = write_tokenizer(where / "t.json")
         names = ("ids", "sentences", "marks")
@@ -96,7 +93,6 @@ def used(marks: np.ndarray) -> np.ndarray:
 
 
 def test_agrees_with_torch(engine: tuple[str, Run], kind: str) -> None:
-    """Every runner gives torch's float32 vectors within its tolerance, and unit length."""
     name, run = engine
     model = random_model(kind)
     for seed in range(4):
@@ -113,7 +109,6 @@ def test_agrees_with_torch(engine: tuple[str, Run], kind: str) -> None:
 
 
 def test_padding_changes_nothing(engine: tuple[str, Run]) -> None:
-    """A window has the same vectors alone and padded beside a longer one; pad ids do not count."""
     name, run = engine
     ids, sentences, marks = feed(11, rows=2)
     ids[1, 1:], sentences[1, 1:] = 3, -1

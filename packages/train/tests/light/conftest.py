@@ -1,7 +1,5 @@
 """A folder of shared data, small and made here."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The light model's summed loss against its formula, and its gradient against differences."""
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

@@ -1,7 +1,8 @@
-"""Distillation of the light model, on a teacher whose vectors can be counted by hand."""
+"""Training a light model: material, steps, and the folder at the end."""
 
-from __future__ import annotations
-
+import json
+import shutil
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -9,8 +10,24 @@ import numpy as np
 import pytest
 import torch
 
+import milepost
+from milepost.engine import ModelFolder
 from milepost.engine.fake import FakeEngine
-from milepost_train.light.material import Asked, LightMaterial, Taught
+from milepost.engine.manifest import read_manifest
+from milepost.testing import fake_encoder
+from milepost_train.data import held_out
+from milepost_train.light import material as light_material
+from milepost_train.light.distil import CONFIG, SIZES, distil
+from milepost_train.light.material import (
+    HOLD_OUT,
+    TASKS,
+    Asked,
+    LightMaterial,
+    Reader,
+    Taught,
+    gather,
+    sources,
+)
 from milepost_train.light.training import (
     LightRecipe,
     LightTrainer,
@@ -19,12 +36,13 @@ from milepost_train.light.training import (
     principal_axes,
     token_vectors,
 )
-from milepost_train.model import LandmarkEncoder
+from milepost_train.model import LandmarkEncoder, load_checkpoint
 from milepost_train.model.light import Light
-from support.small_models import LIGHT_CONFIG, random_model
+from milepost_train.model.release import release
+from support.small_models import LIGHT_CONFIG, random_model, write_checkpoint
 
 VOCABULARY, WIDTH, LANDMARK = 120, 24, 3
-CONFIG = {**LIGHT_CONFIG, "vocab_size": VOCABULARY, "num_hidden_layers": 1}
+TINY = {**LIGHT_CONFIG, "vocab_size": VOCABULARY, "num_hidden_layers": 1}
 TEACHER = FakeEngine(WIDTH, VOCABULARY)
 
 
@@ -59,7 +77,7 @@ def material(seed: int = 1) -> LightMaterial:
 def trainer(**settings: Any) -> LightTrainer:
     torch.manual_seed(2)
     made = material()
-    model = LandmarkEncoder(CONFIG, own_sentence=False)
+    model = LandmarkEncoder(TINY, own_sentence=False)
     assert isinstance(model.backbone, Light)
     vectors = token_vectors(TEACHER, VOCABULARY, 2, LANDMARK)
     begin(model.backbone, vectors, made.texts)
@@ -88,7 +106,7 @@ def test_principal_axes() -> None:
 
 
 def test_frequent_tokens_begin_short() -> None:
-    model = Light(CONFIG)
+    model = Light(TINY)
     often, rare = [7] * 90 + [8] * 10, [9]
     begin(model, token_vectors(TEACHER, VOCABULARY, 2, LANDMARK), [taught([often, rare])], 0.1)
     lengths = model.embeddings["word_embeddings"].weight.detach().norm(dim=1)
@@ -142,3 +160,100 @@ def test_another_backbone_is_refused() -> None:
         LightTrainer(
             random_model("bert"), material(), LANDMARK, np.eye(24, 16), LightRecipe(steps=1)
         )
+
+
+TEXT = "Frost came early. The bees had left the hive. Nobody knew why.\n\nIn spring they came back."
+
+
+def test_only_what_may_train_is_read(shared: Path) -> None:
+    encoder = fake_encoder()
+    tokenizer = encoder.tokenizer
+    said: list[str] = []
+    material = gather(shared, Reader(encoder, tokenizer), said.append)
+    allowed = [n for n in range(60) if n not in (1, 2) and not held_out(f"doc{n}", HOLD_OUT)]
+    corpus = [n for n in range(0, 20, 4) if not held_out(f"c{n}", HOLD_OUT)]
+    assert 0 < len(allowed) < 58
+    assert len(material.texts) == len(TASKS) * len(allowed) + len(corpus)
+    assert len(material.questions) == len(material.asked) == len(TASKS) * len(allowed) + 1
+    assert material.asked[-1].text == -1
+    assert said[-1].startswith("health")
+    for asked, question in zip(material.asked[:-1], material.questions, strict=False):
+        text = material.texts[asked.text]
+        (place,) = asked.evidence
+        own = text.ids[text.starts[place] : text.starts[place + 1]].tolist()
+        assert own == tokenizer.encode(["The bees had left the hive."])[0].ids
+        assert len(question.targets) == 1
+        assert np.linalg.norm(question.targets.astype(float)) == pytest.approx(1, abs=1e-2)
+
+
+def test_the_record_names_every_file_that_is_read(
+    shared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: set[Path] = set()
+    objects = light_material.objects
+
+    def noted(path: Path) -> Any:
+        read.add(path)
+        return objects(path)
+
+    monkeypatch.setattr(light_material, "objects", noted)
+    encoder = fake_encoder()
+    gather(shared, Reader(encoder, encoder.tokenizer), lambda _: None)
+    named = sources(shared)
+    assert set(named) == read
+    assert len(named) == len(read) == 2 * len(TASKS) + 2
+    assert not any(path.name.startswith("sentence-cloze") for path in named)
+
+
+def test_texts_are_as_the_teacher_reads_them() -> None:
+    encoder = fake_encoder(longest=6)
+    taught, spans = Reader(encoder, encoder.tokenizer).read(TEXT)
+    landmarks = encoder.encode(TEXT)
+    assert spans == [tuple(span) for span in landmarks.spans.tolist()]
+    assert len(taught.ids) == taught.starts[-1] == landmarks.tokens_given
+    assert np.allclose(taught.targets, landmarks.vectors, atol=1e-3)
+    assert max(np.diff(taught.starts)) <= 6
+
+
+def test_questions_have_the_teachers_prefix():
+    teacher, bare = fake_encoder(query_prefix="query: "), fake_encoder()
+    [taught] = Reader(teacher, teacher.tokenizer).questions(["Who left?"])
+    assert taught.ids.tolist() == bare.tokenizer.encode(["query: Who left?"])[0].ids
+    wanted = teacher.encode_query("Who left?")
+    assert np.allclose(taught.targets[0], wanted, atol=1e-3)
+    assert np.array_equal(wanted, bare.encode_query("query: Who left?"))
+
+
+SMALL = {**CONFIG, "table_width": 16, "hidden_size": 16, "intermediate_size": 16}
+
+
+def test_from_shared_data_to_a_folder_that_searches(shared: Path, tmp_path: Path) -> None:
+    """The folder has the teacher's tokens and the sizes of a light model, and finds a sentence."""
+    release(write_checkpoint(tmp_path / "checkpoint", "bert"), tmp_path / "teacher")
+    teacher = ModelFolder(tmp_path / "teacher", read_manifest(tmp_path / "teacher"))
+    out = tmp_path / "runs" / "light"
+    recipe = LightRecipe(steps=3, documents=4, warm_up=1)
+    said: list[str] = []
+    given = teacher, shared, out, recipe
+    settings = {"name": "small", "threads": 1, "config": SMALL, "say": said.append}
+    manifest = distil(*given, **settings)
+    assert (manifest.dimensions, manifest.window) == (16, SIZES["window"])
+    assert manifest.bos_token == ""
+    assert manifest.trained["steps"] == 3
+    model = milepost.load(out / "small")
+    index = milepost.open(model=model)
+    index.add(milepost.Document("bees", "Frost came. The bees had left the hive. Nobody knew."))
+    assert "bees" in index.search("Who left the hive?", k=1)[0].text
+    assert load_checkpoint(out / "checkpoint").dimensions == 16
+    record = json.loads((out / "run.json").read_text(encoding="utf-8"))
+    assert record["settings"]["recipe"]["steps"] == 3
+    assert record["hours"] >= 0
+    assert said[-1].startswith("after {")
+    # A second run gives the same.
+    vectors = model.encode("The bees had left.").vectors
+    shutil.rmtree(out)
+    again = distil(*given, **settings)
+    assert again.fingerprint == manifest.fingerprint
+    assert np.array_equal(
+        milepost.load(out / "small").encode("The bees had left.").vectors, vectors
+    )

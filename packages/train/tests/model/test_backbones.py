@@ -1,7 +1,5 @@
 """The backbones against Hugging Face's own, and the landmark rule written out longhand."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from copy import deepcopy
@@ -40,7 +38,6 @@ def reference(kind: str, model: Any) -> Any:
 @pytest.mark.parametrize("length", [40, 59])
 @pytest.mark.parametrize("kind", sorted(CONFIGS))
 def test_full_attention_equals_hugging_face(kind: str, length: int) -> None:
-    """With full attention our states at every valid position are Hugging Face's."""
     model = random_model(kind, own_sentence=False)
     ids = torch.randint(5, 200, (2, length))
     valid = torch.ones(2, length, dtype=torch.bool)
@@ -54,7 +51,6 @@ def test_full_attention_equals_hugging_face(kind: str, length: int) -> None:
 
 @pytest.mark.parametrize("kind", sorted(CONFIGS))
 def test_marks_are_rows_of_all_states(kind: str) -> None:
-    """Computing the last layer at landmarks alone gives what computing it everywhere gives."""
     model = random_model(kind)
     ids = torch.randint(5, 200, (1, 12))
     sentences = torch.tensor([[0, 1, 1, 1, 1, 2, 2, 2, 3, 3, 3, 3]])
@@ -67,7 +63,6 @@ def test_marks_are_rows_of_all_states(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", sorted(CONFIGS))
 def test_last_layer_stays_in_the_sentence(kind: str) -> None:
-    """With one layer and its own sentence alone, a landmark cannot see the next sentence."""
     config = {**CONFIGS[kind], "num_hidden_layers": 1}
     torch.manual_seed(1)
     model = LandmarkEncoder(config).eval()
@@ -130,7 +125,6 @@ def test_a_context_read_is_saved_and_read_again(tmp_path: Any) -> None:
 
 
 def test_checkpoint_round_trip(tmp_path: Any) -> None:
-    """What was saved loads with equal weights, also under a head's prefix."""
     folder = write_checkpoint(tmp_path / "m", "bert")
     model = random_model("bert")
     loaded = load_checkpoint(folder)
@@ -145,7 +139,6 @@ def test_checkpoint_round_trip(tmp_path: Any) -> None:
 
 
 def test_a_damaged_checkpoint_is_named(tmp_path: Any) -> None:
-    """A missing weight, an unknown architecture and a missing file are errors of one line."""
     with pytest.raises(ModelError, match="is not a checkpoint"):
         load_checkpoint(tmp_path)
     folder = write_checkpoint(tmp_path / "m", "bert")

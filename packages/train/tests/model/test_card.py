@@ -1,7 +1,5 @@
 """Model cards: what a run and an export write into README.md."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Model folders whose landmarks have a context vector beside their own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Encoders and decoders of transformers as landmark encoders, on tiny random weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +34,6 @@ def window(seed: int = 1, landmark: int = 3) -> tuple[Any, Any, Any]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_landmarks_are_rows_of_the_last_states(kind: str) -> None:
-    """A vector is the normalised last state at its landmark, as the network alone gives it."""
     model = encoder_of(kind)
     ids, sentences, marks = window()
     with torch.no_grad():
@@ -48,7 +45,6 @@ def test_landmarks_are_rows_of_the_last_states(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("filler", [1, 3, 42])
 def test_padding_and_neighbours_change_nothing(kind: str, filler: int) -> None:
-    """A window has the same vectors alone and in a batch, whatever id fills it up."""
     model = encoder_of(kind)
     ids, sentences, marks = window()
     beside = torch.randint(5, 80, (2, 61))
@@ -102,7 +98,6 @@ def test_a_decoder_can_see_both_sides(kind: str) -> None:
 
 
 def test_bert_equals_our_own(tmp_path: Path) -> None:
-    """BERT and ModernBERT by transformers give the vectors of the networks of ours."""
     for kind in ("bert", "modernbert"):
         folder = tiny_folder(tmp_path / kind, kind)
         ours = load_checkpoint(folder)

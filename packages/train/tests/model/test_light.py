@@ -1,7 +1,5 @@
 """The light backbone: sums of token vectors, neighbours, rounding, and its way into a folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

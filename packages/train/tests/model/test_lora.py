@@ -1,7 +1,5 @@
 """LoRA: an adapter trains, is saved alone, and merges to the same vectors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +39,6 @@ def trained(model: Any, steps: int = 4, landmark: int = 3) -> list[float]:
 
 @pytest.mark.parametrize("kind", ["llama", "mistral", "qwen2", "qwen3", "xlm-roberta"])
 def test_an_adapter_trains_saves_and_merges(tmp_path: Path, kind: str) -> None:
-    """The loss falls; the folder holds no base weights; opened and merged vectors are the same."""
     folder = tiny_folder(tmp_path / "base", kind)
     opened = open_checkpoint(folder)
     before = vectors(opened.model)
@@ -73,7 +70,6 @@ def test_an_adapter_trains_saves_and_merges(tmp_path: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["llama", "qwen3"])
 def test_a_new_landmark_is_trained_with_the_adapter(tmp_path: Path, kind: str) -> None:
-    """The embedding of a new token learns beside the matrices and comes back with them."""
     opened = open_checkpoint(tiny_folder(tmp_path / "base", kind), landmark="<lmk>")
     number = opened.tokenizer.token_to_id("<lmk>")
     with_lora(opened.model, rank=2, targets=["q_proj", "v_proj"], dropout=0.0, tokens=[number])
@@ -87,7 +83,6 @@ def test_a_new_landmark_is_trained_with_the_adapter(tmp_path: Path, kind: str) -
 
 
 def test_where_lora_cannot_be_put(tmp_path: Path) -> None:
-    """Networks of ours, unknown layers and a second adapter are errors of one line."""
     folder = tiny_folder(tmp_path / "m", "bert")
     ours = open_checkpoint(folder)
     with pytest.raises(ModelError, match="networks of transformers"):

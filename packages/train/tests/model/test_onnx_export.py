@@ -1,7 +1,5 @@
 """ONNX: the vectors of torch in OpenVINO and in onnxruntime, and what is refused."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from pathlib import Path
@@ -40,7 +38,6 @@ def test_every_backbone_is_near_to_torch(tmp_path: Path, kind: str) -> None:
 
 
 def test_shortened(tmp_path: Path) -> None:
-    """``dimensions`` is what graph and manifest say, and torch cut the same way is near."""
     folder = write_checkpoint(tmp_path / "m", "bert")
     released = release(folder, tmp_path / "out", format="onnx", dimensions=16)
     assert released.parity[0].holds
@@ -77,7 +74,6 @@ def test_what_the_folder_holds(tmp_path: Path) -> None:
 
 
 def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its lines, run by onnxruntime, give the vectors of the model folder."""
     pytest.importorskip("onnxruntime", reason="needs the bench extra")
     folder = tiny_folder(tmp_path / "m", "bert")
     given = release(folder, tmp_path / "onnx", format="onnx").manifest

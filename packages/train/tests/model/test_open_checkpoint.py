@@ -1,7 +1,5 @@
 """Opening folders: which tokens and which network, and what is wrong with a folder."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path
@@ -71,7 +69,6 @@ def test_our_folders_open_as_they_did(tmp_path: Path) -> None:
 
 
 def test_what_was_said_is_kept(tmp_path: Path) -> None:
-    """landmark.json brings back the reading, and load_checkpoint heeds it."""
     opened = open_checkpoint(tiny_folder(tmp_path / "m", "llama"), bidirectional=True)
     opened.reading = dataclasses.replace(opened.reading, window=90, left=20, right=5, longest=40)
     opened.save(tmp_path / "saved")
@@ -83,7 +80,6 @@ def test_what_was_said_is_kept(tmp_path: Path) -> None:
 
 
 def test_folders_that_cannot_be_opened(tmp_path: Path) -> None:
-    """No folder or config, an unknown architecture, weights or tokenizer missing: one line."""
     with pytest.raises(ModelError, match="is not a folder"):
         open_checkpoint(tmp_path / "missing")
     with pytest.raises(ModelError, match=r"no config\.json"):

@@ -1,7 +1,5 @@
 """Token vectors in 4 bits: what is lost, what is not, and the graph that reads them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A prefix of questions on its way from a checkpoint to a model folder."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """From a folder of transformers to a model folder whose vectors are torch's."""
 
-from __future__ import annotations
-
 import json
 from importlib import import_module
 from pathlib import Path
@@ -80,7 +78,6 @@ def test_a_window_by_hand(decoder: Path) -> None:
 
 
 def test_later_sentences_do_not_change_earlier_ones(decoder: Path) -> None:
-    """An exported decoder reads a text's beginning the same whatever follows in the window."""
     encoder = milepost.load(decoder / "out", cache=False)
     first = "The survey ship left Bergen in May. "
     one = encoder.encode(first + "Ice kept it from the coast. ").vectors
@@ -159,7 +156,6 @@ def test_an_adapter_is_merged(tmp_path: Path) -> None:
 
 
 def test_a_graph_that_disagrees_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond the tolerance there is an error with both numbers, and no folder is left."""
     folder = tiny_folder(tmp_path / "hf", "bert")
     monkeypatch.setitem(
         __import__("milepost_train.model.parity", fromlist=["LEAST"]).LEAST, "bf16", 1.0
@@ -192,7 +188,6 @@ def test_calibration_reads_all_texts(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_orders_that_cannot_be_followed(tmp_path: Path) -> None:
-    """Known before anything is read: precision, calibration, a folder that exists."""
     with pytest.raises(InputError, match=r"unknown precision 'bf-16';.*'bf16'"):
         release(tmp_path / "m", tmp_path / "out", precisions=["bf-16"])
     with pytest.raises(InputError, match="no precision"):

@@ -1,7 +1,5 @@
 """The real sentence-transformers library on folders of ours."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +9,7 @@ import transformers
 from milepost_train.model.interop import read_folder, write_folder
 from milepost_train.model.landmark_transformer import LandmarkTransformer
 from milepost_train.model.layouts import starting_weights
-from support.foreign_folders import (
-    TEXTS,
-    VARIANTS,
-    encoder,
-    settings_of,
-)
+from support.foreign_folders import TEXTS, VARIANTS, encoder, settings_of
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -39,7 +32,6 @@ def opened(folder: Path) -> object:
 
 @pytest.mark.parametrize("number", range(len(VARIANTS)))
 def test_the_same_vectors(tmp_path: Path, source: tuple[object, object], number: int) -> None:
-    """``SentenceTransformer(folder)`` gives the LMK document vector, prompts included."""
     lmk = LandmarkTransformer(*source, settings_of(**VARIANTS[number]))
     write_folder(lmk, tmp_path / "out")
     model = opened(tmp_path / "out")
@@ -75,7 +67,6 @@ def test_shorter_rows_and_train_mode(tmp_path: Path, source: tuple[object, objec
 
 
 def test_gradients_reach_the_weights(tmp_path: Path, source: tuple[object, object]) -> None:
-    """The library can train the folder on: its forward is differentiable."""
     write_folder(LandmarkTransformer(*source, settings_of()), tmp_path / "out")
     model = opened(tmp_path / "out")
     features = model.preprocess(["the cat sat", "the dog"])

@@ -1,7 +1,5 @@
 """LightGBM's trees as plain arrays give what LightGBM gives, and its leaves' means inside."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -42,7 +40,6 @@ DUMPED = {
 
 
 def row(**values):
-    """A row of zeros but for the columns named: ``c0`` is the first."""
     columns = np.zeros(WIDTH, np.float32)
     for name, value in values.items():
         columns[int(name[1:])] = value
@@ -59,7 +56,6 @@ def row(**values):
     ],
 )
 def test_a_dumped_model_by_hand(columns, wanted):
-    """Three small trees, at and beside their thresholds."""
     trees = arrays_of(DUMPED)
     assert trees.predict(columns[None])[0] == pytest.approx(wanted, abs=1e-6)
     assert trees.depth == 2

@@ -1,7 +1,5 @@
 """The numbers of a passage's chance are found again in data that was made with them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """In which settings the questions of a fit are asked."""
 
-from __future__ import annotations
-
 import milepost
 from milepost.search.ranking import Ranking
 from milepost_eval.tasks import load

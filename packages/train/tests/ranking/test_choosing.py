@@ -1,7 +1,5 @@
 """The numbers beside the trees, chosen among cases that want one of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

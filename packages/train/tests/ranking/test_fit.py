@@ -1,7 +1,5 @@
 """A whole fit on pieces of the example book, with the shipped light model."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A model folder is written whole or not at all."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random
@@ -89,7 +87,6 @@ def test_without_trees_those_of_before_go(model):
 
 
 def test_an_earlier_fit_is_replaced_and_nothing_else(model, tmp_path):
-    """--out may name an empty folder or an earlier fit; somebody's files are not touched."""
     out = tmp_path / "out"
     out.mkdir()
     for number in (1, 2):

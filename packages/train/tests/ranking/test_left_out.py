@@ -1,7 +1,5 @@
 """A task that teaches nothing, measured with what the others taught."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

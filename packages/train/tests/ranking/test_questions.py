@@ -1,7 +1,5 @@
 """Which questions learn and which choose, and what is refused."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The fusion's weights: the interpolated metric, its slope, and which signal it learns."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -59,7 +57,6 @@ def test_the_grid_by_hand():
 
 
 def test_a_signal_that_tells_which_side_finds_more_is_learned():
-    """Where ``cover`` is high words find all, where it is low landmarks do."""
     random = np.random.default_rng(1)
     signals = np.zeros((200, len(SIGNALS)))
     signals[:, 0] = 1.0

@@ -128,7 +128,7 @@ class Removal(BaseModel):
     characters: int
     sentences: int = Field(description="Each had a vector.")
     words: int = Field(description="Words in the index of words.")
-    files: int = Field(description="Copies beside the index: the upload, printed lines.")
+    files: int = Field(description="Copies beside the index: the upload.")
     remains: str = Field(description="What still holds bytes of it, and until when.")
 
 

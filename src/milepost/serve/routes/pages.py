@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -91,17 +91,10 @@ async def boxes(request: Request, identity: str, start: Offset, end: Offset) -> 
     if not start <= end <= info.characters:
         raise HttpError(422, f"end: {end}", f"{start} to {info.characters}")
     path = _pdf(state, info)
-    stored = await run_in_threadpool(state.library.stored_boxes, info, start, end)
+    document = await run_in_threadpool(state.library.index.document, info.name)
+    plain, options = replace(document, locator=None), ReadOptions.parse(info.options)
     place = await run_in_threadpool(
-        state.pages.call,
-        reading.place,
-        path,
-        info.hash,
-        ReadOptions.parse(info.options),
-        start,
-        end,
-        state.library.lines,
-        stored,
+        state.pages.call, reading.place, path, plain, options, start, end
     )
     return Boxes(
         boxes=[Rectangle(**asdict(box)) for box in place.boxes],

@@ -68,10 +68,7 @@ class LanceSnapshot(ListedSnapshot):
         return nearest, matching
 
     def score_inputs(
-        self,
-        vector: NDArray[np.float32],
-        terms: Sequence[str],
-        documents: Sequence[DocumentInfo],
+        self, vector: NDArray[np.float32], terms: Sequence[str], documents: Sequence[DocumentInfo]
     ) -> Measured:
         check_vector(vector, self._dimensions)
         tokens = {token(term): term for term in terms}

@@ -69,11 +69,7 @@ def prepare(entry: Entry) -> Prepared:
     scales, values = packing.rounded(entry.vectors)
     return Prepared(
         record(entry, escape),
-        [
-            (COLUMNS, columns),
-            (MARKS, body.marks),
-            *enumerate(packing.pieces(entry.document.text)),
-        ],
+        [(COLUMNS, columns), (MARKS, body.marks), *enumerate(packing.pieces(entry.document.text))],
         list(postings.packed(entry.terms)),
         scales,
         values,

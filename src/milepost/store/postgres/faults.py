@@ -55,8 +55,7 @@ def translate(error: psycopg.Error, address: Address) -> StoreError:
             return remade(address)
         case pg.QueryCanceled():
             return StoreError(
-                f"{where}: the server ended a long query",
-                "a longer statement_timeout",
+                f"{where}: the server ended a long query", "a longer statement_timeout"
             )
         case pg.InsufficientPrivilege():
             return StoreError(f"{where}: the user may not do this: {_reason(error)}", "GRANT it")

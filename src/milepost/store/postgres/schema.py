@@ -149,8 +149,7 @@ def _create(
         sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(address.schema))
     )
     if connection.execute(
-        "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(%s) LIMIT 1",
-        (address.schema,),
+        "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(%s) LIMIT 1", (address.schema,)
     ).fetchone():
         raise NotAnIndex(f"{address.label}: the schema holds other tables", "?schema=NAME")
     _run(connection, _SINGLE)

@@ -146,10 +146,7 @@ class PostgresSnapshot(Snapshot):
         return [self._known[each] for each in ids], False
 
     def score_inputs(
-        self,
-        vector: NDArray[np.float32],
-        terms: Sequence[str],
-        documents: Sequence[DocumentInfo],
+        self, vector: NDArray[np.float32], terms: Sequence[str], documents: Sequence[DocumentInfo]
     ) -> Measured:
         check_vector(vector, self._dimensions)
         named = {token(term): term for term in terms}
@@ -289,10 +286,7 @@ def _pieces(slices: Sequence[packing.Slice]) -> PreparedQuery:
         "SELECT document, number, text FROM pieces JOIN "
         "unnest(%(ids)s::int8[], %(numbers)s::int4[]) AS wanted (document, number) "
         "USING (document, number)",
-        {
-            "ids": [document for document, _ in wanted],
-            "numbers": [number for _, number in wanted],
-        },
+        {"ids": [document for document, _ in wanted], "numbers": [number for _, number in wanted]},
     )
 
 

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from milepost_eval.types import Setting, Split
 
 _metric = click.option(
-    "--metric",
-    metavar="NAME",
-    help="Metric to show. [default: recall at the middle budget]",
+    "--metric", metavar="NAME", help="Metric to show. [default: recall at the middle budget]"
 )
 _RECORDS = click.Path(path_type=Path)  # a file of --json or a folder of --run
 _dtype = click.option(
@@ -198,12 +196,7 @@ Examples:
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=_RECORDS)
 @_outputs("Print the records, one JSON line each.")
 @common
-def show(
-    files: tuple[Path, ...],
-    metric: str | None,
-    plot: Path | None,
-    as_json: bool,
-) -> int:
+def show(files: tuple[Path, ...], metric: str | None, plot: Path | None, as_json: bool) -> int:
     """Show the records in files of `milepost eval run --json` or folders of `--run`."""
     from milepost_eval.records import read, to_line
     from milepost_eval.session import check_plot
@@ -260,13 +253,7 @@ def _measure(settings: Settings, session: Session, *, as_json: bool) -> list[Rec
     return records
 
 
-def _write(
-    records: list[Record],
-    metric: str | None,
-    plot: Path | None,
-    *,
-    as_json: bool,
-) -> None:
+def _write(records: list[Record], metric: str | None, plot: Path | None, *, as_json: bool) -> None:
     """Print the tables, then write the plot: a full disk leaves the tables."""
     if not as_json:
         from milepost_eval.cli.eval_show import show_records

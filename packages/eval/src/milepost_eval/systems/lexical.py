@@ -67,12 +67,7 @@ class Bm25:
     """
 
     def __init__(
-        self,
-        name: str,
-        unit: Splitter,
-        scales: Sequence[int] = (0,),
-        k1: float = K1,
-        b: float = B,
+        self, name: str, unit: Splitter, scales: Sequence[int] = (0,), k1: float = K1, b: float = B
     ) -> None:
         from milepost import __version__
 
@@ -200,9 +195,5 @@ class OpenedBm25s(OpenedWords):
     def _read(self, texts: list[str], *, return_ids: bool = True) -> Any:
         """The library's tokens of texts: numbered with their vocabulary, or as strings."""
         return self._library.tokenize(
-            texts,
-            stopwords="en",
-            stemmer=self._stemmer,
-            return_ids=return_ids,
-            show_progress=False,
+            texts, stopwords="en", stemmer=self._stemmer, return_ids=return_ids, show_progress=False
         )

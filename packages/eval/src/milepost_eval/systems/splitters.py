@@ -139,10 +139,7 @@ def _semantic(size: int, overlap: int) -> Splitter:
 
 
 def _recursive(
-    size: int,
-    overlap: int,
-    measure: Callable[[str], int],
-    separators: Sequence[str] | None = None,
+    size: int, overlap: int, measure: Callable[[str], int], separators: Sequence[str] | None = None
 ) -> Splitter:
     """LangChain's splitter; where a chunk's text stands again nearby, the first place counts.
 

@@ -244,8 +244,7 @@ def checked_split(name: str, where: str = "") -> Split:
         if split == name:
             return split
     raise InputError(
-        f"{where}unknown split {name!r}",
-        f"{nearest(name, SPLITS)}one of {', '.join(SPLITS)}",
+        f"{where}unknown split {name!r}", f"{nearest(name, SPLITS)}one of {', '.join(SPLITS)}"
     )
 
 

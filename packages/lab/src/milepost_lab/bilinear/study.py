@@ -72,10 +72,7 @@ def command(
         settings = sized(name, rows.x.shape[-1], rows.y.shape[-1], budget)
         once = train(name, settings, learning, validation, test, steps)
         first = run.seeds[0]
-        rate = run.cached(
-            f"rate-{name}",
-            partial(best_rate, RATES, partial(_loss, once, first)),
-        )
+        rate = run.cached(f"rate-{name}", partial(best_rate, RATES, partial(_loss, once, first)))
         found[name] = run.per_seed(name, partial(once, rate))
     flat = {n: np.array([each["right"] for each in some], float) for n, some in found.items()}
     clusters = [*test.clusters] * len(run.seeds)

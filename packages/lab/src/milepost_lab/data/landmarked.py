@@ -149,10 +149,7 @@ def spliced(
         at, count = moved[answer]
         evidence.append(tuple(place + (count if place >= at else 0) for place in places))
     return replace(
-        data,
-        states=np.concatenate(parts),
-        lengths=data.lengths + more,
-        evidence=tuple(evidence),
+        data, states=np.concatenate(parts), lengths=data.lengths + more, evidence=tuple(evidence)
     )
 
 

@@ -146,13 +146,7 @@ class MFH(MFB):
         bias: bool = True,
     ) -> None:
         super().__init__(
-            x_width,
-            y_width,
-            hidden=hidden,
-            factor=factor,
-            normalise=normalise,
-            out=out,
-            bias=bias,
+            x_width, y_width, hidden=hidden, factor=factor, normalise=normalise, out=out, bias=bias
         )
         self.out = nn.Linear(2 * hidden, out, bias=bias)
         self.x_2, self.y_2 = self.sides(hidden * factor)

@@ -174,12 +174,7 @@ def register(
     if unknown:
         raise InputError(f"{name} needs {unknown[0]!r}", f"needs=, of {', '.join(get_args(Need))}")
     _REGISTERED[name] = _operator(
-        name,
-        make,
-        title=title or name,
-        paper=paper,
-        equation=equation,
-        needs=frozenset(needs),
+        name, make, title=title or name, paper=paper, equation=equation, needs=frozenset(needs)
     )
     return _REGISTERED[name]
 

@@ -101,13 +101,7 @@ def train(
 
     first = number_of() == 0  # of several processes, of which one reports
     settings = settings if first else replace(settings, quiet=True)
-    options = {
-        "--init": init,
-        "--out": out,
-        "--device": device,
-        "--steps": steps,
-        "--keep": keep,
-    }
+    options = {"--init": init, "--out": out, "--device": device, "--steps": steps, "--keep": keep}
     named = [str(part) for pair in options.items() if pair[1] is not None for part in pair]
     again = shlex.join(["milepost", "train", str(config), *named, "--resume"])
     with Screen(settings) as screen, Stop(settings) as stop:

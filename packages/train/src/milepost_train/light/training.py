@@ -217,11 +217,7 @@ class LightTrainer:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 5.0)
         self._optimizer.step()
-        return {
-            "distance": distance.item(),
-            "ranking": ranking.item(),
-            "contrast": contrast.item(),
-        }
+        return {"distance": distance.item(), "ranking": ranking.item(), "contrast": contrast.item()}
 
     def _draw(self) -> tuple[list[tuple[int, int, int]], list[int]]:
         """Windows (text, first sentence, last) and questions, half of the texts with questions."""

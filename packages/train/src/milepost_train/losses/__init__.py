@@ -11,11 +11,7 @@ share.
 """
 
 from milepost_train.losses.cached import cached_backward
-from milepost_train.losses.contrast import (
-    any_against_negatives,
-    each_against_negatives,
-    means_of,
-)
+from milepost_train.losses.contrast import any_against_negatives, each_against_negatives, means_of
 from milepost_train.losses.distil import away_from, divergence
 from milepost_train.losses.matryoshka import over_prefixes
 from milepost_train.losses.position import back_from_boundary, distances_of, position_aware

@@ -1,13 +1,17 @@
-"""Bytes to text."""
+"""Encodings, line breaks and superscripts."""
 
-from __future__ import annotations
+import sys
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import UnreadableFile
+from milepost.text import breaks, read_bytes, split
 from milepost.text.encoding import decode
+from milepost.text.readers.scripts import lowered, raised, shown
+from support.office_writer import opendocument, word
+from support.pdf_writer import PdfPage, write_pdf
 
 GERMAN = "Die Straße führt über den Fluß. Er wäre gern früher gekommen, äußerte er später.\n" * 5
 FRENCH = "L'été dernier, la forêt était très agréable à traverser; où êtes-vous allés?\n" * 5
@@ -25,12 +29,10 @@ JAPANESE = "日本語の文章です。これは漢字とひらがなとカタ�
     ],
 )
 def test_encodings_are_found(text: str, encoding: str) -> None:
-    """Text comes out as it went in, whatever its encoding, with or without a mark."""
     assert decode(text.encode(encoding), "a.txt")[0] == text
 
 
 def test_a_guess_is_told() -> None:
-    """Only what was guessed is noted."""
     assert decode(RUSSIAN.encode("koi8-r"), "a.txt")[1] == ("read as koi8-r, a guess",)
     assert decode(RUSSIAN.encode("utf-8"), "a.txt")[1] == ()
 
@@ -44,14 +46,12 @@ def test_what_the_file_says_is_believed() -> None:
 
 
 def test_a_few_broken_bytes_are_told_not_fatal() -> None:
-    """UTF-8 with a broken byte stays UTF-8, and the note counts the loss."""
     text, notes = decode((GERMAN * 3).encode() + b"\xff end", "a.txt")
     assert text.startswith(GERMAN)
     assert notes == ("1 places could not be decoded as utf-8",)
 
 
 def test_newlines_and_marks_are_made_plain() -> None:
-    """CRLF and CR become LF; NULs, marks and lone surrogates go."""
     assert decode(b"a\r\nb\rc\nd", "a.txt")[0] == "a\nb\nc\nd"
     assert decode("\ufeffa\ufeffb".encode(), "a.txt")[0] == "ab"
     assert decode(b"\xff\xfea\0\0\xd8b\0", "a.txt")[0] == "a\ufffdb"
@@ -61,7 +61,6 @@ def test_newlines_and_marks_are_made_plain() -> None:
     "data", [bytes(range(256)) * 40, b"\0" * 100, b"\x7fELF\x02\x01\x01" + b"\0\x01\x02\x03" * 99]
 )
 def test_binary_is_refused(data: bytes) -> None:
-    """Bytes that are no text are refused by name."""
     with pytest.raises(UnreadableFile, match=r"thing\.bin"):
         decode(data, "thing.bin")
 
@@ -69,7 +68,6 @@ def test_binary_is_refused(data: bytes) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_give_clean_text_or_one_error(data: bytes) -> None:
-    """Whatever the bytes: text in clean form, or the one error callers expect."""
     try:
         text, _ = decode(data, "x")
     except UnreadableFile:
@@ -96,7 +94,6 @@ def test_any_bytes_give_clean_text_or_one_error(data: bytes) -> None:
     ],
 )
 def test_short_texts_in_old_encodings(text: str, encoding: str) -> None:
-    """A few words are enough to tell the script and the encoding."""
     assert decode(text.encode(encoding), "a.txt")[0] == text
 
 
@@ -105,3 +102,81 @@ def test_declared_encodings_of_seven_bits() -> None:
     for text, encoding in (("京都", "iso2022_jp"), ("北京", "hz"), ("Zürich", "utf-7")):
         assert decode(text.encode(encoding), "a.txt", encoding)[0] == text
     assert decode(b"a ~{ b ~} c", "a.txt")[0] == "a ~{ b ~} c"
+
+
+EVERY = [chr(code) for code in (*range(0xD800), *range(0xE000, 0x10000))]
+EVERY += [chr(code) for code in range(0x10000, sys.maxunicode + 1, 257)]
+
+
+def test_no_other_character_matches() -> None:
+    """Whatever stands beyond the range: between words, behind a mark, behind itself."""
+    others = [letter for letter in EVERY if not breaks._BEYOND.search(letter)]
+    assert len(others) > 4_000
+    text = "".join(f"a{letter} b!{letter}{letter} {letter}?" for letter in others)
+    assert breaks._OWN.search(text) is None
+    assert breaks._BY_SPACES.search(text) is None
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.text(
+        alphabet=st.sampled_from("ab .!?“”»)]」。！।॥؟۔։።។༎อไ한あ、…—\n") | st.characters(),
+        max_size=50,
+    )
+)
+def test_borders_are_those_of_the_full_search(text: str) -> None:
+    found = split(text)
+    shortcut = breaks._BEYOND
+    try:
+        breaks._BEYOND = breaks.re.compile("")
+        assert split(text) == found
+    finally:
+        breaks._BEYOND = shortcut
+
+
+@pytest.mark.parametrize(
+    ("marked", "wanted"),
+    [
+        (f"3 x 10{raised('8')} m s{raised('-1')}", "3 x 10^8 m s^-1"),
+        (f"1{raised('st')} of 2{raised('n')} and x{raised('n+1')}", "1st of 2^n and x^(n+1)"),
+        (f"The end.{raised('4')} A word{raised('5, 6')} more", "The end.[4] A word[5, 6] more"),
+        (f"H{lowered('2')}O, 10{lowered('2')}, log{lowered('10')}5", "H2O, 10_2, log_(10)5"),
+        (f"2{raised('1')}/{lowered('2')} cups of {raised('14')}C", "2 1/2 cups of ^14C"),
+        (f"1{raised('0')}{raised('6')}", "1^06"),
+    ],
+)
+def test_forms(marked: str, wanted: str) -> None:
+    assert shown(marked) == wanted
+
+
+def _pdf() -> bytes:
+    page = PdfPage()
+    page.operations.append(
+        "BT /F1 12 Tf 72 700 Td (It has 10) Tj /F1 7 Tf 5 Ts (9) Tj /F1 12 Tf 0 Ts ( cells.) Tj ET"
+    )
+    page.text(72, 600, "Another line of plain words.", 12)
+    return write_pdf([page])
+
+
+FILES = {
+    "a.html": b"<p>It has 10<sup>9</sup> cells.</p>",
+    "b.html": b"<p>It has 10<span style='vertical-align: super'>9</span> cells.</p>",
+    "a.rtf": rb"{\rtf1 It has 10{\super 9} cells.}",
+    "a.docx": word(
+        "<w:p><w:r><w:t>It has 10</w:t></w:r><w:r><w:rPr><w:vertAlign w:val='superscript'/></w:rPr>"
+        "<w:t>9</w:t></w:r><w:r><w:t xml:space='preserve'> cells.</w:t></w:r></w:p>"
+    ),
+    "a.odt": opendocument(
+        "text",
+        "<text:p>It has 10<text:span text:style-name='T1'>9</text:span> cells.</text:p>",
+        "<style:style style:name='T1'><style:text-properties style:text-position='super 58%'/>"
+        "</style:style>",
+    ),
+    "a.pdf": _pdf(),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_format(name: str) -> None:
+    """10 to the power of 9 is not 109."""
+    assert "It has 10^9 cells." in read_bytes(FILES[name], name).text

@@ -1,0 +1,264 @@
+"""Systems over landmarks, scales, dense vectors, and both with words."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import milepost
+from milepost.testing import fake_encoder
+from milepost.text import split
+from milepost.types import Document
+from milepost_eval.embedders import LandmarkEmbedder
+from milepost_eval.systems.dense import Dense
+from milepost_eval.systems.fused import Fused, reciprocal
+from milepost_eval.systems.landmark import Landmarks, Milepost
+from milepost_eval.systems.scales import Scales, with_neighbours
+from milepost_eval.systems.units import Units
+from milepost_eval.types import Place
+from milepost_eval.vectors import Vectors
+
+BEES = "Bees build cells of wax. The queen lays the eggs. Drones do not work. " * 6
+
+
+@given(st.lists(st.lists(st.floats(-1, 1, width=32), max_size=9), min_size=1, max_size=4))
+def test_against_the_rule_written_out(texts: list[list[float]]) -> None:
+    document_offsets = np.cumsum([0, *map(len, texts)])
+    scores = np.array([score for text in texts for score in text], np.float32)
+    wanted = []
+    for text in texts:
+        for n in range(len(text)):
+            near = [text[max(0, n - reach) : n + reach + 1] for reach in (0, 1, 3)]
+            wanted.append(sum(sum(some) / len(some) for some in near) / 3)
+    assert with_neighbours(scores, document_offsets) == pytest.approx(wanted, abs=1e-6)
+
+
+def test_the_system_scores_by_it() -> None:
+    documents = [Document("bees", BEES), Document("one", "Ships carry grain.")]
+    encoder = fake_encoder()
+    inner = Landmarks("landmark-only", encoder)
+    system = Scales("landmark-scales", inner)
+    assert system.fingerprint == inner.fingerprint
+    opened, alone = system.open(documents), inner.open(documents)
+    assert opened.tokens == alone.tokens > 0
+    question = "Who lays eggs in cells of wax?"
+    (ranking,) = opened.search([question])
+    wanted = with_neighbours(alone.scores([question])[0], alone.units.document_offsets)
+    best = ranking.best(5)
+    assert [place.score for place in best] == pytest.approx(sorted(wanted, reverse=True)[:5])
+    for nothing in ([], [Document("empty", "")]):
+        (ranking,) = system.open(nothing).search([question])
+        assert ranking.best(3) == ranking.spend(100) == []
+
+
+BEES = "Bees build cells of wax. The queen lays the eggs. Drones do not work. " * 6
+SHIPS = "Ships carry grain to the harbour. The captain eats cheese. Cranes lift the grain. " * 6
+QUESTIONS = ["Who lays eggs in cells of wax?", "What do cranes lift?", "zzz"]
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return [Document("bees", BEES), Document("ships", SHIPS)]
+
+
+@pytest.mark.parametrize("budget", [60, 200, 100_000])
+def test_what_is_spent_is_what_the_index_returns(documents, budget):
+    encoder = fake_encoder()
+    index = milepost.open(model=encoder)
+    index.add(documents)
+    opened = Milepost("landmark", encoder).open(documents)
+    for question, ranking in zip(QUESTIONS, opened.search(QUESTIONS), strict=True):
+        passages = index.search(question, k=None, budget=budget)
+        wanted = [(p.document, p.start, p.end) for p in passages]
+        assert [(p.document, p.start, p.end) for p in ranking.spend(budget)] == wanted
+
+
+def test_best_sentences_are_the_hits_in_order(documents):
+    encoder = fake_encoder()
+    index = milepost.open(model=encoder)
+    index.add(documents)
+    opened = Milepost("landmark", encoder).open(documents)
+    (ranking,) = opened.search(QUESTIONS[:1])
+    passages = index.search(QUESTIONS[0], k=None, budget=100_000)
+    hits = sorted((-h.logit, p.document) for p in passages for h in p.hits)
+    best = ranking.best(10)
+    assert np.allclose([p.score for p in best], [-score for score, _ in hits[:10]])
+    assert ranking.documents(5) == ["bees", "ships"]
+    assert ranking.documents(1) == ["bees"]
+    assert opened.tokens == sum(encoder.encode(d).tokens_read for d in documents)
+
+
+def test_landmarks_alone_are_cosines(documents):
+    encoder = fake_encoder()
+    opened = Landmarks("landmark-only", encoder).open(documents)
+    scores = opened.scores(QUESTIONS)
+    marks = [encoder.encode(document) for document in documents]
+    asked = encoder.encode_query(QUESTIONS[1])
+    wanted = np.concatenate([each.vectors for each in marks]) @ asked
+    assert np.allclose(scores[1], wanted, atol=1e-6)
+    assert len(opened.units) == len(wanted)
+    place = list(opened.search(QUESTIONS))[1].best(1)[0]
+    text = {d.name: d.text for d in documents}[place.document]
+    assert "Cranes lift" in text[place.start : place.end]
+
+
+def test_no_documents_and_empty_ones_are_no_fault():
+    for system in (Milepost("a", fake_encoder()), Landmarks("b", fake_encoder())):
+        for documents in ([], [Document("empty", "")]):
+            (ranking,) = system.open(documents).search(["What is there?"])
+            assert ranking.best(3) == ranking.spend(100) == ranking.documents(3) == []
+
+
+TEXT = "aaaa bbbb cccc dddd"
+LETTERS = [Document("d", TEXT)]
+
+
+def _words(text):
+    return [(at, at + 4) for at in range(0, len(text), 5)]
+
+
+class _Given:
+    def __init__(self, scores, splitter=_words):
+        self.name = self.fingerprint = "given"
+        self._scores, self._splitter = scores, splitter
+
+    def open(self, documents):
+        self.units = Units.of(documents, self._splitter)
+        self.tokens = 3
+        return self
+
+    def scores(self, questions):
+        return np.array([self._scores] * len(questions), np.float32)
+
+
+def _order(system):
+    (ranking,) = system.open(LETTERS).search(["?"])
+    return [TEXT[p.start] for p in ranking.best(4)]
+
+
+def test_reciprocal_ranks_by_hand():
+    assert reciprocal(np.array([0.5, 2.0, 0.5], np.float32)).tolist() == pytest.approx(
+        [1 / 62, 1 / 61, 1 / 63]
+    )
+
+
+def test_by_rank_a_far_outlier_counts_no_more_than_a_first_place():
+    """D leads the one list by far and is last in the other; b is second in both and wins."""
+    first, second = _Given([1.0, 3.0, 2.0, 99.0]), _Given([4.0, 3.0, 2.0, 1.0])
+    assert _order(Fused("f", first, second, by="rank"))[0] == "b"
+    assert _order(Fused("f", first, second, by="score", weight=2.0))[0] == "d"
+
+
+def test_by_rank_what_no_word_matches_gets_nothing_from_words():
+    """By hand: c, which alone is matched, 1/63 + 1/61; the others their vectors' 1/(60+rank)."""
+    first, second = _Given([3.0, 4.0, 2.0, 1.0]), _Given([0.0, 0.0, 7.0, 0.0])
+    (ranking,) = Fused("f", first, second, by="rank").open(LETTERS).search(["?"])
+    assert ranking.scores.tolist() == pytest.approx([1 / 62, 1 / 61, 1 / 63 + 1 / 61, 1 / 64])
+
+
+@pytest.mark.parametrize("by", ["rank", "score"])
+def test_where_no_word_matches_vectors_decide_alone(by):
+    fused = Fused("f", _Given([3.0, 1.0, 4.0, 2.0]), _Given([0.0] * 4), by=by)
+    assert _order(fused) == list("cadb")
+
+
+def test_by_score_the_weight_is_of_the_first():
+    first, second = _Given([4.0, 3.0, 2.0, 1.0]), _Given([1.0, 2.0, 3.0, 4.0])
+    assert _order(Fused("f", first, second, weight=0.0)) == list("dcba")
+    assert _order(Fused("f", first, second, weight=9.0)) == list("abcd")
+
+
+def test_systems_over_other_units_cannot_be_joined():
+    """Scores of sentences and of chunks do not add up."""
+    other = _Given([1.0, 2.0], lambda text: [(0, 9), (10, 19)])
+    with pytest.raises(ValueError, match="other units"):
+        Fused("f", _Given([1.0] * 4), other).open(LETTERS)
+
+
+DOCUMENTS = (
+    Document(
+        "sea", "  Whales breathe air. They dive deep.\n\nSailors saw one. It sank a ship. Why?"
+    ),
+    Document("blank", " \n "),
+    Document("hive", "Bees build cells of wax. The queen lays eggs. Drones leave in autumn."),
+)
+SENTENCES = [
+    "Whales breathe air.",
+    "They dive deep.",
+    "Sailors saw one.",
+    "It sank a ship.",
+    "Why?",
+    "Bees build cells of wax.",
+    "The queen lays eggs.",
+    "Drones leave in autumn.",
+]
+MODEL = LandmarkEmbedder(fake_encoder())
+
+
+def dense(window: int = 0) -> Dense:
+    return Dense("sentence", MODEL, split, Vectors(None), window)
+
+
+def words(place: Place) -> str:
+    text = {document.name: document.text for document in DOCUMENTS}[place.document]
+    return text[place.start : place.end]
+
+
+def test_scores_are_cosines_of_texts_read_alone() -> None:
+    opened = dense().open(DOCUMENTS)
+    assert [t for n in range(3) for t in opened.units.texts(n)] == SENTENCES
+    vectors, tokens = MODEL.texts(SENTENCES)
+    assert opened.tokens == tokens
+    questions = ["Where do bees build cells?", "Who saw whales?"]
+    scores = opened.scores(questions)
+    np.testing.assert_allclose(scores, MODEL.questions(questions) @ vectors.T, atol=2e-3)
+    for ranking, row in zip(opened.search(questions), scores, strict=True):
+        assert [words(place) for place in ranking.best(3)] == [
+            SENTENCES[number] for number in np.argsort(-row, kind="stable")[:3]
+        ]
+
+
+def test_a_sentence_finds_itself() -> None:
+    for sentence, ranking in zip(SENTENCES, dense().open(DOCUMENTS).search(SENTENCES), strict=True):
+        (best,) = ranking.best(1)
+        assert words(best) == sentence
+        assert best.score == pytest.approx(1.0, abs=2e-3)
+
+
+def test_many_questions_are_answered_in_order() -> None:
+    questions = [SENTENCES[number % 8] for number in range(150)]
+    rankings = list(dense().open(DOCUMENTS).search(questions))
+    assert [words(ranking.best(1)[0]) for ranking in rankings] == questions
+
+
+def test_a_window_returns_neighbours() -> None:
+    (ranking,) = dense(window=1).open(DOCUMENTS).search(["Bees build cells of wax."])
+    places = ranking.best(8)
+    assert words(places[0]) == "Bees build cells of wax. The queen lays eggs."
+    assert len(places) == 8
+    shown = {words(place) for place in places}
+    assert "They dive deep.\n\nSailors saw one. It sank a ship." in shown
+    assert "It sank a ship. Why?" in shown
+    assert ranking.documents(2) == ["hive", "sea"]
+
+
+def test_windows_that_overlap_are_paid_for_again() -> None:
+    (ranking,) = dense(window=3).open(DOCUMENTS).search(["The queen lays eggs."])
+    everything = ranking.best(8)
+    assert words(everything[0]) == DOCUMENTS[2].text
+    for budget in (1, len(DOCUMENTS[2].text), len(DOCUMENTS[2].text) + 1, 10**6):
+        spent = ranking.spend(budget)
+        assert spent == everything[: len(spent)]
+        lengths = [place.end - place.start for place in spent]
+        assert sum(lengths) >= budget or len(spent) == 8
+        assert sum(lengths[:-1]) < budget
+
+
+@pytest.mark.parametrize("documents", [(), (DOCUMENTS[1],)])
+@pytest.mark.parametrize("window", [0, 2])
+def test_nothing_to_search(documents: tuple[Document, ...], window: int) -> None:
+    opened = dense(window).open(documents)
+    assert opened.scores(["Why?"]).shape == (1, 0)
+    (ranking,) = opened.search(["Why?"])
+    assert (ranking.best(3), ranking.spend(100), ranking.documents(3)) == ([], [], [])
+    assert opened.tokens == 0
