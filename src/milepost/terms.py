@@ -25,8 +25,24 @@ UNSPACED = (
     r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
 """Regular expression for a character of a script without spaces between words."""
+_GROUPS = r"\d{1,3}(?:[\u00a0\u2009\u202f'’]\d{3})+(?!\d)(?:[.,]\d+)?"
+_PERCENT = r"[Pp]er ?cent|[Pp]ro[cz]ent|pour cent|por ciento|per cento"
+_SCALE = r"[Bb][Nn]|[Mm][Nn]|[Tt][Nn]"
+_BEHIND = rf"[ \u00a0\u202f]?(?:[%€£¥]|(?:{_PERCENT}|{_SCALE})(?!{_LETTERS}))"
+# Plain digits are words, alone or before letters, and numbers before a sign of percent or a scale.
+_NUMBER = (
+    rf"[$€£¥][ \u00a0]?(?:{_GROUPS}|\d+(?:[.,]\d+)*)(?:{_BEHIND}|[MmKk])?(?!{_LETTERS})"
+    rf"|{_GROUPS}(?:{_BEHIND})?|\d+(?:[.,]\d+)+(?:{_BEHIND})?|\d+{_BEHIND}"
+)
+_PARTS = late(r"([$€£¥]?)[ \u00a0]?(\d(?:[\d.,\u00a0\u2009\u202f'’]*\d)?)[ \u00a0\u202f]?(.*)")
+_THOUSANDS = late(r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+(?:,\d+)?)")
+_SPACES = str.maketrans("", "", "\u00a0\u2009\u202f'’")
+_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
+_SCALES = {
+    "k": "thousand", "m": "million", "mn": "million", "bn": "billion", "tn": "trillion"
+}  # fmt: skip
 _TOKEN = late(
-    rf"(?P<run>{UNSPACED}+)|(?P<number>\d+(?:[.,]\d+)+)"
+    rf"(?P<run>{UNSPACED}+)|(?P<number>{_NUMBER})"
     # An apostrophe belongs to the word where an ending follows (it's, we'll), and parts two
     # words where more does (l'arbre, O'Neill).
     rf"|(?P<word>(?:(?!{UNSPACED})(?:{_LETTERS}))+(?:['’](?:{_LETTERS}){{1,2}}(?!{_LETTERS}))?)"
@@ -53,7 +69,8 @@ def terms(text: str, without: Collection[str] = ()) -> list[str]:
     """Split a text into terms, in order and with repeats.
 
     Case and accents are folded and words stemmed (see ``milepost.stemming``). Digits with their
-    separators are one term; runs of a script without spaces become pairs of characters.
+    separators are one term, signs of percent and money beside them are words; runs of a script
+    without spaces become pairs of characters.
 
     Args:
         text: any text.
@@ -61,6 +78,8 @@ def terms(text: str, without: Collection[str] = ()) -> list[str]:
 
     >>> terms("The cells' Größe: 1,600 studies in 東京都")
     ['the', 'cell', 'gross', '1600', 'studi', 'in', '東京', '京都']
+    >>> terms("$1.2bn, 12 % of 1.234,5")
+    ['1.2', 'billion', 'dollar', '12', 'percent', 'of', '1234.5']
     """
     found: list[str] = []
     for match in tokens(text):
@@ -70,7 +89,7 @@ def terms(text: str, without: Collection[str] = ()) -> list[str]:
             if folded and not (without and is_stop_word(word, without)):
                 found.append(folded)
         elif kind == "number":
-            found.append(word.replace(",", ""))
+            found.extend(_amount(word))
         else:
             run = "".join(unicodedata.normalize("NFKC", word).split())
             found.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
@@ -109,6 +128,35 @@ def words_of(question: str) -> dict[str, str]:
         for term in terms(match.group()):
             words.setdefault(term, term if match.lastgroup == "run" else match.group())
     return words
+
+
+def _amount(written: str) -> Iterator[str]:
+    """Yield the terms of a number with its signs, in the order in which they are spoken."""
+    if (parts := _PARTS.fullmatch(written)) is None:
+        return
+    before, digits, behind = parts.groups()
+    plain = _plain(digits.translate(_SPACES))
+    yield plain if plain.isascii() else _fold(plain)
+    if scale := _SCALES.get(behind.lower()):
+        yield scale
+    elif behind and behind not in _CURRENCIES:
+        yield "percent"
+    if money := before or (behind if behind in _CURRENCIES else ""):
+        yield stem(_CURRENCIES[money])
+
+
+def _plain(digits: str) -> str:
+    """Write a number without marks of thousands and with a decimal point.
+
+    Three digits behind the only mark are thousands: both ways of writing them meet, at the price
+    of decimals with three places.
+
+    >>> [_plain(each) for each in ("1,234", "1.234", "1.234,5", "1,5", "0.125", "3.10.1998")]
+    ['1234', '1234', '1234.5', '1.5', '0.125', '3.10.1998']
+    """
+    if _THOUSANDS.fullmatch(digits):
+        return digits.replace(next(sign for sign in digits if sign in ".,"), "").replace(",", ".")
+    return digits.replace(",", "." if digits.count(",") == 1 and "." not in digits else "")
 
 
 @lru_cache(maxsize=1 << 16)

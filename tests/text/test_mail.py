@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from milepost.errors import UnreadableFile
 from milepost.text import read_bytes
+from milepost.text.readers.outlook import know_code_pages
 from milepost.types import Document
 from support.ole_writer import msg
 
@@ -170,6 +171,19 @@ def test_outlook_messages() -> None:
     assert document.notes == ("attachments that were not read: p.png",)
     page = read_bytes(msg("S", "", *people, sent, {}, page=b"<p>In <b>HTML</b>.</p>"), "a.msg")
     assert page.text.endswith("\n\nIn HTML.")
+
+
+def test_outlook_messages_of_east_asia() -> None:
+    """Their encodings have names that Python does not know; oxmsg asks for them."""
+    know_code_pages()
+    for name, written in (
+        ("windows-950", "測試"),
+        ("windows-949", "한글"),
+        ("windows-936", "测试"),
+    ):
+        assert written.encode(name.replace("windows-", "cp")).decode(name) == written
+    with pytest.raises(LookupError):
+        "a".encode("windows-95000")
 
 
 def test_damaged_outlook_messages_are_named() -> None:

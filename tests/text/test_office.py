@@ -54,6 +54,13 @@ def test_symbols_formulas_readings_and_fields() -> None:
     assert read_bytes(word(body), "a.docx").text == "α-rays: (a+b)/2; base ☒"
 
 
+def test_initials() -> None:
+    """A large first letter is a paragraph in the file, and a part of a word on the page."""
+    initial = "<w:pPr><w:framePr w:dropCap='drop' w:lines='3'/></w:pPr>"
+    body = f"<w:p>{initial}{run('O')}</w:p><w:p>{run('nce there was a mill.')}</w:p>"
+    assert read_bytes(word(body), "a.docx").text == "Once there was a mill."
+
+
 def test_list_numbers() -> None:
     levels = "".join(
         f"<w:lvl w:ilvl='{n}'><w:start w:val='1'/><w:numFmt w:val='{kind}'/>"

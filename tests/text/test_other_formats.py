@@ -154,6 +154,22 @@ def test_rich_text() -> None:
     assert "struck-out" in document.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        # A picture of bytes, among them zeros and braces; the words after it were lost.
+        (rb"Before {\pict\jpegblip\bin9 " + b"\0}\0{\0\\\0}\0" + rb"}after.\par", "Before after."),
+        # A star that opens no group.
+        (rb"{\i0\*\cs7\cf0 The well} is dry.\par", "The well is dry."),
+        # A row that has no end.
+        (rb"{\f0 Name\cell Depth\cell }", "Name | Depth"),
+    ],
+)
+def test_rich_text_of_other_programs(body: bytes, wanted: str) -> None:
+    """Pictures stored as bytes, stray stars, rows without an end."""
+    assert read_bytes(rb"{\rtf1\ansi " + body + b"}", "a.rtf").text == wanted
+
+
 def test_open_documents() -> None:
     body = (
         "<text:p>Open.</text:p><text:p><text:hidden-paragraph text:is-hidden='true'/>No.</text:p>"

@@ -66,7 +66,9 @@ class _Reader(TreeReader):
         self._drawings = Drawings(archive, parts, self.problems)
         self._styles: dict[str, Style] = docx_styles.read_styles(self._part("styles"))
         self._numbering = Numbering(self._part("numbering"))
-        self._carried = ""  # text of a paragraph whose end was deleted: it joins the next paragraph
+        self._carried = (
+            ""  # a paragraph that joins the next: its end is deleted, or it is an initial
+        )
 
     def _part(self, kind: str) -> Element | None:
         part = next((path for known, path in self._links.values() if known == kind), None)
@@ -108,7 +110,9 @@ class _Reader(TreeReader):
         properties = node.find(W + "pPr")
         style = self._style(properties, "pStyle")
         words = self._carried + shown("".join(self._visible(node, style.run)))
-        if properties is not None and properties.find(f"{W}rPr/{W}del") is not None:
+        if properties is not None and (
+            properties.find(f"{W}rPr/{W}del") is not None or _is_initial(properties)
+        ):
             self._carried = words
             return
         self._carried = ""
@@ -194,6 +198,12 @@ def _field(data: Element) -> str:
         chosen = _count(choices, W + "result", 0)
         return entries[chosen] if chosen < len(entries) else ""
     return ""
+
+
+def _is_initial(properties: Element) -> bool:
+    """Whether a paragraph is the large first letter of the next one."""
+    frame = properties.find(W + "framePr")
+    return frame is not None and frame.get(W + "dropCap", "none") in ("drop", "margin")
 
 
 def _count(node: Element, path: str, default: int) -> int:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from milepost.errors import UnreadableFile
 from milepost.text.readers.letters import Letter
 from milepost.text.readers.mail import about, written
+from milepost.text.readers.rtf_fonts import code_page
 from milepost.types import Document, ReadOptions
 
 _DISPLAY_NAME = 0x3001
@@ -22,6 +25,7 @@ def read_msg(data: bytes, name: str, source: str | None, options: ReadOptions) -
     """
     from oxmsg import Message
 
+    know_code_pages()
     try:
         message = Message.load(io.BytesIO(data))
         letter = _letter(message)
@@ -29,6 +33,21 @@ def read_msg(data: bytes, name: str, source: str | None, options: ReadOptions) -
         why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
         raise UnreadableFile(f"{name} is damaged: {why}", "save it again from Outlook") from error
     return replace(written([letter], name, source, options), properties=about(letter))
+
+
+@cache
+def know_code_pages() -> None:
+    """Let Python know the names of East Asian code pages that ``oxmsg`` asks for: windows-950.
+
+    Python has these encodings as cp950 and the like.
+    """
+
+    def search(name: str) -> codecs.CodecInfo | None:
+        family, _, number = name.partition("_")
+        codec = code_page(number) if family == "windows" and number.isdigit() else None
+        return codecs.lookup(codec) if codec else None
+
+    codecs.register(search)
 
 
 def _letter(message: Any) -> Letter:

@@ -16,6 +16,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_OPENED = re.compile(r"\{\s*\Z")
 _SPACES = re.compile(r"[ \t]+")
 _FORMULA = re.compile(r"m\w+Pr")
 
@@ -83,7 +84,7 @@ class _Frame:
 def read_rtf(data: bytes, name: str, source: str | None) -> Document:
     """Read the visible text; the addresses of links are left out."""
     reader = _Reader()
-    reader.read(data.decode("latin-1").replace("\0", ""))
+    reader.read(data.decode("latin-1"))
     return reader.text.document(name, source)
 
 
@@ -107,6 +108,7 @@ class _Reader:
             place = self._run(raw, place)
         while len(self._frames) > 1:
             self._close_frame()
+        self._frames[0].table.row()  # the file may end inside of a row
         self._paragraph()
         self._frames[0].table.write(self.text)
 
@@ -134,7 +136,9 @@ class _Reader:
                 elif self._state.reads:
                     self._bytes(bytes((int(code, 16),)))
             elif symbol == "*":
-                self._optional = True
+                # Elsewhere than at the start of a group it says nothing.
+                at = match.start()
+                self._optional = _OPENED.search(raw, max(0, at - 3), at) is not None
             elif symbol is not None and self._state.reads:
                 self._symbol(symbol)
         return None
@@ -157,6 +161,7 @@ class _Reader:
 
     def _plain(self, words: str) -> None:
         """Add characters, which may be the second byte of one that began with an escape."""
+        words = words.replace("\0", "")
         if self._skip:
             skipped = min(self._skip, len(words))
             self._skip -= skipped

@@ -7,8 +7,17 @@ const LETTERS = "[\\p{L}\\p{N}]|[\\u00ad\\u0300-\\u036f\\u0591-\\u05bd\\u05bf\\u
   + "\\u0670\\u0900-\\u0963\\u0966-\\u0dff\\u0f71-\\u0f84\\u0f90-\\u0fbc]";
 const UNSPACED = "[\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17d3\\u1100-\\u11ff\\u3005-\\u3007\\u3040-\\u30ff\\u31f0-\\u31ff"
   + "\\u3400-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff\\uff66-\\uff9f\\u{20000}-\\u{3ffff}]";
+const GROUPS = "\\p{Nd}{1,3}(?:[\\u00a0\\u2009\\u202f'’]\\p{Nd}{3})+(?!\\p{Nd})(?:[.,]\\p{Nd}+)?";
+const PERCENT = "[Pp]er ?cent|[Pp]ro[cz]ent|pour cent|por ciento|per cento";
+const BEHIND = `[ \\u00a0\\u202f]?(?:[%€£¥]|(?:${PERCENT}|[Bb][Nn]|[Mm][Nn]|[Tt][Nn])(?!${LETTERS}))`;
+const NUMBER = `[$€£¥][ \\u00a0]?(?:${GROUPS}|\\p{Nd}+(?:[.,]\\p{Nd}+)*)(?:${BEHIND}|[MmKk])?(?!${LETTERS})`
+  + `|${GROUPS}(?:${BEHIND})?|\\p{Nd}+(?:[.,]\\p{Nd}+)+(?:${BEHIND})?|\\p{Nd}+${BEHIND}`;
+const PARTS = /^([$€£¥]?)[ \u00a0]?(\p{Nd}(?:[\p{Nd}.,\u00a0\u2009\u202f'’]*\p{Nd})?)[ \u00a0\u202f]?(.*)$/u;
+const THOUSANDS = /^[1-9]\p{Nd}{0,2}(?:(?:,\p{Nd}{3})+(?:\.\p{Nd}+)?|(?:\.\p{Nd}{3})+(?:,\p{Nd}+)?)$/u;
+const CURRENCIES = { $: "dollar", "€": "euro", "£": "pound", "¥": "yen" };
+const SCALES = { k: "thousand", m: "million", mn: "million", bn: "billion", tn: "trillion" };
 const TOKEN = new RegExp(
-  `(?<run>${UNSPACED}+)|(?<number>\\p{Nd}+(?:[.,]\\p{Nd}+)+)`
+  `(?<run>${UNSPACED}+)|(?<number>${NUMBER})`
   + `|(?<word>(?:(?!${UNSPACED})(?:${LETTERS}))+(?:['’](?:${LETTERS}){1,2}(?!${LETTERS}))?)`, "gu");
 const IGNORED = /[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0670]/gu;
 const ASCII = /^[\0-\x7f]*$/;
@@ -38,13 +47,30 @@ export function terms(text, without) {
       const term = folded(word);
       if (term && !without.has(word.toLowerCase().replaceAll("’", "'").replace(/'s$/, ""))) found.push(term);
     } else if (number !== undefined) {
-      found.push(number.replaceAll(",", ""));
+      found.push(...amount(number));
     } else {
       const signs = [...bare(run.normalize("NFKC"))];
       for (let at = 0; at < Math.max(1, signs.length - 1); at += 1) found.push(signs.slice(at, at + 2).join(""));
     }
   }
   return found;
+}
+
+/** The terms of a number with its signs, in the order in which they are spoken. */
+function amount(written) {
+  const [, before, digits, behind] = PARTS.exec(written);
+  const plain = plainNumber(digits.replace(/[\u00a0\u2009\u202f'’]/gu, ""));
+  const found = [ASCII.test(plain) ? plain : folded(plain)];
+  if (behind && !(behind in CURRENCIES)) found.push(SCALES[behind.toLowerCase()] ?? "percent");
+  const money = before || (behind in CURRENCIES ? behind : "");
+  if (money) found.push(folded(CURRENCIES[money]));
+  return found;
+}
+
+/** Without marks of thousands and with a decimal point; three digits behind the only mark are thousands. */
+function plainNumber(digits) {
+  if (THOUSANDS.test(digits)) return digits.replaceAll(/[.,]/u.exec(digits)[0], "").replace(",", ".");
+  return digits.replaceAll(",", digits.split(",").length === 2 && !digits.includes(".") ? "." : "");
 }
 
 /** Each term of a question with its word as it was written, the first of each. */

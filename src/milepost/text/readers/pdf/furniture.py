@@ -138,10 +138,11 @@ def _has_words(text: str) -> bool:
 def _edge_lines(page: Page) -> list[Line]:
     """Lines near the top or bottom edge, and all with another direction than the text."""
     height = page.frame.height
+    top, bottom = ZONE * height, (1 - ZONE) * height
     return [
         line
         for line in page.frame.lines
-        if not _upright(page, line) or not ZONE * height < line.base < (1 - ZONE) * height
+        if not top < line.base < bottom or not _upright(page, line)
     ]
 
 

@@ -4,19 +4,18 @@ Four kinds: in invisible ink (render mode 3, or fully transparent), white on whi
 smaller than a point. The words that text recognition writes in invisible ink over the picture of a
 page do not count.
 
-The objects of a page are looked at first; its characters only if an object is suspect, and its
-picture only if one is white.
+The objects that draw the letters are looked at first; the characters only if an object is suspect,
+and the picture of the page only if one is white.
 """
 
 from __future__ import annotations
 
-import ctypes
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from milepost.text.readers.pdf.native import HANDLE, INT, address, plain
-from milepost.text.readers.pdf.picture import PALE, on_white, seen
+from milepost.text.readers.pdf.native import HANDLE, INT, plain
+from milepost.text.readers.pdf.picture import MOSTLY, PALE, covered, on_white, seen
 from milepost.types import Mark
 
 if TYPE_CHECKING:
@@ -35,29 +34,23 @@ KINDS = ("", "invisible", "white on white", "off the page", "smaller than a poin
 
 _INVISIBLE, _WHITE, _OFF, _TINY = range(1, 5)
 
-MOSTLY = 0.5
-"""Share of a page under pictures from which it counts as the picture of a page."""
-
 _CLEAR = 12  # of 255: less ink is none
 _LAYER = 0.8  # of the characters of a page in invisible ink: text recognition has written them
-_MAX_DEPTH = 8  # forms inside forms
 
 
-@dataclass(slots=True)
-class _Objects:
-    """What the objects of a page say.
+@dataclass(frozen=True, slots=True)
+class _Inks:
+    """What the objects that draw letters say of their ink.
 
     Attributes:
-        invisible: addresses of the text objects in invisible ink.
+        invisible: addresses of those in invisible ink.
         unpainted: those of them whose mode is to draw nothing.
         pale: addresses of those in white or nearly so.
-        pictures: what the pictures cover, in square points.
     """
 
-    invisible: set[int] = field(default_factory=set)
-    unpainted: list[int] = field(default_factory=list)
-    pale: set[int] = field(default_factory=set)
-    pictures: float = 0.0
+    invisible: NDArray[np.int64]
+    unpainted: NDArray[np.int64]
+    pale: NDArray[np.int64]
 
 
 class HiddenText:
@@ -105,15 +98,13 @@ def hidden_marks(printed: Sequence[Printed], pages: Mapping[int, Page]) -> Itera
             yield Mark(start + first, "hidden", str(last + 1 - first))
 
 
-def hidden_kinds(
-    pdfium: Any, page: Any, glyphs: Glyphs, turn: int
-) -> tuple[NDArray[np.int8], float]:
+def hidden_kinds(pdfium: Any, page: Any, glyphs: Glyphs, turn: int) -> NDArray[np.int8]:
     """Say of each character whether it can be seen; the lock must be held.
 
     ``turn`` are the quarter turns of the page as a viewer shows it.
 
     Returns:
-        ``(n,)`` codes of ``KINDS``, 0 for spaces; and the share of the page that pictures cover.
+        ``(n,)`` codes of ``KINDS``, 0 for spaces.
     """
     import numpy as np
 
@@ -123,79 +114,47 @@ def hidden_kinds(
     outside = (right <= 0) | (left >= glyphs.width) | (bottom <= 0) | (top >= glyphs.height)
     kinds[outside] = _OFF
     printed = ~glyphs.generated & (glyphs.code > 32)
-    objects = _objects(pdfium, page)
-    share = min(1.0, objects.pictures / max(glyphs.width * glyphs.height, 1.0))
-    if objects.invisible or objects.pale:
-        owner = glyphs.owner
-        clear = np.isin(owner, list(objects.invisible))
+    owner = glyphs.owner
+    inks = _inks(pdfium, np.unique(owner[owner > 0]))
+    if len(inks.invisible) or len(inks.pale):
+        clear = np.isin(owner, inks.invisible)
         layer = (clear & printed).sum() >= _LAYER * printed.sum()
-        if not (layer and share >= MOSTLY):
+        if not (layer and covered(page, glyphs.width * glyphs.height) >= MOSTLY):
             kinds[clear] = _INVISIBLE
-        pale = np.flatnonzero(np.isin(owner, list(objects.pale)) & printed & (kinds == 0))
+        pale = np.flatnonzero(np.isin(owner, inks.pale) & printed & (kinds == 0))
         if len(pale):
             kinds[pale[on_white(pdfium, page, glyphs, turn, pale)]] = _WHITE
-        doubtful = (kinds == _WHITE) | ((kinds == _INVISIBLE) & ~np.isin(owner, objects.unpainted))
+        doubtful = (kinds == _WHITE) | ((kinds == _INVISIBLE) & ~np.isin(owner, inks.unpainted))
         chosen = np.flatnonzero(doubtful & printed)
         if len(chosen):
             # Letters filled with a pattern or a gradient have a colour that says nothing.
             items = np.unique(owner[chosen]).tolist()
             kinds[chosen[seen(pdfium, page, glyphs, turn, chosen, items)]] = 0
     kinds[~printed] = 0
-    return kinds, share
+    return kinds
 
 
-def _objects(pdfium: Any, page: Any) -> _Objects:
-    """Look at all objects of a page; kept plain, for some pages have ten thousand."""
-    found = _Objects()
-    colour = (ctypes.c_uint * 4)()
-    places = [ctypes.addressof(colour) + 4 * number for number in range(4)]
-    mode_of = plain(pdfium.FPDFTextObj_GetTextRenderMode, INT, HANDLE)
-    kind_of = plain(pdfium.FPDFPageObj_GetType, INT, HANDLE)
-    fill_of, stroke_of = (
-        plain(function, INT, HANDLE, *[HANDLE] * 4)
-        for function in (pdfium.FPDFPageObj_GetFillColor, pdfium.FPDFPageObj_GetStrokeColor)
+def _inks(pdfium: Any, owner: NDArray[np.int64]) -> _Inks:
+    """Look at the objects of these addresses: some pages have thousands."""
+    import numpy as np
+
+    items = owner.tolist()
+    modes = np.fromiter(
+        map(plain(pdfium.FPDFTextObj_GetTextRenderMode, INT, HANDLE), items), np.int64, len(items)
     )
-    of_page, of_form = (
-        (plain(count, INT, HANDLE), plain(get, HANDLE, HANDLE, INT))
-        for count, get in (
-            (pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject),
-            (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject),
-        )
-    )
-
-    def look(holder: int, depth: int) -> bool:
-        """Look at the objects of a page or a form; returns whether one is a picture."""
-        pictures = False
-        count, get = of_form if depth else of_page
-        for number in range(count(holder)):
-            item = get(holder, number)
-            mode = mode_of(item)
-            if mode == 3:
-                found.invisible.add(item)
-                found.unpainted.append(item)
-            elif 0 <= mode < 7:  # 7 draws nothing: its letters are cut out of a picture
-                # An outline (1, 2, 5, 6) may be seen whatever is inside.
-                if (fill_of if mode in (0, 4) else stroke_of)(item, *places):
-                    if colour[3] <= _CLEAR:
-                        found.invisible.add(item)
-                    elif min(colour[:3]) >= PALE:
-                        found.pale.add(item)
-            elif mode < 0:
-                kind = kind_of(item)
-                form = kind == pdfium.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH
-                if kind == pdfium.FPDF_PAGEOBJ_IMAGE or (form and look(item, depth + 1)):
-                    pictures = True
-                    found.pictures += 0.0 if depth else _area(pdfium, item)
-        return pictures
-
-    look(address(page), 0)
-    return found
-
-
-def _area(pdfium: Any, item: int) -> float:
-    sides = (ctypes.c_float * 4)()
-    places = [ctypes.addressof(sides) + 4 * number for number in range(4)]
-    if not plain(pdfium.FPDFPageObj_GetBounds, INT, HANDLE, *[HANDLE] * 4)(item, *places):
-        return 0.0
-    left, bottom, right, top = sides
-    return float(max(0.0, right - left) * max(0.0, top - bottom))
+    colour = np.zeros((len(items), 4), np.uint32)
+    known = np.zeros(len(items), np.bool_)
+    # An outline (1, 2, 5, 6) may be seen whatever is inside. 3 draws nothing, and neither does 7,
+    # whose letters are cut out of a picture.
+    for function, chosen in (
+        (pdfium.FPDFPageObj_GetFillColor, (modes == 0) | (modes == 4)),
+        (pdfium.FPDFPageObj_GetStrokeColor, np.isin(modes, (1, 2, 5, 6))),
+    ):
+        numbers = np.flatnonzero(chosen).tolist()
+        rows = [colour.ctypes.data + 16 * number for number in numbers]
+        places = ([row + 4 * part for row in rows] for part in range(4))
+        colour_of = plain(function, INT, HANDLE, *[HANDLE] * 4)
+        known[numbers] = [*map(bool, map(colour_of, [items[k] for k in numbers], *places))]
+    clear = known & (colour[:, 3] <= _CLEAR)
+    pale = known & ~clear & (colour[:, :3].min(axis=1) >= PALE)
+    return _Inks(owner[clear | (modes == 3)], owner[modes == 3], owner[pale])

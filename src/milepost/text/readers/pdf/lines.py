@@ -7,14 +7,14 @@ one line. A line stores the glyph of each of its characters.
 from __future__ import annotations
 
 import unicodedata
-from functools import lru_cache
 from statistics import median
 from typing import TYPE_CHECKING
 
-from milepost.text.readers.pdf.glyphs import Glyphs, right_to_left
+from milepost.text.readers.pdf.glyphs import Glyphs
 from milepost.text.readers.pdf.records import Frame, Line
 from milepost.text.readers.pdf.repair import WORD_GAP, repaired, with_scripts
-from milepost.text.readers.pdf.repair import unspaced as _unspace
+from milepost.text.readers.pdf.spacing import set_wide, unspaced
+from milepost.text.readers.pdf.writing import right_to_left
 from milepost.text.readers.scripts import END, LOWERED, RAISED
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
     """
     import numpy as np
 
-    letters = [*map(_letters, glyphs.code.tolist())]
+    letters = [*map(_LETTERS.__getitem__, glyphs.code.tolist())]
     _order_ligatures(glyphs, letters)
     solid = np.fromiter(map(bool, letters), np.bool_, len(letters))
     solid &= ~glyphs.generated & (glyphs.size > 0.05)
@@ -84,7 +84,6 @@ def _order_ligatures(glyphs: Glyphs, letters: list[str]) -> None:
             letters[at], letters[at + 1] = letters[at + 1], letters[at]
 
 
-@lru_cache(maxsize=4096)
 def _letters(code: int) -> str:
     """Text for a code point of pdfium; empty for spaces and control characters."""
     if code in (0x02, 0xAD, 0xFFFE):  # pdfium's codes for a hyphen at the end of a line
@@ -101,6 +100,17 @@ def _letters(code: int) -> str:
         # Ligatures, Arabic letter forms and radicals are printed shapes, not letters.
         return unicodedata.normalize("NFKC", char).replace(" ", "") or char
     return char
+
+
+class _Letters(dict[int, str]):
+    """Texts of code points that occurred; a dictionary finds them in half the time of a cache."""
+
+    def __missing__(self, code: int) -> str:
+        text = self[code] = _letters(code)
+        return text
+
+
+_LETTERS = _Letters()
 
 
 def _turned(
@@ -149,74 +159,84 @@ def _lines_of(
     space = (gap > WORD_GAP * larger) | real_between
     space |= (apart & (gap > BREAK_GAP * larger)) | (faint_between & (gap > FAINT_GAP * larger))
     space &= ~shared
-    starts = [0, *(np.flatnonzero(cut) + 1).tolist(), len(chosen)]
-
-    # Lists from here on: most lines are short, and single numbers of an array are slow to read.
-    numbers, spaced, bolds = chosen.tolist(), space.tolist(), glyphs.bold[chosen].tolist()
-    lefts, rights, bases, sizes = (each.tolist() for each in (left, right, base, size))
-    _unspace(letters, numbers, lefts, rights, sizes, spaced, real_between.tolist(), starts)
-    spaced.append(False)
-    pieces = [letters[number] for number in numbers]
-    printed = [each + " " if blank else each for each, blank in zip(pieces, spaced, strict=True)]
-    source, edges, places = _laid_out(chosen, [*map(len, pieces)], spaced, left, right)
-    at = starts[:-1]
+    starts = np.concatenate(([0], np.flatnonzero(cut) + 1, [len(chosen)]))
+    at, last = starts[:-1], starts[1:] - 1  # the first and the last glyph of each line
+    pieces = [letters[number] for number in chosen.tolist()]
+    spaced = np.append(space, np.zeros(1, np.bool_))
+    for first, end in set_wide(spaced, at, last):
+        inside = slice(first, end)
+        gaps = (left[1:] - right[:-1])[inside].tolist()
+        usual = median(size[first : end + 1].tolist())
+        kept = unspaced(pieces[first : end + 1], gaps, real_between[inside].tolist(), usual)
+        if kept is not None:
+            spaced[inside] = kept
+    text, source, edges, places = _laid_out(chosen, pieces, spaced, left, right)
+    # Lists from here on: single numbers of an array are slow to read.
+    begins, ends = places[at].tolist(), (places[last + 1] - spaced[last]).tolist()
     low, high = np.minimum.reduceat(left, at).tolist(), np.maximum.reduceat(right, at).tolist()
     largest = np.maximum.reduceat(size, at)
     biggest, uneven = largest.tolist(), _uneven(base, size, at, largest)
-    level, usual = _medians(base, starts), _medians(size, starts)
+    level, usuals = _medians(base, starts), _medians(size, starts)
+    bold = glyphs.bold[chosen]
+    bolds = (bold[at] & bold[(at + last + 1) // 2] & bold[last]).tolist()
     lines = []
-    for k, (first, last, mixed) in enumerate(zip(at, starts[1:], uneven, strict=True)):
-        begin, end = places[first], places[last] - spaced[last - 1]
-        own, own_edges = source[begin:end], edges[begin:end]
-        text = "".join(printed[first:last])[: end - begin]
+    for k, (number, begin, end) in enumerate(zip(chosen[at].tolist(), begins, ends, strict=True)):
         line = Line(
-            text,
-            own,
+            text[begin:end],
+            source[begin:end],
             low[k],
             high[k],
             level[k],
-            usual[k],
+            usuals[k],
             biggest[k],
             angle,
-            bolds[first] and bolds[(first + last) // 2] and bolds[last - 1],
-            numbers[first],
-            own_edges,
-            glyphs.typed is not None and numbers[first] >= glyphs.typed,
+            bolds[k],
+            number,
+            edges[begin:end],
+            glyphs.typed is not None and number >= glyphs.typed,
         )
-        if mixed:
-            for number, (sign, ends) in reversed(_script_signs(bases, sizes, first, last).items()):
-                if ends:
-                    _insert(line, places[number] - begin + len(pieces[number]), END, rights[number])
+        if uneven[k]:
+            own = slice(int(at[k]), int(last[k]) + 1)
+            signs = _script_signs(base[own].tolist(), size[own].tolist())
+            for glyph, (sign, closes) in reversed(signs.items()):
+                place = int(places[own][glyph]) - begin
+                if closes:
+                    _insert(line, place + len(pieces[own][glyph]), END, float(right[own][glyph]))
                 if sign:
-                    _insert(line, places[number] - begin, sign, lefts[number])
+                    _insert(line, place, sign, float(left[own][glyph]))
         lines.append(line)
     return lines
 
 
 def _laid_out(
     chosen: NDArray[np.int64],
-    lengths: list[int],
-    spaced: list[bool],
+    pieces: list[str],
+    spaced: NDArray[np.bool_],
     left: NDArray[np.float64],
     right: NDArray[np.float64],
-) -> tuple[list[int], list[float], list[int]]:
+) -> tuple[str, list[int], list[float], NDArray[np.int64]]:
     """Lay the text of glyphs out, with the spaces after them.
 
     Returns:
-        Glyph (-1 for a space) and left edge of each character; where each glyph begins, and the
-        end.
+        The text; glyph (-1 for a space) and left edge of each character; where each glyph begins,
+        and the end.
     """
     import numpy as np
 
-    blank = np.array(spaced, np.bool_)
-    counts = np.array(lengths, np.int64) + blank
+    whole = "".join(pieces)
+    single = len(whole) == len(pieces)
+    counts = spaced + (1 if single else np.array([*map(len, pieces)], np.int64))
     ends = np.cumsum(counts)
     source, edges = np.repeat(chosen, counts), np.repeat(left, counts)
-    source[ends[blank] - 1], edges[ends[blank] - 1] = -1, right[blank]
-    return source.tolist(), edges.tolist(), [0, *ends.tolist()]
+    blank = ends[spaced] - 1
+    source[blank], edges[blank] = -1, right[spaced]
+    codes = np.full(len(source), ord(" "), "<u4")
+    codes[source >= 0] = np.frombuffer(whole.encode("utf-32-le"), "<u4")
+    text = codes.tobytes().decode("utf-32-le")
+    return text, source.tolist(), edges.tolist(), np.append(np.zeros(1, np.int64), ends)
 
 
-def _medians(values: NDArray[np.float64], starts: list[int]) -> list[float]:
+def _medians(values: NDArray[np.float64], starts: NDArray[np.int64]) -> list[float]:
     """Median of each line; in most of them, all values are the same."""
     import numpy as np
 
@@ -242,7 +262,7 @@ RAISED_FAR = 0.25  # the same of those that are as large as the line
 def _uneven(
     base: NDArray[np.float64],
     size: NDArray[np.float64],
-    at: list[int],
+    at: NDArray[np.int64],
     largest: NDArray[np.float64],
 ) -> list[bool]:
     """Say of each line whether it has letters of several sizes or heights."""
@@ -254,32 +274,30 @@ def _uneven(
     return mixed
 
 
-def _script_signs(
-    bases: list[float], sizes: list[float], first: int, last: int
-) -> dict[int, tuple[str, bool]]:
+def _script_signs(bases: list[float], sizes: list[float]) -> dict[int, tuple[str, bool]]:
     """Find the superscripts and subscripts in a line, which are smaller and off the baseline.
 
     Returns:
-        For the glyphs in question, the sign before them and whether they end a run of such.
+        For the places of the glyphs in question, the sign before them and whether they end a run
+        of such.
     """
-    size = max(sizes[first:last])
-    usual = median(sizes[first:last])
+    size = max(sizes)
+    usual = median(sizes)
     size = usual if size > 1.5 * usual else size  # a large initial
-    level = [bases[k] for k in range(first, last) if sizes[k] >= SMALLER * size]
-    base = median(level) if level else bases[first]
-    kinds = [""] * (last - first)
-    for k in range(first, last):
-        off = bases[k] - base
+    level = [base for base, own in zip(bases, sizes, strict=True) if own >= SMALLER * size]
+    line = median(level) if level else bases[0]
+    kinds = [""] * len(bases)
+    for k, base in enumerate(bases):
         least = SHIFTED if sizes[k] < SMALLER * size else RAISED_FAR
-        if abs(off) > least * size:
-            kinds[k - first] = LOWERED if off > 0 else RAISED
+        if abs(base - line) > least * size:
+            kinds[k] = LOWERED if base > line else RAISED
     found: dict[int, tuple[str, bool]] = {}
     for k, kind in enumerate(kinds):
         if kind:
             begins = k == 0 or kinds[k - 1] != kind
             ends = k + 1 == len(kinds) or kinds[k + 1] != kind
             if begins or ends:
-                found[first + k] = (kind if begins else "", ends)
+                found[k] = (kind if begins else "", ends)
     return found
 
 

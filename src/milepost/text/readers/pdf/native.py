@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import ctypes
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _MAX_BYTES = 1 << 26
 
@@ -18,7 +21,11 @@ HANDLE, INT = ctypes.c_void_p, ctypes.c_int
 
 
 def plain(function: Any, result: Any, *arguments: Any) -> Any:
-    """Return the same function for handles that are whole numbers."""
+    """Return the same function for handles that are whole numbers.
+
+    If the types of its arguments are not given, it is faster still, and takes handles from
+    ``pointer``, whole numbers of 32 bits and ``ctypes.byref``.
+    """
     return _at(address(function), result, arguments)
 
 
@@ -42,6 +49,30 @@ def text_of(function: Any, *arguments: Any) -> str:
     return bytes(buffer)[: size - 2].decode("utf-16-le", "ignore")
 
 
-def fill(function: Any, handle: int, numbers: Iterable[int], *places: Iterable[int]) -> None:
-    """Call a function for each number, with the addresses at which it puts its results."""
-    deque(map(function, repeat(handle), numbers, *places), maxlen=0)
+def pointer(item: Any) -> ctypes.c_void_p:
+    """Return a handle as functions of ``plain`` without arguments take it."""
+    return ctypes.cast(item, ctypes.c_void_p)
+
+
+def fill(
+    function: Any, handle: Any, numbers: Sequence[int], results: NDArray[Any], places: int = 1
+) -> None:
+    """Call a function for each number, which puts its results at one or several places of a row.
+
+    Args:
+        function: from ``plain``, with no arguments named.
+        handle: from ``pointer``.
+        numbers: the second argument of each call.
+        results: ``(numbers, values)``, changed.
+        places: 1 if the function takes the place of the row, or the number of values, if it takes
+            the place of each.
+    """
+    if not len(numbers):
+        return
+    row, step = results.strides
+    whole = (ctypes.c_char * results.nbytes).from_buffer(results.data)
+    arguments = (
+        map(ctypes.byref, repeat(whole), range(step * place, results.nbytes, row))
+        for place in range(places)
+    )
+    deque(map(function, repeat(handle), numbers, *arguments), maxlen=0)

@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from milepost.text.readers.pdf.columns import reading_order
-from milepost.text.readers.pdf.glyphs import Glyphs, read_glyphs
+from milepost.text.readers.pdf.glyphs import Glyphs, open_page, read_glyphs
 from milepost.text.readers.pdf.hidden import hidden_parts
 from milepost.text.readers.pdf.lines import page_lines
+from milepost.text.readers.pdf.picture import covered
 from milepost.text.readers.pdf.records import Frame, Line
 from milepost.types import Box
+
+HARDLY = 200
+"""Characters below which a page has hardly any text: a stamp, a page number."""
 
 
 @dataclass(slots=True)
@@ -27,6 +31,7 @@ class Page:
         flows: the other lines in reading order, one list for each flow.
         boxes: the box of each line, if the page was read from its picture; else None.
         hidden: index of each line with hidden text, and its first and last hidden character.
+        pictures: share of the page that pictures cover, 0-1; 0 if it has more than hardly any text.
     """
 
     number: int
@@ -36,6 +41,7 @@ class Page:
     flows: list[list[Line]] = field(default_factory=list)
     boxes: list[Box] | None = None
     hidden: dict[int, tuple[int, int]] = field(default_factory=dict)
+    pictures: float = 0.0
 
     def arrange(self) -> None:
         """Put the lines into reading order; the furniture must be known."""
@@ -57,14 +63,17 @@ def load_page(
     Without ``ink`` the lines do not store the glyph of each character. The same file always gives
     the same page: ``boxes`` relies on that.
     """
-    glyphs = read_glyphs(document, index, ink=ink)
-    frame = page_lines(glyphs, keep_hidden=keep_hidden)
+    with open_page(document, index) as opened:
+        glyphs = read_glyphs(opened, ink=ink)
+        frame = page_lines(glyphs, keep_hidden=keep_hidden)
+        hardly = sum(len(line.text) for line in frame.lines) < HARDLY
+        pictures = covered(opened.raw, glyphs.width * glyphs.height) if hardly else 0.0
     hidden = hidden_parts(frame.lines, glyphs.hidden) if keep_hidden else {}
     for line in frame.lines:
         line.starts = []
         if not ink:
             line.source = []  # a number per character would take much memory in long books
-    return Page(index + 1, frame, hidden=hidden), glyphs
+    return Page(index + 1, frame, hidden=hidden, pictures=pictures), glyphs
 
 
 def body_size(pages: Sequence[Page]) -> float:

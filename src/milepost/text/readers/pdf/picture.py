@@ -1,16 +1,66 @@
-"""Draw a page of a PDF as an array of grey values, and see from it which characters show."""
+"""Draw a page of a PDF as an array of grey values, and see from it which characters show.
+
+Also what the pictures on a page cover.
+"""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
+
+from milepost.text.readers.pdf.native import HANDLE, INT, address, plain
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from milepost.text.readers.pdf.glyphs import Glyphs
+
+MOSTLY = 0.5
+"""Share of a page under pictures from which it counts as the picture of a page."""
+
+_MAX_DEPTH = 8  # forms inside forms
+
+
+def covered(page: Any, area: float) -> float:
+    """Share of a page that pictures cover, 0-1; the lock must be held.
+
+    ``area`` is that of the page in square points.
+    """
+    import pypdfium2.raw as pdfium
+
+    return min(1.0, sum(_pictures(pdfium, address(page), 0)) / max(area, 1.0))
+
+
+def _pictures(pdfium: Any, holder: int, depth: int) -> Iterator[float]:
+    """Areas of the pictures on a page, and of the forms on it that hold pictures."""
+    count, get = (
+        (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
+        if depth
+        else (pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject)
+    )
+    kind_of, object_of = (
+        plain(pdfium.FPDFPageObj_GetType, INT, HANDLE),
+        plain(get, HANDLE, HANDLE, INT),
+    )
+    for number in range(plain(count, INT, HANDLE)(holder)):
+        item = object_of(holder, number)
+        kind = kind_of(item)
+        form = kind == pdfium.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH
+        if kind == pdfium.FPDF_PAGEOBJ_IMAGE or (
+            form and any(True for _ in _pictures(pdfium, item, depth + 1))
+        ):
+            yield _area(pdfium, item)
+
+
+def _area(pdfium: Any, item: int) -> float:
+    sides = (ctypes.c_float * 4)()
+    places = [ctypes.addressof(sides) + 4 * number for number in range(4)]
+    if not plain(pdfium.FPDFPageObj_GetBounds, INT, HANDLE, *[HANDLE] * 4)(item, *places):
+        return 0.0
+    left, bottom, right, top = sides
+    return float(max(0.0, right - left) * max(0.0, top - bottom))
 
 
 def draw(

@@ -38,7 +38,7 @@ class _Loaded:
                     continue
                 self.pages[page.number] = page
                 self.hidden.count(page.number, glyphs.hidden)
-                if scans.is_scanned(page, glyphs):
+                if scans.is_scanned(page):
                     self.scanned.append(page.number)
             self.outline: Outline = read_outline(document)
             self.properties = read_properties(document)

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from milepost.text import recognition
 from milepost.text.readers.pdf.file import open_pdf
-from milepost.text.readers.pdf.glyphs import PDFIUM, Glyphs
-from milepost.text.readers.pdf.hidden import MOSTLY
+from milepost.text.readers.pdf.glyphs import PDFIUM
 from milepost.text.readers.pdf.page import Page
-from milepost.text.readers.pdf.picture import draw
+from milepost.text.readers.pdf.picture import MOSTLY, draw
 from milepost.text.readers.pdf.records import Frame, Line
 from milepost.types import Box
 
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
     from milepost.text.recognition import PictureLine
 
-HARDLY = 200
-"""Characters below which a page has hardly any text: a stamp, a page number."""
-
 _POINTS = 72  # to the inch
 _MAX_PIXELS = 4000  # of the longer side of a drawn page
 _LETTERS = 0.72  # of the height of a box: the size of its letters
@@ -30,10 +26,9 @@ _BELOW = 0.24  # of the height of a box, under the baseline
 _ALIKE = 0.3  # heights this near to the usual one are letters of one size
 
 
-def is_scanned(page: Page, glyphs: Glyphs) -> bool:
+def is_scanned(page: Page) -> bool:
     """Whether a page has hardly any text, and a picture that covers most of it."""
-    few = sum(len(line.text) for line in page.frame.lines) < HARDLY
-    return few and glyphs.pictures >= MOSTLY
+    return page.pictures >= MOSTLY
 
 
 def recognised(data: bytes, name: str, number: int) -> Page:
