@@ -119,9 +119,8 @@ def _state(
     library = Library(index, uploads, sources, pictures=settings.ocr not in (None, "never"))
 
     def read(path: Path, options: ReadOptions, password: str | None = None) -> Document:
-        return reader.call_within(
-            reading_seconds(options), read_plain, path, options, library.lines, password
-        )
+        seconds = reading_seconds(options, locked=password is not None)
+        return reader.call_within(seconds, read_plain, path, options, library.lines, password)
 
     indexer = Indexer(index, read, bulk, end=reader.close, ocr=settings.ocr, known=known)
     encoder = index.model
