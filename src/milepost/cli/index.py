@@ -136,7 +136,7 @@ def index(
         _erase(place)
     if workers is not None:
         return _with_workers(settings, workers, options, place, as_json)
-    known = KnownFiles(place if isinstance(place, Path) else None)
+    known = None if rebuild else KnownFiles(place if isinstance(place, Path) else None)
     with open_index(place, model=options.model, precision=settings.precision) as opened:
         try:
             with Bar(settings, as_json=as_json) as bar:

@@ -24,7 +24,7 @@ def follow(
     options: SearchOptions,
     place: IndexPlace,
     before: IndexReport,
-    known: KnownFiles,
+    known: KnownFiles | None,
     *,
     as_json: bool,
 ) -> None:
