@@ -36,6 +36,7 @@ FILE = "known.sqlite"
 _SCHEMA = """
 PRAGMA journal_mode = MEMORY;
 PRAGMA synchronous = OFF;
+PRAGMA secure_delete = ON;
 CREATE TABLE IF NOT EXISTS files (
     folder BLOB, name BLOB, model TEXT, options TEXT, size INTEGER, mtime INTEGER, hash TEXT,
     PRIMARY KEY (folder, name)
