@@ -6,7 +6,7 @@ import pytest
 
 import milepost
 from milepost.console.rows import rows_of
-from milepost.intake import entry
+from milepost.entries import entry
 from milepost.table_rows import Tables, cells_of, table_at
 from milepost.testing import fake_encoder
 from milepost.text import read_bytes

@@ -29,6 +29,7 @@ _KINDS = {
     "models": "model",
     "endpoints": "endpoint",
     "languages": "languages of files",
+    "known.sqlite": "list of files",
     "eval": "vectors of eval",
     "train": "vectors of train",
 }

@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from milepost._typed import typed
-from milepost.intake import entry
+from milepost.entries import stored_entry
 from milepost.opening import opened_store
-from milepost.store import Entry, open_store, stored_document
+from milepost.store import open_store
 from milepost.types import IndexReport
 
 if TYPE_CHECKING:
-    from milepost.store import DocumentInfo, Snapshot, Store
+    from milepost.store import DocumentInfo, Store
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of a document, its number from 1 and the number of documents."""
@@ -94,10 +94,3 @@ def _copied(source: Store, target: Store, progress: Progress | None) -> IndexRep
 def _version(info: DocumentInfo) -> DocumentInfo:
     """A document's record without the numbers that each store assigns, for comparison."""
     return replace(info, id=-1, first=0)
-
-
-def stored_entry(state: Snapshot, info: DocumentInfo) -> Entry:
-    """A document as another store can keep it; its vectors are those that are stored."""
-    kept = state.sentences([info])
-    parts = kept.spans, state.vectors([info]), kept.vocab_coverage
-    return entry(stored_document(state, info), parts, info.signature, info.options)

@@ -1,25 +1,24 @@
-"""The parts of ``Index.add``: find files, build the entries of a store, collect the report."""
+"""The parts of ``Index.add``: find files, store what has changed, collect the report."""
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from milepost.entries import entry as entry
+from milepost.entries import hashed as hashed
+from milepost.entries import holds
 from milepost.errors import MilepostError, StoreError, UnreadableFile
 from milepost.objects import Downloads, ObjectAddress, ObjectFile, is_address
-from milepost.paragraphs import paragraph_starts
 from milepost.places import File, Place, is_below
 from milepost.places import absolute as absolute
 from milepost.reading_ahead import ReadingAhead, ToRead
 from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
-from milepost.table_rows import Tables
-from milepost.terms import terms
 from milepost.text import files, read_file, zotero
 from milepost.text.folders import OnSkip
 from milepost.text.prefixes import objects, read_object
@@ -27,16 +26,23 @@ from milepost.text.sidecar import sidecar
 from milepost.types import READ_DEFAULTS, Document, Hidden, IndexReport, Ocr, ReadOptions
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from milepost.encoder import Encoder
 
-    Parts = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]
-    """Spans, vectors and vocabulary coverage of a document's landmarks."""
 
-Known = Callable[[Path, ReadOptions], Callable[[], Entry | None] | None]
-"""Finds what another index holds of a file's content; None if none does, or no longer."""
+class Known(Protocol):
+    """Knows which indexes hold the content of which files; see ``milepost.known.KnownFiles``."""
+
+    def find(
+        self, store: Store, path: Path, options: ReadOptions
+    ) -> Callable[[], Entry | None] | None:
+        """Find what an index holds of a file's content, read like this, for a store.
+
+        Returns:
+            Reads it; gives None if it is not there any more. None if no index holds it.
+        """
+
+    def remember(self, store: Store, path: Path, entry: Entry) -> None:
+        """Take note of what a store was given of a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,44 +233,6 @@ def wanted_pictures(stored: Container[str], ocr: Ocr | None) -> Callable[[File],
     return lambda path: str(path) in stored if ocr is None else ocr != "never"
 
 
-def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:
-    """Whether exactly this text is indexed; versions of Milepost may extract different texts."""
-    if stored.hash != document.hash or stored.characters != len(document.text):
-        return False
-    with store.snapshot() as state:
-        now = state.info(stored.name)
-        return now == stored and state.texts([(now, 0, now.characters)]) == [document.text]
-
-
-def hashed(document: Document) -> Document:
-    """Return the document with a hash; that of its text if the caller has set none."""
-    if document.hash:
-        return document
-    digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest()
-    return replace(document, hash=digest)
-
-
-def entry(
-    document: Document, parts: Parts, signature: tuple[int, int] | None, options: str = ""
-) -> Entry:
-    """Build the entry for a store: the text, its landmarks and the terms of each sentence."""
-    spans, vectors, vocab_coverage = parts
-    tables = Tables(document.text, document.marks)
-    return Entry(
-        document=document,
-        spans=spans,
-        vectors=vectors,
-        vocab_coverage=vocab_coverage,
-        paragraph_starts=paragraph_starts(document.text, spans),
-        terms=[
-            terms(tables.row(start, end) or document.text[start:end])
-            for start, end in spans.tolist()
-        ],
-        signature=signature,
-        options=options,
-    )
-
-
 def to_download(
     work: Iterable[File | Document],
     stored: Mapping[str, DocumentInfo],
@@ -286,16 +254,16 @@ def to_read(
     stored: Mapping[str, DocumentInfo],
     hidden: Hidden | None,
     ocr: Ocr | None,
-    known: Known | None = None,
+    known: Callable[[Path, ReadOptions], object] = lambda path, options: None,
 ) -> Iterator[ToRead]:
-    """Yield the files on disk that ``add_one`` will read."""
+    """Yield the files on disk that ``add_one`` will read: those that are new and not known."""
     for number, item in enumerate(work, 1):
         if isinstance(item, Path):
             info, signature = stored.get(str(item)), file_signature(item)
             options = _options(info, hidden, ocr)
             if info is not None and _as_stored(info, signature, str(options)):
                 continue
-            if known is None or known(item, options) is None:
+            if known(item, options) is None:
                 yield number, item, options, signature
 
 
@@ -367,7 +335,7 @@ def add_one(
             if stored and _as_stored(stored, signature, written):
                 tally.unchanged.append(name)
                 return
-            found = known(item, options) if known and isinstance(item, Path) else None
+            found = known.find(store, item, options) if known and isinstance(item, Path) else None
             if found and (held := found()):
                 document = held.document
             elif isinstance(item, ObjectFile):
@@ -391,9 +359,12 @@ def add_one(
             landmarks = model().encode(document, progress=steps.sentence)
             parts = landmarks.spans, landmarks.vectors, landmarks.vocab_coverage
             held = entry(document, parts, signature, written)
+            tally.sentences += len(landmarks.spans)
             tally.tokens += landmarks.tokens_given
-        store.put(replace(held, signature=signature))
+        held = replace(held, signature=signature)
+        store.put(held)
+        if known and isinstance(item, Path):
+            known.remember(store, item, held)
         (tally.added if stored is None else tally.changed).append(name)
         if document.notes:
             tally.notes[name] = document.notes
-        tally.sentences += len(held.spans)

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
+import milepost
 from milepost.engine.folder import cache_folder
+from milepost.known import KnownFiles
+from milepost.types import READ_DEFAULTS
+from support.locked_pdf import locked
+from support.pdf_writer import PdfPage, write_pdf
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +101,70 @@ def test_a_file_is_encoded_once_wherever_it_lies(cli, model, notes, tmp_path, mo
     (notes / "ships.md").rename(notes / "boats.md")
     _, report = asked(cli, model, notes)
     assert report["added"] == [str(notes / "boats.md")]
+
+
+def test_a_file_is_encoded_once_in_every_way_in(
+    cli, model, notes, tmp_path, monkeypatch, own_cache
+):
+    """An index that was named, another one, a search, a server, its uploads."""
+    pytest.importorskip("fastapi", reason="needs the serve extra")
+    from support.server import Server
+
+    assert cli("index", notes, "--db", "first", *model).exit_code == 0
+    without_a_model(monkeypatch)
+    shutil.copytree(notes, tmp_path / "copy")
+    report = json.loads(cli("index", tmp_path / "copy", "--db", "second", "--json", *model).stdout)
+    assert (len(report["added"]), report["sentences"], report["failed"]) == (3, 0, {})
+    assert len(asked(cli, model, tmp_path / "copy")[1]["added"]) == 3
+    shutil.rmtree("first")  # what is gone is done without
+    shutil.rmtree("second")
+    with (
+        Server("--db", "third", str(notes), cache=own_cache) as running,
+        running.client() as client,
+    ):
+        assert running.indexed(client)["failed"] == []
+        content = (notes / "ships.md").read_bytes()
+        assert client.post("/documents", files={"file": ("boats.md", content)}).status_code == 202
+        assert running.indexed(client)["failed"] == []
+        documents = client.get("/documents").json()["documents"]
+    assert [each["title"] for each in documents] == ["bees.txt", "gold.txt", "ships.md", "boats.md"]
+
+
+def test_what_a_password_opens_stays_where_it_is(cli, model, tmp_path, own_cache):
+    """Another index asks for the password again."""
+    pytest.importorskip("fastapi", reason="needs the serve extra")
+    from support.server import Server
+
+    file = tmp_path / "locked.pdf"
+    page = PdfPage()
+    page.text(72, 700, "Bees make wax in eight glands.", 14)
+    file.write_bytes(locked(write_pdf([page]), "bee"))
+    with Server(str(file), cache=own_cache) as running, running.client() as client:
+        failed = running.indexed(client)["failed"]
+        client.post(f"/documents/{failed[0]['id']}/reading", json={"password": "bee"})
+        assert running.indexed(client)["failed"] == []
+    shutil.copy(file, tmp_path / "copy.pdf")
+    assert "copy.pdf" in cli("search", "wax", tmp_path / "copy.pdf", *model).stderr
+
+
+def test_a_removed_document_is_forgotten(cli, model, notes, own_cache):
+    cli("index", notes, "--db", "first", *model)
+    assert cli("remove", "gold.txt", "--db", "first").exit_code == 0
+    assert b"gold.txt" not in (own_cache / "known.sqlite").read_bytes()
+
+
+def test_links_out_of_a_folder_are_not_followed_for_agents(cli, model, notes, tmp_path):
+    """What lies beside the folder is not shown to them, though an index holds it."""
+    (tmp_path / "seen").mkdir()
+    (tmp_path / "seen" / "link.txt").symlink_to(notes / "gold.txt")
+    (tmp_path / "seen" / "copy.txt").write_bytes((notes / "gold.txt").read_bytes())
+    cli("index", notes, "--db", "first", *model)
+    known = KnownFiles(None, roots=[tmp_path / "seen"])
+    index = milepost.open("first", read_only=True)
+    with index, index.snapshot():
+        store = index._store
+        assert known.find(store, tmp_path / "seen" / "copy.txt", READ_DEFAULTS)
+        assert known.find(store, tmp_path / "seen" / "link.txt", READ_DEFAULTS) is None
 
 
 def test_other_content_is_read(cli, model, notes, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the serve extra")
 
 from support.server import Server
+from support.small_disk import small_disk  # noqa: F401 - a fixture
 
 BEES = """# Bees
 

@@ -14,6 +14,7 @@ import pytest
 from milepost.library.documents import Library
 from milepost.testing import fake_index
 from support.server import START, Server, ServerProcess
+from support.small_disk import fill
 
 PDF = b"""%PDF-1.4
 1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
@@ -201,6 +202,31 @@ def test_a_full_disk_is_named_without_its_path(
                 pass
         for said in (removed.json()["error"]["message"], state["failed"][0]["reason"]):
             assert said.startswith("no space left for the index papers; its contents are intact")
+
+
+def test_on_a_full_disk_a_document_and_its_upload_go_together(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    """Both stay where nothing can be written, at a restart as well; with space both go."""
+    db = small_disk / "db"
+
+    def state_of(client: httpx2.Client) -> tuple[list[str], list[str]]:
+        listed = client.get("/documents").json()["documents"]
+        return [each["title"] for each in listed], [path.name for path in uploads.iterdir()]
+
+    uploads = db / "uploads"
+    with Server("--db", str(db), cache=tmp_path / "c") as running, running.client() as client:
+        identity = uploaded(client, "ibex.txt", b"The ibex lives in Bern. " * 2000)
+        running.indexed(client)
+        filler = fill(small_disk)
+        refused = client.delete(f"/documents/{identity}")
+        assert (refused.status_code, state_of(client)) == (507, (["ibex.txt"], ["ibex.txt"]))
+    with Server("--db", str(db), cache=tmp_path / "c") as running, running.client() as client:
+        running.indexed(client)
+        assert state_of(client) == (["ibex.txt"], ["ibex.txt"])
+        filler.unlink()
+        assert client.delete(f"/documents/{identity}").status_code == 200
+        assert state_of(client) == ([], [])
 
 
 def uploaded(client: httpx2.Client, name: str, text: bytes = b"The ibex lives in Bern.\n") -> str:

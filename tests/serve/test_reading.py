@@ -88,6 +88,27 @@ def test_a_scan_is_read_when_somebody_wants_it(library: Path, tmp_path: Path) ->
         assert client.post("/documents/none/reading", json={"ocr": True}).status_code == 404
 
 
+def test_a_locked_scan_is_read_in_one_step(tmp_path: Path) -> None:
+    """The password is not asked for again to recognise the text; pages stay locked."""
+    needs_ocr()
+    page = PdfPage()
+    page.text(72, 700, VAULT, 14)
+    (tmp_path / "scan.pdf").write_bytes(locked(scan(write_pdf([page])), PASSWORD))
+    with (
+        Server(str(tmp_path / "scan.pdf"), cache=tmp_path / "cache") as running,
+        running.client() as client,
+    ):
+        running.indexed(client)
+        (one,) = failed(client).values()
+        assert one["remedy"] == "password"
+        path = f"/documents/{one['id']}/reading"
+        assert client.post(path, json={"password": PASSWORD}).status_code == 202
+        running.indexed(client)
+        assert failed(client) == {}
+        found = client.post("/search", json={"question": "When does the vault open?"}).json()
+        assert found["passages"][0]["text"].strip() == VAULT
+
+
 def test_a_server_without_text_recognition_says_how_to_install_it(
     library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,6 @@
 """Fixtures of the store's tests: each kind of store, a second process, a small disk."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ import pytest
 
 from milepost.store import Store
 from support.postgres import fresh_schema
+from support.small_disk import small_disk  # noqa: F401 - a fixture
 from support.store_entries import Child, opened
 
 
@@ -65,21 +65,3 @@ def child() -> Iterator[Child]:
     for process in started:
         process.kill()
         process.communicate()
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Mount a file system of 2 MiB; skips where mounting is not allowed."""
-    if sys.platform != "linux" or shutil.which("mount") is None:
-        pytest.skip("needs mount on Linux; the limit on file size is tested everywhere else")
-    place = tmp_path / "disk"
-    place.mkdir()
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", place],
-        capture_output=True,
-        encoding="utf-8",
-    )
-    if mounted.returncode:
-        pytest.skip(f"may not mount a small file system: {mounted.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", "-l", place], check=True)

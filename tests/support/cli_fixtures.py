@@ -42,6 +42,7 @@ def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cache: Path) -> None:
     for name in ("MILEPOST_DB", "NO_COLOR", "FORCE_COLOR", "COLORTERM", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MILEPOST_CACHE", str(cache))
+    (cache / "known.sqlite").unlink(missing_ok=True)  # each test reads its own files
     monkeypatch.setenv("TERM", "xterm-256color")
     here = tmp_path / "here"
     here.mkdir()

@@ -9,7 +9,7 @@ _ALLOWED = -44
 
 
 def locked(pdf: bytes, password: str) -> bytes:
-    """A file of ``write_pdf`` that opens with a password alone; it must have no outline."""
+    """A file of ``write_pdf`` or ``scan`` that opens with a password alone; without an outline."""
     padded = (password.encode("ascii") + _PAD)[:32]
     owner = _rc4(hashlib.md5(padded).digest()[:5], padded)
     name = hashlib.md5(pdf).digest()
@@ -21,7 +21,7 @@ def locked(pdf: bytes, password: str) -> bytes:
         return match[1] + _rc4(hashlib.md5(key + number).digest()[:10], match[3]) + match[4]
 
     hidden = re.sub(
-        rb"((\d+) 0 obj\n<<(?:(?!endobj).)*?>>\nstream\n)(.*?)(\nendstream)",
+        rb"((\d+) 0 obj\s*<<(?:(?!endobj).)*?>>\s*stream\n)(.*?)(\nendstream)",
         stream,
         pdf,
         flags=re.DOTALL,
@@ -33,7 +33,7 @@ def locked(pdf: bytes, password: str) -> bytes:
         owner.hex().encode(),
         _rc4(key, _PAD).hex().encode(),
     )
-    return hidden.replace(b"/Root 1 0 R", b"/Root 1 0 R " + entry)
+    return re.sub(rb"/Root \d+ 0 R", lambda root: root[0] + b" " + entry, hidden)
 
 
 def _rc4(key: bytes, data: bytes) -> bytes:

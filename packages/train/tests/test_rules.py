@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
-from milepost.types import Document
+from milepost.types import Document, Mark
 from milepost_eval.tasks import load
 from milepost_train.generated import GeneratedQuestion, Source, checked_kinds, sources, task_rows
 from milepost_train.rules import RULES, questions_of
@@ -54,6 +54,18 @@ def by_kind(text, **options):
     for each in found.made:
         made.setdefault(each.kind, {})[each.question] = [text[a:b] for a, b in each.spans]
     return made
+
+
+def test_marked_headings_are_the_headings():
+    """Markdown writes them with signs, and what only looks like a heading is none."""
+    text = "# Hives\n\n## What do bees eat in winter?\nThey eat honey, then more of it.\n\nA box\n"
+    marks = [Mark(2, "heading", "Hives", 1), Mark(12, "heading", "What do bees eat in winter?", 2)]
+    assert questions_of(text).made == []
+    found = questions_of(text, marks=marks)
+    assert [text[a:b] for a, b in found.headings] == text.splitlines()[0:3:2]
+    (made,) = found.made
+    assert made.question == "What do bees eat in winter?"
+    assert text[made.spans[0][0] :].startswith("They eat honey")
 
 
 def test_each_rule_on_a_small_text():

@@ -9,7 +9,7 @@ from milepost._typed import typed
 from milepost.answers.citations import Citation, check_citations, cited_sentences
 from milepost.answers.prompt import messages
 from milepost.answers.support import Checker, with_support
-from milepost.chat import Endpoint, Thought, without_thoughts
+from milepost.chat import Endpoint, Restart, Thought
 from milepost.types import Passage
 
 
@@ -22,9 +22,15 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
-    """A part of what the language model thinks before it answers; no part of the answer."""
+    """A part of what the language model thinks before it answers; no part of the answer.
+
+    Attributes:
+        text: of the part.
+        restart: each ``Piece`` before it was thought, too; the answer begins after it.
+    """
 
     text: str
+    restart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +93,14 @@ def answer(
                 reason = end.value
                 break
             if isinstance(piece, Thought):
-                yield Thinking(piece)
+                restart = isinstance(piece, Restart)
+                text = "" if restart else text
+                yield Thinking(piece, restart)
                 continue
             text += piece
             yield Piece(piece)
     finally:
         stream.close()
-    text = without_thoughts(text)
     judged: Iterable[Citation] = check_citations(text, passages)
     if check is not None:
         judged = with_support(judged, passages, check)

@@ -11,6 +11,14 @@ Read:    ``connection.py`` (requests, what is tried again), ``endpoint.py`` and 
 from milepost.chat.connection import NoResponse
 from milepost.chat.embeddings import EmbeddingEndpoint
 from milepost.chat.endpoint import Endpoint, Message
-from milepost.chat.thinking import Thought, without_thoughts
+from milepost.chat.thinking import Restart, Thought, without_thoughts
 
-__all__ = ["EmbeddingEndpoint", "Endpoint", "Message", "NoResponse", "Thought", "without_thoughts"]
+__all__ = [
+    "EmbeddingEndpoint",
+    "Endpoint",
+    "Message",
+    "NoResponse",
+    "Restart",
+    "Thought",
+    "without_thoughts",
+]

@@ -9,7 +9,8 @@ import re
 from collections.abc import Generator
 
 _OPEN, _CLOSE = "<think>", "</think>"
-_ALONE = re.compile(rf"^\s*{_CLOSE}\s*\n\s*", re.MULTILINE)
+_UNOPENED = re.compile(rf"^[ \t]*{_CLOSE}|{_CLOSE}[ \t]*(?=\n)", re.MULTILINE)
+"""The tag where nothing opened it: at the edge of a line, not where an answer speaks of it."""
 
 
 class Thought(str):
@@ -18,26 +19,86 @@ class Thought(str):
     __slots__ = ()
 
 
+class Restart(Thought):
+    """The end of a thought that nothing opened: all pieces before it were thought, too."""
+
+    __slots__ = ()
+
+
 def without_thoughts(text: str) -> str:
     r"""Give an answer without what was thought.
 
-    The prompt of some models ends in the opening tag, so that only the closing one comes, on a line
-    of its own.
+    The prompt of some models ends in the opening tag, so that only the closing one comes, at the
+    beginning or end of a line.
 
     >>> without_thoughts("<think>Which one?</think>\n\nPlymouth [1].")
     'Plymouth [1].'
     """
     if text.lstrip().startswith(_OPEN):
         return text.partition(_CLOSE)[2].lstrip()
-    return _ALONE.split(text)[-1]
+    unopened = _UNOPENED.search(text)
+    return text[unopened.end() :].lstrip() if unopened else text
 
 
 def apart(pieces: Generator[str, None, str]) -> Generator[str, None, str]:
     """The pieces of a stream, those of a thought as ``Thought``.
 
     Only a thought at the beginning counts: an answer may speak of the tag. White space between the
-    thought and the answer is left out.
+    thought and the answer is left out. Where only the closing tag comes, what came before it is
+    taken back by a ``Restart``.
     """
+    return (yield from _closed(_opened(pieces)))
+
+
+def _closed(pieces: Generator[str, None, str]) -> Generator[str, None, str]:
+    """Set apart a thought that nothing opened."""
+    held, line_begins, searching, begun = "", True, True, True
+    try:
+        while True:
+            try:
+                piece = next(pieces)
+            except StopIteration as end:
+                if held:
+                    yield held
+                return str(end.value)
+            if isinstance(piece, Thought):
+                searching = False
+            if not searching:
+                piece = piece if begun else piece.lstrip()
+                begun = begun or bool(piece)
+                if piece:
+                    yield piece
+                continue
+            held += piece
+            before = "" if line_begins else "."
+            match = _UNOPENED.search(before + held)
+            if match:
+                yield Restart(held[: match.start() - len(before)])
+                held = held[match.end() - len(before) :].lstrip()
+                searching, begun = False, bool(held)
+                if held:
+                    yield held
+                held = ""
+                continue
+            decided, held = held[: _undecided(held)], held[_undecided(held) :]
+            if decided:
+                _, broken, line = decided.rpartition("\n")
+                line_begins = not line.strip(" \t") and (line_begins or bool(broken))
+                yield decided
+    finally:
+        pieces.close()
+
+
+def _undecided(text: str) -> int:
+    """Where the end of a text begins that may become a closing tag at the end of a line."""
+    whole = text.rfind(_CLOSE)
+    if whole >= 0 and not text[whole + len(_CLOSE) :].strip(" \t"):
+        return whole
+    return len(text) - _overlap(text)
+
+
+def _opened(pieces: Generator[str, None, str]) -> Generator[str, None, str]:
+    """Set apart a thought at the beginning, between both tags."""
     held, thinking, answered, thought_of = "", False, False, False
     try:
         while True:

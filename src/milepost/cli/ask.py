@@ -154,7 +154,7 @@ def _ask(
     asked: PreparedQuery, passages: tuple[Passage, ...], remote: Endpoint, *, aloud: bool
 ) -> _Outcome:
     """Ask the language model; ``aloud``: print what it writes as it comes."""
-    from milepost.answers import Answer, Piece, answer
+    from milepost.answers import Answer, Piece, Thinking, answer
     from milepost.chat import NoResponse
     from milepost.console.screen import visible
 
@@ -167,6 +167,10 @@ def _ask(
                     if aloud:
                         sys.stdout.write(visible(event.text))
                         sys.stdout.flush()
+                elif isinstance(event, Thinking) and event.restart:
+                    outcome.text = ""
+                    if aloud:
+                        sys.stdout.write("\n</think>\n\n")  # as the model set it apart
                 elif isinstance(event, Answer):
                     outcome.answer = event
         except NoResponse as error:

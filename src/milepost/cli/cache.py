@@ -96,12 +96,14 @@ def prune(settings: Settings, older: str | None, size: str | None, as_json: bool
     """
     from milepost.cached import cached_items, limit_bytes, parse_age, parse_size
     from milepost.cached import prune as pruned
+    from milepost.known import forget_missing
 
     older_s = None if older is None else parse_age(older, "--older")
     size_bytes = None if size is None else parse_size(size, "--to")
     if older is None and size is None:
         size_bytes = limit_bytes()
     done = pruned(cached_items(), older_s=older_s, size_bytes=size_bytes)
+    forget_missing()
     freed = sum(item.size_bytes for item in done.removed)
     if as_json:
         from milepost.console.records import print_json

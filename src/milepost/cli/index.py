@@ -112,6 +112,7 @@ def index(
     from milepost.engine import find_model
     from milepost.engine.folder import DEFAULT
     from milepost.index import open as open_index
+    from milepost.known import KnownFiles
 
     paths, place = options.paths, chosen_db(options.db) or DB
     if dry_run:
@@ -135,10 +136,13 @@ def index(
         _erase(place)
     if workers is not None:
         return _with_workers(settings, workers, options, place, as_json)
+    known = None if rebuild else KnownFiles(place if isinstance(place, Path) else None)
     with open_index(place, model=options.model, precision=settings.precision) as opened:
         try:
             with Bar(settings, as_json=as_json) as bar:
-                report = opened.add(sources, progress=bar, hidden=options.hidden, ocr=options.ocr)
+                report = opened.add(
+                    sources, progress=bar, hidden=options.hidden, ocr=options.ocr, known=known
+                )
         except KeyboardInterrupt:
             raise Interrupted(_saved(opened, place)) from None
         _show(settings, report, opened, place, as_json)
@@ -146,7 +150,7 @@ def index(
             from milepost.cli.watch import follow
 
             try:
-                follow(settings, opened, options, place, report, as_json=as_json)
+                follow(settings, opened, options, place, report, known, as_json=as_json)
             except KeyboardInterrupt:
                 raise Interrupted(_saved(opened, place)) from None
     return 0 if read_names(report) or report.removed else ERROR

@@ -77,6 +77,7 @@ def run(settings: Settings, options: SearchOptions) -> None:
     _check_ocr(options.ocr, options.paths)
     require("mcp", extra="mcp")
     from milepost.govern import Governor
+    from milepost.known import KnownFiles
     from milepost.library import Indexer, Isolated, Library
     from milepost.library.reading import read_inside, reading_seconds
     from milepost.mcp.server import create_server
@@ -95,9 +96,12 @@ def run(settings: Settings, options: SearchOptions) -> None:
             reading_seconds(reading), read_inside, path, reading, tuple(sources)
         )
 
+    known = KnownFiles(folder, roots=sources)
     with index:
         index.model  # noqa: B018 - loaded now, so that the first question need not wait
-        indexer = Indexer(index, read, governor.bulk(), end=isolated.close, ocr=options.ocr)
+        indexer = Indexer(
+            index, read, governor.bulk(), end=isolated.close, ocr=options.ocr, known=known
+        )
         if sources:
             indexer.add(sources, prune=True)
         indexer.start()

@@ -163,10 +163,12 @@ def serve(
             index, folder = of
             with ThreadPoolExecutor(1) as beside:
                 loading = beside.submit(lambda: index.model)  # while the application is imported
+                from milepost.known import KnownFiles
                 from milepost.serve.app import create_app
 
                 loading.result()
-            return create_app(index, chosen, uploads=folder / UPLOADS, sources=sources)
+            known = KnownFiles(folder)
+            return create_app(index, chosen, uploads=folder / UPLOADS, sources=sources, known=known)
 
         app = Starting(opened, made, chosen)
         run(app, socket, chosen, show=show, quiet=settings.quiet, note=say)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from milepost.engine.folder import ModelFolder
     from milepost.index import Index
     from milepost.intake import Step
+    from milepost.known import KnownFiles
     from milepost.types import Document, IndexReport
 
 STDIN = "stdin"
@@ -179,12 +180,12 @@ def indexed(
     ``expand`` has made of the paths, where it was called before: a pipe is read once.
 
     The cache is best effort: a damaged one is built again, one that cannot be written is not used.
-    A file is copied from an index in the cache that holds one of the same content.
+    A file is copied from an index that holds one of the same content.
     """
     from milepost.cached import keep_within, limit_bytes, mark_used
-    from milepost.cli.known import KnownFiles
     from milepost.engine.folder import ModelFolder
     from milepost.index import open as open_index
+    from milepost.known import KnownFiles
 
     sources = expand(paths, options) if sources is None else sources
     chosen = model.path if isinstance(model, ModelFolder) else model
@@ -196,9 +197,7 @@ def indexed(
             try:
                 index = opened(folder)
                 mark_used(folder)
-                beside = folder.parent.glob(f"{folder.name.rpartition('-')[0]}-*")
-                index.known = KnownFiles(list(beside), model.manifest)
-                filled = _filled(index, sources, progress, options)
+                filled = _filled(index, sources, progress, options, KnownFiles(folder))
             except IndexBusy:
                 raise
             except (IndexDamaged, NewerSchema, OldSchema) as error:
@@ -245,9 +244,12 @@ def _filled(
     sources: list[str | Document],
     progress: Callable[[Step], None],
     options: ReadOptions,
+    known: KnownFiles | None = None,
 ) -> tuple[Index, IndexReport]:
     try:
-        return index, index.add(sources, progress=progress, hidden=options.hidden, ocr=options.ocr)
+        return index, index.add(
+            sources, progress=progress, hidden=options.hidden, ocr=options.ocr, known=known
+        )
     except BaseException:
         index.close()
         raise

@@ -14,6 +14,7 @@ from milepost.store.address import IndexPlace, local_folder
 if TYPE_CHECKING:
     from milepost.cli.question import SearchOptions
     from milepost.index import Index
+    from milepost.known import KnownFiles
     from milepost.types import Document, IndexReport, ReadOptions
 
 
@@ -23,6 +24,7 @@ def follow(
     options: SearchOptions,
     place: IndexPlace,
     before: IndexReport,
+    known: KnownFiles | None,
     *,
     as_json: bool,
 ) -> None:
@@ -48,6 +50,7 @@ def follow(
             options.ocr,
             read,
             bar,
+            known,
         )
         for update in watch.updates(before):
             bar.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from milepost import intake
@@ -33,10 +34,7 @@ def add_sources(
     reader: Callable[[Path, ReadOptions], Document] | None,
     known: intake.Known | None,
 ) -> IndexReport:
-    """See ``Index.add``; ``model`` is called only if there is something to encode.
-
-    ``known`` are entries of files that another index holds.
-    """
+    """See ``Index.add``; ``model`` is called only if there is something to encode."""
     begun = time.monotonic()
     # Refuse unknown options and missing extras before anything is read.
     if READ_DEFAULTS.changed(hidden=hidden, ocr=ocr).ocr != "never":
@@ -50,9 +48,10 @@ def add_sources(
     work.extend(inside)
     present = {item.name if isinstance(item, Document) else str(item) for item in work}
     done: set[str] = set()
+    elsewhere = partial(known.find, store) if known else lambda path, options: None
     with (
         Downloads(intake.to_download(work, stored, hidden, ocr)) as downloads,
-        ReadingAhead(intake.to_read(work, stored, hidden, ocr, known)) as ahead,
+        ReadingAhead(intake.to_read(work, stored, hidden, ocr, elsewhere)) as ahead,
     ):
         for number, item in enumerate(work, 1):
             name = item.name if isinstance(item, Document) else str(item)

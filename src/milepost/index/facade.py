@@ -43,10 +43,6 @@ class Index:
 
     Use it as a context manager, or call ``close``. Several threads may read one index, and several
     processes may read it while another one writes.
-
-    Attributes:
-        known: finds files whose content another index holds; ``add`` does not read them if it has
-            no ``reader``. None to read every file.
     """
 
     def __init__(
@@ -58,7 +54,6 @@ class Index:
     ) -> None:
         self._store, self._given, self._about = store, model, about
         self._suited = suited  # chooses the model of a new index by what is added first
-        self.known: Known | None = None
 
     @cached_property
     def model(self) -> Encoder:
@@ -79,6 +74,7 @@ class Index:
         hidden: Hidden | None = None,
         ocr: Ocr | None = None,
         reader: Callable[[Path, ReadOptions], Document] | None = None,
+        known: Known | None = None,
     ) -> IndexReport:
         """Read, encode and store documents; skip those that have not changed.
 
@@ -104,6 +100,8 @@ class Index:
                 this is ``"never"``, or None and they are new.
             reader: reads a file, for example in another process as the server does. Not used for
                 objects.
+            known: knows what other indexes hold, so that a file of the same content is taken from
+                there in place of being read and encoded; None to read every file.
 
         Raises:
             InputError: ``hidden`` or ``ocr`` is unknown, or an address cannot be read.
@@ -127,7 +125,7 @@ class Index:
             hidden=hidden,
             ocr=ocr,
             reader=reader,
-            known=self.known if reader is None else None,
+            known=known,
         )
 
     @typed

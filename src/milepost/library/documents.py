@@ -17,6 +17,7 @@ from pathlib import Path, PurePath
 from milepost._names import CONTROLS, one_line
 from milepost.errors import InputError, UnknownDocument
 from milepost.index import Index, RemovalReport
+from milepost.known import forget
 from milepost.objects import is_address
 from milepost.places import absolute
 from milepost.store import DocumentInfo, Statistics
@@ -222,9 +223,14 @@ class Library:
         """
         copies = [Path(info.source) for info in infos if info.source and self.is_upload(info)]
         gone = [path for path in copies if path.exists()]
+        # Files go last: of a document that cannot be removed from the index nothing is lost, and
+        # one whose file stays behind is added again at the next start.
+        report = self.index.remove([info.name for info in infos])
         for path in gone:
             path.unlink(missing_ok=True)
-        report = self.index.remove([info.name for info in infos], now=now)
+        forget(self.uploads.parent, report.removed)
+        if now:
+            report = replace(report, remains=self.index.remove((), now=True).remains)
         return replace(report, files=tuple(map(str, gone)))
 
     def discard(self, identity: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.index import Index
-from milepost.intake import Step
+from milepost.intake import Known, Step
 from milepost.types import Document, Ocr, ReadOptions
 
 log = logging.getLogger("milepost.serve")
@@ -80,6 +80,7 @@ class Indexer:
         between: called between batches of the encoder; may wait, so that searches go first.
         end: called by ``stop``, so that a file that is being read holds nobody up.
         ocr: as in ``Index.add``.
+        known: as in ``Index.add``; not for what a password opens, which stays in this index.
     """
 
     def __init__(
@@ -89,9 +90,10 @@ class Indexer:
         between: Callable[..., None] | None = None,
         end: Callable[[], None] | None = None,
         ocr: Ocr | None = None,
+        known: Known | None = None,
     ) -> None:
         self._index, self._read, self._between, self._end = index, read, between, end
-        self._ocr = ocr
+        self._ocr, self._known = ocr, known
         self._work: deque[Work] = deque()
         self._failed: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
         self._notes: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
@@ -183,6 +185,7 @@ class Indexer:
                 progress=self._on_step,
                 ocr=work.ocr or self._ocr,
                 reader=partial(self._read_file, work.password),
+                known=self._known if work.password is None else None,
             )
         except MilepostError as error:  # the index cannot be written: full disk, second writer
             log.warning("indexing stopped: %s", error)

@@ -12,8 +12,8 @@ from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
 
-from milepost.errors import InputError, UnreadableFile
-from milepost.text import locator, read_file
+from milepost.errors import InputError, MissingExtra, UnreadableFile
+from milepost.text import locator, read_file, recognition
 from milepost.text.readers.formats import read_bytes
 from milepost.text.readers.pdf import spans
 from milepost.text.readers.pdf.file import open_pdf
@@ -24,9 +24,9 @@ LONGEST_SIDE = 4000
 """Pixels of a picture's longer side; a page of a poster is drawn smaller than asked."""
 
 
-def reading_seconds(options: ReadOptions) -> float:
+def reading_seconds(options: ReadOptions, *, locked: bool = False) -> float:
     """Seconds that a file may take to be read: recognising text takes some for each page."""
-    return 600.0 if options.ocr == "never" else 4 * 3600.0
+    return 600.0 if options.ocr == "never" and not locked else 4 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,10 @@ def check_password(path: Path, password: str) -> None:
 
 
 def _read_locked(path: Path, options: ReadOptions, password: str) -> Document:
-    """Read a PDF with its password; what it protects is in memory alone."""
+    """Read a PDF with its password, its text recognised if it is a scan.
+
+    What it protects is in memory alone, so that it could not be asked for in a second step.
+    """
     import pypdfium2
     from pypdfium2.raw import FPDF_REMOVE_SECURITY
 
@@ -81,7 +84,17 @@ def _read_locked(path: Path, options: ReadOptions, password: str) -> Document:
     opened = BytesIO()
     with pypdfium2.PdfDocument(path, password=password) as pdf:
         pdf.save(opened, flags=FPDF_REMOVE_SECURITY)
-    document = read_bytes(opened.getvalue(), str(path), str(path), options)
+    try:
+        document = read_bytes(opened.getvalue(), str(path), str(path), options)
+    except UnreadableFile as error:
+        if error.remedy != "ocr":
+            raise
+        try:
+            recognition.check_installed()
+        except MissingExtra:
+            raise error from None
+        scan = options.changed(ocr="auto")
+        document = read_bytes(opened.getvalue(), str(path), str(path), scan)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return with_sidecar(replace(document, hash=digest), str(path))
 

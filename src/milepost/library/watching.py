@@ -17,7 +17,7 @@ from typing import Any
 from milepost._optional import require
 from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull, UnreadableFile
 from milepost.index import Index
-from milepost.intake import Step, absolute
+from milepost.intake import Known, Step, absolute
 from milepost.places import local_path
 from milepost.text import read_file
 from milepost.text.folders import IGNORE_FILES
@@ -50,7 +50,7 @@ class Watch:
         place: folder of the index; nothing in it is followed.
         hidden, ocr: as in ``Index.add``.
         read: reads a file.
-        progress: as in ``Index.add``.
+        progress, known: as in ``Index.add``.
     """
 
     index: Index
@@ -60,6 +60,7 @@ class Watch:
     ocr: Ocr | None = None
     read: Callable[[Path, ReadOptions], Document] = read_file
     progress: Callable[[Step], None] | None = None
+    known: Known | None = None
 
     def updates(self, before: IndexReport) -> Generator[IndexReport | MilepostError, None, None]:
         """Yield a report of each change of the index, without end.
@@ -94,7 +95,12 @@ class Watch:
     def _update(self, files: _Files) -> IndexReport:
         files.unsettled.clear()
         report = self.index.add(
-            self.paths, progress=self.progress, hidden=self.hidden, ocr=self.ocr, reader=files.read
+            self.paths,
+            progress=self.progress,
+            hidden=self.hidden,
+            ocr=self.ocr,
+            reader=files.read,
+            known=self.known,
         )
         return replace(report, unchanged=(), failed=files.remember(report.failed))
 

@@ -15,6 +15,7 @@ from starlette.routing import Route
 import milepost
 from milepost.govern import Governor
 from milepost.index import Index
+from milepost.intake import Known
 from milepost.library.documents import Library
 from milepost.library.indexing import Indexer
 from milepost.library.isolated import Isolated
@@ -38,6 +39,7 @@ def create_app(
     *,
     uploads: Path,
     sources: Sequence[Path] = (),
+    known: Known | None = None,
 ) -> FastAPI:
     """The server of an index, an ASGI application.
 
@@ -46,6 +48,7 @@ def create_app(
         settings: see ``ServeSettings``.
         uploads: folder where uploaded files are kept, and found again at the next start.
         sources: files and folders to bring the index up to date with, in the background.
+        known: as in ``Index.add``.
     """
     settings = settings or ServeSettings()
     metrics = Metrics()
@@ -58,7 +61,7 @@ def create_app(
         redirect_slashes=False,  # ``Guard`` takes a slash off: behind TLS a redirect may leave it
         lifespan=_lifespan,
     )
-    state = app.state.milepost = _state(index, settings, metrics, uploads, sources)
+    state = app.state.milepost = _state(index, settings, metrics, uploads, sources, known)
     for routes in (embeddings, search, ask, check, documents, pages, status, page):
         app.include_router(routes.router)
     if find_spec("mcp") is not None:
@@ -108,6 +111,7 @@ def _state(
     metrics: Metrics,
     uploads: Path,
     sources: Sequence[Path],
+    known: Known | None,
 ) -> State:
     governor = Governor() if settings.govern else None
     bulk = governor.bulk() if governor else None
@@ -115,9 +119,10 @@ def _state(
     library = Library(index, uploads, sources, pictures=settings.ocr not in (None, "never"))
 
     def read(path: Path, options: ReadOptions, password: str | None = None) -> Document:
-        return reader.call_within(reading_seconds(options), read_plain, path, options, password)
+        seconds = reading_seconds(options, locked=password is not None)
+        return reader.call_within(seconds, read_plain, path, options, password)
 
-    indexer = Indexer(index, read, bulk, end=reader.close, ocr=settings.ocr)
+    indexer = Indexer(index, read, bulk, end=reader.close, ocr=settings.ocr, known=known)
     encoder = index.model
     preload(encoder)
     if not settings.read_only:

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import milepost
+from milepost.encoder import Encoder
+from milepost.view import write_page
 from support.browser_page import Tab, ask
 
 if TYPE_CHECKING:
@@ -43,6 +46,45 @@ def test_a_question_leads_to_the_sentence_in_its_text(tab: Tab, small_page: Path
         page.goto(link)  # as somebody else gets it
         page.wait_for_selector("#document-body mark.best")
         assert mark.inner_text().startswith("A trail of scent fades within an hour.")
+
+
+def test_rows_of_tables_are_those_of_python(tab: Tab, light: Encoder, tmp_path: Path) -> None:
+    """Under their columns, the one that answers marked; Markdown's, a sheet's, one of emojis."""
+    files = {
+        "fees.csv": "vessel,fee in euros,quay\nTimber ship,120,north\nCoal barge,95,south\n",
+        "tides.md": "# Tides 🌊\n\nThe tide table:\n\n| tide | hour |\n|---|---|\n"
+        "| spring 🌊 | six \\| seven |\n| neap | ten |\n\nA text behind it.\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    questions = (
+        "What fee does a coal barge pay?",
+        "At which hour is the neap tide?",
+        "text behind",
+    )
+    target = tmp_path / "page.html"
+    with milepost.open(tmp_path / "index", model=light) as index:
+        index.add([tmp_path / name for name in files])
+        write_page(index, target)
+        expected = [
+            [passage.table and passage.table.rows for passage in index.search(question)]
+            for question in questions
+        ]
+    assert any(expected[0])
+    assert any(expected[1])
+    with tab(target) as page:
+        opened(page, target)
+        for question, tables in zip(questions, expected, strict=True):
+            ask(page, question)
+            for card, rows in zip(page.locator(".passage").all(), tables, strict=False):
+                shown = [row.locator("td").all_inner_texts() for row in card.locator("tr").all()]
+                assert [cells for cells in shown if cells] == [
+                    list(row.cells) for row in rows or ()
+                ]
+        ask(page, questions[0])
+        first = page.locator(".passage table").first
+        assert first.locator("th").all_inner_texts() == ["vessel", "fee in euros", "quay"]
+        assert first.locator("mark.best").all_inner_texts() == ["Coal barge", "95", "south"]
 
 
 def test_hostile_texts_are_shown_as_they_are(tab: Tab, small_page: Path) -> None:

@@ -115,8 +115,13 @@ def held_out(document: str, share: float) -> bool:
     What the encoder has learned by heart flatters it; the fusion weights are therefore fitted
     on these documents' questions.
     """
+    return hashed_share(document) < share
+
+
+def hashed_share(document: str) -> float:
+    """A number from 0 to 1, by a hash of a document's name or text."""
     digest = hashlib.sha256(document.encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(digest[:4], "big") / 2**32 < share
+    return int.from_bytes(digest[:4], "big") / 2**32
 
 
 def tokenize(tokenizer: Tokenizer, name: str, task: str, text: str, longest: int = 128) -> Text:

@@ -41,6 +41,7 @@ class Journal:
 
     Attributes:
         done: the pieces that are finished, by their names.
+        dev: a document whose questions are written with the split ``dev``; None for none.
         counts: what all of them counted, summed.
 
     Raises:
@@ -64,6 +65,7 @@ class Journal:
             raise InputError(error.problem, again) from error
         pieces = (Counter(piece["counts"]) for piece in self.done.values())
         self.counts = sum(pieces, Counter[str]())
+        self.dev: str | None = None
 
     def __enter__(self) -> Journal:
         return self
@@ -95,7 +97,9 @@ class Journal:
     def rows(self) -> Iterator[Mapping[str, Any]]:
         """The rows of all finished pieces, in order."""
         for piece in self.done.values():
-            yield from piece["rows"]
+            for row in piece["rows"]:
+                moved = self.dev is not None and row.get("document") == self.dev
+                yield {**row, "split": "dev"} if moved else row
 
 
 def _line(row: Mapping[str, Any]) -> bytes:

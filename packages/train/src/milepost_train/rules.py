@@ -20,27 +20,20 @@ from itertools import pairwise
 
 from milepost.terms import question_terms, terms
 from milepost.text import split
-from milepost.types import Span
+from milepost.types import Mark, Span
 from milepost_train.generated import GeneratedQuestion
+from milepost_train.headings import BEFORE, ITEM, headings_of
 
 RULES = ("question", "heading", "definition", "term")
 """The rules by name."""
 
 _ENOUGH, _MOST = 150, 600  # characters of evidence: sentences are added until the first
-_BEFORE = re.compile(
-    r"^(?:§+ ?[\w.–-]+|(?:section|chapter|part|article|step|rule|option) [\w.]+"
-    r"|\(?[0-9]+(?:\.[0-9]+)*[.):]?|[IVXLC]+\.|[A-Z]\.)(?::|\s)\s*",
-    re.I,
-)
-_CODE = re.compile(r"[{}<>=$|\\`#@\[\]*_~^]|https?:|::|->|\w\(\)|--|^\W|\.\w+\.\w|/\w+/")
-_ITEM = re.compile(r"(?:[-*•–] |\(?[0-9a-z]{1,3}[.)] )")
 _ASKS = re.compile(
     r"(?:what|which|who|whom|whose|when|where|why|how|is|are|was|were|do|does|did|can|could|"
     r"should|will|would|may|must|has|have)\b",
     re.I,
 )
 _ASKS_BARE = re.compile(r"(?:how|why|what|who|where) (?:to )?[a-z]", re.I)
-_SPEECH = re.compile(r"[\"“”]|^['‘]|[,.!?-]['’]")
 _I = re.compile(r"\bI\b(?![.)-])")
 _YOU = re.compile(r"\b(?:you|yours?|thou|thee|thy|ye)\b", re.I)
 _CONTENTS = re.compile(r"(?:[^–—]* (?:[–—]|--) ){3}|.*(?:\.{4}|(?:\. ){4})", re.DOTALL)
@@ -116,7 +109,6 @@ _WEAK = re.compile(
 _TERM = re.compile(
     r"(?P<name>[A-Za-z][\w’' -]{2,48}?)(?: \([^()]{1,20}\))?: (?P<what>[a-z(].{24,})"
 )
-_TURN = re.compile(r"(?m)^(?P<name>[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){0,3}): (?P<said>.+)$")
 
 
 @dataclass(slots=True)
@@ -134,13 +126,16 @@ class Found:
     dropped: Counter[str] = field(default_factory=Counter)
 
 
-def questions_of(text: str, title: str = "", rules: Sequence[str] = RULES) -> Found:
+def questions_of(
+    text: str, title: str = "", rules: Sequence[str] = RULES, marks: Sequence[Mark] = ()
+) -> Found:
     r"""Questions of a text by rule.
 
     Args:
         text: headings on lines of their own, a blank line before and after.
         title: put behind a heading too short to be looked for alone.
         rules: names from ``RULES``.
+        marks: of the document; its headings are those, where there are any.
 
     >>> text = "Hives\n\nWhat do bees eat in winter?\n\nThey eat honey, then more."
     >>> found = questions_of(text)
@@ -148,8 +143,8 @@ def questions_of(text: str, title: str = "", rules: Sequence[str] = RULES) -> Fo
     ('What do bees eat in winter?', ((36, 62),))
     """
     found = Found()
-    paragraphs = _paragraphs(text)
-    found.headings = [span for span in paragraphs if _is_heading(text[slice(*span)])]
+    headings = headings_of(text, marks)
+    found.headings = list(headings)
     if _is_talk(text):
         found.headings = []
         found.dropped["text in which people speak"] = 1
@@ -158,7 +153,7 @@ def questions_of(text: str, title: str = "", rules: Sequence[str] = RULES) -> Fo
     prose = [s for s in sentences if s[0] < s[1] and not _inside(s[0], found.headings)]
     # In one list and filtered by name, so that a question made twice is dropped alike whatever
     # rules are asked for.
-    by_section = list(_by_section(text, title, found, prose))
+    by_section = list(_by_section(text, title, found, prose, list(headings.values())))
     everything = [*by_section, *_definitions(text, prose, found), *_terms(text, found)]
     asked: set[tuple[str, ...]] = set()
     answers = Counter(_answer(text, made) for made in everything)
@@ -191,9 +186,8 @@ def _answer(text: str, made: GeneratedQuestion) -> tuple[str, ...]:
 
 
 def _by_section(
-    text: str, title: str, found: Found, prose: list[Span]
+    text: str, title: str, found: Found, prose: list[Span], words: Sequence[str]
 ) -> Iterator[GeneratedQuestion]:
-    words = [" ".join(text[a:b].split()) for a, b in found.headings]
     often = Counter(each.casefold() for each in words)
     if not found.headings:
         return
@@ -204,7 +198,7 @@ def _by_section(
     for number, ((_, start), heading, end) in enumerate(
         zip(found.headings, words, ends, strict=True)
     ):
-        asking = heading.endswith("?") or bool(_ASKS_BARE.match(_BEFORE.sub("", heading)))
+        asking = heading.endswith("?") or bool(_ASKS_BARE.match(BEFORE.sub("", heading)))
         if number == 0 and not asking and not text[: found.headings[0][0]].strip():
             continue  # the title
         rule = "question" if asking else "heading"
@@ -228,7 +222,7 @@ def _by_section(
 
 def _from_heading(heading: str, title: str, *, asking: bool) -> tuple[str, str]:
     """The question and "", or what is wrong with the heading."""
-    words = _BEFORE.sub("", heading).rstrip(".")
+    words = BEFORE.sub("", heading).rstrip(".")
     content = question_terms(words)
     if asking:
         words = re.sub(r"\?+$", "?", words)
@@ -241,7 +235,7 @@ def _from_heading(heading: str, title: str, *, asking: bool) -> tuple[str, str]:
     if _FILE_NAME.fullmatch(title) or _DATELINE.fullmatch(title):
         title = ""
     subject = title.rpartition(": ")[2] or title
-    subject = _BEFORE.sub("", subject)
+    subject = BEFORE.sub("", subject)
     new = set(question_terms(subject)) - set(content)
     if len(content) >= 4 or not new or len(subject.split()) > 7:
         return words, "" if len(content) >= 2 else "too little to look for"
@@ -260,11 +254,11 @@ def _beginning(text: str, sentences: Sequence[Span], heading: str) -> Span | Non
     if at == len(sentences):
         return None
     start, end = sentences[at]
-    if len(terms(text[start:end])) < 5 or _ITEM.match(text, start) or text[start] == "(":
+    if len(terms(text[start:end])) < 5 or ITEM.match(text, start) or text[start] in "(`|<":
         return None
     for following, last in sentences[at + 1 :]:
         leads = text[start:end].rstrip().endswith(":") or bool(
-            _ITEM.match(text, following) and ":\n" in text[start:following]
+            ITEM.match(text, following) and ":\n" in text[start:following]
         )
         if last - start > _MOST or (end - start >= _ENOUGH and not leads):
             break
@@ -313,7 +307,7 @@ def _terms(text: str, found: Found) -> Iterator[GeneratedQuestion]:
         if not re.search(r"glossary|key terms|terminology|definitions", text[start:end], re.I):
             continue
         for a, b in _lines(text, end, following):
-            item = _ITEM.match(text, a, b)
+            item = ITEM.match(text, a, b)
             match = _TERM.fullmatch(text, item.end() if item else a, b)
             if match is None or len(match["name"].split()) > 6:
                 found.dropped["term: no entry"] += 1
@@ -331,29 +325,6 @@ def _is_talk(text: str) -> bool:
     words = len(text.split())
     said = len(_I.findall(text)) * 250 > words and words > 500
     return said and len(_YOU.findall(text)) * 4_000 > words
-
-
-def _is_heading(words: str) -> bool:
-    """Whether a paragraph is a heading: one short line of words that ends as no sentence does."""
-    bare = _BEFORE.sub("", words)
-    return (
-        "\n" not in words
-        and 2 < len(bare) <= 110
-        and len(bare.split()) <= 14
-        and not _ITEM.match(words)
-        and not _CODE.search(bare)
-        and not _SPEECH.search(bare)
-        and (bare[0].isupper() or bare != words)
-        and (bare[-1] not in ".:;,!" or words != bare)
-        and not _TURN.match(words)
-        and any(letter.isalpha() for letter in bare)
-    )
-
-
-def _paragraphs(text: str) -> list[Span]:
-    return [
-        (match.start(), match.end()) for match in re.finditer(r"\S(?:[^\n]|\n(?!\s*\n))*", text)
-    ]
 
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:

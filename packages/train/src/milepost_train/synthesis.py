@@ -26,8 +26,9 @@ from milepost.terms import question_terms, terms
 from milepost.types import Span
 from milepost_eval.types import Split
 from milepost_train.collection import Sentences, sentences_of
-from milepost_train.data import held_out
+from milepost_train.data import hashed_share
 from milepost_train.generated import GeneratedQuestion, Source, checked_kinds, sources, task_rows
+from milepost_train.headings import headings_of
 from milepost_train.journal import Journal, Written
 from milepost_train.prompts import KINDS, copies, messages, question_in
 from milepost_train.rules import RULES, questions_of
@@ -112,7 +113,7 @@ def synthesize(
     ) -> list[GeneratedQuestion]:
         nonlocal unanswered
         read = sentences_of(source, encoder)
-        headings = questions_of(source.document.text, rules=()).headings
+        headings = headings_of(source.document.text, source.document.marks)
         made: list[GeneratedQuestion] = []
         for excerpt in excerpts(source, read.spans, headings, asking):
             counts["asked for"] += 1
@@ -165,7 +166,7 @@ def by_rules(
     def ask(
         source: Source, counts: Counter[str], asked: set[tuple[str, ...]]
     ) -> list[GeneratedQuestion]:
-        found = questions_of(source.document.text, source.title, rules)
+        found = questions_of(source.document.text, source.title, rules, source.document.marks)
         counts.update({f"dropped: {why}": number for why, number in found.dropped.items()})
         source.ignore = tuple(found.headings)
         made: list[GeneratedQuestion] = []
@@ -252,12 +253,21 @@ def _write(
                 counts.update(f"questions: {each.kind}" for each in made)
                 counts["documents without a question"] += not made
                 # By the text: the same files are split alike wherever they lie.
-                own: Split = "dev" if dev and held_out(source.document.text, dev) else split
+                own: Split = "dev" if dev and hashed_share(source.document.text) < dev else split
                 counts["documents of dev"] += bool(made) and own == "dev" != split
                 journal.write(name, task_rows(source, made, source.ignore, own), counts)
             kept = sum(n for key, n in journal.counts.items() if key.startswith("questions: "))
             progress(name, number, kept)
+        if dev and split != "dev" and not journal.counts["documents of dev"]:
+            journal.dev = _one_for_dev(journal)
+            journal.counts["documents of dev"] += journal.dev is not None
         return Written(journal.counts + dropped, bad)
+
+
+def _one_for_dev(journal: Journal) -> str | None:
+    """The document that is held out first; None if no other would be left."""
+    asked = {row["id"]: row["text"] for row in journal.rows() if "text" in row}
+    return min(asked, key=lambda name: hashed_share(asked[name])) if len(asked) > 1 else None
 
 
 def _run(first: int, good: Sequence[bool], longest: int) -> tuple[int, int]:

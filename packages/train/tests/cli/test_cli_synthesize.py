@@ -118,6 +118,24 @@ def test_some_documents_are_for_development(tmp_path):
     assert "was made with dev 0.25, not 0.5" in str(other.exception)
 
 
-def test_no_document_of_dev_is_said(corpus, tmp_path):
-    result = run(corpus, "--out", tmp_path / "out.jsonl", "--rules", "--dev", 0.0001)
-    assert "no document with questions is in dev" in result.stderr
+def test_few_documents_leave_one_for_development(corpus, tmp_path):
+    """Of two or more one is taken, the same each time; of one none, which is said."""
+    result = run(corpus, "--out", tmp_path / "one.jsonl", "--rules", "--dev", 0.0001)
+    assert "none is in dev" in result.stderr
+    folder, out = tmp_path / "handbook", tmp_path / "out.jsonl"
+    folder.mkdir()
+    for name in ("winter", "summer", "autumn"):
+        text = TEXT.replace("winter", name).replace("Hives", "# Hives").replace("What", "## What")
+        (folder / f"{name}.md").write_text(text)
+    for _ in range(2):
+        result = run(folder, "--out", out, "--rules", "--dev", 0.0001)
+        assert (result.return_value, result.stderr) == (0, "")
+        train, dev = (load(str(out), split).questions for split in ("train", "dev"))
+        assert (len(train), len(dev)) == (2, 1)
+
+
+def test_no_question_is_said(tmp_path):
+    (tmp_path / "text.txt").write_text("Nothing asks here.")
+    result = run(tmp_path / "text.txt", "--out", tmp_path / "out.jsonl", "--rules", "--dev", 0.1)
+    assert result.return_value == 1
+    assert "no question was made" in result.stderr

@@ -66,6 +66,7 @@ async function write(wanted) {
     for await (const { event, data } of postEvents("ask", wanted, mine.signal)) {
       if (event === "passages") said.passages = data.passages;
       else if (event === "citation") said.citations.push(data);
+      else if (event === "thinking" && data.restart) text.textContent = said.text = "";
       else if (event === "text") text.textContent = said.text += data.text;
       else if (event === "error") throw new Error(data.message);
       else if (event === "answer") return finished(mine, wanted, said, data);

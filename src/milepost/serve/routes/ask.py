@@ -52,10 +52,11 @@ async def ask(request: Request, asked: Question) -> StreamingResponse:
     """Let the server's language model answer from passages, and check its citations.
 
     Server-sent events: ``passages`` (as ``/search`` gives them; [1] in the text is the first),
-    ``thinking`` (what a model thinks first), ``text`` (piece by piece), ``citation`` (a sentence,
-    the number it cites, and the verdict: verbatim, near, supported, contradicted, related,
-    unsupported, unquoted, misquoted, missing; ``support`` is what supports it, with the
-    probability), then ``answer`` (the whole) or ``error``.
+    ``thinking`` (what a model thinks first; with ``restart`` the text until now was thought, too),
+    ``text`` (piece by piece), ``citation`` (a sentence, the number it cites, and the verdict:
+    verbatim, near, supported, contradicted, related, unsupported, unquoted, misquoted, missing;
+    ``support`` is what supports it, with the probability), then ``answer`` (the whole) or
+    ``error``.
     """
     state = state_of(request)
     remote = state.settings.language_model
@@ -122,7 +123,7 @@ def _error(state: State, message: str) -> str:
 
 def _event(event: Thinking | Piece | Citation | Answer, titles: dict[str, str]) -> str:
     if isinstance(event, Thinking):
-        return _written("thinking", {"text": event.text})
+        return _written("thinking", {"text": event.text, "restart": event.restart})
     if isinstance(event, Piece):
         return _written("text", {"text": event.text})
     if isinstance(event, Citation):

@@ -1,6 +1,8 @@
 // What a server says to the page of `milepost serve`, said by the page itself: no request is made.
 
 import { BadQuestion } from "./engine.js";
+import { tableAt } from "./tables.js";
+import { evidence } from "./words.js";
 
 const CELLS = 64;
 
@@ -62,6 +64,7 @@ export async function postJson(path, { question, k, documents }, signal) {
     sentences: hits,
     heading,
     place,
+    table: tableAt(document, start, end, evidence({ sentences: hits })),
   }));
   const held = new Set(passages.map(({ id }) => id));
   const shown = result.relevance.filter(({ number }) => held.has(listed[number].id));

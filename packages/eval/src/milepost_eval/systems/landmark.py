@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from milepost.encoder import Encoder
-from milepost.intake import entry, hashed
+from milepost.entries import entry, hashed
 from milepost.reranker import LandmarkReranker
 from milepost.search import Limits, Query, SearchModel, search
 from milepost.search.ranking import Ranking, rank

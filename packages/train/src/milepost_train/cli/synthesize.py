@@ -16,6 +16,9 @@ from milepost_train.cli.mine import report
 if TYPE_CHECKING:
     from milepost_eval.types import Split
 
+NOTHING = 1
+"""The exit code if no question was made."""
+
 _ENDPOINT_ONLY = (
     "llm", "per_document", "top", "temperature", "timeout", "tries", "per_minute", "landmarks",
     "seed",
@@ -174,12 +177,14 @@ def synthesize(
                 found = synthesized(documents, out, model, load(landmarks), asking, **shared)
         except KeyboardInterrupt:
             raise Interrupted("rows are kept; run the same command to continue") from None
-    if dev and not found.counts["documents of dev"]:
-        say(
-            f"no document with questions is in dev: --dev {dev:g} of "
-            f"{found.counts['documents']:,} documents; give a larger --dev, and another --out"
-        )
-    return report(settings, out, found.counts, found.bad)
+    asked = any(what.startswith("questions: ") for what in found.counts)
+    if not asked:
+        instead = "documents with headings that ask, or --endpoint URL --model NAME"
+        say(f"no question was made; try: {instead if rules else 'another --model, or --top 0'}")
+    elif dev and not found.counts["documents of dev"]:
+        say("only one document has questions, so that none is in dev; try: more documents")
+    code = report(settings, out, found.counts, found.bad)
+    return code if asked else NOTHING
 
 
 def _check(context: click.Context, endpoint: str | None, llm: str | None, *, rules: bool) -> None:

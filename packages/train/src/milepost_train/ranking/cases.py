@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.encoder import Encoder
-from milepost.intake import entry, hashed
+from milepost.entries import entry
+from milepost.intake import hashed
 from milepost.search.features import features
 from milepost.search.fusion import Fusion, curves, fuse, measure, standard
 from milepost.search.query import Query
