@@ -5,7 +5,7 @@
     python tools/judge_study.py my-model --search [--split dev]
 
 ``--search`` asks SQuAD's answered questions and near misses of their whole document, and of a
-collection of all its documents.
+collection of all its documents, and checks claims against a longer text (``milepost check``).
 
 For each source of claims: the share of supported and contradicted claims that get each verdict, by
 the limits of ``milepost.claims``, and how well supported are told from contradicted ones (AUROC).
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -114,6 +114,22 @@ def search(model: Path, data: Path, split: str, limit: int) -> None:
             print(setting, name, len(said), refusal(said[held], said[~held]), flush=True)
 
 
+def check(model: Path, data: Path, limit: int) -> None:
+    """Print the verdicts on claims of which a longer text than the evidence is known."""
+    encoder = milepost.load(model)
+    for source in ("checkcovid", "fm2"):
+        known = [row for row in objects(data / "claims" / f"{source}.jsonl.gz") if row["context"]]
+        asked = [row for row in known if row["split"] == "dev"]
+        said: dict[str, Counter[str]] = defaultdict(Counter)
+        for row in Random(1).sample(asked, min(limit, len(asked))):
+            with milepost.open(model=encoder) as index:
+                index.add(milepost.Document("text", row["context"]))
+                said[row["label"]][index.check(row["claim"]).verdict] += 1
+        for label, counts in said.items():
+            total = counts.total()
+            print(source, label, total, {n: round(100 * c / total) for n, c in counts.items()})
+
+
 def main() -> None:
     """Print the figures, and a line of JSON."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -128,6 +144,7 @@ def main() -> None:
     args = parser.parse_args()
     if args.search:
         search(args.reranker, args.data, args.split, args.limit)
+        check(args.reranker, args.data, args.limit)
         return
     reranker = LandmarkReranker(milepost.load(args.reranker))
     figures: dict[str, Any] = {}

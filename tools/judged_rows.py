@@ -73,8 +73,12 @@ def answers(data: Path, questions: Path) -> Iterator[Row]:
     squad = data / "tasks" / "squad_articles"
     texts = {row["id"]: row["text"] for row in objects(squad / "documents.jsonl.gz")}
     for row in objects(data / "refusal" / "squad2.jsonl.gz"):
+        # Through the same door as the answered ones: spans of the source end before the last sign,
+        # and a network would tell the two apart by that.
         start, end = row["near"]
-        paragraph = texts[row["document"]][start:end]
+        at = random.randrange(start, end)
+        paragraph = around(texts[row["document"]], [[at, at + 1]])
+        assert paragraph is not None
         yield _row(row["question"], paragraph, "unanswered", "squad", row["split"])
     for folder, source in ((squad, "squad"), (questions, "questions")):
         texts = {row["id"]: row["text"] for row in objects(folder / "documents.jsonl.gz")}

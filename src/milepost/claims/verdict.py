@@ -30,7 +30,7 @@ MIN_COHESION = 0.5
 MIN_SUPPORTED = 0.7
 """Probability from which a model's "supported" counts."""
 
-MIN_CONTRADICTED = 0.5
+MIN_CONTRADICTED = 0.6
 """Probability from which a model's "contradicted" counts; it also overrules rules that support."""
 
 _EXACT = ("number", "unit", "date")

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 WINDOW_TOKENS = 192
 """Tokens of a window, including one landmark per sentence."""
-MAX_TOKENS = 3000
-"""Maximum tokens of all windows, not counting the question in front of each."""
+MAX_TOKENS = 1000
+"""Maximum tokens of all windows, not counting the question in front of each. Three times as many find
+no more evidence on development questions."""
 MAX_WINDOWS = 24
 """Maximum number of windows. In documents of one sentence windows are small, and the question is
 read once for each window."""
