@@ -28,8 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import milepost
-from milepost.engine.verdict_head import ANSWERED, VERDICTS
 from milepost.reranker import LandmarkReranker
+from milepost.verdicts import ANSWERED, VERDICTS
 from milepost_eval.tasks.reading import objects
 
 Row = dict[str, Any]

@@ -14,7 +14,6 @@ from dataclasses import replace
 from itertools import islice
 
 from milepost.claims import Said, judge, why_not
-from milepost.engine.verdict_head import probabilities
 from milepost.errors import BadQuestion
 from milepost.quotes import MAX_WORDS, Folded, Occurrence, fold, near, occurrences, stripped
 from milepost.reranker import LandmarkReranker
@@ -202,8 +201,7 @@ def _said(reranker: LandmarkReranker | None, claim: str, passages: Sequence[Pass
     readings = reranker.judge(claim, windows) if reranker and windows else None
     said = []
     for reading in readings or ():
-        assert reading.verdicts is not None
-        supported, contradicted, _ = probabilities(reading.verdicts)
+        supported, contradicted, _ = reading.of_claim
         said.append(Said(supported, contradicted, int(reading.cosines.argmax())))
     return said
 

@@ -23,7 +23,7 @@ from milepost.engine.folder import RERANKER, TOKENIZER, ModelFolder
 from milepost.engine.manifest import MANIFEST, prefixed, read_manifest
 from milepost.engine.verdict_head import VerdictHead
 from milepost.errors import ModelError
-from milepost.search.reranking import WindowReading
+from milepost.verdicts import WindowReading
 
 
 class LandmarkReranker:

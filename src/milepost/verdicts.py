@@ -1,11 +1,20 @@
-"""What a check of a quotation or a claim returns."""
+"""What a check of a quotation or claim returns, and what a model says of a window of sentences."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from milepost.types import Passage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+VERDICTS = ("supported", "contradicted", "unknown", "answered")
+"""What a model may say of a window: one of the first three of a claim, the last of a question."""
+
+ANSWERED = VERDICTS.index("answered")
 
 Verdict = Literal[
     "verbatim",
@@ -95,3 +104,26 @@ class CheckResult:
     passages: tuple[Passage, ...] = ()
     best: float = 0.0
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WindowReading:
+    """What a reranker says of a window of sentences, read with a question or claim in front.
+
+    Attributes:
+        cosines: ``(sentences,)`` float32, −1 to 1.
+        verdicts: ``(4,)`` float32 log-odds of ``VERDICTS``; None if the reranker gives none.
+    """
+
+    cosines: NDArray[np.float32]
+    verdicts: NDArray[np.float32] | None = None
+
+    @property
+    def of_claim(self) -> tuple[float, float, float]:
+        """Probabilities that a claim is supported, contradicted and left open; they sum to 1."""
+        import numpy as np
+
+        assert self.verdicts is not None
+        weights = np.exp(self.verdicts[:ANSWERED] - self.verdicts[:ANSWERED].max())
+        supported, contradicted, unknown = (weights / weights.sum()).tolist()
+        return supported, contradicted, unknown

@@ -13,8 +13,9 @@ from milepost.search import SearchModel, SearchResult, search
 from milepost.search import reranking as module
 from milepost.search.fusion import Fusion, Reranking
 from milepost.search.ranking import Ranking, answered, reranked
-from milepost.search.reranking import Reread, WindowReading, rerank
+from milepost.search.reranking import Reread, rerank
 from milepost.store import Store
+from milepost.verdicts import WindowReading
 from support.random_trees import trees
 from support.search_stores import asking, empty_store, filled, gathered, put, ranked, searched
 from support.store_reads import Counted

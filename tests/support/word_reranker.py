@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from milepost.search.reranking import WindowReading
+from milepost.verdicts import WindowReading
 
 
 class WordReranker:

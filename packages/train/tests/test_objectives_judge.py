@@ -15,8 +15,9 @@ import torch.nn.functional as F
 from tokenizers import Tokenizer as Backend
 
 from milepost.engine.tokenizer import Tokenizer
-from milepost.engine.verdict_head import VERDICTS, VerdictHead
+from milepost.engine.verdict_head import VerdictHead
 from milepost.errors import InputError
+from milepost.verdicts import VERDICTS
 from milepost_train.batches import assemble
 from milepost_train.check import vectors_of
 from milepost_train.data import Judged

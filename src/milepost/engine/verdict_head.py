@@ -12,15 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost.errors import ModelError
+from milepost.verdicts import VERDICTS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-VERDICTS = ("supported", "contradicted", "unknown", "answered")
-"""One of the first three of a claim, the last of a question."""
-
-ANSWERED = VERDICTS.index("answered")
 
 SCALE = 20.0
 """One over the temperature of a direction's cosine."""
@@ -71,16 +67,3 @@ class VerdictHead:
         if weight.ndim != 2 or len(weight) != len(VERDICTS) or bias.shape != (len(VERDICTS),):
             raise ModelError(f"{path} has arrays of another shape", "export the model again")
         return VerdictHead(weight.astype(np.float32), bias.astype(np.float32))
-
-
-def probabilities(verdicts: NDArray[np.float32]) -> tuple[float, float, float]:
-    """Probabilities that a claim is supported, contradicted and left open; they sum to 1.
-
-    Args:
-        verdicts: ``(4,)`` log-odds.
-    """
-    import numpy as np
-
-    weights = np.exp(verdicts[:3] - verdicts[:3].max())
-    supported, contradicted, unknown = (weights / weights.sum()).tolist()
-    return supported, contradicted, unknown

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from milepost.engine.verdict_head import ANSWERED
+from milepost.verdicts import ANSWERED, WindowReading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,27 +22,13 @@ if TYPE_CHECKING:
 WINDOW_TOKENS = 192
 """Tokens of a window, including one landmark per sentence."""
 MAX_TOKENS = 1000
-"""Maximum tokens of all windows, not counting the question in front of each. Three times as many find
-no more evidence on development questions."""
+"""Maximum tokens of all windows, not counting the question in front of each. Three times as many
+find no more evidence on development questions."""
 MAX_WINDOWS = 24
 """Maximum number of windows. In documents of one sentence windows are small, and the question is
 read once for each window."""
 CONTEXT_SENTENCES = 12
 """Maximum number of sentences on each side of a window's best sentence."""
-
-
-@dataclass(frozen=True, slots=True)
-class WindowReading:
-    """What a reranker says of a window.
-
-    Attributes:
-        cosines: ``(sentences,)`` float32, −1 to 1.
-        verdicts: ``(4,)`` float32 log-odds of ``engine.verdict_head.VERDICTS``; None if the
-            reranker gives none.
-    """
-
-    cosines: NDArray[np.float32]
-    verdicts: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from milepost.engine.verdict_head import VERDICTS
 from milepost.errors import InputError, UnreadableFile, first_line
+from milepost.verdicts import VERDICTS
 from milepost_eval.tasks.reading import Line, is_saved, lines, question_text
 
 JSON_LINES = ("*.jsonl.gz", "*.jsonl")

@@ -12,10 +12,11 @@ from milepost.entries import entry, hashed
 from milepost.reranker import LandmarkReranker
 from milepost.search import Limits, Query, SearchModel, search
 from milepost.search.ranking import Ranking, rank
-from milepost.search.reranking import BoundReranker, WindowReading
+from milepost.search.reranking import BoundReranker
 from milepost.search.scope import gather
 from milepost.store import open_store
 from milepost.types import Document, Passage
+from milepost.verdicts import WindowReading
 from milepost_eval.systems.units import Scored, Units
 from milepost_eval.types import Place
 

@@ -17,8 +17,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from milepost.engine.verdict_head import SCALE, VERDICTS, VerdictHead
+from milepost.engine.verdict_head import SCALE, VerdictHead
 from milepost.errors import InputError, ModelError
+from milepost.verdicts import VERDICTS
 from milepost_train.model.attention import FORBIDDEN
 from milepost_train.model.bert import Bert, BertLayer
 from milepost_train.model.huggingface import HuggingFace
