@@ -206,14 +206,13 @@ def test_examples_are_right(file: Path, tmp_path: Path) -> None:
     assert read_config(file, init="owner/name", out=tmp_path).stages
 
 
-def test_the_reranker_starts_from_weights_that_the_first_run_keeps() -> None:
-    said = tomllib.loads((EXAMPLES / "reranker.toml").read_text(encoding="utf-8"))
-    first = read_config(EXAMPLES / "landmark-minilm-first.toml", init="owner/name")
-    folder, _, step = said["init"].rpartition("/checkpoint-")
-    assert (EXAMPLES / folder).resolve() == first.out.resolve()
-    assert first.check.keep
-    assert int(step) % first.check.every == 0
-    assert int(step) <= first.stages[0].steps
+def test_the_second_run_of_the_reranker_starts_where_the_first_ends() -> None:
+    first, second = (
+        tomllib.loads((EXAMPLES / f"reranker{end}.toml").read_text(encoding="utf-8"))
+        for end in ("", "-second")
+    )
+    assert second["init"] == f"{first['out']}/checkpoint"
+    assert (second["data"], second["windows"]) == (first["data"], first["windows"])
 
 
 def test_the_model_that_ships_is_two_runs_of_one_recipe(tmp_path: Path) -> None:

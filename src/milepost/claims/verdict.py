@@ -27,7 +27,7 @@ else differs in many points."""
 MIN_COHESION = 0.5
 """Share of its neighbouring words that have to be neighbours there."""
 
-MIN_SUPPORTED = 0.7
+MIN_SUPPORTED = 0.8
 """Probability from which a model's "supported" counts."""
 
 MIN_CONTRADICTED = 0.6
