@@ -142,9 +142,11 @@ def test_questions_and_orders_cannot_be_judged():
         ("The honey harvest was poor that year.", Said(0.9, 0.05, 1), "supported", 1),
         ("The honey harvest was poor that year.", Said(0.1, 0.8, 0), "contradicted", 0),
         ("The honey harvest was poor that year.", Said(0.45, 0.05, 1), "related", None),
-        # rules support: a model that contradicts decides, one that is unsure does not
+        # rules support: a model that contradicts decides, one that doubts leaves it open
         ("The fee was raised in 1998.", Said(0.1, 0.8, 0), "contradicted", 0),
-        ("The fee was raised in 1998.", Said(0.1, 0.3, 0), "supported", 0),
+        ("The fee was raised in 1998.", Said(0.5, 0.3, 0), "supported", 0),
+        ("The fee was raised in 1998.", Said(0.1, 0.3, 0), "related", None),
+        ("The fee was raised in 1998.", Said(0.4, 0.45, 0), "related", None),
         # rules contradict
         ("The fee was raised in 1989.", Said(0.95, 0.01, 0), "contradicted", 0),
         # the model reads English
