@@ -270,7 +270,7 @@ def test_steps_and_what_is_kept_from_the_command_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "changes", "words"),
     [
-        (DataSettings, {"tasks": ()}, "no tasks or pairs"),
+        (DataSettings, {"tasks": ()}, "no tasks, pairs or judged rows"),
         (DataSettings, {"hold_out": 1.0}, "hold_out is 1"),
         (DataSettings, {"longest": 2}, "longest is 2;.*4 or more"),
         (PairsStage, {"pairs": 1}, "pairs is 1"),
