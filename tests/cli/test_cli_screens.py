@@ -24,6 +24,11 @@ FILES = (
     "pdf-report-single-column.pdf",
     "pdf-rotated-pages.pdf",
 )
+AGAIN = {
+    "pdf-report-single-column.pdf": "Application Security Verification Standard defines four levels"
+}
+"""Where a file says what is asked for twice: the other sentence."""
+
 FIRST_LINES = 6
 ROWS = 24
 
@@ -53,8 +58,10 @@ def test_ten_questions_on_ten_real_files(shared_data: Path, monkeypatch, tmp_pat
         assert code == 0
         lines = rows(shown)
         assert len(lines) < ROWS, name
-        at = 40  # letters of the sentence that tell it from all others
-        seen += letters(sentence)[:at] in letters("".join(lines[:FIRST_LINES]))
+        at = 40  # letters of a sentence that tell it from all others
+        first = letters("".join(lines[:FIRST_LINES]))
+        answers = (sentence, AGAIN.get(name, sentence))
+        seen += any(letters(each)[:at] in first for each in answers)
     assert seen >= 9
 
 

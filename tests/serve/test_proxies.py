@@ -21,6 +21,8 @@ def behind(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
         *("--trusted-proxy", "127.0.0.1", "--cors", "https://app.example.org"),
         cache=tmp_path_factory.mktemp("cache"),
     ) as running:
+        with running.client() as client:
+            running.indexed(client)
         yield running
 
 
