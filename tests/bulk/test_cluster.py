@@ -100,7 +100,12 @@ DRIVER = """
 import sys
 from pathlib import Path
 from milepost.bulk.cluster import connect, index_files
+from milepost.errors import InputError
 files = sorted(Path(sys.argv[1]).iterdir())
+try:
+    connect("auto")
+except InputError:  # Ray does not wait long for a cluster on a busy machine
+    connect("auto")
 index_files(files, sys.argv[2], model="landmark-light", workers=2,
             progress=lambda name, done, of: print(done, flush=True))
 """
