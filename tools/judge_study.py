@@ -46,18 +46,11 @@ def rows(path: Path, limit: int) -> dict[str, list[Row]]:
 
 def log_odds(reranker: LandmarkReranker, text: str, sentences: Sequence[str]) -> NDArray[Any]:
     """The verdicts of one window that begins with a text, ``(4,)``."""
-    bound = reranker.for_query(text)
-    if bound is None:
+    readings = reranker.judge(text, [sentences])
+    if readings is None:
         return np.zeros(len(VERDICTS), np.float32)
-    room, window = bound.room, []
-    for ids in bound.tokens(sentences):
-        room -= len(ids) + 1
-        if room < 0 and window:
-            break
-        window.append(ids)
-    (reading,) = bound.read([window])
-    assert reading.verdicts is not None
-    return reading.verdicts
+    assert readings[0].verdicts is not None
+    return readings[0].verdicts
 
 
 def auroc(high: NDArray[Any], low: NDArray[Any]) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from milepost.claims import Said, judge, why_not
@@ -165,7 +166,7 @@ def _judged(
     judged = []
     for claim in claims[:MAX_CLAIMS]:
         passages = (result if len(claims) == 1 else search(claim)).passages
-        judged.append(judge(claim, passages, _said(reranker(), claim, passages)))
+        judged.append(judge(claim, passages, partial(_said, reranker, claim, passages)))
     notes = (*_notes(given), *result.notes)
     notes += tuple(dict.fromkeys(why for claim in claims if (why := why_not(claim))))
     if len(claims) > MAX_CLAIMS:
@@ -190,7 +191,9 @@ def _judged(
     return CheckResult(given.text, verdict, tuple(decisive), result.passages, result.best, notes)
 
 
-def _said(reranker: LandmarkReranker | None, claim: str, passages: Sequence[Passage]) -> list[Said]:
+def _said(
+    loaded: Callable[[], LandmarkReranker | None], claim: str, passages: Sequence[Passage]
+) -> list[Said]:
     """What the reranker says of a claim beside the first passages; nothing if it gives no verdicts.
 
     Passages are ordered by what answers, which for claims is what is about them.
@@ -198,11 +201,12 @@ def _said(reranker: LandmarkReranker | None, claim: str, passages: Sequence[Pass
     read = passages[:READ_BY_MODEL]
     ordered = [sorted(passage.hits, key=lambda hit: hit.start) for passage in read]
     windows = [[hit.text for hit in hits] for hits in ordered]
-    readings = reranker.judge(claim, windows) if reranker and windows else None
+    reranker = loaded() if windows else None
+    readings = reranker.judge(claim, windows) if reranker else None
     said = []
-    for reading in readings or ():
+    for hits, reading in zip(ordered, readings or (), strict=False):
         supported, contradicted, _ = reading.of_claim
-        said.append(Said(supported, contradicted, int(reading.cosines.argmax())))
+        said.append(Said(supported, contradicted, hits[int(reading.cosines.argmax())]))
     return said
 
 

@@ -139,25 +139,26 @@ def test_questions_and_orders_cannot_be_judged():
     ("claim", "said", "verdict", "sentence"),
     [
         # what rules leave open
-        ("The honey harvest was poor that year.", Said(0.9, 0.05, 1), "supported", 1),
-        ("The honey harvest was poor that year.", Said(0.1, 0.8, 0), "contradicted", 0),
-        ("The honey harvest was poor that year.", Said(0.45, 0.05, 1), "related", None),
+        ("The honey harvest was poor that year.", (0.9, 0.05, 1), "supported", 1),
+        ("The honey harvest was poor that year.", (0.1, 0.8, 0), "contradicted", 0),
+        ("The honey harvest was poor that year.", (0.45, 0.05, 1), "related", None),
         # rules support: a model that contradicts decides, one that doubts leaves it open
-        ("The fee was raised in 1998.", Said(0.1, 0.8, 0), "contradicted", 0),
-        ("The fee was raised in 1998.", Said(0.5, 0.3, 0), "supported", 0),
-        ("The fee was raised in 1998.", Said(0.1, 0.3, 0), "related", None),
-        ("The fee was raised in 1998.", Said(0.4, 0.45, 0), "related", None),
+        ("The fee was raised in 1998.", (0.1, 0.8, 0), "contradicted", 0),
+        ("The fee was raised in 1998.", (0.5, 0.3, 0), "supported", 0),
+        ("The fee was raised in 1998.", (0.1, 0.3, 0), "related", None),
+        ("The fee was raised in 1998.", (0.4, 0.45, 0), "related", None),
         # rules contradict
-        ("The fee was raised in 1989.", Said(0.95, 0.01, 0), "contradicted", 0),
+        ("The fee was raised in 1989.", (0.95, 0.01, 0), "contradicted", 0),
         # the model reads English
-        ("Der Honig des Jahres war sehr schlecht und wenig.", Said(0.9, 0.0, 0), "related", None),
+        ("Der Honig des Jahres war sehr schlecht und wenig.", (0.9, 0.0, 0), "related", None),
     ],
 )
 def test_a_model_decides_what_rules_do_not(
-    claim: str, said: Said, verdict: str, sentence: int | None
+    claim: str, said: tuple[float, float, int], verdict: str, sentence: int | None
 ) -> None:
     about = passage("The fee was raised to 5 dollars in 1998.", "Bees gave little in the summer.")
-    found = judge(claim, [about], [said])
+    given = Said(said[0], said[1], about.hits[said[2]])
+    found = judge(claim, [about], lambda: [given])
     assert found.verdict == verdict
     text = None if sentence is None else about.hits[sentence].text
     assert (found.sentence and found.sentence.text) == text
@@ -165,8 +166,8 @@ def test_a_model_decides_what_rules_do_not(
 
 def test_the_strongest_of_several_passages_decides() -> None:
     both = [passage("Bees sleep."), passage("Wasps do other things in the dark.")]
-    said = [Said(0.75, 0.1, 0), Said(0.1, 0.85, 0)]
-    found = judge("Insects rest at night.", both, said)
+    said = [Said(0.75, 0.1, both[0].best), Said(0.1, 0.85, both[1].best)]
+    found = judge("Insects rest at night.", both, lambda: said)
     assert found.verdict == "contradicted"
     assert found.sentence is not None
     assert found.sentence.text == both[1].text

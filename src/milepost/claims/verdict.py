@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -67,12 +67,12 @@ class Said:
 
     Attributes:
         supported, contradicted: probabilities, 0–1; together at most 1.
-        sentence: the number of the sentence that is most about the claim, in the passage's order.
+        sentence: that is most about the claim.
     """
 
     supported: float
     contradicted: float
-    sentence: int
+    sentence: Hit
 
 
 def why_not(claim: str) -> str | None:
@@ -86,40 +86,40 @@ def why_not(claim: str) -> str | None:
     return None
 
 
-def judge(claim: str, passages: Sequence[Passage], said: Sequence[Said] = ()) -> Judgement:
+def judge(
+    claim: str, passages: Sequence[Passage], model: Callable[[], Sequence[Said]] = tuple
+) -> Judgement:
     """Judge one sentence by the sentences of some passages.
 
     Args:
         claim: one sentence.
         passages: best first.
-        said: what a model says of the claim beside each of the first passages; none for the rules
-            alone.
+        model: gives what a model says of the claim beside each of the first passages, nothing for
+            the rules alone; called where they do not contradict, in English.
     """
     if why_not(claim) is not None:
         return Judgement("related")
     own = read(claim)
     is_english = _is_english(own)
     ruled = _by_rules(own, passages, is_english)
-    if ruled.verdict == "contradicted" or not said or not is_english:
+    said = () if ruled.verdict == "contradicted" or not is_english else model()
+    if not said:
         return ruled
     against = max(range(len(said)), key=lambda number: said[number].contradicted)
     for_it = max(range(len(said)), key=lambda number: said[number].supported)
     denied, held = said[against].contradicted, said[for_it].supported
     if denied >= MIN_CONTRADICTED and denied > held:
-        return Judgement("contradicted", _decisive(own, passages[against], said[against]))
+        hit = said[against].sentence
+        coverage = compare(own, read(hit.text)).coverage
+        return Judgement("contradicted", _place(passages[against], hit, coverage))
     if ruled.verdict == "supported":
         is_confirmed = held >= MIN_CONFIRMED and denied < MAX_DENIED
         return ruled if is_confirmed else Judgement("related")
     if held >= MIN_SUPPORTED:
-        return Judgement("supported", _decisive(own, passages[for_it], said[for_it]))
+        hit = said[for_it].sentence
+        coverage = compare(own, read(hit.text)).coverage
+        return Judgement("supported", _place(passages[for_it], hit, coverage))
     return ruled
-
-
-def _decisive(claim: Reading, passage: Passage, said: Said) -> Match:
-    """The sentence that is most about the claim."""
-    hits = sorted(passage.hits, key=lambda hit: hit.start)
-    hit = hits[min(said.sentence, len(hits) - 1)]
-    return _place(passage, hit, compare(claim, read(hit.text)).coverage)
 
 
 def _place(
