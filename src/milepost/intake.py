@@ -9,9 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from milepost.entries import entry as entry
-from milepost.entries import hashed as hashed
-from milepost.entries import holds
+from milepost.entries import entry, hashed, holds
 from milepost.errors import MilepostError, StoreError, UnreadableFile
 from milepost.objects import Downloads, ObjectAddress, ObjectFile, is_address
 from milepost.places import File, Place, is_below

@@ -6,27 +6,36 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Mount a file system of 2 MiB; skips where mounting is not allowed."""
+@contextmanager
+def mounted_disk(place: Path, mebibytes: int) -> Iterator[Path]:
+    """Mount a file system at a new folder; skips where mounting is not allowed."""
     if sys.platform != "linux" or shutil.which("mount") is None:
         pytest.skip("needs mount on Linux; the limit on file size is tested everywhere else")
-    place = tmp_path / "disk"
     place.mkdir()
     mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", place],
+        ["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", place],
         capture_output=True,
         encoding="utf-8",
     )
     if mounted.returncode:
         pytest.skip(f"may not mount a small file system: {mounted.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", "-l", place], check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", place], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 2 MiB."""
+    with mounted_disk(tmp_path / "disk", 2) as place:
+        yield place
 
 
 def fill(disk: Path) -> Path:

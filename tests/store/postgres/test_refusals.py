@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ import psycopg
 
 from milepost.errors import StorageFull, StoreError
 from milepost.store.postgres import schema
+from support.small_disk import mounted_disk
 from support.store_entries import entry, holds, opened, rows
 from support.store_reads import reads
 
@@ -83,30 +83,19 @@ def test_a_user_who_may_not_create_the_extension_is_told_who_may(plain_user: str
 @pytest.fixture
 def small_space(private: str) -> Iterator[tuple[str, Path]]:
     """A tablespace and its disk of 6 MiB; skips where none can be mounted."""
-    if sys.platform != "linux" or shutil.which("mount") is None:
-        pytest.skip("needs mount on Linux")
     with psycopg.connect(private, autocommit=True) as connection:
         row = connection.execute("SHOW data_directory").fetchone()
         assert row is not None
         folder = Path(row[0])
-        place = folder.parent / "disk"
-        place.mkdir()
-        mounted = subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", "size=6m", "tmpfs", place],
-            capture_output=True,
-            encoding="utf-8",
-        )
-        if mounted.returncode:
-            pytest.skip(f"may not mount a small file system: {mounted.stderr.strip()}")
-        try:
-            shutil.chown(place, folder.owner())
-            connection.execute(f"CREATE TABLESPACE small LOCATION '{place}'".encode())
-            yield "small", place
-        finally:
-            # The tables first: the server cannot write what is left of them without their disk.
-            connection.execute("DROP SCHEMA IF EXISTS milepost CASCADE")
-            connection.execute("DROP TABLESPACE IF EXISTS small")
-            subprocess.run(["umount", "-l", place], check=True)
+        with mounted_disk(folder.parent / "disk", 6) as place:
+            try:
+                shutil.chown(place, folder.owner())
+                connection.execute(f"CREATE TABLESPACE small LOCATION '{place}'".encode())
+                yield "small", place
+            finally:
+                # The tables first: the server cannot write what is left of them without their disk.
+                connection.execute("DROP SCHEMA IF EXISTS milepost CASCADE")
+                connection.execute("DROP TABLESPACE IF EXISTS small")
 
 
 def test_a_full_disk_is_one_line_and_leaves_nothing_half(
