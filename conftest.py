@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from milepost.engine import shipped_models
+from milepost.encoder.engine import shipped_models
 
 # Workers of pytest-xdist share the cores; NumPy, torch and ONNX Runtime would each take them all.
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -60,9 +60,10 @@ SLOW = (
     "packages/lab",
     "packages/train",
     "tests/bench",
-    "tests/bulk",
-    "tests/serve",
-    "tests/view",
+    "tests/index/test_cluster.py",
+    "tests/index/test_worker.py",
+    "tests/server",
+    "tests/exports/view",
     "tests/cli/test_cli_ask.py",
     "tests/cli/test_cli_check.py",
     "tests/cli/test_cli_commands.py",
@@ -78,17 +79,16 @@ SLOW = (
     "tests/docs/test_examples.py",
     "tests/docs/test_guides.py",
     "tests/integrations",
-    "tests/marking/test_copies.py",
-    "tests/mcp/test_tools.py",
+    "tests/exports/test_copies.py",
     "tests/store/lance",
     "tests/store/postgres",
     "tests/store/test_durability.py",
-    "tests/test_encoder.py",
-    "tests/test_index_reopen.py",
-    "tests/test_reranker.py",
-    "tests/text/test_pdf_files.py",
-    "tests/text/test_pdf_spans.py",
-    "tests/text/test_recognition.py",
+    "tests/encoder/test_encoder.py",
+    "tests/index/test_index_reopen.py",
+    "tests/encoder/test_reranker.py",
+    "tests/documents/test_pdf_files.py",
+    "tests/documents/test_pdf_spans.py",
+    "tests/documents/test_recognition.py",
 )
 _SLOW_PATHS = frozenset(ROOT / name for name in SLOW)
 
@@ -116,8 +116,8 @@ def pytest_report_header() -> list[str]:
 
 
 _RAY = (
-    "tests/bulk/test_cluster.py",
-    "tests/bulk/test_worker.py",
+    "tests/index/test_cluster.py",
+    "tests/index/test_worker.py",
     "tests/cli/test_cli_workers.py",
 )
 
@@ -131,9 +131,9 @@ _TOGETHER = {
             "packages/eval/tests/test_files_questions.py",
             "packages/lab/tests/lmk",
             "packages/train/tests/ranking/test_fit.py",
-            "tests/serve/page",
+            "tests/server/page",
             "tests/store/test_snapshots.py",
-            "tests/view/page",
+            "tests/exports/view/page",
         )
     },
 }

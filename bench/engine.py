@@ -22,9 +22,9 @@ import numpy as np
 import torch
 
 import milepost
-from milepost.engine.folder import ModelFolder, Precision, find_model
-from milepost.engine.openvino import OpenVinoEngine, usable_cpus
-from milepost.text import split
+from milepost.documents import split
+from milepost.encoder.engine.folder import ModelFolder, Precision, find_model
+from milepost.encoder.engine.openvino import OpenVinoEngine, usable_cpus
 from milepost_train.model import load_checkpoint
 
 

@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 import milepost
+from milepost.documents.sentences import split
 from milepost.store import Snapshot
-from milepost.text.sentences import split
 from milepost.types import Document
 from milepost_eval.session import Session
 

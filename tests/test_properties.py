@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import milepost
+from milepost.documents import zotero
 from milepost.errors import InputError
 from milepost.properties import EMPTY, Properties, checked, cleaned, iso_date, merged
 from milepost.testing import fake_encoder
-from milepost.text import zotero
 from milepost.types import Document
 from support.zotero_library import DARWIN, SOCIETY, ZoteroLibrary
 

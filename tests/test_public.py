@@ -17,9 +17,9 @@ import pytest
 
 import milepost
 from milepost import errors
-from milepost._patterns import late
-from milepost.engine import Engine
+from milepost.encoder.engine import Engine
 from milepost.errors import MilepostError, nearest
+from milepost.language.patterns import late
 from milepost.store import Store
 from milepost.testing import FakeEngine, MemoryStore, fake_encoder, fake_index
 
@@ -197,7 +197,7 @@ def test_doubles_keep_the_protocols() -> None:
 LOAD = """
 import sys
 from pathlib import Path
-from milepost.engine.openvino import OpenVinoEngine
+from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.errors import ModelError
 
 try:
@@ -268,7 +268,7 @@ def test_it_is_compiled_at_its_first_use_and_once() -> None:
 
 def test_a_search_does_not_compile_what_only_reading_needs() -> None:
     code = (
-        "import milepost.index\nfrom milepost.text import breaks, lines\n"
+        "import milepost.index\nfrom milepost.documents import breaks, lines\n"
         "assert not any('match' in vars(each) for each in (breaks._BEYOND, lines._FULL_WIDTH))"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -5,11 +5,11 @@ from dataclasses import astuple
 import pytest
 
 import milepost
-from milepost.console.rows import rows_of
-from milepost.entries import entry
+from milepost.cli.console.rows import rows_of
+from milepost.documents import read_bytes
+from milepost.index.entries import entry
 from milepost.table_rows import Tables, cells_of, table_at
 from milepost.testing import fake_encoder
-from milepost.text import read_bytes
 from milepost.types import Document
 from support.office_writer import opendocument, pptx, slide_table, word, xlsx
 

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from milepost.engine.tokenizer import Tokenizer
-from milepost.windows.plan import WindowSize
+from milepost.encoder.engine.tokenizer import Tokenizer
+from milepost.encoder.windows.plan import WindowSize
 from milepost_eval.tasks.reading import objects
 from milepost_train.batches import Batch, queries_of
 from milepost_train.check import landmarks_of, vectors_of

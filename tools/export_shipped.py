@@ -13,9 +13,9 @@ from random import Random
 
 import numpy as np
 
-from milepost.engine.tokenizer import Tokenizer
-from milepost.text import split
-from milepost.windows import WindowSize, plan
+from milepost.documents import split
+from milepost.encoder.engine.tokenizer import Tokenizer
+from milepost.encoder.windows import WindowSize, plan
 from milepost_eval.tasks.reading import objects
 from milepost_train.batches import assemble
 from milepost_train.model import export, load_checkpoint

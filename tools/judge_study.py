@@ -8,7 +8,7 @@
 collection of all its documents, and checks claims against a longer text (``milepost check``).
 
 For each source of claims: the share of supported and contradicted claims that get each verdict, by
-the limits of ``milepost.claims``, and how well supported are told from contradicted ones (AUROC).
+the limits of ``milepost.checking``, and how well supported are told from contradicted ones (AUROC).
 The control reads each claim or question beside another row's sentences. For questions: AUROC of
 answered against unanswered, and the share of these that is refused where one answered question in
 ten is.
@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import milepost
-from milepost.reranker import LandmarkReranker
+from milepost.encoder.reranker import LandmarkReranker
 from milepost.verdicts import ANSWERED, VERDICTS
 from milepost_eval.tasks.reading import objects
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from milepost.text.sentences import split
+from milepost.documents.sentences import split
 from milepost_eval.tasks.reading import objects
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -15,7 +15,7 @@ import milepost
 from milepost import errors
 from milepost.encoder import Encoder
 from milepost.index import Index
-from milepost.intake import Step
+from milepost.index.intake import Step
 from milepost.search import SearchResult
 from milepost.store import DocumentInfo
 

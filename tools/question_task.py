@@ -22,8 +22,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from milepost.documents import read
 from milepost.errors import MilepostError
-from milepost.text import read
 from milepost_eval.tasks.reading import objects
 
 HOME = Path(__file__).parents[1] / "data"

@@ -66,14 +66,14 @@ class Told:
 
     def watch(self) -> None:
         """Note the activities of this process from now on: only in a child."""
-        import milepost.intake
+        import milepost.index.intake
+        from milepost.documents.isolated import Isolated
         from milepost.encoder import Encoder
-        from milepost.library.documents import Library
-        from milepost.library.isolated import Isolated
+        from milepost.server.documents.library import Library
         from milepost.store.sqlite.store import SqliteStore
 
         for owner, name, activity in (
-            (milepost.intake, "read_file", "reading"),
+            (milepost.index.intake, "read_file", "reading"),
             (Isolated, "call_within", "reading"),
             (Encoder, "encode", "encoding"),
             (SqliteStore, "put", "storing"),

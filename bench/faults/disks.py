@@ -130,10 +130,10 @@ def _run(work: kills.Work, output: Path) -> int:
     """``milepost index`` in a child, with a model that has no weights; its exit code."""
 
     def deed() -> None:
-        import milepost.engine
+        import milepost.encoder.engine
         from milepost.cli import main
 
-        milepost.engine.find_model = lambda *_: workload.MODEL  # type: ignore[assignment]
+        milepost.encoder.engine.find_model = lambda *_: workload.MODEL  # type: ignore[assignment]
         sys.argv = ["milepost", "index", str(work.files), "--db", str(work.db), "--quiet"]
         main()
 

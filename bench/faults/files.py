@@ -15,12 +15,12 @@ from faults import crafted
 from faults.log import Log, Record, at, counted
 from faults.mutations import Case, flip, make
 from faults.originals import originals
+from milepost.documents.isolated import Isolated
+from milepost.documents.reader_process import read_plain
+from milepost.documents.recognition import check_installed
 from milepost.errors import MissingExtra, UnreadableFile
 from milepost.index import Index
-from milepost.library.isolated import Isolated
-from milepost.library.reading import read_plain
 from milepost.testing import fake_index
-from milepost.text.recognition import check_installed
 from milepost.types import READ_DEFAULTS, Document
 
 OCR_EVERY = 100

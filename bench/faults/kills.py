@@ -16,7 +16,7 @@ from unittest.mock import patch
 from faults import child, workload
 from faults.log import Log, Record, at, counted
 from faults.workload import Held
-from milepost.intake import Step
+from milepost.index.intake import Step
 
 COUNT = 24
 """Documents of an index."""

@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from faults import crafted
 from faults.originals import mail, packed
-from milepost.text import SUFFIXES as KNOWN
+from milepost.documents import SUFFIXES as KNOWN
 
 HUGE = (0, -1, 255, 65_535, 2**31 - 1, 2**31, 2**32 - 1, 2**63, 10**30, 99_999_999)
 SUFFIXES = (*sorted(suffix[1:] for suffix in KNOWN), "txt", "py", "bin")

@@ -38,9 +38,9 @@ class Sent:
 
 
 def serve(db: Path, told: child.Told) -> int:
-    from milepost.serve.app import create_app
-    from milepost.serve.running import listen, run
-    from milepost.serve.settings import ServeSettings
+    from milepost.server.app import create_app
+    from milepost.server.running import listen, run
+    from milepost.server.settings import ServeSettings
 
     settings = ServeSettings(port=0)
     socket = listen(settings)
@@ -95,7 +95,7 @@ def load() -> None:
 
     import uvicorn
 
-    from milepost.serve.app import create_app
+    from milepost.server.app import create_app
     from milepost.testing import fake_index
 
     with suppress(ImportError):

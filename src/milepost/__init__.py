@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from milepost.chunking import chunks
-    from milepost.copying import copy
+    from milepost.documents import read
     from milepost.encoder import Encoder, load
     from milepost.errors import MilepostError
+    from milepost.exports.marking import AnnotatedPdf, annotate
     from milepost.index import Index, RemovalReport, open
-    from milepost.marking import AnnotatedPdf, annotate
+    from milepost.index.chunking import chunks
+    from milepost.index.copying import copy
     from milepost.search import Query
-    from milepost.text import read
     from milepost.types import Box, Chunk, Document, Hit, IndexReport, Landmarks, Mark, Passage
     from milepost.verdicts import CheckResult, Difference, Match
 
 _HOMES = {
-    "AnnotatedPdf": "milepost.marking",
+    "AnnotatedPdf": "milepost.exports.marking",
     "Box": "milepost.types",
     "CheckResult": "milepost.verdicts",
     "Chunk": "milepost.types",
@@ -39,12 +39,12 @@ _HOMES = {
     "Passage": "milepost.types",
     "Query": "milepost.search",
     "RemovalReport": "milepost.index",
-    "annotate": "milepost.marking",
-    "chunks": "milepost.chunking",
-    "copy": "milepost.copying",
+    "annotate": "milepost.exports.marking",
+    "chunks": "milepost.index.chunking",
+    "copy": "milepost.index.copying",
     "load": "milepost.encoder",
     "open": "milepost.index",
-    "read": "milepost.text",
+    "read": "milepost.documents",
 }
 
 __all__ = [

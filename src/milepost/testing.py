@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from milepost._typed import typed
 from milepost.encoder import Encoder
-from milepost.engine.fake import FakeEngine
-from milepost.engine.folder import ModelFolder
-from milepost.engine.manifest import Manifest
-from milepost.engine.tokenizer import Tokenizer
+from milepost.encoder.engine.fake import FakeEngine
+from milepost.encoder.engine.folder import ModelFolder
+from milepost.encoder.engine.manifest import Manifest
+from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.index import Index
 from milepost.index import open as open_index
 from milepost.store.memory import MemoryStore

@@ -14,7 +14,7 @@ from milepost.answers.citations import check_citations, cited_sentences
 from milepost.answers.quotes import find_quote
 from milepost.answers.support import LIKELY, with_support
 from milepost.cli.citations import print_sources
-from milepost.console.records import citation_record
+from milepost.exports.records import citation_record
 from milepost.index import Index
 from milepost.quotes import fold, stripped
 from milepost.testing import fake_index

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from milepost.text import read_bytes
+from milepost.documents import read_bytes
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 

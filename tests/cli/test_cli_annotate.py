@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from milepost.marking.highlights import count_highlights
+from milepost.exports.marking.highlights import count_highlights
 from support.pdf_writer import PdfPage, write_pdf
 
 QUESTION = "Who lays the eggs?"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import milepost
-from milepost.engine.folder import cache_folder
-from milepost.known import KnownFiles
+from milepost.encoder.engine.folder import cache_folder
+from milepost.index.known_files import KnownFiles
 from milepost.types import READ_DEFAULTS
 from support.locked_pdf import locked
 from support.pdf_writer import PdfPage, write_pdf

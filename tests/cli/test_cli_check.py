@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import milepost
-from milepost.engine.folder import cache_folder
+from milepost.encoder.engine.folder import cache_folder
 
 CASES = [
     ("the queen  lays the eggs", "verbatim", 0),

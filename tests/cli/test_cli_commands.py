@@ -11,7 +11,7 @@ import pytest
 
 import milepost
 from milepost.cli.checks import SUMS, sha256
-from milepost.engine import find_model, shipped_models
+from milepost.encoder.engine import find_model, shipped_models
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import milepost
-from milepost._packages import COMMANDS
+from milepost.cli.packages import COMMANDS
 from milepost.cli.program import program
 from milepost.errors import MilepostError
 from support.cli_process import environment
@@ -59,7 +59,7 @@ def test_an_unexpected_error_is_one_line(cli, monkeypatch):
     def broken(*_: object) -> None:
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr("milepost.engine.shipped_models", broken)
+    monkeypatch.setattr("milepost.encoder.engine.shipped_models", broken)
     result = cli("models")
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
@@ -71,7 +71,7 @@ def test_an_error_of_several_lines_is_folded(cli, monkeypatch):
     def broken(*_: object) -> None:
         raise MilepostError("two\nlines \x1b[31m", "mend")
 
-    monkeypatch.setattr("milepost.engine.shipped_models", broken)
+    monkeypatch.setattr("milepost.encoder.engine.shipped_models", broken)
     assert cli("models").stderr == "milepost: two lines ␛[31m; try: mend\n"
 
 
@@ -81,7 +81,7 @@ def test_ctrl_c_behind_another_error_is_still_ctrl_c(cli, monkeypatch):
     def interrupted(*_: object) -> None:
         raise ImportError("initialization failed") from KeyboardInterrupt()
 
-    monkeypatch.setattr("milepost.engine.shipped_models", interrupted)
+    monkeypatch.setattr("milepost.encoder.engine.shipped_models", interrupted)
     result = cli("models")
     assert (result.exit_code, result.stderr) == (130, "milepost: interrupted\n")
 
@@ -140,7 +140,7 @@ def test_the_table_of_commands_says_what_they_say():
 def test_a_search_imports_no_other_command():
     code = (
         "from milepost.cli.program import program; "
-        "program.get_command(None, 'search'); import milepost.index, milepost.reranker"
+        "program.get_command(None, 'search'); import milepost.index, milepost.encoder.reranker"
     )
     others = ("milepost_lab", "milepost_train", "milepost_eval", "importlib.metadata")
     assert not [name for name in loaded(code) if name.startswith(others)]

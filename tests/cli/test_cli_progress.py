@@ -6,9 +6,9 @@ import pytest
 
 pytest.importorskip("termios", reason="needs the terminals of Unix")
 
-from milepost.console.options import Settings
-from milepost.console.progress import Bar
-from milepost.intake import Step
+from milepost.cli.console.options import Settings
+from milepost.cli.console.progress import Bar
+from milepost.index.intake import Step
 from support.terminal import plain, shown_by
 
 COLOUR = r"\x1b\[[0-9;]*m"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import milepost
-from milepost.engine.folder import cache_folder
+from milepost.encoder.engine.folder import cache_folder
 
 LIGHT = "landmark-light"
 SECRET = "The quokka's plover was paid in Lisbon. "

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.cli.answer import matched, reflowed
+from milepost.cli.console.links import described, link_to
+from milepost.cli.console.options import DB, chosen_db
+from milepost.cli.console.progress import Pace
+from milepost.cli.console.screen import visible
 from milepost.cli.explain import summing
-from milepost.console.heat import CELLS, peaks, strip
-from milepost.console.links import described, link_to
-from milepost.console.options import DB, chosen_db
-from milepost.console.progress import Pace
-from milepost.console.screen import visible
-from milepost.intake import Step
+from milepost.index.intake import Step
+from milepost.search.heat import CELLS, peaks, strip
 from support.zotero_library import DARWIN, ZoteroLibrary
 
 

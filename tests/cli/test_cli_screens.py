@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from milepost.console.screen import STYLES
+from milepost.cli.console.screen import STYLES
 
 pytest.importorskip("termios", reason="needs the terminals of Unix")
 

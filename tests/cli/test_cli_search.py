@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import milepost
-from milepost.console.heat import strip
-from milepost.engine.folder import cache_folder
+from milepost.encoder.engine.folder import cache_folder
+from milepost.search.heat import strip
 from milepost.types import Hit
 from support.pdf_writer import PdfPage, write_pdf
 from support.small_index import write_schema

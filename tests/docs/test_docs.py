@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 import milepost
 from milepost.cli.program import program
-from milepost.engine import shipped_models
+from milepost.encoder.engine import shipped_models
 
 ROOT = Path(__file__).resolve().parents[2]
 if not (ROOT / "README.md").is_file():
@@ -76,7 +76,7 @@ def test_links_between_pages_lead_somewhere(page: Path):
 def test_paths_named_in_docs_exist():
     ours = re.compile(r"`((?:bench|docs|examples|packages|src|studies|tests|\.ci)/[\w./-]+)`")
     inside = re.compile(
-        r"`((?:text|windows|engine|store|search|cli|milepost_[a-z]+)/[\w/.-]+\.py)`"
+        r"`((?:documents|encoder|store|search|server|index|cli|milepost_[a-z]+)/[\w/.-]+\.py)`"
     )
     roots = [ROOT / "src" / "milepost", *ROOT.glob("packages/*/src")]
     for page in PAGES:

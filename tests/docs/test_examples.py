@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from milepost.engine import shipped_models
+from milepost.encoder.engine import shipped_models
 from support.cli_process import environment
 from support.postgres import server
 

@@ -25,7 +25,7 @@ from markdown_it import MarkdownIt
 
 from milepost.cli.check import CODES
 from milepost.cli.program import program
-from milepost.engine import openvino, shipped_models
+from milepost.encoder.engine import openvino, shipped_models
 from support.guide_files import write_guide_files
 
 ROOT = Path(__file__).resolve().parents[2]

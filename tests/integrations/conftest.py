@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import milepost
-from milepost.engine import shipped_models
+from milepost.encoder.engine import shipped_models
 from milepost.index import Index
 from milepost.testing import fake_index
 from milepost.types import Document, Mark

@@ -11,7 +11,7 @@ pytest.importorskip("langchain_tests", reason="needs the integrations extra")
 from langchain_tests.integration_tests import EmbeddingsIntegrationTests, RetrieversIntegrationTests
 from langchain_tests.unit_tests import EmbeddingsUnitTests
 
-from milepost.embedding import embed_query
+from milepost.encoder.embedding import embed_query
 from milepost.errors import InputError, NotAnIndex
 from milepost.index import Index
 from milepost.integrations.langchain import MilepostEmbeddings, MilepostRetriever

@@ -13,7 +13,7 @@ from sentence_transformers import MultiVectorEncoder, SentenceTransformer
 
 import milepost
 from milepost.encoder import Encoder
-from milepost.engine import shipped_models
+from milepost.encoder.engine import shipped_models
 from milepost.errors import InputError, ModelError
 from milepost.integrations import sentence_transformers as adapter
 from milepost.integrations.sentence_transformers import MilepostModule

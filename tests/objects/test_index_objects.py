@@ -108,14 +108,14 @@ def test_poison_and_empty_objects_are_named(index, s3: S3) -> None:
 def test_an_object_that_vanishes_is_named(index, s3: S3, monkeypatch) -> None:
     s3.put("bees.txt", BEES)
     s3.put("gold.txt", GOLD)
-    listed = milepost.intake.objects
+    listed = milepost.index.intake.objects
 
     def and_then_deleted(*args):
         found = listed(*args)
         s3.store.delete("bees.txt")
         return found
 
-    monkeypatch.setattr(milepost.intake, "objects", and_then_deleted)
+    monkeypatch.setattr(milepost.index.intake, "objects", and_then_deleted)
     report = index.add(s3.url())
     assert report.added == (s3.url("gold.txt"),)
     assert "bees.txt does not exist" in report.failed[s3.url("bees.txt")]
@@ -126,7 +126,7 @@ def test_an_object_that_changes_after_the_listing_is_read_the_next_time(
 ) -> None:
     """What was read is newer than what was listed, so the next run looks again, once."""
     s3.put("bees.txt", BEES)
-    listed = milepost.intake.objects
+    listed = milepost.index.intake.objects
 
     def and_then_changed(*args):
         found = listed(*args)
@@ -134,7 +134,7 @@ def test_an_object_that_changes_after_the_listing_is_read_the_next_time(
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(milepost.intake, "objects", and_then_changed)
+        patch.setattr(milepost.index.intake, "objects", and_then_changed)
         index.add(s3.url())
     assert index.document(s3.url("bees.txt")).text.strip() == GOLD
     s3.read()

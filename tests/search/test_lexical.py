@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from milepost.language.terms import STOP_WORDS, question_terms, terms
 from milepost.search.lexical import bm25, idf, windowed
 from milepost.store.bm25 import K1, B
-from milepost.terms import STOP_WORDS, question_terms, terms
 
 
 @pytest.mark.parametrize(

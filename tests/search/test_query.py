@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from milepost.errors import BadQuestion, InputError
-from milepost.language import SupportedLanguages
+from milepost.language.detection import SupportedLanguages
+from milepost.language.terms import question_terms
 from milepost.quotes import stripped
 from milepost.search import Limits, Query, quoted
 from milepost.search import scope as room
@@ -14,7 +15,6 @@ from milepost.search.language_notes import language_notes
 from milepost.search.query import DEFAULT_K, Budget, parse_length
 from milepost.search.quoted import places, regions
 from milepost.store import DocumentSelection, Entry, Store
-from milepost.terms import question_terms
 from milepost.testing import fake_encoder
 from milepost.types import Document
 from support.languages import PAGES, QUESTIONS

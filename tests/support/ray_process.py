@@ -20,7 +20,7 @@ _SERVE = """
 import json, sys
 from dataclasses import asdict
 from pathlib import Path
-from milepost.bulk.cluster import connect, index_files
+from milepost.index.workers.cluster import connect, index_files
 def say(*said):
     print("\x1e" + json.dumps(said), flush=True)
 connect(None, num_cpus=2, object_store_memory=1 << 28)

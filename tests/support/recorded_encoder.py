@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from milepost.encoder import Encoder
-from milepost.engine.fake import FakeEngine
-from milepost.engine.folder import ModelFolder
-from milepost.engine.manifest import Manifest
+from milepost.encoder.engine.fake import FakeEngine
+from milepost.encoder.engine.folder import ModelFolder
+from milepost.encoder.engine.manifest import Manifest
 from milepost.testing import fake_encoder
 
 

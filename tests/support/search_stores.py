@@ -6,7 +6,8 @@ from zlib import crc32
 
 import numpy as np
 
-from milepost.paragraphs import paragraph_starts
+from milepost.index.paragraphs import paragraph_starts
+from milepost.language.terms import terms
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.fusion import Fusion, Reranking
 from milepost.search.query import DEFAULT_K
@@ -14,7 +15,6 @@ from milepost.search.ranking import Ranked, Ranking, rank
 from milepost.search.reranking import Reranker
 from milepost.search.scope import Scope, gather
 from milepost.store import Entry, Store, open_store
-from milepost.terms import terms
 from milepost.types import Document, Mark
 from support.random_trees import trees
 from support.word_reranker import WordReranker

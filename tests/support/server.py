@@ -116,8 +116,8 @@ class Server(_Running):
     """A thread of this process, which spares three seconds of imports."""
 
     def _start(self) -> None:
+        from milepost.cli.console.options import Settings
         from milepost.cli.serve import serve
-        from milepost.console.options import Settings
 
         started: list[uvicorn.Server] = []
 

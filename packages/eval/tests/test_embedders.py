@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import milepost
 from milepost import load
+from milepost.documents import split
 from milepost.errors import InputError, MissingExtra
 from milepost.testing import fake_encoder
-from milepost.text import split
 from milepost_eval.embedders import (
     LandmarkEmbedder,
     SentenceTransformerEmbedder,

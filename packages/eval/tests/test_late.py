@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from milepost.documents import split
 from milepost.errors import InputError
-from milepost.text import split
 from milepost.types import Document, Span
 from milepost_eval.embedders import SentenceTransformerEmbedder, WordLlama
 from milepost_eval.embedders.base import unit

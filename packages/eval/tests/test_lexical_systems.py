@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from milepost.language.terms import question_terms, terms
 from milepost.search.fusion import standard
-from milepost.terms import question_terms, terms
 from milepost.types import Document, Span
 from milepost_eval.systems.lexical import Bm25, Bm25s
 from milepost_eval.systems.splitters import splitter

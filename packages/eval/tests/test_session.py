@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from milepost.documents import split
 from milepost.errors import InputError
 from milepost.testing import fake_encoder
-from milepost.text import split
 from milepost.types import Document
 from milepost_eval import session as room
 from milepost_eval.metrics import of_sentences

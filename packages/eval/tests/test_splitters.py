@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from milepost.documents import split
 from milepost.errors import InputError
-from milepost.text import split
 from milepost.types import Document, Span
 from milepost_eval.systems.splitters import packed, splitter, word_pieces
 from milepost_eval.systems.units import Scored, Units

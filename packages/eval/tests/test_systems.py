@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import milepost
+from milepost.documents import split
 from milepost.testing import fake_encoder
-from milepost.text import split
 from milepost.types import Document
 from milepost_eval.embedders import LandmarkEmbedder
 from milepost_eval.systems.dense import Dense

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from milepost.documents import split
 from milepost.errors import InputError, UnreadableFile
-from milepost.text import split
 from milepost_eval.tasks import load
 from milepost_eval.tasks.articles import read_articles
 from milepost_eval.tasks.own import read_own

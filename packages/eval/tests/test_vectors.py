@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from milepost import testing
-from milepost.engine.folder import ModelFolder
-from milepost.engine.tokenizer import Tokenizer
+from milepost.encoder.engine.folder import ModelFolder
+from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
 from milepost.testing import FakeEngine, fake_encoder
 from milepost.types import Document

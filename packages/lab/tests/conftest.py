@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from milepost.engine import openvino
-from milepost.engine.folder import ModelFolder
+from milepost.encoder.engine import openvino
+from milepost.encoder.engine.folder import ModelFolder
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +46,7 @@ def run_study() -> Callable[..., dict[str, object]]:
 
     from click.testing import CliRunner
 
-    from milepost.console.options import Settings
+    from milepost.cli.console.options import Settings
 
     def call(command: object, *args: object) -> dict[str, object]:
         given = [*map(str, args), "--json"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from milepost.console.options import Interrupted, Settings
+from milepost.cli.console.options import Interrupted, Settings
 from milepost.errors import InputError
 from milepost_lab import runner
 from milepost_lab.command import lab

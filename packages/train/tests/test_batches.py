@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.engine.fake import FakeEngine
-from milepost.engine.tokenizer import Tokenizer
+from milepost.encoder.engine.fake import FakeEngine
+from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.testing import fake_encoder
 from milepost_train.batches import around, assemble, queries_of, windows_of
 from milepost_train.data import Text

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import torch
 
-from milepost.engine.tokenizer import Tokenizer
+from milepost.encoder.engine.tokenizer import Tokenizer
+from milepost.encoder.windows.plan import WindowSize, plan
 from milepost.errors import InputError
-from milepost.windows.plan import WindowSize, plan
 from milepost_eval.tasks.own import read_own
 from milepost_train.batches import Batch, windows_of
 from milepost_train.check import Check, landmarks_of, load_check, vectors_of

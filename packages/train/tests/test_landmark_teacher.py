@@ -11,7 +11,7 @@ import pytest
 import torch
 from tokenizers import Tokenizer
 
-from milepost.engine.folder import SHIPPED
+from milepost.encoder.engine.folder import SHIPPED
 from milepost.errors import InputError, ModelError
 from milepost_train.batches import queries_of, windows_of
 from milepost_train.check import vectors_of

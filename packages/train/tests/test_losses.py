@@ -9,7 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.windows.document_vector import document_vector
+from milepost.encoder.windows.document_vector import document_vector
 from milepost_train.losses import (
     any_against_negatives,
     away_from,

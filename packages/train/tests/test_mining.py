@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
+from milepost.language.terms import question_terms, terms
 from milepost.search.lexical import bm25, idf
-from milepost.terms import question_terms, terms
 from milepost.testing import fake_encoder
 from milepost.types import Document
 from milepost_train.collection import Statistics, blocks, sentences_of

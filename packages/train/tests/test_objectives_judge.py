@@ -14,8 +14,8 @@ import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer as Backend
 
-from milepost.engine.tokenizer import Tokenizer
-from milepost.engine.verdict_head import VerdictHead
+from milepost.encoder.engine.tokenizer import Tokenizer
+from milepost.encoder.engine.verdict_head import VerdictHead
 from milepost.errors import InputError
 from milepost.verdicts import VERDICTS
 from milepost_train.batches import assemble

@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.windows.plan import WindowSize, plan
+from milepost.encoder.windows.plan import WindowSize, plan
 from milepost_train.check import vectors_of
 from milepost_train.data import Pair
 from milepost_train.objectives import build

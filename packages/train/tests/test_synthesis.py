@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.chat import Endpoint
+from milepost.documents import split
 from milepost.errors import MilepostError
 from milepost.testing import fake_encoder
-from milepost.text import split
 from milepost.types import Document
 from milepost_eval.tasks import load
 from milepost_train.generated import Source

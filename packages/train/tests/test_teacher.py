@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from milepost.engine.tokenizer import Tokenizer
+from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.errors import ModelError
 from milepost_train.data import tokenize
 from milepost_train.teacher import MeanTeacher, Targets

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from milepost.answers.quotes import find_quote
-from milepost.text import split
+from milepost.documents import split
 from milepost.types import Passage, Span
 
 Verdict = Literal[

@@ -6,7 +6,7 @@ Out:     results on stdout, everything else on stderr, an exit code (0 found, 1 
 Refuses: to search or encode; each command calls the library and prints what it returns.
 Read:    ``program.py`` (commands, errors, exit codes), ``search.py`` with ``sources.py`` (files to
          an index) and ``answer.py`` (passages as text), then the other commands. What commands
-         share is in ``milepost.console``.
+         share is in ``milepost.cli.console``.
 
 Only click is imported before a command runs.
 """

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.question import (
-    SearchOptions,
-    min_score_option,
-    no_cache_option,
-    takes_search_options,
-)
-from milepost.console.options import (
+from milepost.cli.console.options import (
     Settings,
     common,
     db_option,
@@ -24,10 +18,16 @@ from milepost.console.options import (
     precision_option,
     say,
 )
+from milepost.cli.question import (
+    SearchOptions,
+    min_score_option,
+    no_cache_option,
+    takes_search_options,
+)
 
 if TYPE_CHECKING:
+    from milepost.exports.marking import AnnotatedPdf
     from milepost.index import Index
-    from milepost.marking import AnnotatedPdf
 
 MARKED, NOTHING = 0, 1
 
@@ -85,7 +85,7 @@ def annotate(
     probability. The copy begins with the bytes of the PDF; only the highlights are added. If
     nothing is found, no file is written and the exit code is 1.
     """
-    from milepost.marking import annotate as write_copy
+    from milepost.exports.marking import annotate as write_copy
 
     if options.ocr and options.db is not None:
         raise click.UsageError("--ocr is for a PDF without --db; give it to `milepost index`")
@@ -93,7 +93,7 @@ def annotate(
     with _opened(settings, replace(options, paths=(pdf,)), as_json) as index:
         marked = write_copy(index, pdf, questions, out, k=k, min_score=least, overwrite=overwrite)
     if as_json:
-        from milepost.console.records import marked_record, print_json
+        from milepost.exports.records import marked_record, print_json
 
         print_json(marked_record(marked))
     elif not settings.quiet:
@@ -131,7 +131,7 @@ def _reason(failed: dict[str, str]) -> tuple[str, str]:
 
 def _print(marked: AnnotatedPdf) -> None:
     from milepost.cli.answer import shown_path
-    from milepost.console.screen import visible, visible_name
+    from milepost.cli.console.screen import visible, visible_name
 
     if marked.path is not None:
         count = f"{marked.highlights} highlight{'' if marked.highlights == 1 else 's'}"

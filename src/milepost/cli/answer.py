@@ -10,10 +10,10 @@ from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from milepost.console.layout import INDENT, Block, Limits, fit, shortened, wrapped
-from milepost.console.links import described, link_to
-from milepost.console.rows import rows_of
-from milepost.console.screen import (
+from milepost.cli.console.layout import INDENT, Block, Limits, fit, shortened, wrapped
+from milepost.cli.console.links import described, link_to
+from milepost.cli.console.rows import rows_of
+from milepost.cli.console.screen import (
     can_show,
     has_colours,
     height,
@@ -24,18 +24,18 @@ from milepost.console.screen import (
     visible_name,
     width,
 )
-from milepost.likelihood import in_words, is_weak
 from milepost.objects import is_address
+from milepost.search.likelihood import in_words, is_weak
 from milepost.types import nearly_best
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+    from milepost.cli.console.options import Settings
+    from milepost.cli.console.screen import Colour
     from milepost.cli.detail import Detail
     from milepost.cli.question import PreparedQuery
-    from milepost.console.options import Settings
-    from milepost.console.screen import Colour
     from milepost.index import Index
     from milepost.search import SearchResult
     from milepost.types import Passage
@@ -81,7 +81,7 @@ def print_passages(
     reasons: Sequence[Text] = (),
 ) -> None:
     """Print passages on stdout, best first: a screen on a terminal, in a pipe a line each."""
-    from milepost.console.options import rows_said, say_all
+    from milepost.cli.console.options import rows_said, say_all
 
     likely = [passage for passage in result.passages if not is_weak(passage.score)]
     every = detail.every or asked.query.limits.min_score > 0.0
@@ -183,7 +183,7 @@ def _excerpts(index: Index, passages: Sequence[Passage], detail: Detail) -> list
 
 def _has_lines(passage: Passage) -> bool:
     """Whether lines of the text are lines of the file: the text is read as it is."""
-    from milepost.text.readers.formats import SUFFIXES
+    from milepost.documents.readers.formats import SUFFIXES
 
     if passage.source is None or passage.place is not None:
         return False
@@ -319,7 +319,7 @@ def matched(text: str, words: set[str]) -> Iterator[tuple[int, int]]:
     >>> list(matched("Bees built cells.", {"bee", "cell"}))
     [(0, 4), (11, 16)]
     """
-    from milepost.terms import terms
+    from milepost.language.terms import terms
 
     for match in _WORD.finditer(text):
         found = terms(match.group())
@@ -338,7 +338,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 def _print_map(index: Index, result: SearchResult, out: Console) -> None:
     """Print for each document how well its parts match, with the passages' numbers below."""
-    from milepost.console.heat import strip
+    from milepost.search.heat import strip
 
     if not can_show(BARS, sys.stdout):
         return

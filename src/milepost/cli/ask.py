@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from milepost.cli.console.options import Settings, common, db_option, json_option, say, say_all
 from milepost.cli.detail import Detail, detail_options, takes_detail
 from milepost.cli.language_model import (
     ENVIRONMENT,
@@ -21,7 +22,6 @@ from milepost.cli.question import (
     reading_options,
     takes_search_options,
 )
-from milepost.console.options import Settings, common, db_option, json_option, say, say_all
 from milepost.errors import MilepostError
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _answer(
     elif passages and not settings.quiet:
         messages.append(_NO_ENDPOINT)
     if as_json:
-        from milepost.console.records import print_json
+        from milepost.exports.records import print_json
 
         print_json(_record(asked, passages, outcome))
     elif outcome.answer is not None:
@@ -156,7 +156,7 @@ def _ask(
     """Ask the language model; ``aloud``: print what it writes as it comes."""
     from milepost.answers import Answer, Piece, Thinking, answer
     from milepost.chat import NoResponse
-    from milepost.console.screen import visible
+    from milepost.cli.console.screen import visible
 
     outcome = _Outcome()
     with closing(answer(asked.query.text, passages, remote, asked.index.check)) as events:
@@ -209,7 +209,7 @@ def _judged(answer: Answer, passages: int, *, quiet: bool) -> int:
 def _record(
     asked: PreparedQuery, passages: tuple[Passage, ...], outcome: _Outcome
 ) -> dict[str, Any]:
-    from milepost.console.records import citation_record, passage_record, report_record
+    from milepost.exports.records import citation_record, passage_record, report_record
 
     answer = outcome.answer
     record: dict[str, Any] = {

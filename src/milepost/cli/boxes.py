@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from milepost.errors import MilepostError
 
 if TYPE_CHECKING:
-    from milepost.console.records import PageBox
+    from milepost.exports.records import PageBox
     from milepost.index import Index
     from milepost.types import Document, Passage
 
@@ -40,9 +40,9 @@ def passage_boxes(
 
 
 def _sized(document: Document, passage: Passage) -> list[PageBox]:
-    from milepost.console.records import PageBox
-    from milepost.text import stored_bytes
-    from milepost.text.readers.pdf.spans import page_sizes
+    from milepost.documents import stored_bytes
+    from milepost.documents.readers.pdf.spans import page_sizes
+    from milepost.exports.records import PageBox
 
     found = document.boxes(passage.start, passage.end)
     sizes = page_sizes(stored_bytes(document), document.name, (box.page for box in found))

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milepost.console.group import CommandGroup
-from milepost.console.options import Settings, common, json_option, say
-from milepost.console.screen import size_text
+from milepost.cli.console.group import CommandGroup
+from milepost.cli.console.options import Settings, common, json_option, say
+from milepost.cli.console.screen import size_text
 from milepost.errors import MilepostError
 
 if TYPE_CHECKING:
-    from milepost.cached import CachedItem
+    from milepost.index.cache import CachedItem
 
 
 class CacheGroup(CommandGroup):
@@ -51,13 +51,13 @@ def cache() -> None:
 @common
 def list_items(as_json: bool) -> int:
     """List what is in the cache, the longest unused first, and the sizes."""
-    from milepost.cached import LIMIT_VARIABLE, cached_items, limit_bytes
-    from milepost.engine.folder import cache_folder
+    from milepost.encoder.engine.folder import cache_folder
+    from milepost.index.cache import LIMIT_VARIABLE, cached_items, limit_bytes
 
     folder, limit, items = cache_folder(), limit_bytes(), cached_items()
     total = sum(item.size_bytes for item in items)
     if as_json:
-        from milepost.console.records import print_json
+        from milepost.exports.records import print_json
 
         print_json(
             {
@@ -94,9 +94,9 @@ def prune(settings: Settings, older: str | None, size: str | None, as_json: bool
 
     What another process has open stays, and is counted.
     """
-    from milepost.cached import cached_items, limit_bytes, parse_age, parse_size
-    from milepost.cached import prune as pruned
-    from milepost.known import forget_missing
+    from milepost.index.cache import cached_items, limit_bytes, parse_age, parse_size
+    from milepost.index.cache import prune as pruned
+    from milepost.index.known_files import forget_missing
 
     older_s = None if older is None else parse_age(older, "--older")
     size_bytes = None if size is None else parse_size(size, "--to")
@@ -106,7 +106,7 @@ def prune(settings: Settings, older: str | None, size: str | None, as_json: bool
     forget_missing()
     freed = sum(item.size_bytes for item in done.removed)
     if as_json:
-        from milepost.console.records import print_json
+        from milepost.exports.records import print_json
 
         print_json(
             {
@@ -137,7 +137,7 @@ def _lines(items: Sequence[CachedItem]) -> Iterator[str]:
 
 
 def _line(size_bytes: int, last: CachedItem, text: str) -> str:
-    from milepost.console.screen import visible_name
+    from milepost.cli.console.screen import visible_name
 
     used = datetime.fromtimestamp(last.used_s)
     return f"{size_text(size_bytes):>12}  {used:%Y-%m-%d %H:%M}  {visible_name(text)}"
@@ -147,7 +147,7 @@ def _about(folder: Path) -> str:
     """The documents of an index in a few words."""
     from contextlib import closing
 
-    from milepost.opening import opened_store
+    from milepost.index.store_opening import opened_store
 
     try:
         store, _ = opened_store(folder, None, create=False, read_only=True)

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.detail import Detail, takes_detail
-from milepost.cli.question import (
-    SearchOptions,
-    in_option,
-    min_score_option,
-    no_cache_option,
-    takes_search_options,
-    where_option,
-)
-from milepost.console.options import (
+from milepost.cli.console.options import (
     Settings,
     common,
     db_option,
@@ -31,11 +22,20 @@ from milepost.console.options import (
     rows_said,
     say_all,
 )
+from milepost.cli.detail import Detail, takes_detail
+from milepost.cli.question import (
+    SearchOptions,
+    in_option,
+    min_score_option,
+    no_cache_option,
+    takes_search_options,
+    where_option,
+)
 from milepost.errors import InputError
 from milepost.objects import is_address
 
 if TYPE_CHECKING:
-    from milepost.engine.folder import ModelFolder
+    from milepost.encoder.engine.folder import ModelFolder
     from milepost.filters import Filter
     from milepost.index import Index
     from milepost.types import Document, IndexReport
@@ -111,7 +111,7 @@ def check(
     another number, unit, date, name or quantity, or denies it, related if passages are about it
     with a probability of --min-score or more: read them.
     """
-    from milepost.checking import prepared
+    from milepost.checking.check import prepared
     from milepost.cli.sources import expand, model_folder
     from milepost.filters import as_filter
 
@@ -140,7 +140,7 @@ def check(
 
 
 def _stdin(paths: tuple[str, ...]) -> str:
-    from milepost.text.encoding import decode
+    from milepost.documents.encoding import decode
 
     if "-" in paths:
         raise click.UsageError("stdin cannot be both a PATH and TEXT")
@@ -167,7 +167,7 @@ def _in_files(
 
     Nothing where it is not in them word for word or nearly, or where an index of them exists.
     """
-    from milepost.checking import check_documents, prepared
+    from milepost.checking.check import check_documents, prepared
     from milepost.cli.sources import cache_place
     from milepost.search.filter_note import no_match
     from milepost.types import IndexReport
@@ -194,10 +194,10 @@ def _documents(
 ) -> Iterator[Document]:
     """Read the files one at a time; ``failed`` gets those that cannot be read."""
     from milepost.cli.sources import select
+    from milepost.documents import read
     from milepost.errors import MilepostError
     from milepost.filters import facts
-    from milepost.intake import absolute, find_files
-    from milepost.text import read
+    from milepost.index.intake import absolute, find_files
 
     files = [
         str(file) for file in find_files([absolute(path) for path in options.paths], failed)[0]
@@ -246,7 +246,7 @@ def _show(
                 f"{100 * found.best:.3g}%"
             )
     if as_json:
-        from milepost.console.records import check_record, print_json
+        from milepost.exports.records import check_record, print_json
 
         print_json(check_record(found, report))
     else:

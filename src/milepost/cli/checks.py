@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Literal
 
 from milepost import __version__
 from milepost._optional import REINSTALL
+from milepost.cli.console.screen import size_text
 from milepost.cli.models import tree_bytes
-from milepost.console.screen import size_text
 from milepost.errors import MilepostError
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
-    from milepost.engine import ModelFolder
-    from milepost.engine.precision import Arithmetic
+    from milepost.encoder.engine import ModelFolder
+    from milepost.encoder.engine.precision import Arithmetic
 
 SUMS = "SHA256SUMS"
 """File of a model folder with the checksums of the others, as ``sha256sum`` writes it."""
@@ -50,7 +50,7 @@ class Finding:
 
 def run_checks(model: str | None, precision: Arithmetic | None = None) -> Iterator[Finding]:
     """Run the checks one after the other; those of the model come last."""
-    from milepost.engine import find_model
+    from milepost.encoder.engine import find_model
 
     yield Finding("milepost", "ok", f"{__version__} in {Path(__file__).parents[1]}")
     yield _python()
@@ -92,8 +92,8 @@ def _dependencies() -> Iterator[Finding]:
 
 
 def _processor() -> Finding:
-    from milepost.engine.cpu import features, has_int8_dot_product
-    from milepost.engine.openvino import usable_cpus
+    from milepost.encoder.engine.cpu import features, has_int8_dot_product
+    from milepost.encoder.engine.openvino import usable_cpus
 
     listed = features()
     named = "features unknown" if listed is None else ", ".join(listed) or "neither AVX2 nor NEON"
@@ -124,7 +124,7 @@ def _database() -> Finding:
 def _storage() -> Iterator[Finding]:
     import os
 
-    from milepost.engine.folder import cache_folder
+    from milepost.encoder.engine.folder import cache_folder
 
     cache = cache_folder()
     detail = f"{cache}, {size_text(tree_bytes(cache))}"
@@ -144,7 +144,7 @@ def _storage() -> Iterator[Finding]:
 
 def _packages() -> Iterator[Finding]:
     """The packages with models that this version of Milepost cannot read."""
-    from milepost.engine.folder import mismatched_models
+    from milepost.encoder.engine.folder import mismatched_models
 
     for error in mismatched_models().values():
         yield Finding("model package", "note", error.problem, error.hint)
@@ -182,8 +182,8 @@ def sha256(path: Path) -> str:
 def _engine(folder: ModelFolder, precision: Arithmetic | None) -> Iterator[Finding]:
     """Whether the model runs and finds the right one of three sentences, and how fast it is."""
     from milepost.encoder import load
-    from milepost.engine.precision import choose
-    from milepost.reranker import LandmarkReranker
+    from milepost.encoder.engine.precision import choose
+    from milepost.encoder.reranker import LandmarkReranker
 
     try:
         choice = choose(folder, precision)

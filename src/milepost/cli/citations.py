@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from milepost.cli.answer import head, shown_path
-from milepost.console.screen import page, print_line, visible, width
+from milepost.cli.console.screen import page, print_line, visible, width
 
 if TYPE_CHECKING:
     from milepost.answers import Answer, Citation
-    from milepost.console.screen import Colour
+    from milepost.cli.console.screen import Colour
     from milepost.types import Passage
 
 _WORDS = {

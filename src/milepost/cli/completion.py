@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from milepost.console.options import common
+from milepost.cli.console.options import common
 
 
 @click.command(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import (
+from milepost.cli.console.options import (
     Interrupted,
     Settings,
     common,
@@ -45,9 +45,9 @@ def copy(
     Documents that the other index already has in the same version are skipped; documents that only
     the other index has are kept. After an interruption, the same command continues.
     """
-    from milepost.console.progress import Gauge
-    from milepost.console.screen import visible_name
-    from milepost.copying import copy as copied
+    from milepost.cli.console.progress import Gauge
+    from milepost.cli.console.screen import visible_name
+    from milepost.index.copying import copy as copied
     from milepost.store.address import label
 
     with Gauge(settings, wanted=not as_json) as bar:
@@ -60,7 +60,7 @@ def copy(
         except KeyboardInterrupt:
             raise Interrupted("what was copied is kept; run the same command to continue") from None
     if as_json:
-        from milepost.console.records import print_json, report_record
+        from milepost.exports.records import print_json, report_record
 
         print_json({"from": label(source), "to": label(target), **report_record(report)})
     elif not settings.quiet:

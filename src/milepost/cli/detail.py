@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import click
 
+from milepost.cli.console.options import Command
 from milepost.cli.question import added, gathered
-from milepost.console.options import Command
 
 
 @dataclass(frozen=True, slots=True)

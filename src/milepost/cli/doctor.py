@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import (
+from milepost.cli.console.options import (
     Settings,
     chosen_db,
     common,
@@ -16,7 +16,7 @@ from milepost.console.options import (
     model_option,
     precision_option,
 )
-from milepost.console.progress import Gauge
+from milepost.cli.console.progress import Gauge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +78,7 @@ def doctor(
             click.echo(f"{_SIGNS[finding.state]}  {finding.subject:<13} {finding.detail}{hint}")
     bad = [finding for finding in findings if finding.state == "broken"]
     if as_json:
-        from milepost.console.records import print_json
+        from milepost.exports.records import print_json
 
         print_json({"ok": not bad, "findings": [asdict(finding) for finding in findings]})
     return BROKEN if bad else 0
@@ -96,12 +96,12 @@ def _compared(
     import shlex
     from contextlib import closing
 
-    from milepost._packages import function
     from milepost.cli.checks import Finding
+    from milepost.cli.packages import function
     from milepost.encoder import load
-    from milepost.engine import ModelFolder, find_model
+    from milepost.encoder.engine import ModelFolder, find_model
     from milepost.errors import InputError
-    from milepost.opening import opened_store
+    from milepost.index.store_opening import opened_store
     from milepost.store.address import label
 
     index_drift = function("index-drift", asked="doctor --against")

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Settings, say
-from milepost.console.screen import size_text
+from milepost.cli.console.options import Settings, say
+from milepost.cli.console.screen import size_text
 from milepost.errors import NotAnIndex, StoreError
 
 if TYPE_CHECKING:
     from milepost.cli.question import SearchOptions
-    from milepost.library.planning import Action, Planned
+    from milepost.server.documents.planning import Action, Planned
     from milepost.store import DocumentInfo
     from milepost.store.address import IndexPlace
 
@@ -43,8 +43,8 @@ def show_plan(
 ) -> int:
     """Print what `milepost index` would do with the paths; returns its exit code."""
     from milepost.cli.sources import STDIN, expand
-    from milepost.library.planning import Planned, plan
-    from milepost.places import local_path
+    from milepost.index.places import local_path
+    from milepost.server.documents.planning import Planned, plan
     from milepost.store.address import label
     from milepost.types import READ_DEFAULTS
 
@@ -57,7 +57,7 @@ def show_plan(
         there = not rebuild and any(info.name == STDIN for info in stored)
         planned.append(Planned(STDIN, "change" if there else "add", "not read yet"))
     if as_json:
-        from milepost.console.records import print_json
+        from milepost.exports.records import print_json
 
         files_record = [asdict(each) for each in _sorted(planned)]
         print_json({"db": label(place), "files": files_record})
@@ -69,7 +69,7 @@ def show_plan(
 
 def _stored(place: IndexPlace, model: str | None, *, rebuild: bool) -> list[DocumentInfo]:
     """What is indexed; nothing where there is no index yet, or one that --rebuild would erase."""
-    from milepost.engine import find_model
+    from milepost.encoder.engine import find_model
     from milepost.index import open as open_index
 
     find_model(model)
@@ -99,7 +99,7 @@ def _sorted(planned: Sequence[Planned]) -> list[Planned]:
 
 def _print(planned: Sequence[Planned], *, quiet: bool) -> None:
     from milepost.cli.answer import shown_path
-    from milepost.console.screen import visible, visible_name
+    from milepost.cli.console.screen import visible, visible_name
 
     for each in _sorted(planned):
         size = "" if each.size_bytes is None else size_text(each.size_bytes)

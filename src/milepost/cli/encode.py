@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import (
+from milepost.cli.console.options import (
     Settings,
     common,
     json_option,
@@ -61,11 +61,11 @@ def encode(
     """
     if as_json and npz is not None:
         raise click.UsageError("use --json or --npz, not both")
+    from milepost.cli.console.progress import Bar
     from milepost.cli.sources import read_stdin
-    from milepost.console.progress import Bar
+    from milepost.documents import read
     from milepost.encoder import load
-    from milepost.intake import Step
-    from milepost.text import read
+    from milepost.index.intake import Step
 
     options = READ_DEFAULTS.changed(ocr=ocr)
     document = read_stdin(options) if path == "-" else read(path, ocr=options.ocr)
@@ -105,7 +105,7 @@ def _write_npz(path: Path, landmarks: Landmarks) -> None:
 
 
 def _print_json(document: Document, landmarks: Landmarks, encoder: Encoder) -> None:
-    from milepost.console.records import print_json
+    from milepost.exports.records import print_json
 
     print_json(
         {
@@ -124,7 +124,7 @@ def _print_json(document: Document, landmarks: Landmarks, encoder: Encoder) -> N
 
 
 def _print_table(document: Document, landmarks: Landmarks) -> None:
-    from milepost.console.screen import visible, width
+    from milepost.cli.console.screen import visible, width
 
     columns = width(sys.stdout)
     click.echo(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from milepost.console.screen import visible
+from milepost.cli.console.screen import visible
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -40,8 +40,8 @@ def summing(parts: Mapping[str, float], total: float, digits: int = _DIGITS) -> 
 
 
 def _lines(query: Query, result: SearchResult) -> Iterator[tuple[str, str]]:
+    from milepost.language.terms import words_of
     from milepost.search.fusion import SIGNALS
-    from milepost.terms import words_of
 
     hits = [hit for passage in result.passages for hit in passage.hits]
     names = list(dict.fromkeys(name for hit in hits for name in hit.parts))

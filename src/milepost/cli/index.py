@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.question import SearchOptions, takes_search_options
-from milepost.console.options import (
+from milepost.cli.console.options import (
     DB,
     Interrupted,
     Settings,
@@ -27,6 +26,7 @@ from milepost.console.options import (
     say,
     say_notes,
 )
+from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.errors import MilepostError, NotAnIndex, UnreadableFile
 from milepost.objects import ObjectAddress, bucket, is_address
 from milepost.store.address import IndexPlace, label
@@ -106,13 +106,13 @@ def index(
     line: what would happen to it, its size, its number of pages if known (~ is an estimate), and
     why.
     """
-    from milepost import model_choice
+    from milepost.cli.console.progress import Bar
     from milepost.cli.sources import chosen_for, expand, read_names
-    from milepost.console.progress import Bar
-    from milepost.engine import find_model
-    from milepost.engine.folder import DEFAULT
+    from milepost.encoder.engine import find_model
+    from milepost.encoder.engine.folder import DEFAULT
+    from milepost.index import model_choice
     from milepost.index import open as open_index
-    from milepost.known import KnownFiles
+    from milepost.index.known_files import KnownFiles
 
     paths, place = options.paths, chosen_db(options.db) or DB
     if dry_run:
@@ -171,11 +171,11 @@ def _with_workers(
     settings: Settings, workers: str, options: SearchOptions, place: IndexPlace, as_json: bool
 ) -> int:
     """Index with Ray; returns the exit code."""
-    from milepost.bulk.folders import index_paths
+    from milepost.cli.console.progress import Gauge
+    from milepost.cli.console.screen import visible_name
     from milepost.cli.sources import read_names
-    from milepost.console.progress import Gauge
-    from milepost.console.screen import visible_name
     from milepost.index import open as open_index
+    from milepost.index.workers.folders import index_paths
 
     with Gauge(settings, wanted=not as_json) as bar:
 
@@ -290,7 +290,7 @@ def show_report(
     from milepost.cli.sources import complain
 
     if as_json:
-        from milepost.console.records import print_json, report_record
+        from milepost.exports.records import print_json, report_record
 
         print_json({"db": label(place), **report_record(report)})
     elif not settings.quiet:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milepost import __version__
-from milepost.cli.models import tree_bytes
-from milepost.console.options import (
+from milepost.cli.console.options import (
     Settings,
     chosen_db,
     common,
@@ -18,10 +17,11 @@ from milepost.console.options import (
     json_option,
     model_option,
 )
-from milepost.console.screen import size_text
+from milepost.cli.console.screen import size_text
+from milepost.cli.models import tree_bytes
 
 if TYPE_CHECKING:
-    from milepost.engine.folder import ModelFolder
+    from milepost.encoder.engine.folder import ModelFolder
     from milepost.store import DocumentInfo
     from milepost.store.address import IndexPlace
 
@@ -41,8 +41,8 @@ Examples:
 @click.pass_obj
 def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -> int:
     """Show the version, the model, the cache and the documents of an index."""
-    from milepost.engine import find_model
-    from milepost.engine.folder import cache_folder
+    from milepost.encoder.engine import find_model
+    from milepost.encoder.engine.folder import cache_folder
 
     chosen = find_model(model)
     cache = cache_folder()
@@ -84,7 +84,7 @@ def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -
             ],
         }
     if as_json:
-        from milepost.console.records import print_json
+        from milepost.exports.records import print_json
 
         print_json(record)
     else:
@@ -94,7 +94,7 @@ def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -
 
 
 def _engine(model: ModelFolder) -> str:
-    from milepost.engine.precision import choose
+    from milepost.encoder.engine.precision import choose
 
     if model.remote is not None:
         return f"endpoint {model.remote.url}"
@@ -104,8 +104,8 @@ def _engine(model: ModelFolder) -> str:
 def _documents(place: IndexPlace, model: str | None) -> tuple[list[DocumentInfo], ModelFolder]:
     from contextlib import closing
 
-    from milepost.engine import ModelFolder
-    from milepost.opening import opened_store
+    from milepost.encoder.engine import ModelFolder
+    from milepost.index.store_opening import opened_store
 
     store, chosen = opened_store(place, model, create=False, read_only=True)
     assert isinstance(chosen, ModelFolder)  # no encoder was given
@@ -115,8 +115,8 @@ def _documents(place: IndexPlace, model: str | None) -> tuple[list[DocumentInfo]
 
 def _lines(record: dict[str, Any]) -> Iterator[str]:
     from milepost.cli.answer import shown_path
-    from milepost.console.screen import visible, visible_name
-    from milepost.engine.manifest import SENTENCES
+    from milepost.cli.console.screen import visible, visible_name
+    from milepost.encoder.engine.manifest import SENTENCES
 
     model, cache, index = record["model"], record["cache"], record["index"]
     yield f"milepost  {record['milepost']}"

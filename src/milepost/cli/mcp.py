@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milepost.cli.question import SearchOptions, takes_search_options
-from milepost.cli.served import check_recognition, local_sources, served_index
-from milepost.console.group import CommandGroup
-from milepost.console.options import (
+from milepost.cli.console.group import CommandGroup
+from milepost.cli.console.options import (
     Settings,
     chosen_db,
     common,
@@ -24,6 +22,8 @@ from milepost.console.options import (
     required_db,
     say,
 )
+from milepost.cli.question import SearchOptions, takes_search_options
+from milepost.cli.served import check_recognition, local_sources, served_index
 from milepost.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,13 +76,14 @@ def run(settings: Settings, options: SearchOptions) -> None:
 
     _check_ocr(options.ocr, options.paths)
     require("mcp", extra="mcp")
-    from milepost.govern import Governor
-    from milepost.known import KnownFiles
-    from milepost.library import Indexer, Isolated, Library
-    from milepost.library.reading import read_inside, reading_seconds
-    from milepost.mcp.server import create_server
-    from milepost.mcp.stdio import run as serve
-    from milepost.mcp.tools import Tools
+    from milepost.documents.isolated import Isolated
+    from milepost.documents.reader_process import read_inside, reading_seconds
+    from milepost.index.known_files import KnownFiles
+    from milepost.server.documents import Indexer, Library
+    from milepost.server.govern import Governor
+    from milepost.server.mcp.server import create_server
+    from milepost.server.mcp.stdio import run as serve
+    from milepost.server.mcp.tools import Tools
 
     sources = local_sources(options.paths)
     governor = Governor()
@@ -138,9 +139,9 @@ def install(
 
     Everything else in the configuration stays as it is.
     """
-    from milepost.mcp.clients import CLIENTS as KNOWN
-    from milepost.mcp.clients import with_server
-    from milepost.writing import write_text
+    from milepost.exports.writing import write_text
+    from milepost.server.mcp.clients import CLIENTS as KNOWN
+    from milepost.server.mcp.clients import with_server
 
     chosen = KNOWN[client]
     _check_ocr(ocr, paths)
@@ -170,8 +171,8 @@ def _command(
     paths: tuple[str, ...], db: IndexPlace | None, ocr: Ocr | None = None
 ) -> tuple[str, list[str]]:
     """How a client starts the tools, from whatever folder it runs in."""
-    from milepost.intake import absolute
-    from milepost.places import local_path
+    from milepost.index.intake import absolute
+    from milepost.index.places import local_path
     from milepost.store.address import has_password
 
     chosen: list[Any] = [str(local_path(path)) for path in paths]

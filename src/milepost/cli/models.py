@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milepost._optional import REINSTALL
-from milepost.console.options import Settings, common, json_option
-from milepost.console.screen import size_text
+from milepost.cli.console.options import Settings, common, json_option
+from milepost.cli.console.screen import size_text
 from milepost.errors import ModelError
 
 if TYPE_CHECKING:
-    from milepost.engine import ModelFolder
+    from milepost.encoder.engine import ModelFolder
 
 
 @click.command(
@@ -28,14 +28,14 @@ Examples:
 @click.pass_obj
 def models(_: Settings, as_json: bool) -> int:
     """List the installed models: name, vector dimensions, fingerprint, size and training data."""
-    from milepost.engine import shipped_models
-    from milepost.engine.folder import DEFAULT, mismatched_models
+    from milepost.encoder.engine import shipped_models
+    from milepost.encoder.engine.folder import DEFAULT, mismatched_models
 
     shipped = shipped_models()
     if not shipped:
         raise ModelError("no model is installed", REINSTALL)
     if as_json:
-        from milepost.console.records import print_json
+        from milepost.exports.records import print_json
 
         unusable = [
             {"name": name, "problem": error.problem, "hint": error.hint}

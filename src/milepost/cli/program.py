@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
-from milepost import __version__, _packages
-from milepost.console.group import LazyGroup
-from milepost.console.options import Interrupted, Settings, say
+from milepost import __version__
+from milepost.cli import packages
+from milepost.cli.console.group import LazyGroup
+from milepost.cli.console.options import Interrupted, Settings, say
 from milepost.errors import MilepostError, MissingPackage
 
 ERROR, INTERRUPTED = 2, 130
@@ -47,8 +48,8 @@ class Program(LazyGroup):
 
     def list_commands(self, ctx: click.Context | None) -> list[str]:
         """Names of the commands, those of other installed packages last."""
-        brought = _packages.command_points()
-        known = [name for name in _packages.COMMANDS if name in brought]
+        brought = packages.command_points()
+        known = [name for name in packages.COMMANDS if name in brought]
         return [*self.table, *known, *sorted(brought.keys() - set(known) - set(self.table))]
 
     def get_command(self, ctx: click.Context | None, cmd_name: str) -> click.Command | None:
@@ -60,12 +61,12 @@ class Program(LazyGroup):
         """
         if cmd_name in self.table:
             return super().get_command(ctx, cmd_name)
-        command: click.Command | None = _packages.command(cmd_name)
+        command: click.Command | None = packages.command(cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by what they are for, without importing those that are known."""
-        brought = _packages.command_points()
+        brought = packages.command_points()
         for title, names in GROUPS.items():
             with formatter.section(title):
                 formatter.write_dl([(name, self.table[name][1]) for name in names])
@@ -73,10 +74,10 @@ class Program(LazyGroup):
             formatter.write_dl(
                 [
                     (name, text if name in brought else f"{text} [{package} is not installed]")
-                    for name, (package, text) in _packages.COMMANDS.items()
+                    for name, (package, text) in packages.COMMANDS.items()
                 ]
             )
-        others = sorted(brought.keys() - _packages.COMMANDS.keys() - set(self.table))
+        others = sorted(brought.keys() - packages.COMMANDS.keys() - set(self.table))
         if others:
             with formatter.section("Other packages"):
                 formatter.write_dl([(name, brought[name].value) for name in others])
@@ -177,7 +178,7 @@ COMMANDS = {
         "Print a completion script for your shell.",
     ),
 }
-"""Command → where it is, and its line in the help. Those of other packages are in ``_packages``."""
+"""Command → where it is, and its line in the help. Those of other packages are in ``packages``."""
 
 GROUPS = {
     "Search": ("search", "check", "annotate", "ask", "table", "view"),

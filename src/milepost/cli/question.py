@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from milepost.console.options import (
+from milepost.cli.console.options import (
     Command,
     Interrupted,
     Settings,
@@ -23,7 +23,7 @@ from milepost.types import READ_DEFAULTS
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
-    from milepost.engine.folder import ModelFolder
+    from milepost.encoder.engine.folder import ModelFolder
     from milepost.index import Index
     from milepost.search import Query, SearchResult
     from milepost.store.address import IndexPlace
@@ -187,8 +187,8 @@ class SearchOptions:
         sources: list[str | Document] | None = None,
     ) -> tuple[Index, IndexReport]:
         """Read the PATHs into an index with a progress bar; see ``sources.indexed``."""
+        from milepost.cli.console.progress import Bar
         from milepost.cli.sources import indexed
-        from milepost.console.progress import Bar
 
         cache = not self.no_cache
         try:
@@ -201,7 +201,7 @@ class SearchOptions:
             raise Interrupted(kept) from None
 
     def _parse(self, question: str, encoder: Encoder) -> Query:
-        from milepost.reranker import preload
+        from milepost.encoder.reranker import preload
         from milepost.search import Query
 
         if self.rerank:

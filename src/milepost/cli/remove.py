@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import (
+from milepost.cli.console.options import (
     DB,
     Settings,
     chosen_db,
@@ -63,8 +63,8 @@ def remove(
     as long as a copy of it, and indexes in the cache that hold the documents are deleted.
     """
     from milepost.index import open as open_index
-    from milepost.library import Library
-    from milepost.naming import resolve_names
+    from milepost.index.naming import resolve_names
+    from milepost.server.documents import Library
     from milepost.store.address import label, local_folder
 
     if not names and not now:
@@ -76,7 +76,7 @@ def remove(
         report = Library(index, local_folder(place) / "uploads").remove(infos, now=now)
     report = _with_cache(report, now=now)
     if as_json:
-        from milepost.console.records import print_json
+        from milepost.exports.records import print_json
 
         print_json({"db": label(place), **asdict(report)})
     elif not settings.quiet:
@@ -98,8 +98,8 @@ def _with_cache(report: RemovalReport, *, now: bool) -> RemovalReport:
 
 def _cached(names: Collection[str]) -> list[Path]:
     """Folders of indexes in the cache that hold one of the documents, or that cannot be read."""
-    from milepost.engine.folder import cache_folder
-    from milepost.opening import opened_store
+    from milepost.encoder.engine.folder import cache_folder
+    from milepost.index.store_opening import opened_store
 
     found = []
     for file in sorted((cache_folder() / "indexes").glob("*/milepost.sqlite")) if names else ():
@@ -117,7 +117,7 @@ def _cached(names: Collection[str]) -> list[Path]:
 
 
 def _show(report: RemovalReport, *, now: bool) -> None:
-    from milepost.console.screen import visible_name
+    from milepost.cli.console.screen import visible_name
 
     if report.removed:
         copies = f", {len(report.files):,} copies" if report.files else ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.console.options import Settings, common, db_option, json_option, say, say_all
 from milepost.cli.detail import Detail, detail_options, takes_detail
 from milepost.cli.question import (
     PreparedQuery,
@@ -15,7 +16,6 @@ from milepost.cli.question import (
     reading_options,
     takes_search_options,
 )
-from milepost.console.options import Settings, common, db_option, json_option, say, say_all
 
 if TYPE_CHECKING:
     from milepost.index import Index
@@ -102,7 +102,7 @@ def _print_json(
     settings: Settings, asked: PreparedQuery, result: SearchResult, *, explain: bool
 ) -> None:
     from milepost.cli.boxes import passage_boxes
-    from milepost.console.records import print_json, result_record
+    from milepost.exports.records import print_json, result_record
 
     boxes, missing = passage_boxes(asked.index, result.passages)
     record = result_record(asked.query.text, result, asked.report, explain=explain, boxes=boxes)

@@ -10,14 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.language_model import (
-    ENVIRONMENT,
-    chosen_endpoint,
-    language_model_options,
-)
-from milepost.cli.question import SearchOptions, takes_search_options
-from milepost.cli.served import check_recognition, local_sources, served_index
-from milepost.console.options import (
+from milepost.cli.console.options import (
     Settings,
     chosen_db,
     common,
@@ -28,12 +21,19 @@ from milepost.console.options import (
     precision_option,
     say,
 )
+from milepost.cli.language_model import (
+    ENVIRONMENT,
+    chosen_endpoint,
+    language_model_options,
+)
+from milepost.cli.question import SearchOptions, takes_search_options
+from milepost.cli.served import check_recognition, local_sources, served_index
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from milepost.index import Index
-    from milepost.serve.settings import ServeSettings
+    from milepost.server.settings import ServeSettings
 
 UPLOADS = "uploads"
 """Folder of uploaded files, in the folder of the index."""
@@ -131,9 +131,9 @@ def serve(
 
     check_extra("fastapi", "uvicorn", "python_multipart", "prometheus_client", "PIL", extra="serve")
     check_recognition(options.ocr)
-    from milepost.serve.running import listen, run
-    from milepost.serve.settings import MEBIBYTE, ServeSettings
-    from milepost.serve.starting import Starting
+    from milepost.server.running import listen, run
+    from milepost.server.settings import MEBIBYTE, ServeSettings
+    from milepost.server.starting import Starting
 
     chosen = ServeSettings(
         host=host,
@@ -163,8 +163,8 @@ def serve(
             index, folder = of
             with ThreadPoolExecutor(1) as beside:
                 loading = beside.submit(lambda: index.model)  # while the application is imported
-                from milepost.known import KnownFiles
-                from milepost.serve.app import create_app
+                from milepost.index.known_files import KnownFiles
+                from milepost.server.app import create_app
 
                 loading.result()
             known = KnownFiles(folder)

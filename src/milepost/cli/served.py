@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from milepost.cli.sources import cached_index, model_folder
 from milepost.errors import UnreadableFile
-from milepost.places import local_path
+from milepost.index.places import local_path
 
 if TYPE_CHECKING:
+    from milepost.cli.console.options import Settings
     from milepost.cli.question import SearchOptions
-    from milepost.console.options import Settings
     from milepost.index import Index
     from milepost.store.address import IndexPlace
     from milepost.types import Ocr
@@ -35,7 +35,7 @@ def local_sources(paths: Sequence[str]) -> list[Path]:
 def check_recognition(ocr: Ocr | None) -> None:
     """Refuse ``--ocr`` without its extra, before anybody waits for a text."""
     if ocr not in (None, "never"):
-        from milepost.text.recognition import check_installed
+        from milepost.documents.recognition import check_installed
 
         check_installed()
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milepost.console.options import Settings, say
+from milepost.cli.console.options import Settings, say
 from milepost.errors import (
     IndexBusy,
     IndexDamaged,
@@ -28,10 +28,10 @@ from milepost.types import READ_DEFAULTS, ReadOptions
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
-    from milepost.engine.folder import ModelFolder
+    from milepost.encoder.engine.folder import ModelFolder
     from milepost.index import Index
-    from milepost.intake import Step
-    from milepost.known import KnownFiles
+    from milepost.index.intake import Step
+    from milepost.index.known_files import KnownFiles
     from milepost.types import Document, IndexReport
 
 STDIN = "stdin"
@@ -60,7 +60,7 @@ def read_stdin(options: ReadOptions = READ_DEFAULTS) -> Document:
     Raises:
         UnreadableFile: stdin is empty or cannot be read as text.
     """
-    from milepost.text import read_bytes
+    from milepost.documents import read_bytes
 
     if sys.stdin.isatty():
         say("reading from the terminal; end with Ctrl-D on a line of its own")
@@ -89,11 +89,11 @@ def model_for(
         options: how they are read.
         sources: what ``expand`` made of the paths; of it the text that came through a pipe.
     """
-    from milepost.engine.folder import MULTILINGUAL, cache_folder, packaged
+    from milepost.encoder.engine.folder import MULTILINGUAL, cache_folder, packaged
 
     if model is not None or packaged(MULTILINGUAL) is None:
         return model
-    from milepost import model_choice
+    from milepost.index import model_choice
 
     drawn = model_choice.sample(paths)
     kept = cache_folder() / "languages" / cache_place(paths, "", options).name
@@ -118,7 +118,7 @@ def chosen_for(
         files: those that are looked at.
         sources: what ``expand`` made of the paths.
     """
-    from milepost import model_choice
+    from milepost.index import model_choice
 
     piped = [source.text for source in sources if not isinstance(source, str)]
     choice = model_choice.choice_for(files, piped)
@@ -135,16 +135,16 @@ def model_folder(
     sources: Sequence[str | Document] = (),
 ) -> ModelFolder:
     """The folder of ``model_for``."""
-    from milepost.engine import find_model
+    from milepost.encoder.engine import find_model
 
     return find_model(model_for(settings, model, paths, options, sources))
 
 
 def cache_place(paths: Sequence[str], fingerprint: str, options: ReadOptions) -> Path:
     """Folder in the cache for the index of these paths, read like this, made by this model."""
-    from milepost.cached import INDEXES
-    from milepost.engine.folder import cache_folder
-    from milepost.text.readers.formats import TEXT_VERSION
+    from milepost.documents.readers.formats import TEXT_VERSION
+    from milepost.encoder.engine.folder import cache_folder
+    from milepost.index.cache import INDEXES
 
     # Not resolved: a document keeps the path that the user gave.
     absolute = sorted({_written(path) for path in paths})
@@ -182,10 +182,10 @@ def indexed(
     The cache is best effort: a damaged one is built again, one that cannot be written is not used.
     A file is copied from an index that holds one of the same content.
     """
-    from milepost.cached import keep_within, limit_bytes, mark_used
-    from milepost.engine.folder import ModelFolder
+    from milepost.encoder.engine.folder import ModelFolder
     from milepost.index import open as open_index
-    from milepost.known import KnownFiles
+    from milepost.index.cache import keep_within, limit_bytes, mark_used
+    from milepost.index.known_files import KnownFiles
 
     sources = expand(paths, options) if sources is None else sources
     chosen = model.path if isinstance(model, ModelFolder) else model
@@ -221,9 +221,9 @@ def cached_index(
     options: ReadOptions = READ_DEFAULTS,
 ) -> tuple[Index, Path]:
     """The index of these paths in the cache, as it is, and its folder; a damaged one is erased."""
-    from milepost.cached import mark_used
-    from milepost.engine.folder import ModelFolder
+    from milepost.encoder.engine.folder import ModelFolder
     from milepost.index import open as open_index
+    from milepost.index.cache import mark_used
 
     folder = cache_place(paths, model.manifest.fingerprint, options)
     chosen = model.path if isinstance(model, ModelFolder) else model
@@ -297,7 +297,7 @@ def select(known: Sequence[str], wanted: Sequence[str]) -> list[str]:
     Raises:
         InputError: one of them matches no document; the hint has the nearest file name.
     """
-    from milepost.intake import absolute
+    from milepost.index.intake import absolute
 
     chosen: dict[str, None] = {}
     for want in wanted:

@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.console.options import (
+    Interrupted,
+    Settings,
+    common,
+    db_option,
+    json_option,
+    say,
+)
+from milepost.cli.console.progress import Gauge
 from milepost.cli.question import (
     SearchOptions,
     in_option,
@@ -17,22 +26,13 @@ from milepost.cli.question import (
     takes_search_options,
     where_option,
 )
-from milepost.console.options import (
-    Interrupted,
-    Settings,
-    common,
-    db_option,
-    json_option,
-    say,
-)
-from milepost.console.progress import Gauge
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
+    from milepost.exports.tables import Row
+    from milepost.exports.tables.rows import Per
     from milepost.index import Index
-    from milepost.tables import Row
-    from milepost.tables.rows import Per
     from milepost.types import IndexReport
 
 FOUND, NOTHING, ERROR = 0, 1, 2
@@ -101,8 +101,8 @@ def table(
     kill, the same command continues. Exit code 1: no row has a passage.
     """
     from milepost.cli.sources import chosen_documents, complain, read_names
-    from milepost.tables import read_questions, write_table
-    from milepost.tables.writing import check_table
+    from milepost.exports.tables import read_questions, write_table
+    from milepost.exports.tables.writing import check_table
 
     out = out.expanduser()
     check_table(out, overwrite=overwrite)
@@ -152,10 +152,10 @@ def _left(index: Index, names: list[str] | None, where: str | None) -> list[str]
 def _show(
     settings: Settings, out: Path, rows: list[Row], report: IndexReport | None, *, as_json: bool
 ) -> None:
-    from milepost.tables.writing import answered
+    from milepost.exports.tables.writing import answered
 
     if as_json:
-        from milepost.console.records import print_json, report_record
+        from milepost.exports.records import print_json, report_record
 
         record = {"file": str(out.absolute()), "rows": len(rows), "answered": answered(rows)}
         print_json(record | ({} if report is None else {"report": report_record(report)}))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.question import SearchOptions, no_cache_option, takes_search_options
-from milepost.console.options import (
+from milepost.cli.console.options import (
     Settings,
     common,
     hidden_option,
@@ -18,12 +17,13 @@ from milepost.console.options import (
     say,
     say_notes,
 )
-from milepost.console.screen import size_text
+from milepost.cli.console.screen import size_text
+from milepost.cli.question import SearchOptions, no_cache_option, takes_search_options
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
+    from milepost.exports.view import PageSize
     from milepost.types import IndexReport
-    from milepost.view import PageSize
 
 WRITTEN, ERROR = 0, 2
 
@@ -77,10 +77,10 @@ def view(
     command line with the same model.
     """
     from milepost.cli.sources import complain, read_names
-    from milepost.view import page_model, write_page
-    from milepost.view.page import EXAMPLE
-    from milepost.view.rounding import LIGHT
-    from milepost.writing import check_new
+    from milepost.exports.view import page_model, write_page
+    from milepost.exports.view.page import EXAMPLE
+    from milepost.exports.view.rounding import LIGHT
+    from milepost.exports.writing import check_new
 
     output = output.expanduser()
     check_new(output, EXAMPLE, overwrite=overwrite)
@@ -95,7 +95,7 @@ def view(
             return ERROR
         size = write_page(index, output, overwrite=overwrite)
     if as_json:
-        from milepost.console.records import print_json
+        from milepost.exports.records import print_json
 
         print_json(_record(output, encoder, size, report))
     elif not settings.quiet:
@@ -125,7 +125,7 @@ def _record(
 ) -> dict[str, object]:
     from dataclasses import asdict
 
-    from milepost.console.records import report_record
+    from milepost.exports.records import report_record
 
     return {
         "page": str(output),

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from milepost.cli.console.options import Settings, say
+from milepost.cli.console.screen import visible_name
 from milepost.cli.index import show_report
-from milepost.console.options import Settings, say
-from milepost.console.screen import visible_name
 from milepost.store.address import IndexPlace, local_folder
 
 if TYPE_CHECKING:
     from milepost.cli.question import SearchOptions
     from milepost.index import Index
-    from milepost.known import KnownFiles
+    from milepost.index.known_files import KnownFiles
     from milepost.types import Document, IndexReport, ReadOptions
 
 
@@ -29,11 +29,11 @@ def follow(
     as_json: bool,
 ) -> None:
     """Index what changes until Ctrl-C."""
-    from milepost.console.progress import Bar
+    from milepost.cli.console.progress import Bar
+    from milepost.documents import read_file
     from milepost.errors import MilepostError
-    from milepost.intake import Steps
-    from milepost.library.watching import Watch
-    from milepost.text import read_file
+    from milepost.index.intake import Steps
+    from milepost.server.documents.watching import Watch
 
     if not settings.quiet:
         say(f"watching {', '.join(options.paths)}; Ctrl-C stops it")

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, NoReturn
 
 from milepost._typed import typed
 from milepost.chat import NoResponse
+from milepost.encoder.engine.endpoint import Remote
+from milepost.encoder.engine.manifest import prefixed
+from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.encoder.landmarks import Encoder, Progress
-from milepost.engine.endpoint import Remote
-from milepost.engine.manifest import prefixed
-from milepost.engine.tokenizer import Tokenizer
+from milepost.encoder.windows.document_vector import document_vector
 from milepost.errors import ModelError
 from milepost.table_rows import Tables
 from milepost.types import Document, Landmarks, Span
-from milepost.windows.document_vector import document_vector
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from milepost.engine.folder import ModelFolder
+    from milepost.encoder.engine.folder import ModelFolder
 
 _BLOCK = 256
 """Sentences between two reports of progress."""
@@ -33,7 +33,7 @@ class EndpointEncoder(Encoder):
     model is unknown, so the vocabulary coverage is always 1.
 
     Args:
-        folder: see ``milepost.engine.endpoint``.
+        folder: see ``milepost.encoder.engine.endpoint``.
         remote: the endpoint.
     """
 

@@ -9,23 +9,23 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from milepost._typed import typed
+from milepost.encoder.engine.folder import POOLING_GRAPH, ModelFolder
+from milepost.encoder.engine.inputs import inputs_of
+from milepost.encoder.engine.manifest import prefixed
+from milepost.encoder.engine.pooling import PoolingGraph
+from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.encoder.sentences import Read, read_sentences, vocab_coverage
-from milepost.engine.folder import POOLING_GRAPH, ModelFolder
-from milepost.engine.inputs import inputs_of
-from milepost.engine.manifest import prefixed
-from milepost.engine.pooling import PoolingGraph
-from milepost.engine.tokenizer import Tokenizer
+from milepost.encoder.windows import Window, WindowSize, batches, plan
+from milepost.encoder.windows.document_vector import document_vector, unit
+from milepost.encoder.windows.grid import segment_ends, segments, sentence_vectors
 from milepost.errors import BadQuestion
 from milepost.types import Document, Landmarks, Span
-from milepost.windows import Window, WindowSize, batches, plan
-from milepost.windows.document_vector import document_vector, unit
-from milepost.windows.grid import segment_ends, segments, sentence_vectors
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from milepost.engine.base import Engine
+    from milepost.encoder.engine.base import Engine
 
 _Seen = tuple[Window, int, "NDArray[np.float32]"]
 """A window, the number of tokens it owns, and its requested states."""

@@ -7,11 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from milepost._typed import typed
+from milepost.encoder.engine.folder import find_model
 from milepost.encoder.landmarks import Encoder
-from milepost.engine.folder import find_model
 
 if TYPE_CHECKING:
-    from milepost.engine.precision import Arithmetic
+    from milepost.encoder.engine.precision import Arithmetic
 
 
 @typed
@@ -45,7 +45,7 @@ def load(
         from milepost.encoder.endpoint import EndpointEncoder
 
         return EndpointEncoder(folder, remote)
-    from milepost.engine.openvino import open_engine
+    from milepost.encoder.engine.openvino import open_engine
 
     opener = partial(open_engine, precision=precision, threads=threads, cache=cache)
     return Encoder(folder, opener(folder), opener=opener)

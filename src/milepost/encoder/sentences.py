@@ -6,11 +6,11 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from milepost.engine.tokenizer import Tokenizer
+from milepost.documents import split
+from milepost.encoder.engine.tokenizer import Tokenizer
+from milepost.encoder.windows import cut
 from milepost.table_rows import Tables
-from milepost.text import split
 from milepost.types import Document, Span
-from milepost.windows import cut
 
 # Sentences tokenised at a time: enough for the tokenizer's threads, yet little memory.
 _BLOCK = 2048

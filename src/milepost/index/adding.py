@@ -8,17 +8,17 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from milepost import intake
+from milepost.documents import recognition
 from milepost.encoder import Encoder
 from milepost.errors import IndexBusy, StorageFull
+from milepost.index import intake
+from milepost.index.intake import Step, Steps, Tally
+from milepost.index.naming import Name
+from milepost.index.places import File, source_place
+from milepost.index.reading_ahead import ReadingAhead
 from milepost.index.removing import reclaim
-from milepost.intake import Step, Steps, Tally
-from milepost.naming import Name
 from milepost.objects import Downloads
-from milepost.places import File, source_place
-from milepost.reading_ahead import ReadingAhead
 from milepost.store import DocumentInfo, Store
-from milepost.text import recognition
 from milepost.types import READ_DEFAULTS, Document, Hidden, IndexReport, Ocr, ReadOptions
 
 

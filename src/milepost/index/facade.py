@@ -12,21 +12,21 @@ from typing import NoReturn
 
 from milepost import _display
 from milepost._typed import typed
-from milepost.checking import PASSAGES, READ, check_store, prepared
+from milepost.checking.check import PASSAGES, READ, check_store, prepared
+from milepost.documents import locator
 from milepost.encoder import Encoder
-from milepost.engine.languages import supported_languages
+from milepost.encoder.engine.languages import supported_languages
+from milepost.encoder.reranker import preload
 from milepost.errors import StoreError, WrongType
 from milepost.filters import Filter, as_filter
 from milepost.index.adding import add_sources
+from milepost.index.intake import Known, Step
+from milepost.index.naming import Name, not_found, resolve_names, stored_names
 from milepost.index.removing import RemovalReport, remove_documents
-from milepost.intake import Known, Step
-from milepost.naming import Name, not_found, resolve_names, stored_names
-from milepost.reranker import preload
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.filter_note import filter_matches_none, no_match
 from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store, stored_document
-from milepost.text import locator
 from milepost.types import Box, Document, Hidden, IndexReport, Ocr, Passage, ReadOptions
 from milepost.verdicts import CheckResult
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from milepost._typed import typed
 from milepost.encoder import Encoder, load
-from milepost.engine.folder import MULTILINGUAL, packaged
-from milepost.engine.precision import Arithmetic, checked
+from milepost.encoder.engine.folder import MULTILINGUAL, packaged
+from milepost.encoder.engine.precision import Arithmetic, checked
 from milepost.index.facade import Index, Opened
-from milepost.model_choice import choice_for, sample
-from milepost.naming import Name
-from milepost.opening import opened_store
+from milepost.index.model_choice import choice_for, sample
+from milepost.index.naming import Name
+from milepost.index.store_opening import opened_store
 from milepost.store import Store, erase_store
 from milepost.store.address import index_place, label
 from milepost.types import Document

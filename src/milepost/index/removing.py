@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from milepost.errors import IndexBusy, StorageFull
-from milepost.naming import Name, several, stored_names
+from milepost.index.naming import Name, several, stored_names
 from milepost.store import Store
 
 

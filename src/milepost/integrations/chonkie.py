@@ -17,8 +17,8 @@ from chonkie.chunker import BaseChunker
 from chonkie.pipeline import chunker
 from chonkie.types import Chunk
 
-from milepost.chunking import Pooling, chunks, cut_up
 from milepost.encoder import Encoder, load
+from milepost.index.chunking import Pooling, chunks, cut_up
 from milepost.search.query import Budget, parse_length
 from milepost.types import Document
 

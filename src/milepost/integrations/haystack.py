@@ -19,8 +19,8 @@ from typing import Any
 
 from haystack import Document, component, default_from_dict, default_to_dict
 
-from milepost.embedding import embed_documents, embed_query
 from milepost.encoder import Encoder, load
+from milepost.encoder.embedding import embed_documents, embed_query
 from milepost.errors import InputError
 from milepost.integrations.retrieval import (
     Held,

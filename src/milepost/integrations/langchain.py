@@ -23,8 +23,8 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.retrievers import BaseRetriever
 from pydantic import ConfigDict, Field, PrivateAttr
 
-from milepost.embedding import embed_documents, embed_query
 from milepost.encoder import Encoder, load
+from milepost.encoder.embedding import embed_documents, embed_query
 from milepost.filters import Filter
 from milepost.integrations.retrieval import Held, check_options, identifier, metadata
 

@@ -20,8 +20,8 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.core.callbacks import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType, TextNode
 
-from milepost.embedding import embed_documents, embed_query
 from milepost.encoder import Encoder, load
+from milepost.encoder.embedding import embed_documents, embed_query
 from milepost.errors import WrongType
 from milepost.filters import Filter
 from milepost.integrations.retrieval import (

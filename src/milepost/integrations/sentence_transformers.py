@@ -23,8 +23,8 @@ import torch
 from sentence_transformers.base.modules import InputModule
 from torch.nn.utils.rnn import pad_sequence
 
-from milepost.embedding import embed_documents, embed_query, embed_sentences
 from milepost.encoder import Encoder, load
+from milepost.encoder.embedding import embed_documents, embed_query, embed_sentences
 from milepost.errors import InputError
 
 

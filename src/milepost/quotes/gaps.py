@@ -11,7 +11,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
-from milepost._patterns import late
+from milepost.language.patterns import late
 from milepost.quotes.folding import Folded, is_dash
 
 Reason = Literal["white space", "hyphenation", "case", "typography"]

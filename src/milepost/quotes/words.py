@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from milepost._patterns import late
+from milepost.language.patterns import late
 from milepost.quotes.folding import Folded
 from milepost.quotes.gaps import is_negative
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from milepost.language import UNKNOWN, SupportedLanguages, Written, judge
+from milepost.language.detection import UNKNOWN, SupportedLanguages, Written, judge
 
 LITTLE_KNOWN = 0.5
 """Vocabulary coverage below which a note is given for any language."""

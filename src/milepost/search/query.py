@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from milepost._typed import typed
 from milepost.errors import BadQuestion, InputError
 from milepost.filters import Filter, as_filter
+from milepost.language.terms import question_terms
 from milepost.search.operators import Operators, read_operators
 from milepost.store.base import DocumentSelection
-from milepost.terms import question_terms
 
 if TYPE_CHECKING:
     import numpy as np

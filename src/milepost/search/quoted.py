@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from milepost.language.terms import terms
 from milepost.quotes import Folded, Occurrence, fold, occurrences
 from milepost.search.lexical import idf
 from milepost.search.scope import EVERYTHING
 from milepost.store.base import ALL, DocumentInfo, DocumentSelection
-from milepost.terms import terms
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,7 +1,7 @@
 """Reranking: a joint encoder of question and sentences scores windows around the best sentences.
 
 The ranking so far selects the windows. A model that reads the question and a window together scores
-each sentence of the window, and how likely the window is to answer (``milepost.reranker``).
+each sentence of the window, and how likely the window is to answer (``milepost.encoder.reranker``).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Reread:
 
 
 class Reranker(Protocol):
-    """Scores sentences for a question, as ``milepost.reranker.LandmarkReranker`` does."""
+    """Scores sentences for a question, as ``milepost.encoder.reranker.LandmarkReranker`` does."""
 
     def for_query(self, question: str) -> BoundReranker | None:
         """Bind the reranker to one question; None if the question is too long."""

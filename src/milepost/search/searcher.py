@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from milepost.likelihood import is_weak, percentage
+from milepost.language.terms import words_of
 from milepost.search.filter_note import filter_matches_none, no_match
 from milepost.search.language_notes import language_notes
+from milepost.search.likelihood import is_weak, percentage
 from milepost.search.passages import (
     Core,
     Run,
@@ -30,14 +31,13 @@ from milepost.search.required import (
 )
 from milepost.search.scope import Scope, gather
 from milepost.table_rows import table_at
-from milepost.terms import words_of
 from milepost.types import Hit, Passage, mark_at, nearly_best, page_of, place_in_words, places_at
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from milepost.language import SupportedLanguages
+    from milepost.language.detection import SupportedLanguages
     from milepost.search.query import Query
     from milepost.search.reranking import Reranker
     from milepost.store.base import Snapshot

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from milepost.engine.folder import find_model
-from milepost.engine.openvino import open_engine
+from milepost.encoder.engine.folder import find_model
+from milepost.encoder.engine.openvino import open_engine
 from milepost.search.lexical import SCALES
 from milepost_eval.catalogue import Catalogue, SystemRow, read_catalogue
 from milepost_eval.embedders import Embedder, embedder

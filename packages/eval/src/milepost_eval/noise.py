@@ -9,7 +9,7 @@ from random import Random
 from typing import Literal
 from unicodedata import name, normalize
 
-from milepost.terms import is_stop_word, tokens
+from milepost.language.terms import is_stop_word, tokens
 from milepost_eval.types import Task
 
 Noise = Literal["typos", "keywords", "capitals", "unaccented"]

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost.errors import InputError
-from milepost.writing import write_bytes
+from milepost.exports.writing import write_bytes
 
 SETTINGS, PIECES = "settings.json", "pieces.jsonl"
 

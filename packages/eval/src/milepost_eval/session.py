@@ -11,9 +11,9 @@ from functools import cached_property
 from pathlib import Path
 
 from milepost._optional import require
-from milepost.engine.folder import cache_folder
+from milepost.encoder.engine.folder import cache_folder
 from milepost.errors import InputError, nearest
-from milepost.writing import check_output
+from milepost.exports.writing import check_output
 from milepost_eval.catalogue import chosen
 from milepost_eval.factory import SystemFactory
 from milepost_eval.metrics import AT_BUDGET, AT_RANK, BUDGETS, OF_DOCUMENTS, OF_SENTENCES

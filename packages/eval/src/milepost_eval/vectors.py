@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from milepost.encoder import Encoder, Progress
-from milepost.engine import ModelFolder
+from milepost.encoder.engine import ModelFolder
 from milepost.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from milepost.engine.base import Engine
-    from milepost.engine.tokenizer import Tokenizer
+    from milepost.encoder.engine.base import Engine
+    from milepost.encoder.engine.tokenizer import Tokenizer
 
 
 class Vectors:

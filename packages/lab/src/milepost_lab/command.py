@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from milepost.console.group import LazyGroup
+from milepost.cli.console.group import LazyGroup
 
 STUDIES: dict[str, str] = {
     "compare": "Compare poolings on the same states.",

@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from milepost._optional import require
-from milepost.console.options import Interrupted, Settings, common, json_option
-from milepost.console.records import print_json
+from milepost.cli.console.options import Interrupted, Settings, common, json_option
 from milepost.errors import InputError
-from milepost.writing import check_output, write_text
+from milepost.exports.records import print_json
+from milepost.exports.writing import check_output, write_text
 from milepost_eval.cli.terminal import FILE, FOLDER, Counter, columns
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from milepost.console.options import Settings
+from milepost.cli.console.options import Settings
 from milepost_lab.data.network import TokenReader
 from milepost_lab.pooling import get, names
 from milepost_lab.show.study import as_svg, command, picture

@@ -9,7 +9,7 @@ import pytest
 import torch
 from click.testing import CliRunner
 
-from milepost.console.options import Settings
+from milepost.cli.console.options import Settings
 from milepost.errors import InputError
 from milepost_lab.pooling import module
 from milepost_lab.pooling.base import padded

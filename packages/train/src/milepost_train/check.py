@@ -10,9 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from milepost.engine.manifest import prefixed
-from milepost.engine.tokenizer import Tokenizer
-from milepost.windows.plan import WindowSize, plan
+from milepost.encoder.engine.manifest import prefixed
+from milepost.encoder.engine.tokenizer import Tokenizer
+from milepost.encoder.windows.plan import WindowSize, plan
 from milepost_eval.metrics import evidence_found
 from milepost_eval.tasks.names import load
 from milepost_eval.tasks.protocol import take

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.language.terms import question_terms, terms
 from milepost.search.lexical import bm25, idf
-from milepost.terms import question_terms, terms
 from milepost.types import Reader, Span
 from milepost_train.data import touched
 from milepost_train.generated import Source

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.engine.tokenizer import Tokenizer
-from milepost.text.sentences import split
+from milepost.documents.sentences import split
+from milepost.encoder.engine.tokenizer import Tokenizer
 
 QUESTION_TOKENS = 128
 """Tokens that training reads of a question at most."""

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from milepost.documents import files, read
 from milepost.errors import BadQuestion, InputError, UnreadableFile, nearest
-from milepost.text import files, read
 from milepost.types import Document, Span
 from milepost_eval.tasks.reading import Line, Named, is_table, lines, question_text, split_of
 from milepost_eval.types import Split

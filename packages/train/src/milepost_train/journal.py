@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from milepost._replacing import replacing
 from milepost.errors import InputError
+from milepost.exports.replacing import replacing
 from milepost_eval.runs import Run
 
 

@@ -13,9 +13,9 @@ import torch
 from numpy.typing import NDArray
 
 from milepost.encoder import Encoder, load
-from milepost.engine.folder import ModelFolder
-from milepost.engine.manifest import MANIFEST, Manifest
-from milepost.windows.document_vector import unit
+from milepost.encoder.engine.folder import ModelFolder
+from milepost.encoder.engine.manifest import MANIFEST, Manifest
+from milepost.encoder.windows.document_vector import unit
 from milepost_train.data import Text
 from milepost_train.model.checkpoint import open_checkpoint
 from milepost_train.model.export import fingerprint

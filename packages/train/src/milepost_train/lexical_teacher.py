@@ -8,9 +8,9 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.language.terms import question_terms, terms
 from milepost.search.fusion import LANDMARK_UNIT, WORDS_UNIT
 from milepost.search.lexical import SCALES, bm25, idf
-from milepost.terms import question_terms, terms
 from milepost_train.data import Text
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.engine.manifest import prefixed
-from milepost.engine.tokenizer import Tokenizer
+from milepost.encoder.engine.manifest import prefixed
+from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.errors import InputError, nearest
 from milepost_eval.tasks.reading import (
     Line,

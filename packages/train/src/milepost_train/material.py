@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer as Backend
 from torch import Tensor
 
-from milepost.engine.tokenizer import Tokenizer
+from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
 from milepost_train.config import DataSettings, Dtype
 from milepost_train.data import Judged, Pair, Question, Text

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from milepost.encoder import Encoder
 from milepost.errors import InputError, nearest
-from milepost.terms import question_terms, terms
+from milepost.language.terms import question_terms, terms
 from milepost.types import Span
 from milepost_eval.tasks.reading import Line, lines, need_questions, question_text, spans_of
 from milepost_eval.types import Split

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import chain, zip_longest
 from typing import Annotated, Any
 
-from milepost.terms import terms
+from milepost.language.terms import terms
 from milepost.types import Span
 from milepost_train.settings import NOT_NEGATIVE, Count, Fault, Rule, Settings
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from milepost.chat import Message
-from milepost.terms import question_terms, terms
+from milepost.language.terms import question_terms, terms
 from milepost.types import Span
 
 KINDS = {

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from milepost.terms import question_terms, terms
-from milepost.text import split
+from milepost.documents import split
+from milepost.language.terms import question_terms, terms
 from milepost.types import Mark, Span
 from milepost_train.generated import GeneratedQuestion
 from milepost_train.headings import BEFORE, ITEM, headings_of

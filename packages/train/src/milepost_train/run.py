@@ -14,11 +14,11 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer as Backend
 
-from milepost.engine.folder import cache_folder
-from milepost.engine.manifest import SENTENCES
-from milepost.engine.tokenizer import Tokenizer
+from milepost.encoder.engine.folder import cache_folder
+from milepost.encoder.engine.manifest import SENTENCES
+from milepost.encoder.engine.tokenizer import Tokenizer
+from milepost.encoder.windows.plan import WindowSize
 from milepost.errors import InputError, ModelError, UnreadableFile, nearest
-from milepost.windows.plan import WindowSize
 from milepost_eval.tasks.reading import is_table
 from milepost_train.check import load_check
 from milepost_train.config import Config, Stage, data_paths, resolved

@@ -17,9 +17,9 @@ from typing import IO, Any
 import torch
 from filelock import FileLock, Timeout
 
-from milepost._replacing import replacing
-from milepost.engine.schema import check_schema
+from milepost.encoder.engine.schema import check_schema
 from milepost.errors import InputError, MilepostError, first_line
+from milepost.exports.replacing import replacing
 from milepost_train.model.card import CARD, card, record_of
 from milepost_train.record import SCHEMA
 

@@ -22,7 +22,7 @@ import numpy as np
 from milepost.chat import Endpoint, NoResponse
 from milepost.encoder import Encoder
 from milepost.errors import InputError, MilepostError
-from milepost.terms import question_terms, terms
+from milepost.language.terms import question_terms, terms
 from milepost.types import Span
 from milepost_eval.types import Split
 from milepost_train.collection import Sentences, sentences_of

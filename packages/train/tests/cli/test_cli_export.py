@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import milepost
-from milepost.console.options import Settings
+from milepost.cli.console.options import Settings
 from milepost.errors import InputError, MilepostError, ModelError
 from milepost_train.cli.export import export
 from milepost_train.config import read_config

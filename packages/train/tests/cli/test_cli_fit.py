@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from milepost.engine.folder import find_model
+from milepost.encoder.engine.folder import find_model
 from milepost_train.ranking.fit import fit
 from support.ranking_cases import book_task
 

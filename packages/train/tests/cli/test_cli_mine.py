@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from milepost.console.options import Settings
+from milepost.cli.console.options import Settings
 from milepost_train.cli.mine import mine
 
 BEES = (

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from milepost.console.options import Settings
+from milepost.cli.console.options import Settings
 from milepost.errors import MilepostError
 from milepost_eval.tasks import load
 from milepost_train.cli.synthesize import synthesize

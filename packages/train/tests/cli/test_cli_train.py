@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from milepost.console.options import Settings
+from milepost.cli.console.options import Settings
 from milepost_train.cli.train import Stop, _print
 from milepost_train.run import Trained
 from support.cli_process import command, environment

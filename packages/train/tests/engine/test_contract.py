@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 
-from milepost.engine import find_model
-from milepost.engine.openvino import OpenVinoEngine
+from milepost.encoder.engine import find_model
+from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost_train.model import export
 from support.small_models import CONFIGS, random_model, write_tokenizer
 

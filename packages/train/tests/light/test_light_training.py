@@ -11,9 +11,9 @@ import pytest
 import torch
 
 import milepost
-from milepost.engine import ModelFolder
-from milepost.engine.fake import FakeEngine
-from milepost.engine.manifest import read_manifest
+from milepost.encoder.engine import ModelFolder
+from milepost.encoder.engine.fake import FakeEngine
+from milepost.encoder.engine.manifest import read_manifest
 from milepost.testing import fake_encoder
 from milepost_train.data import held_out
 from milepost_train.light import material as light_material

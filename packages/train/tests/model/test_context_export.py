@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from milepost.encoder import Encoder
-from milepost.engine import find_model
-from milepost.engine.openvino import OpenVinoEngine
+from milepost.encoder.engine import find_model
+from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost_train.model import open_checkpoint, release
 from milepost_train.model.torch_engine import TorchEngine
 from support.tiny_transformers import TEXT, tiny_folder

@@ -11,13 +11,13 @@ import torch
 from click.testing import CliRunner
 
 import milepost
-from milepost.console.options import Settings
+from milepost.cli.console.options import Settings
 from milepost.encoder import Encoder
-from milepost.engine import find_model
-from milepost.engine.manifest import SENTENCES, Manifest, read_manifest
-from milepost.engine.openvino import OpenVinoEngine
+from milepost.encoder.engine import find_model
+from milepost.encoder.engine.manifest import SENTENCES, Manifest, read_manifest
+from milepost.encoder.engine.openvino import OpenVinoEngine
+from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import InputError, ModelError, WrongModel
-from milepost.reranker import LandmarkReranker
 from milepost_train.cli.export import export
 from milepost_train.model import open_checkpoint, release
 from milepost_train.model.export import fingerprint

@@ -13,8 +13,8 @@ from safetensors.torch import load_file, save_file
 
 import milepost
 from milepost.encoder import Encoder
-from milepost.engine import find_model
-from milepost.engine.manifest import SENTENCES
+from milepost.encoder.engine import find_model
+from milepost.encoder.engine.manifest import SENTENCES
 from milepost.errors import InputError, ModelError
 from milepost_train.config import read_config
 from milepost_train.model import (

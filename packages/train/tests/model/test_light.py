@@ -11,8 +11,8 @@ from tokenizers import Tokenizer
 
 import milepost
 from milepost.encoder import Encoder
-from milepost.engine.folder import find_model
-from milepost.engine.openvino import OpenVinoEngine
+from milepost.encoder.engine.folder import find_model
+from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.errors import ModelError
 from milepost_train.batches import assemble
 from milepost_train.model import (

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import milepost
-from milepost.console.options import Settings
+from milepost.cli.console.options import Settings
 from milepost.errors import InputError
 from milepost_train.cli.export import export
 from milepost_train.model import release

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from milepost.engine.openvino import OpenVinoEngine
+from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.errors import ModelError
 from milepost_train.model import LandmarkEncoder
 from milepost_train.model.export import export

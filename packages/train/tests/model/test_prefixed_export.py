@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from milepost.encoder import Encoder
-from milepost.engine import ModelFolder, find_model
-from milepost.engine.openvino import OpenVinoEngine
+from milepost.encoder.engine import ModelFolder, find_model
+from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost_train.model import open_checkpoint, release
 from milepost_train.model.export import fingerprint
 from milepost_train.model.torch_engine import TorchEngine

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 import milepost
+from milepost.documents import split
 from milepost.encoder import Encoder
-from milepost.engine import Manifest, find_model
+from milepost.encoder.engine import Manifest, find_model
 from milepost.errors import InputError, ModelError
-from milepost.text import split
 from milepost_train.model import open_checkpoint, release, with_lora
 from milepost_train.model.export import fingerprint
 from milepost_train.model.parity import Parity

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import milepost
-from milepost.engine.folder import find_model
+from milepost.encoder.engine.folder import find_model
 from milepost.search.fusion import Fusion
 from milepost.search.ranking import Ranking
 from milepost_eval.tasks import load
@@ -230,7 +230,7 @@ def test_probabilities_are_those_of_the_search(name, tmp_path):
     book_task(path, 60, 2, 2)
     encoder = milepost.load(name)
     ranking = Ranking.read(encoder.manifest.fusion, encoder.folder)
-    reranker = milepost.reranker.LandmarkReranker.of(encoder)
+    reranker = milepost.encoder.reranker.LandmarkReranker.of(encoder)
     task = load(str(path), "dev")
     asked = list(asks([sample(task, Sizes(None, None))], encoder, None, lambda *step: None))
     assert {ask.setting for ask in asked} == {"document", "collection", "elsewhere"}

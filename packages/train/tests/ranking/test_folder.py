@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from milepost.cli.checks import _model
-from milepost.engine.folder import ModelFolder
-from milepost.engine.manifest import Manifest, read_manifest
+from milepost.encoder.engine.folder import ModelFolder
+from milepost.encoder.engine.manifest import Manifest, read_manifest
 from milepost.errors import InputError
 from milepost.search.features import FEATURES
 from milepost.search.trees import FILE, read_trees

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from milepost.console.group import CommandGroup
-from milepost.console.options import Interrupted, Settings, common, model_option
+from milepost.cli.console.group import CommandGroup
+from milepost.cli.console.options import Interrupted, Settings, common, model_option
 from milepost_eval.cli.task_options import noting, split_names, split_numbers, task_options
 from milepost_eval.cli.terminal import FILE, FOLDER, Counter
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from milepost.console.options import Command
+    from milepost.cli.console.options import Command
     from milepost_eval.noise import Noise
     from milepost_eval.records import Record
     from milepost_eval.session import Session
@@ -260,7 +260,7 @@ def _write(records: list[Record], metric: str | None, plot: Path | None, *, as_j
 
         show_records(records, metric)
     if plot:
-        from milepost.writing import write_text
+        from milepost.exports.writing import write_text
         from milepost_eval.report import budget_plot
 
         write_text(plot, budget_plot(records, "landmark"))

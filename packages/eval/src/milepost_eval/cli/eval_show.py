@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.screen import visible, width
+from milepost.cli.console.screen import visible, width
 from milepost_eval.cli.terminal import columns
 
 if TYPE_CHECKING:

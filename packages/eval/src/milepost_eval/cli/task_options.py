@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import click
 
-from milepost.console.options import Command, Settings, say
+from milepost.cli.console.options import Command, Settings, say
 from milepost_eval.cli.terminal import FOLDER, Counter
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from milepost.console.options import Settings
-from milepost.console.screen import is_terminal, visible, visible_name, width
+from milepost.cli.console.options import Settings
+from milepost.cli.console.screen import is_terminal, visible, visible_name, width
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)

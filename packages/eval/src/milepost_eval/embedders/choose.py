@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from milepost._optional import folder_of
-from milepost.engine.folder import find_model
-from milepost.engine.hub import local
-from milepost.engine.manifest import MANIFEST
+from milepost.encoder.engine.folder import find_model
+from milepost.encoder.engine.hub import local
+from milepost.encoder.engine.manifest import MANIFEST
 from milepost.errors import InputError, MissingExtra, ModelError, nearest
 from milepost_eval.embedders.base import Embedder
 from milepost_eval.embedders.landmark import LandmarkEmbedder

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from milepost.encoder import Encoder
-from milepost.entries import entry, hashed
-from milepost.reranker import LandmarkReranker
+from milepost.encoder.reranker import LandmarkReranker
+from milepost.index.entries import entry, hashed
 from milepost.search import Limits, Query, SearchModel, search
 from milepost.search.ranking import Ranking, rank
 from milepost.search.reranking import BoundReranker

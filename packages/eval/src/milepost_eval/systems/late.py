@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from milepost.documents import split
 from milepost.errors import InputError
-from milepost.text import split
 from milepost.types import Document, Span
 from milepost_eval.embedders.base import Embedder, reads_context, unit
 from milepost_eval.systems.dense import OpenVectors, asked_once

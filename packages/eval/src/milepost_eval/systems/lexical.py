@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from milepost._optional import require
+from milepost.language.terms import question_terms, terms
 from milepost.search.fusion import standard
 from milepost.search.lexical import bm25, idf
 from milepost.store.bm25 import K1, B
-from milepost.terms import question_terms, terms
 from milepost.types import Document
 from milepost_eval.systems.units import Scored, Splitter, Units
 

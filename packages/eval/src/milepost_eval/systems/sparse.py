@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milepost._optional import folder_of, require
-from milepost.engine.hub import local
+from milepost.encoder.engine.hub import local
 from milepost.errors import InputError
 from milepost.types import Document
 from milepost_eval.embedders.base import loaded, whole_characters

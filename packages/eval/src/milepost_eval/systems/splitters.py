@@ -21,8 +21,8 @@ from functools import lru_cache
 from typing import Any
 
 from milepost._optional import require
+from milepost.documents import split
 from milepost.errors import InputError, nearest
-from milepost.text import split
 from milepost.types import Span
 from milepost_eval.systems.units import Splitter
 
@@ -181,8 +181,8 @@ def _recursive(
 @lru_cache(maxsize=1)
 def word_pieces() -> Callable[[str], int]:
     """Counts the tokens of a text as the shipped model reads it."""
-    from milepost.engine import find_model
-    from milepost.engine.tokenizer import Tokenizer
+    from milepost.encoder.engine import find_model
+    from milepost.encoder.engine.tokenizer import Tokenizer
 
     folder = find_model()
     tokenizer = Tokenizer(folder.tokenizer, folder.manifest.bos_token, folder.manifest.landmark)

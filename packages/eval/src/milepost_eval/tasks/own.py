@@ -48,9 +48,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from milepost.documents import read
 from milepost.errors import nearest
 from milepost.quotes import Folded, fold, occurrences, stripped
-from milepost.text import read
 from milepost.types import Document
 from milepost_eval.tasks.reading import (
     Line,

@@ -16,7 +16,7 @@ import click
 import numpy as np
 import torch
 
-from milepost.console.options import count_option
+from milepost.cli.console.options import count_option
 from milepost.errors import InputError
 from milepost_lab.bilinear.model import RATES, Rows, parted, right_of, sized, train
 from milepost_lab.data.digits import TRAINED, digits

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from milepost.console.options import count_option
+from milepost.cli.console.options import count_option
 from milepost_lab.bytes.model import accuracy, byte_model, normalised, pretrain, tune
 from milepost_lab.runner import Report, Run, study
 from milepost_lab.statistics import interval

@@ -20,7 +20,7 @@ from scipy.special import expit  # type: ignore[import-untyped,unused-ignore]
 from torch import Tensor
 
 from milepost._optional import require
-from milepost.console.options import count_option
+from milepost.cli.console.options import count_option
 from milepost.errors import InputError
 from milepost_lab.cet.model import WEIGHINGS, fit_product, logistic, published, train_ranker
 from milepost_lab.data.landmarked import Landmarked, read

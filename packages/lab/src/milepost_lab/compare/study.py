@@ -10,7 +10,7 @@ import click
 import numpy as np
 import torch
 
-from milepost.console.options import count_option
+from milepost.cli.console.options import count_option
 from milepost.errors import InputError
 from milepost_eval.cli.terminal import code_option
 from milepost_lab.compare.model import Arm, Retriever, Texts, read_arm

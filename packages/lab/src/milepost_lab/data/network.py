@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from milepost._optional import require
+from milepost.documents import split
 from milepost.errors import InputError
-from milepost.text import split
 
 TOGETHER = 4096
 """Tokens that are read at once."""

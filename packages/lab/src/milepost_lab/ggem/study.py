@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from milepost.console.options import count_option
+from milepost.cli.console.options import count_option
 from milepost_lab.ggem.model import FOLDS, Recipe, train_digits
 from milepost_lab.runner import Report, Run, study
 from milepost_lab.statistics import difference, holm, interval

@@ -16,12 +16,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from milepost.documents import split
 from milepost.encoder import Encoder
-from milepost.engine import ModelFolder
+from milepost.encoder.engine import ModelFolder
+from milepost.encoder.windows import Window, WindowSize, plan
 from milepost.errors import ModelError
-from milepost.text import split
 from milepost.types import Document, Span
-from milepost.windows import Window, WindowSize, plan
 
 Sizes = tuple[int, int, int]
 """Tokens of a window, its left halo and its right halo."""

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from milepost.console.options import count_option
+from milepost.cli.console.options import count_option
+from milepost.documents import split
 from milepost.errors import InputError
-from milepost.text import split
 from milepost.types import Document, Span
 from milepost_eval.tasks.protocol import take
 from milepost_eval.tasks.shared import read_folder

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from milepost.console.options import count_option
+from milepost.cli.console.options import count_option
 from milepost_lab.data.network import TokenReader
 from milepost_lab.data.pairs import Pairs, ndcg, read_pairs
 from milepost_lab.multilayer.model import DESIGNS, PAIRS, Design, Reading, contrast

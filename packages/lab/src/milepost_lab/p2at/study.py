@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from milepost.console.options import count_option
+from milepost.cli.console.options import count_option
 from milepost_lab.p2at.segmenter import ARMS, Segmenter, segmenter, weights
 from milepost_lab.runner import Report, Run, study
 from milepost_lab.statistics import holm, over_seeds

@@ -20,7 +20,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from milepost.console.options import count_option
+from milepost.cli.console.options import count_option
 from milepost.errors import InputError
 from milepost_lab.ponet.model import MIXERS, Classifier, EncoderLayer
 from milepost_lab.pooling.base import padded

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor, nn
 
 from milepost._silence import no_telemetry
-from milepost.engine.folder import POOLING, POOLING_GRAPH
-from milepost.engine.manifest import Manifest, read_manifest
+from milepost.encoder.engine.folder import POOLING, POOLING_GRAPH
+from milepost.encoder.engine.manifest import Manifest, read_manifest
 from milepost.errors import InputError
 from milepost_lab.pooling.arrays import load
 from milepost_lab.pooling.registry import Operator

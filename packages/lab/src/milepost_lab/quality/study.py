@@ -13,7 +13,7 @@ import click
 import numpy as np
 import torch
 
-from milepost.console.options import count_option
+from milepost.cli.console.options import count_option
 from milepost.errors import InputError
 from milepost_lab.data.network import TokenReader
 from milepost_lab.quality.model import MEASURES, layer_weights, permuted, probe, separation

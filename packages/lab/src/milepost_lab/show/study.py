@@ -15,10 +15,10 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.console.options import Settings, common, json_option
-from milepost.console.records import print_json
+from milepost.cli.console.options import Settings, common, json_option
 from milepost.errors import InputError
-from milepost.writing import write_text
+from milepost.exports.records import print_json
+from milepost.exports.writing import write_text
 from milepost_eval.cli.terminal import FILE, code_option
 from milepost_lab.compare.model import read_arm
 from milepost_lab.data.network import TokenReader

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from milepost.console.options import count_option
+from milepost.cli.console.options import count_option
 from milepost_lab.data.digits import TRAINED, digits
 from milepost_lab.ggem.model import patches
 from milepost_lab.runner import Lines, Report, Run, study

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from milepost._optional import require
-from milepost.console.options import count_option
+from milepost.cli.console.options import count_option
 from milepost.errors import InputError
 from milepost_lab.runner import Report, Run, study
 from milepost_lab.statistics import over_seeds

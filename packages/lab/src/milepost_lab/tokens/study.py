@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from milepost.console.group import CommandGroup
-from milepost.console.options import count_option
+from milepost.cli.console.group import CommandGroup
+from milepost.cli.console.options import count_option
 from milepost_lab.bytes.study import command as pool
 from milepost_lab.runner import Report, Run, study
 from milepost_lab.statistics import holm, over_seeds

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milepost.console.options import count_option
+from milepost.cli.console.options import count_option
 from milepost_lab.runner import Report, Run, study
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def first_stage(data: Landmarked) -> NDArray[np.float32]:
     """Cosine of each question with each document's mean landmark, ``(questions, documents)``."""
     import numpy as np
 
-    from milepost.windows.document_vector import unit
+    from milepost.encoder.windows.document_vector import unit
 
     means = np.stack([text.mean(0) for text in data.texts()])
     scores: NDArray[np.float32] = unit(data.queries) @ unit(means).T

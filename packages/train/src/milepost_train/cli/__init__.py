@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import click
 
-from milepost.console.options import Command
+from milepost.cli.console.options import Command
 
 allow_nc_option = click.option(
     "--allow-nc",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Settings, common, json_option, say
+from milepost.cli.console.options import Settings, common, json_option, say
 from milepost_eval.cli.terminal import code_option
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def export(
     an error and nothing is written. A LoRA adapter is merged into its base.
     """
     from milepost._optional import require
-    from milepost._packages import function
+    from milepost.cli.packages import function
 
     if private and push is None:
         raise click.UsageError("--private needs --push", click.get_current_context())
@@ -140,7 +140,7 @@ def export(
 
         check_name(push)
     require("torch", extra="export")
-    from milepost.text import read
+    from milepost.documents import read
     from milepost_train.model.release import release
 
     if code:
@@ -193,7 +193,7 @@ def export(
 def _print_json(released: Released, form: Format) -> None:
     from dataclasses import asdict
 
-    from milepost.console.records import print_json
+    from milepost.exports.records import print_json
 
     manifest = released.manifest
     print_json(

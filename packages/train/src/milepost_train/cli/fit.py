@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milepost.console.options import Interrupted, Settings, common, count_option, json_option
+from milepost.cli.console.options import Interrupted, Settings, common, count_option, json_option
 from milepost.errors import InputError
 from milepost_eval.cli.task_options import noting
 from milepost_eval.cli.terminal import FOLDER, Counter
@@ -113,7 +113,7 @@ def fit(
     folder, has figures on documents from which nothing was learned.
     """
     from milepost._optional import require
-    from milepost.engine.folder import cache_folder, find_model
+    from milepost.encoder.engine.folder import cache_folder, find_model
     from milepost.search.ranking import Ranking
     from milepost_eval.factory import SystemFactory
     from milepost_eval.session import data_folder

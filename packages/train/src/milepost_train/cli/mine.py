@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.console.options import Interrupted, Settings, common, count_option, model_option, say
+from milepost.cli.console.options import (
+    Interrupted,
+    Settings,
+    common,
+    count_option,
+    model_option,
+    say,
+)
 from milepost_eval.cli.terminal import FILE, Counter
 from milepost_train.cli import allow_nc_option, split_option
 
@@ -85,7 +92,7 @@ def mine(
     Landmarks and shared words rank them. Sentences that score nearly as high as the evidence,
     repeat it or are next to it are dropped: they may be answers that nobody marked.
     """
-    from milepost.engine.folder import cache_folder
+    from milepost.encoder.engine.folder import cache_folder
     from milepost_eval.factory import SystemFactory
     from milepost_eval.vectors import Vectors
     from milepost_train.mining import mine as mined

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milepost.console.options import Interrupted, Settings, common, count_option, say
+from milepost.cli.console.options import Interrupted, Settings, common, count_option, say
 from milepost_eval.cli.terminal import FILE, Counter
 from milepost_train.cli import allow_nc_option, split_option
 from milepost_train.cli.mine import report

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milepost._optional import require
-from milepost.console.options import Interrupted, Settings, common, say
-from milepost.console.progress import Gauge, clock
-from milepost.console.screen import print_line, visible, visible_name
+from milepost.cli.console.options import Interrupted, Settings, common, say
+from milepost.cli.console.progress import Gauge, clock
+from milepost.cli.console.screen import print_line, visible, visible_name
 from milepost.errors import MilepostError
 from milepost_eval.cli.terminal import FILE
 

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from milepost.engine.folder import find_model
+from milepost.encoder.engine.folder import find_model
 from milepost_train.light.distil import distil
 from milepost_train.light.training import LightRecipe
 

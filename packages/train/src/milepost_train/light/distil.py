@@ -13,11 +13,11 @@ import numpy as np
 import torch
 
 from milepost.encoder import load
-from milepost.engine.folder import ModelFolder
-from milepost.engine.manifest import Manifest
-from milepost.engine.openvino import OpenVinoEngine
-from milepost.engine.tokenizer import Tokenizer
-from milepost.writing import write_text
+from milepost.encoder.engine.folder import ModelFolder
+from milepost.encoder.engine.manifest import Manifest
+from milepost.encoder.engine.openvino import OpenVinoEngine
+from milepost.encoder.engine.tokenizer import Tokenizer
+from milepost.exports.writing import write_text
 from milepost_train.light.material import LightMaterial, Reader, gather, sources
 from milepost_train.light.training import (
     LightRecipe,

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.encoder import Encoder
-from milepost.engine.manifest import prefixed
-from milepost.engine.tokenizer import Tokenizer
+from milepost.encoder.engine.manifest import prefixed
+from milepost.encoder.engine.tokenizer import Tokenizer
+from milepost.encoder.windows.document_vector import document_vector
 from milepost.types import Span
-from milepost.windows.document_vector import document_vector
 from milepost_eval.tasks.reading import objects
 from milepost_train.data import held_out, touched
 from milepost_train.licences import barred

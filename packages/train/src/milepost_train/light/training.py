@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from milepost.engine.base import Engine
+from milepost.encoder.engine.base import Engine
 from milepost_train.batches import Batch, assemble
 from milepost_train.light.material import LightMaterial, Taught
 from milepost_train.losses import away_from, divergence, each_against_negatives

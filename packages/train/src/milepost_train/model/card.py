@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from milepost.engine.manifest import Manifest
+from milepost.encoder.engine.manifest import Manifest
 
 CARD = "README.md"
 

@@ -25,8 +25,8 @@ from torch import Tensor, nn
 
 from milepost._optional import require
 from milepost._silence import no_telemetry
-from milepost.engine.folder import GRAPHS, TOKENIZER
-from milepost.engine.manifest import SENTENCES, Manifest
+from milepost.encoder.engine.folder import GRAPHS, TOKENIZER
+from milepost.encoder.engine.manifest import SENTENCES, Manifest
 from milepost_train.model.huggingface import HuggingFace, quiet
 from milepost_train.model.landmark_encoder import LandmarkEncoder
 from milepost_train.model.modernbert import ModernBert

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from milepost.engine import hub
-from milepost.engine.manifest import MANIFEST
+from milepost.encoder.engine import hub
+from milepost.encoder.engine.manifest import MANIFEST
 from milepost.errors import ModelError, nearest
 from milepost_train.model.landmark_encoder import BACKBONES
 

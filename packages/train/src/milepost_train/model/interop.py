@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
-from milepost.engine.manifest import Granularity
+from milepost.encoder.engine.manifest import Granularity
 from milepost.errors import ModelError, first_line
 from milepost_train.model.fetch import ADAPTER, read_object
 from milepost_train.model.landmark_transformer import (

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from milepost.engine.verdict_head import SCALE, VerdictHead
+from milepost.encoder.engine.verdict_head import SCALE, VerdictHead
 from milepost.errors import InputError, ModelError
 from milepost.verdicts import VERDICTS
 from milepost_train.model.attention import FORBIDDEN
@@ -79,7 +79,7 @@ class ContextRead(nn.Module):
 
 
 class Verdicts(nn.Module):
-    """See ``milepost.engine.verdict_head``."""
+    """See ``milepost.encoder.engine.verdict_head``."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

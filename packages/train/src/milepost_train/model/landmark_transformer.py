@@ -31,10 +31,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from milepost._optional import require
-from milepost.engine.manifest import SENTENCES, Granularity
-from milepost.engine.schema import check_schema
+from milepost.documents.sentences import split
+from milepost.encoder.engine.manifest import SENTENCES, Granularity
+from milepost.encoder.engine.schema import check_schema
 from milepost.errors import InputError, ModelError
-from milepost.text.sentences import split
 
 CONFIG = "sentence_bert_config.json"
 SCHEMA = 3

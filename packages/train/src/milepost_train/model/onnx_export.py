@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from milepost._optional import require
-from milepost.engine.manifest import Manifest
+from milepost.encoder.engine.manifest import Manifest
 from milepost_train.model.export import NAMES, describe, traceable
 from milepost_train.model.landmark_encoder import LandmarkEncoder
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from milepost.encoder import Encoder
-from milepost.engine.folder import ModelFolder, Precision
-from milepost.engine.openvino import OpenVinoEngine
+from milepost.encoder.engine.folder import ModelFolder, Precision
+from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost_train.model.landmark_encoder import LandmarkEncoder
 from milepost_train.model.torch_engine import TorchEngine
 

@@ -10,8 +10,8 @@ import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from milepost.engine.manifest import LEAST, SENTENCES, Granularity, is_size
-from milepost.engine.schema import check_schema
+from milepost.encoder.engine.manifest import LEAST, SENTENCES, Granularity, is_size
+from milepost.encoder.engine.schema import check_schema
 from milepost.errors import ModelError
 
 READING = "landmark.json"

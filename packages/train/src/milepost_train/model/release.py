@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost._optional import require
-from milepost._packages import function
+from milepost.cli.packages import function
 from milepost.encoder import Encoder
-from milepost.engine import Manifest, ModelFolder, verdict_head
-from milepost.engine.folder import TOKENIZER, Precision
-from milepost.engine.manifest import SENTENCES, read_manifest
+from milepost.encoder.engine import Manifest, ModelFolder, verdict_head
+from milepost.encoder.engine.folder import TOKENIZER, Precision
+from milepost.encoder.engine.manifest import SENTENCES, read_manifest
 from milepost.errors import InputError, ModelError, nearest
 from milepost_train.model.card import CARD, card, is_reranker, record_of
 from milepost_train.model.checkpoint import Checkpoint, open_checkpoint

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from milepost.engine.hub import NAME
+from milepost.encoder.engine.hub import NAME
 from milepost.errors import InputError, MilepostError, first_line
 
 

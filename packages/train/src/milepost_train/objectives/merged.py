@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from milepost.windows.plan import WindowSize, plan
+from milepost.encoder.windows.plan import WindowSize, plan
 from milepost_train.batches import assemble, queries_of
 from milepost_train.data import Pair
 from milepost_train.losses import any_against_negatives, over_prefixes, similarities

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost._optional import require
-from milepost.engine.openvino import usable_cpus
+from milepost.encoder.engine.openvino import usable_cpus
 from milepost.search.features import FEATURES
 from milepost.search.trees import Trees
 from milepost_train.ranking.cases import Case

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.encoder import Encoder
-from milepost.entries import entry, hashed
+from milepost.index.entries import entry, hashed
 from milepost.search.features import features
 from milepost.search.fusion import Fusion, curves, fuse, measure, standard
 from milepost.search.query import Query

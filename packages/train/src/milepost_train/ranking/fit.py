@@ -16,7 +16,7 @@ import numpy as np
 
 from milepost._optional import require
 from milepost.encoder import Encoder
-from milepost.reranker import LandmarkReranker
+from milepost.encoder.reranker import LandmarkReranker
 from milepost.search.fusion import Fusion
 from milepost.search.ranking import Ranking
 from milepost.search.trees import Trees

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milepost.engine.manifest import MANIFEST
+from milepost.encoder.engine.manifest import MANIFEST
 from milepost.errors import InputError
 from milepost.search.trees import FILE
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from milepost.encoder import Encoder
+from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import InputError
-from milepost.reranker import LandmarkReranker
 from milepost.search.fusion import Fusion
 from milepost_train.ranking import cases as asking
 from milepost_train.ranking.calibration import probabilities

@@ -1,0 +1,272 @@
+"""Whether a text is in documents: word for word, nearly, or in other words.
+
+verbatim      ``quotes.occurrences`` over all text, or over what the store's postings point to
+near          ``quotes.near`` over the stretches that hold its rare words
+stitched      the longest pieces that are there word for word, one after the other
+supported ... the search, with the text as the question, and ``claims`` of what it finds: by
+              rules, then by the model's reranker, if that gives verdicts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+
+from milepost.checking.claims import Said, judge, why_not
+from milepost.documents.sentences import split
+from milepost.encoder.reranker import LandmarkReranker
+from milepost.errors import BadQuestion
+from milepost.quotes import MAX_WORDS, Folded, Occurrence, fold, near, occurrences, stripped
+from milepost.search import SearchResult
+from milepost.search.quoted import places, read, regions
+from milepost.store import DocumentInfo, DocumentSelection, Snapshot
+from milepost.types import Document, Mark, Passage, mark_at, page_of, place_in_words, places_at
+from milepost.verdicts import CheckResult, Match, Verdict
+
+MAX_PLACES = 50
+"""Maximum number of places that hold a text word for word: a common word has thousands."""
+
+NEAR_PLACES = 5
+"""Maximum number of places that nearly hold it."""
+
+PASSAGES = 3
+"""Maximum number of passages about it."""
+
+READ = 8
+"""Passages whose sentences judge a claim."""
+
+READ_BY_MODEL = 3
+"""Of these, passages that the reranker judges: the best of many would contradict by chance."""
+
+MAX_CLAIMS = 8
+"""Sentences of a text that are judged."""
+
+PIECE_WORDS = 5
+"""Fewest words of a piece of a stitched text: shorter ones are in many texts by chance."""
+
+MAX_PIECES = 4
+"""Most pieces of a stitched text."""
+
+_EDGES = " ,;:.…–—"
+"""Signs at the ends of a piece, which join it to the next one."""
+
+MAX_STITCHED = 400
+"""Most words of a text that is looked for in pieces."""
+
+
+_Found = tuple[DocumentInfo, Occurrence]
+
+
+def prepared(text: str) -> Folded:
+    """A text as it is looked for: without white space and quotation marks around it.
+
+    Raises:
+        BadQuestion: it is empty or has neither letter nor digit.
+    """
+    given = stripped(text)
+    if not any(map(str.isalnum, given.letters)):
+        said = text.strip()
+        problem = f"{said!r} has neither letter nor digit" if said else "the text is empty"
+        raise BadQuestion(f"nothing to check: {problem}", "a sentence, a quotation or a claim")
+    return given
+
+
+def check_store(
+    snapshot: Snapshot,
+    given: Folded,
+    among: DocumentSelection,
+    search: Callable[[str], SearchResult],
+    reranker: Callable[[], LandmarkReranker | None],
+) -> CheckResult:
+    """Check a text against documents of a store.
+
+    Args:
+        snapshot: the state of the store.
+        given: the text, see ``prepared``.
+        among: the documents to search.
+        search: returns the passages that answer a text; called where it is neither verbatim nor
+            near, so that a model is loaded only then.
+        reranker: returns the model's; called after a search.
+    """
+    held = _held(snapshot, given, among)
+    if held is not None:
+        return held
+    pieces = _pieces(snapshot, given, among)
+    if pieces:
+        return _checked(given, "stitched", pieces)
+    if among.names is not None:
+        held = _held(snapshot, given, replace(among, names=None))
+        if held is not None:
+            return replace(held, verdict="found elsewhere")
+    return _judged(snapshot, given, search, reranker)
+
+
+def _held(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> CheckResult | None:
+    held: list[_Found] = sorted(
+        islice(places(snapshot, given, among), MAX_PLACES),
+        key=lambda place: (place[0].first, place[0].id, place[1].start),
+    )
+    if held:
+        return _checked(given, "verbatim", _stored_places(snapshot, held))
+    parts = regions(snapshot, given.text, among)
+    for info, start, text in read(snapshot, parts):
+        held += ((info, each.moved(start)) for each in near(given, fold(text)))
+    if not held:
+        return None
+    # Stretches may overlap at their edges.
+    apart = {(info.name, each.start): (info, each) for info, each in held}
+    best = sorted(apart.values(), key=lambda place: -place[1].similarity)[:NEAR_PLACES]
+    return _checked(given, "near", _stored_places(snapshot, best))
+
+
+def _pieces(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> list[Match]:
+    """The places of which a text is put together; empty where some of it is nowhere.
+
+    A part of a text that is nowhere makes every longer one be nowhere, so the longest piece from
+    each word on is found by halving.
+    """
+    words = given.text.split()
+    if not 2 * PIECE_WORDS <= len(words) <= MAX_STITCHED:
+        return []
+
+    def first(start: int, end: int) -> _Found | None:
+        part = stripped(" ".join(words[start:end]).strip(_EDGES))
+        return next(places(snapshot, part, among), None) if part.letters else None
+
+    held: list[_Found] = []
+    start = 0
+    while start < len(words):
+        low, high = start + PIECE_WORDS, len(words)
+        longest = first(start, low) if low <= high else None
+        if longest is None or len(held) == MAX_PIECES:
+            return []
+        while low < high:
+            middle = (low + high + 1) // 2
+            found = first(start, middle)
+            if found is None:
+                high = middle - 1
+            else:
+                low, longest = middle, found
+        held.append(longest)
+        start = low
+    return _stored_places(snapshot, held) if len(held) > 1 else []
+
+
+def _judged(
+    snapshot: Snapshot,
+    given: Folded,
+    search: Callable[[str], SearchResult],
+    reranker: Callable[[], LandmarkReranker | None],
+) -> CheckResult:
+    result = search(given.text)
+    spans = split(given.text)
+    claims = [given.text[start:end].strip() for start, end in spans]
+    judged = []
+    for claim in claims[:MAX_CLAIMS]:
+        passages = (result if len(claims) == 1 else search(claim)).passages
+        judged.append(judge(claim, passages, partial(_said, reranker, claim, passages)))
+    notes = (*_notes(given), *result.notes)
+    notes += tuple(dict.fromkeys(why for claim in claims if (why := why_not(claim))))
+    if len(claims) > MAX_CLAIMS:
+        notes += (f"the first {MAX_CLAIMS} sentences are judged",)
+    verdicts = {each.verdict for each in judged}
+    verdict: Verdict = "related" if result.passages else "not found"
+    if "contradicted" in verdicts:
+        verdict = "contradicted"
+    elif verdicts == {"supported"} and len(claims) <= MAX_CLAIMS:
+        verdict = "supported"
+    decisive = [
+        replace(
+            each.sentence,
+            differences=tuple(
+                replace(one, given_start=one.given_start + start, given_end=one.given_end + start)
+                for one in each.sentence.differences
+            ),
+        )
+        for (start, _), each in zip(spans, judged, strict=False)
+        if each.verdict == verdict and each.sentence is not None
+    ]
+    return CheckResult(given.text, verdict, tuple(decisive), result.passages, result.best, notes)
+
+
+def _said(
+    loaded: Callable[[], LandmarkReranker | None], claim: str, passages: Sequence[Passage]
+) -> list[Said]:
+    """What the reranker says of a claim beside the first passages; nothing if it gives no verdicts.
+
+    Passages are ordered by what answers, which for claims is what is about them.
+    """
+    read = passages[:READ_BY_MODEL]
+    ordered = [sorted(passage.hits, key=lambda hit: hit.start) for passage in read]
+    windows = [[hit.text for hit in hits] for hits in ordered]
+    reranker = loaded() if windows else None
+    readings = reranker.judge(claim, windows) if reranker else None
+    said = []
+    for hits, reading in zip(ordered, readings or (), strict=False):
+        supported, contradicted, _ = reading.of_claim
+        said.append(Said(supported, contradicted, hits[int(reading.cosines.argmax())]))
+    return said
+
+
+def check_documents(given: Folded, documents: Iterable[Document]) -> CheckResult | None:
+    """Look for a text in documents that need not be indexed; None where it is not in them."""
+    verbatim: list[Match] = []
+    nearly: list[Match] = []
+    for document in documents:
+        folded = fold(document.text)
+        verbatim += (
+            _place(document, each, document.text[each.start : each.end], document.marks)
+            for each in islice(occurrences(given, folded), MAX_PLACES - len(verbatim))
+        )
+        if len(verbatim) == MAX_PLACES:
+            break
+        if not verbatim:
+            nearly += (
+                _place(document, each, document.text[each.start : each.end], document.marks)
+                for each in near(given, folded)
+            )
+    if verbatim:
+        return _checked(given, "verbatim", verbatim)
+    nearly.sort(key=lambda place: -place.similarity)
+    return _checked(given, "near", nearly[:NEAR_PLACES]) if nearly else None
+
+
+def _stored_places(snapshot: Snapshot, held: Sequence[_Found]) -> list[Match]:
+    texts = snapshot.texts([(info, found.start, found.end) for info, found in held])
+    marks = snapshot.marks([info for info, _ in held])
+    parts = zip(held, texts, marks, strict=True)
+    return [_place(info, found, text, own) for (info, found), text, own in parts]
+
+
+def _place(
+    document: DocumentInfo | Document, found: Occurrence, text: str, marks: Sequence[Mark]
+) -> Match:
+    places = places_at(marks, found.start, (found.start, found.end))
+    return Match(
+        document=document.name,
+        source=document.source,
+        start=found.start,
+        end=found.end,
+        text=text,
+        page=page_of(places),
+        heading=mark_at(marks, "heading", found.start),
+        place=place_in_words(places),
+        similarity=found.similarity,
+        ignored=found.ignored,
+        differences=found.differences,
+    )
+
+
+def _checked(given: Folded, verdict: Verdict, held: Sequence[Match]) -> CheckResult:
+    notes = _notes(given) if verdict != "verbatim" else ()
+    if len(held) == MAX_PLACES:
+        notes = (*notes, f"the first {MAX_PLACES} places are given; there may be more")
+    return CheckResult(given.text, verdict, tuple(held), notes=notes)
+
+
+def _notes(given: Folded) -> tuple[str, ...]:
+    if len(given.text.split()) > MAX_WORDS:
+        return (f"texts of more than {MAX_WORDS:,} words are only looked for word for word",)
+    return ()

@@ -1,0 +1,10 @@
+"""Claims: what a sentence of a document says about one, by exact rules, then by a model.
+
+Rules compare words, numbers with their units, dates, negations, quantities and names. They know
+English; of another language they compare numbers and dates. What they cannot decide is left to the
+model, if there is one; what that cannot is "related".
+"""
+
+from milepost.checking.claims.verdict import Judgement, Said, judge, why_not
+
+__all__ = ["Judgement", "Said", "judge", "why_not"]

@@ -1,0 +1,280 @@
+"""What exactly differs between a claim and a sentence that speaks of the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from milepost.checking.claims.quantities import Quantity, comparable
+from milepost.checking.claims.reading import Reading, Word
+from milepost.checking.claims.vocabulary import OPPOSITES, PEOPLES, PREFIXES, QUANTIFIERS
+from milepost.types import Span
+from milepost.verdicts import DifferenceKind
+
+_BESIDE = 3
+"""Words on each side of an opposite, one of which both texts must have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """What a claim and a sentence have in place of each other; one span may be empty."""
+
+    kind: DifferenceKind
+    given: Span
+    found: Span
+
+
+def conflicts(
+    claim: Reading, sentence: Reading, around: Sequence[Reading] = ()
+) -> tuple[Conflict, ...]:
+    """What differs, in the order of the claim.
+
+    Args:
+        claim: one sentence.
+        sentence: of a document.
+        around: its neighbours: a number that they have is no difference.
+    """
+    found = chain(
+        _quantities(claim, sentence, around),
+        _negations(claim, sentence),
+        _prefixed(claim, sentence),
+        _opposites(claim, sentence),
+        _shares(claim, sentence),
+        _names(claim, sentence),
+    )
+    return tuple(sorted(set(found), key=lambda each: (each.given, each.found)))
+
+
+def _span(word: Word | Quantity) -> Span:
+    return word.start, word.end
+
+
+def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) -> Iterator[Conflict]:
+    near = [other for reading in (sentence, *around) for other in reading.quantities]
+    for each in claim.quantities:
+        same = [
+            other
+            for other in sentence.quantities
+            if comparable(each, other) and _same_place(each, other, claim, sentence)
+        ]
+        if any(map(each.allows, same)):
+            continue
+        if not same:
+            if any(map(each.allows, near)):
+                continue
+            free = [
+                other
+                for other in sentence.quantities
+                if not any(own.allows(other) for own in claim.quantities)
+            ]
+            yield from _units(each, free)
+            if each.is_measure or each.kind == "date":
+                same = [other for other in free if comparable(each, other)]
+                same = same if len(same) == 1 else []
+        for rival in same[:1]:
+            is_unit = each.is_measure and each.written == rival.written  # 12 km and 12 miles
+            yield Conflict("unit" if is_unit else each.kind, _span(each), _span(rival))
+
+
+def _units(each: Quantity, others: Sequence[Quantity]) -> Iterator[Conflict]:
+    """The same number with another unit of measurement."""
+    for other in others:
+        is_other = each.is_measure and other.is_measure and each.unit != other.unit
+        if is_other and each.written == other.written:
+            yield Conflict("unit", _span(each), _span(other))
+            return
+
+
+def _same_place(each: Quantity, other: Quantity, claim: Reading, sentence: Reading) -> bool:
+    """Whether two quantities are of the same: the content word before or behind both."""
+    if each.kind == "number" and each.unit and not each.is_measure and each.unit != "ordinal":
+        return True
+    own, there = _beside(each, claim), _beside(other, sentence)
+    return any(one and one == two for one, two in zip(own, there, strict=True))
+
+
+def _beside(each: Quantity, reading: Reading) -> tuple[str, str]:
+    """The stem of the content word before a quantity, and of the word right behind a number."""
+    before = [word for word in reading.words if word.end <= each.start][-3:]
+    behind = next((word for word in reading.words if word.start >= each.end), None)
+    return (
+        next((word.base for word in reversed(before) if word.is_content), ""),
+        behind.base if behind and behind.is_content and each.kind == "number" else "",
+    )
+
+
+def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
+    for own, other, is_claim in ((claim, sentence, True), (sentence, claim, False)):
+        for negation in own.negations:
+            focus = next((word for word in negation.scope[:2] if other.find(word)), None)
+            if focus is None or not focus.is_denied or _answered(negation.scope, other):
+                continue
+            places = other.find(focus)
+            if any(place.is_denied for place in places):
+                continue
+            if any(not place.is_denied for place in own.find(focus)):
+                continue
+            if is_claim and any(
+                each.value == 0.0 and each.kind == "number" for each in other.quantities
+            ):
+                continue
+            empty = places[0].start, places[0].start
+            word = _span(negation.word)
+            yield Conflict("negation", *((word, empty) if is_claim else (empty, word)))
+
+
+def _answered(scope: Sequence[Word], other: Reading) -> bool:
+    return any(place.is_denied for word in scope for place in other.find(word))
+
+
+def unanswered(claim: Reading, texts: Sequence[Reading]) -> bool:
+    """Whether a claim denies what no text denies."""
+    return any(
+        negation.scope and not any(_answered(negation.scope, text) for text in texts)
+        for negation in claim.negations
+    )
+
+
+def replaced(claim: Reading, sentence: Reading) -> bool:
+    """Whether the sentence has another word in the place of one of the claim's."""
+    for word in claim.content:
+        if sentence.find(word) or not 0 < word.at < len(claim.words) - 1:
+            continue
+        before, behind = claim.words[word.at - 1], claim.words[word.at + 1]
+        for left in sentence.by_base.get(before.base, ()):
+            between = sentence.words[left.at + 1 : left.at + 4]
+            right = next((each for each in between if each.base == behind.base), None)
+            inside = between[: right.at - left.at - 1] if right else ()
+            if inside and any(each.is_content and not claim.find(each) for each in inside):
+                return True
+    return False
+
+
+def _prefixed(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
+    """Words that are the same but for "un-" or the like in front."""
+    for word in claim.content:
+        if sentence.find(word):
+            continue
+        for other in sentence.content:
+            if (
+                _is_prefixed(word.text.lower(), other.text.lower())
+                and not claim.find(other)
+                and word.is_denied == other.is_denied
+            ):
+                yield Conflict("negation", _span(word), _span(other))
+                break
+
+
+def _is_prefixed(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return len(short) > 3 and any(long == prefix + short for prefix in PREFIXES)
+
+
+def _opposites(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
+    for word in claim.words:
+        if word.base in sentence.by_base or word.base not in OPPOSITES:
+            continue
+        for opposite in sorted(OPPOSITES[word.base]):
+            for other in sentence.by_base.get(opposite, ()):
+                if (
+                    opposite not in claim.by_base
+                    and word.is_denied == other.is_denied
+                    and _near_same(claim, word, sentence, other)
+                ):
+                    yield Conflict("opposite", _span(word), _span(other))
+                    break
+
+
+def _near_same(claim: Reading, word: Word, sentence: Reading, other: Word) -> bool:
+    """Whether two words have a content word in common beside them."""
+    beside = [
+        each
+        for each in claim.words[max(0, word.at - _BESIDE) : word.at + _BESIDE + 1]
+        if each.is_content and each is not word
+    ]
+    there = range(other.at - _BESIDE, other.at + _BESIDE + 1)
+    return any(place.at in there for each in beside for place in sentence.find(each))
+
+
+def _shares(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
+    for word, share, focus in _shared(claim):
+        for other, there, place in _shared(sentence):
+            if focus.base != place.base:
+                continue
+            is_apart = (share == 1.0 and there < 1.0) or (share - 0.4) * (there - 0.4) < -0.05
+            # "some" holds where "all" does
+            if is_apart and not (share < there and share == 0.3):
+                yield Conflict("quantity", _span(word), _span(other))
+
+
+def _shared(reading: Reading) -> Iterator[tuple[Word, float, Word]]:
+    """Words for a share of all, the share, and what it is a share of."""
+    for word in reading.words:
+        share = QUANTIFIERS.get(word.text.lower())
+        behind = reading.words[word.at + 1 : word.at + 5]
+        focus = next((each for each in behind if each.is_content), None)
+        if share is None or focus is None:
+            continue
+        if share == 1.0 and behind[0].text.lower() == "but":  # "all but three"
+            share = 0.8
+        yield word, share, focus
+
+
+def _names(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
+    """A name in the place of another: the words on both sides are the same."""
+    for first, last in _runs(claim, sentence):
+        name = claim.words[first:last]
+        for start, end in _runs(sentence, claim):
+            other = sentence.words[start:end]
+            if _is_short_for(name, other):
+                continue
+            if _is_same_side(claim, first - 1, sentence, start - 1, last=False) and _is_same_side(
+                claim, last, sentence, end, last=True
+            ):
+                yield Conflict(
+                    "name", (name[0].start, name[-1].end), (other[0].start, other[-1].end)
+                )
+                break
+    yield from _peoples(claim, sentence)
+
+
+def _is_short_for(one: Sequence[Word], other: Sequence[Word]) -> bool:
+    """Whether a name is the initials of the other: "UK" and "United Kingdom"."""
+    short, long = sorted((one, other), key=len)
+    return len(short) == 1 and short[0].text == "".join(word.text[0] for word in long)
+
+
+def _is_same_side(claim: Reading, at: int, sentence: Reading, there: int, *, last: bool) -> bool:
+    """Whether the words before or behind two names are the same, or both texts end there."""
+    if last and at == len(claim.words):
+        if there == len(sentence.words):
+            return True
+        rest = sentence.text[sentence.words[there - 1].end :].lstrip()
+        return not rest or rest[0] in ".,;:)("
+    if at < 0 or there < 0 or there >= len(sentence.words) or at >= len(claim.words):
+        return False
+    return claim.words[at].base == sentence.words[there].base
+
+
+def _runs(reading: Reading, other: Reading) -> Iterator[Span]:
+    """First and last of the words of each name, without words that the other text has."""
+    first = None
+    for word in reading.words:
+        is_name = word.is_name and not other.find(word)
+        if is_name and first is None:
+            first = word.at
+        elif not is_name and first is not None:
+            yield first, word.at
+            first = None
+    if first is not None:
+        yield first, len(reading.words)
+
+
+def _peoples(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
+    """Another nationality: of the claim's only one, beside the sentence's only one."""
+    own = [word for word in claim.words if word.base in PEOPLES]
+    there = [word for word in sentence.words if word.base in PEOPLES]
+    is_apart = len(own) == 1 and len(there) == 1 and own[0].base != there[0].base
+    if is_apart and not own[0].is_denied and not there[0].is_denied:
+        yield Conflict("name", _span(own[0]), _span(there[0]))

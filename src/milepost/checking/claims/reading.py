@@ -1,0 +1,177 @@
+"""A sentence as it is compared: its words, what is denied of them, its numbers and dates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from milepost.checking.claims.quantities import Quantity, quantities
+from milepost.checking.claims.vocabulary import (
+    CLAUSE_ENDS,
+    EXCLUSIVE,
+    LIGHT,
+    NEGATIONS,
+    NEGATIONS_WITH_TO,
+    NOT_DENYING,
+    ORDINALS,
+    QUANTIFIERS,
+    base,
+)
+from milepost.language.patterns import late
+from milepost.language.terms import STOP_WORDS
+
+_WORD = late(r"n['’]t\b|[^\W\d_]+(?:['’][^\W\d_]+)?|[.,;:!?()—-]")
+_SCOPE = 5
+"""Content words behind a negation that it may deny."""
+_STOPS = frozenset(".;:!?()—")
+_REACH = 12
+"""Words of any kind behind a negation that are looked at."""
+_FUNCTION = (STOP_WORDS | LIGHT | NEGATIONS | QUANTIFIERS.keys() | EXCLUSIVE) - ORDINALS
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a sentence.
+
+    Attributes:
+        base: its stem.
+        at: its number among the words.
+        start, end: where it is in the text.
+        is_content: it is neither a function word nor a negation nor a quantifier.
+        is_name: it has a capital letter where no sentence begins.
+        is_denied: an odd number of negations deny it.
+    """
+
+    text: str
+    base: str
+    at: int
+    start: int
+    end: int
+    is_content: bool
+    is_name: bool
+    is_denied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """A negation: its word, and the words that it denies, nearest first."""
+
+    word: Word
+    scope: tuple[Word, ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A sentence, read; ``words`` are all of them but numbers and dates, in order."""
+
+    text: str
+    words: tuple[Word, ...]
+    quantities: tuple[Quantity, ...]
+    negations: tuple[Negation, ...]
+
+    @cached_property
+    def content(self) -> tuple[Word, ...]:
+        """The words that say what the sentence is about."""
+        return tuple(word for word in self.words if word.is_content)
+
+    @cached_property
+    def by_base(self) -> dict[str, list[Word]]:
+        """The words of each stem."""
+        held: dict[str, list[Word]] = {}
+        for word in self.words:
+            held.setdefault(word.base, []).append(word)
+        return held
+
+    def find(self, word: Word) -> list[Word]:
+        """The words that are forms of a word."""
+        if word.base in self.by_base:
+            return self.by_base[word.base]
+        return next((held for other, held in self.by_base.items() if alike(word.base, other)), [])
+
+
+_ENDINGS = frozenset(
+    """
+    s es ed d ing er or ion al ly ment ity ness ist ism ian an n ic ous e i y ers iv ation age
+    ur t ance ence ier ial eer ship hood ful less ish ese ar ari ative at ize is
+    """.split()
+)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two stems are forms of one word.
+
+    >>> alike("inhibit", "inhibitor"), alike("novel", "novella")
+    (True, False)
+    """
+    if len(one) > len(other):
+        one, other = other, one
+    if len(one) < 4 or not other.startswith(one[:-1]):
+        return False
+    if other.startswith(one):
+        return other[len(one) :] in _ENDINGS
+    return one[-1] in "eiy" and len(one) > 4 and other[len(one) - 1 :] in _ENDINGS
+
+
+@lru_cache(maxsize=1 << 12)
+def read(text: str) -> Reading:
+    """Read a sentence. Numbers and dates are read in any language, negations in English."""
+    found = tuple(quantities(text))
+    numbers = [(each.start, each.end) for each in found]
+    tokens = [
+        (match.group(), match.start(), match.end())
+        for match in _WORD.finditer(text)
+        if not any(start <= match.start() < end for start, end in numbers)
+    ]
+    lower = [token.lower().replace("’", "'") for token, _, _ in tokens]
+    scopes = {at: list(_scope(lower, at)) for at in range(len(lower)) if _denies(lower, at)}
+    denied = [0] * len(tokens)
+    for at, scope in scopes.items():
+        for each in scope:  # "neither confirmed nor denied" denies once
+            denied[each] += lower[at] != "nor" or not denied[each]
+    words: dict[int, Word] = {}
+    begins = True
+    for at, (token, start, end) in enumerate(tokens):
+        if not token[0].isalpha():
+            begins = token in ".!?:"
+            continue
+        plain = lower[at].removesuffix("'s")
+        is_content = len(plain) > 1 and plain not in _FUNCTION
+        is_name = is_content and token[0].isupper() and (not begins or token[1:].isupper())
+        odd = denied[at] % 2 == 1
+        words[at] = Word(token, base(plain), len(words), start, end, is_content, is_name, odd)
+        begins = False
+    return Reading(
+        text,
+        tuple(words.values()),
+        found,
+        tuple(
+            Negation(words[at], tuple(words[each] for each in scope))
+            for at, scope in scopes.items()
+            if at in words
+        ),
+    )
+
+
+def _denies(words: list[str], at: int) -> bool:
+    word = words[at]
+    behind = words[at + 1] if at + 1 < len(words) else ""
+    if word in NEGATIONS:
+        is_choice = word == "not" and "or" in words[max(0, at - 2) : at]  # "may or may not"
+        return (word, behind) not in NOT_DENYING and not is_choice
+    return word in NEGATIONS_WITH_TO and behind == "to"
+
+
+def _scope(words: list[str], at: int) -> Iterator[int]:
+    left = _SCOPE
+    for number in range(at + 1, min(len(words), at + _REACH)):
+        word = words[number]
+        if word in CLAUSE_ENDS or word in _STOPS or (word == "," and left < _SCOPE):
+            return
+        if words[number + 1 : number + 2] == ["-"]:  # "not slave-makers" says nothing of slaves
+            continue
+        if word[0].isalpha() and len(word) > 1 and word not in _FUNCTION:
+            yield number
+            left -= 1
+            if not left:
+                return

@@ -1,0 +1,303 @@
+"""What the best of some sentences says about a claim: supported, contradicted or related."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from milepost.checking.claims.conflicts import Conflict, conflicts, replaced, unanswered
+from milepost.checking.claims.reading import Reading, Word, read
+from milepost.checking.claims.vocabulary import EXCLUSIVE, ORDINALS
+from milepost.language.detection import ENGLISH_WORDS
+from milepost.types import Hit, Passage
+from milepost.verdicts import Difference, Match
+
+MIN_COVERAGE = 0.8
+"""Share of a claim's words that a sentence and its neighbours have to have to support it."""
+
+MIN_SHARED = 0.5
+"""Share of its words that the sentence itself has to have to support it."""
+
+MIN_CONFLICT = 0.65
+"""Share of its other words that a sentence has to have to contradict it: what is about something
+else differs in many points."""
+
+MIN_COHESION = 0.5
+"""Share of its neighbouring words that have to be neighbours there."""
+
+MIN_SUPPORTED = 0.8
+"""Probability from which a model's "supported" counts."""
+
+MIN_CONTRADICTED = 0.6
+"""Probability from which a model's "contradicted" counts; it also overrules rules that support."""
+
+MIN_CONFIRMED, MAX_DENIED = 0.3, 0.4
+"""Rules support only what the model gives at least the first probability of being supported, and
+less than the second of being contradicted: nine in ten of such claims that are true, and six in ten
+of those that are false."""
+
+_EXACT = ("number", "unit", "date")
+"""Kinds of difference that are compared in every language."""
+
+_SHORT = 5
+"""Fewest words of which an English sentence has a function word."""
+
+_ORDERS = frozenset(["please", "let", "tell", "show", "give", "find", "make"])
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a document says about a claim.
+
+    Attributes:
+        verdict: as in ``CheckResult``.
+        sentence: that decides, with the share of the claim's words that it and its neighbours have,
+            and what the claim has in place of what it says; None where nothing decides.
+    """
+
+    verdict: Literal["supported", "contradicted", "related"]
+    sentence: Match | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a model says of a claim beside a passage.
+
+    Attributes:
+        supported, contradicted: probabilities, 0–1; together at most 1.
+        sentence: that is most about the claim.
+    """
+
+    supported: float
+    contradicted: float
+    sentence: Hit
+
+
+def why_not(claim: str) -> str | None:
+    """Why a sentence claims nothing that could be judged; None where it does."""
+    text = claim.strip()
+    first = text.split(maxsplit=1)[0].lower().strip(",") if text else ""
+    if text.endswith("?"):
+        return "a question cannot be supported or contradicted"
+    if first in _ORDERS:
+        return "an order cannot be supported or contradicted"
+    return None
+
+
+def judge(
+    claim: str, passages: Sequence[Passage], model: Callable[[], Sequence[Said]] = tuple
+) -> Judgement:
+    """Judge one sentence by the sentences of some passages.
+
+    Args:
+        claim: one sentence.
+        passages: best first.
+        model: gives what a model says of the claim beside each of the first passages, nothing for
+            the rules alone; called where they do not contradict, in English.
+    """
+    if why_not(claim) is not None:
+        return Judgement("related")
+    own = read(claim)
+    is_english = _is_english(own)
+    ruled = _by_rules(own, passages, is_english)
+    said = () if ruled.verdict == "contradicted" or not is_english else model()
+    if not said:
+        return ruled
+    against = max(range(len(said)), key=lambda number: said[number].contradicted)
+    for_it = max(range(len(said)), key=lambda number: said[number].supported)
+    denied, held = said[against].contradicted, said[for_it].supported
+    if denied >= MIN_CONTRADICTED and denied > held:
+        hit = said[against].sentence
+        coverage = compare(own, read(hit.text)).coverage
+        return Judgement("contradicted", _place(passages[against], hit, coverage))
+    if ruled.verdict == "supported":
+        is_confirmed = held >= MIN_CONFIRMED and denied < MAX_DENIED
+        return ruled if is_confirmed else Judgement("related")
+    if held >= MIN_SUPPORTED:
+        hit = said[for_it].sentence
+        coverage = compare(own, read(hit.text)).coverage
+        return Judgement("supported", _place(passages[for_it], hit, coverage))
+    return ruled
+
+
+def _place(
+    passage: Passage, hit: Hit, similarity: float, differences: tuple[Difference, ...] = ()
+) -> Match:
+    return Match(
+        document=passage.document,
+        source=passage.source,
+        start=hit.start,
+        end=hit.end,
+        text=hit.text,
+        page=passage.page,
+        heading=passage.heading,
+        similarity=similarity,
+        differences=differences,
+        place=passage.place,
+    )
+
+
+def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Judgement:
+    """Judge a claim without a model.
+
+    A sentence that contradicts decides over one that supports only if it says more of the claim:
+    "Sales rose in 2019" stands beside "Sales fell in 2018" in many a report.
+    """
+    supporting: list[tuple[float, Judgement]] = []
+    contradicting: list[tuple[float, Judgement]] = []
+    for passage in passages:
+        readings = [read(hit.text) for hit in passage.hits]
+        heading = [read(passage.heading)] if passage.heading else []
+        for number, (hit, sentence) in enumerate(zip(passage.hits, readings, strict=True)):
+            around = [each for at, each in enumerate(readings) if at != number] + heading
+            found = compare(own, sentence, around)
+            kinds = [each for each in found.conflicts if is_english or each.kind in _EXACT]
+            differences = tuple(
+                Difference(
+                    given=own.text[slice(*each.given)],
+                    text=sentence.text[slice(*each.found)],
+                    given_start=each.given[0],
+                    given_end=each.given[1],
+                    start=hit.start + each.found[0],
+                    end=hit.start + each.found[1],
+                    kind=each.kind,
+                )
+                for each in kinds
+            )
+            place = _place(passage, hit, found.coverage, differences)
+            if kinds and found.shared >= MIN_CONFLICT:
+                contradicting.append((found.shared, Judgement("contradicted", place)))
+            elif not kinds and is_english and _supports(found):
+                supporting.append((found.shared, Judgement("supported", place)))
+    best = max(supporting, key=lambda each: each[0], default=None)
+    worst = max(contradicting, key=lambda each: each[0], default=None)
+    if worst is not None and (best is None or worst[0] > best[0]):
+        return worst[1]
+    return Judgement("related") if best is None else best[1]
+
+
+def _supports(found: Comparison) -> bool:
+    return (
+        found.coverage >= MIN_COVERAGE
+        and found.is_whole
+        and found.shared >= MIN_SHARED
+        and found.cohesion >= MIN_COHESION
+    )
+
+
+def _is_english(claim: Reading) -> bool:
+    """Whether a claim is English; a short one without any function word counts as English."""
+    if any(not word.text.isascii() and not word.is_name for word in claim.words):
+        return False
+    known = sum(word.text.lower() in ENGLISH_WORDS for word in claim.words)
+    return known > 0 or len(claim.words) < _SHORT
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A claim beside a sentence.
+
+    Attributes:
+        coverage: 0-1, the share of the claim's words, numbers and dates that the sentence or its
+            neighbours have.
+        shared: 0-1, the share that the sentence itself has, of what does not differ.
+        is_whole: every name, number and date of the claim is there, and no word that restricts it
+            is on one side only.
+        conflicts: what differs.
+        cohesion: 0-1, the share of neighbouring words of the claim that are near each other in one
+            of the texts, of those that are in it.
+    """
+
+    coverage: float
+    shared: float
+    is_whole: bool
+    conflicts: tuple[Conflict, ...]
+    cohesion: float
+
+
+def compare(claim: Reading, sentence: Reading, around: Sequence[Reading] = ()) -> Comparison:
+    """Compare a claim with a sentence.
+
+    Args:
+        claim: one sentence.
+        sentence: of a document.
+        around: sentences beside it, and headings above it: they may name what it speaks of.
+    """
+    texts = (sentence, *around)
+    differing = conflicts(claim, sentence, around)
+    spans = [each.given for each in differing]
+    missing = [word for word in claim.content if not _holds(word, claim, texts)]
+    lost = [
+        each
+        for each in claim.quantities
+        if not any(each.allows(other) for text in texts for other in text.quantities)
+    ]
+    total = len(claim.content) + len(claim.quantities)
+    rest = [word for word in claim.content if not _inside(word.start, spans)]
+    numbers = [each for each in claim.quantities if not _inside(each.start, spans)]
+    own = sum(_holds(word, claim, (sentence,)) for word in rest) + sum(
+        any(each.allows(other) for other in sentence.quantities) for each in numbers
+    )
+    return Comparison(
+        1.0 - (len(missing) + len(lost)) / total if total else 0.0,
+        own / (len(rest) + len(numbers)) if rest or numbers else 0.0,
+        not lost
+        and not any(word.is_name for word in missing)
+        and _is_unrestricted(claim, texts)
+        and not unanswered(claim, texts)
+        and not replaced(claim, sentence),
+        differing,
+        _cohesion(claim, texts),
+    )
+
+
+def _inside(start: int, spans: Sequence[tuple[int, int]]) -> bool:
+    return any(low <= start < high for low, high in spans)
+
+
+def _holds(word: Word, claim: Reading, texts: Sequence[Reading]) -> bool:
+    """Whether a text has a word, or the last word of the name whose first word it is."""
+    if any(text.find(word) for text in texts):
+        return True
+    if not word.is_name or word.at + 1 >= len(claim.words):
+        return False
+    behind = claim.words[word.at + 1]
+    if not behind.is_name or claim.text[word.end : behind.start].strip():
+        return False
+    for text in texts:
+        for place in text.find(behind):
+            before = text.words[place.at - 1] if place.at else None
+            if place.is_name and (before is None or not before.is_name):
+                return True
+    return False
+
+
+def _is_unrestricted(claim: Reading, texts: Sequence[Reading]) -> bool:
+    """Whether no "only" and no "second" stands on one side alone."""
+    own = {word.text.lower() for word in claim.words}
+    there = {word.text.lower() for text in texts for word in text.words}
+    if bool(own & EXCLUSIVE) and not there & EXCLUSIVE:
+        return False
+    for word in texts[0].words[:-1]:
+        if word.text.lower() in ORDINALS - own:
+            behind = texts[0].words[word.at + 1]
+            if behind.is_content and claim.find(behind):
+                return False
+    return True
+
+
+def _cohesion(claim: Reading, texts: Sequence[Reading]) -> float:
+    pairs = near = 0
+    for one, other in pairwise(claim.content):
+        held = False
+        seen = False
+        for text in texts:
+            a, b = text.find(one), text.find(other)
+            if a and b:
+                seen = True
+                held = held or any(abs(x.at - y.at) <= 6 for x in a for y in b)
+        pairs += seen
+        near += held
+    return near / pairs if pairs else 1.0

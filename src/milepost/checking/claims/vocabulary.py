@@ -1,0 +1,158 @@
+"""English words that decide what a sentence says: negations, quantifiers, opposites, peoples."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from milepost.language.stemming import stem
+
+NEGATIONS = frozenset(
+    """
+    no not never none nobody nothing neither nor nowhere without cannot hardly scarcely barely
+    rarely seldom unable n't isn't aren't wasn't weren't don't doesn't didn't won't wouldn't can't
+    couldn't shouldn't hasn't haven't hadn't mustn't needn't ain't zero
+    """.split()
+)
+"""Words that deny what follows them."""
+
+NEGATIONS_WITH_TO = frozenset(
+    """fail fails failed failing refuse refuses refused refusing decline declined declines neglect
+    neglected yet ceased stopped
+    """.split()
+)
+"""Words that deny what follows where "to" is behind them: "failed to appear", "has yet to"."""
+
+NOT_DENYING = frozenset(
+    (negation, word)
+    for negation, words in {
+        "not": "only just merely necessarily less more until for later",
+        "no": "doubt later earlier more less fewer matter one",
+        "cannot": "but",
+        "nothing": "but",
+        "zero": "or",
+    }.items()
+    for word in words.split()
+)
+"""A negation and the word behind it that together deny nothing."""
+
+CLAUSE_ENDS = frozenset(
+    ["but", "although", "though", "while", "whereas", "because", "since", "unless", "however"]
+)
+"""Words behind which a negation has no effect."""
+
+PREFIXES = ("un", "in", "im", "non", "dis", "ir", "il")
+"""Prefixes that turn a word into its opposite."""
+
+QUANTIFIERS = {
+    **dict.fromkeys(("all", "every", "each", "always", "entire", "entirely"), 1.0),
+    **dict.fromkeys(("most", "mostly", "usually", "majority"), 0.7),
+    **dict.fromkeys(("half",), 0.5),
+    **dict.fromkeys(("some", "several", "sometimes", "occasionally", "partly", "certain"), 0.3),
+    **dict.fromkeys(("few", "minority", "rarely", "seldom"), 0.1),
+}
+"""Words for a share of all, and the share."""
+
+EXCLUSIVE = frozenset(["only", "solely", "exclusively", "alone", "sole", "purely"])
+"""Words that say that nothing else holds."""
+
+ORDINALS = frozenset("second third fourth fifth sixth seventh eighth ninth tenth next last".split())
+"""Words that make of "largest" another one."""
+
+LIGHT = frozenset(
+    """called named known also well etc mr mrs ms dr one us therefore thus since per via within
+    among upon would could according currently really very quite still even ever like someone
+    something person people made make makes used use uses part parts group came come comes place
+    around near located type types kind involved given took taken put work works worked different
+    however various certain one's there's it's he's she's that's including include includes
+    during least
+    """.split()
+)
+"""Words that say too little for a claim to depend on them."""
+
+_OPPOSITES = """
+increase/decrease increase/reduce increase/decline increase/fall increase/drop increase/lower
+rise/fall rise/drop rise/decline raise/lower raise/cut grow/shrink grow/decline gain/lose
+most/least most/fewest higher/lower high/low greater/less greater/smaller larger/smaller
+large/small big/small bigger/smaller largest/smallest biggest/smallest highest/lowest
+tallest/shortest longest/shortest longer/shorter long/short before/after earlier/later
+early/late first/last oldest/youngest oldest/newest older/younger old/young old/new win/lose
+won/lost winner/loser victory/defeat begin/end begin/finish start/end start/stop start/finish
+open/close accept/reject accept/refuse accept/decline allow/forbid allow/prohibit allow/ban
+permit/prohibit permit/forbid approve/reject support/oppose alive/dead born/died birth/death
+live/die above/below over/under north/south east/west northern/southern eastern/western
+northeast/northwest southeast/southwest male/female man/woman men/women boy/girl son/daughter
+brother/sister father/mother husband/wife love/hate success/failure succeed/fail
+successful/failure positive/negative better/worse best/worst major/minor majority/minority
+maximum/minimum buy/sell bought/sold enter/leave include/exclude public/private true/false
+hot/cold left/right inside/outside indoor/outdoor appear/disappear arrive/depart always/never
+often/rarely many/few improve/worsen strengthen/weaken strong/weak upper/lower ally/enemy
+fast/slow quick/slow heavy/light thick/thin deep/shallow wide/narrow rich/poor full/empty
+wet/dry safe/dangerous easy/difficult easy/hard simple/complex mandatory/optional
+mandatory/voluntary required/optional legal/illegal possible/impossible likely/unlikely
+able/unable common/rare absent/present guilty/innocent lend/borrow import/export
+teacher/student cheap/expensive cheapest/costly cheapest/expensive up/down upward/downward
+increase/lower promote/inhibit promote/suppress induce/inhibit enhance/reduce enhance/impair
+enhance/inhibit accelerate/slow deficiency/excess benign/malignant acute/chronic
+favourable/unfavourable favorable/unfavorable attack/defend agree/disagree connect/disconnect
+front/back ancient/modern summer/winter day/night morning/evening monday/tuesday king/queen
+actor/actress prince/princess hero/villain beginning/end former/current same/different
+single/married prohibited/permitted worst/best comedy/tragedy praised/criticized
+praise/criticize praise/criticise positive/mixed conservative/liberal divorce/marry
+amateur/professional fiction/nonfiction temporary/permanent internal/external partial/complete
+exclude/contain add/remove create/destroy build/destroy create/demolish push/pull float/sink
+pass/fail asleep/awake sit/stand standing/sitting deny/confirm reveal/hide remember/forget
+"""
+
+
+def _table() -> dict[str, set[str]]:
+    held: dict[str, set[str]] = {}
+    for pair in _OPPOSITES.split():
+        one, other = (base(word) for word in pair.split("/"))
+        held.setdefault(one, set()).add(other)
+        held.setdefault(other, set()).add(one)
+    return held
+
+
+_IRREGULAR = {
+    form: words.split()[0]
+    for words in """
+be is are was were been being am|have has had|do does did done|begin began begun|rise rose risen
+fall fell fallen|grow grew grown|win won|lose lost|buy bought|sell sold|leave left|make made
+write wrote written|become became|lead led|hold held|take took taken|give gave given|go went gone
+come came|see saw seen|find found|know knew known|say said|tell told|bring brought|build built
+speak spoke spoken|steal stole stolen|break broke broken|choose chose chosen|drive drove driven
+fight fought|catch caught|teach taught|think thought|send sent|spend spent|keep kept|sleep slept
+meet met|pay paid|stand stood|sit sat|run ran|sing sang sung|swim swam swum|wear wore worn
+bear born borne|beat beaten|eat ate eaten|fly flew flown|get got gotten|draw drew drawn|shoot shot
+throw threw thrown|understand understood|forget forgot forgotten|child children|man men|woman women
+foot feet|die died dying dies death dead|freeze froze frozen|hide hid hidden|lay laid|feed fed
+life lives|wife wives|leaf leaves|mouse mice|good well|high height|long length|wide width
+deep depth|strong strength|marry marriage|die death|lie lay|film movie|begin start started starts
+""".replace("\n", "|").split("|")
+    for form in words.split()
+}
+
+
+@lru_cache(maxsize=1 << 16)
+def base(word: str) -> str:
+    """The stem of a lower-case word, of an irregular form that of its first form."""
+    word = _IRREGULAR.get(word, word)
+    return stem(word)
+
+
+OPPOSITES = _table()
+"""Stem of a word → stems of words that mean the opposite."""
+
+PEOPLES = frozenset(
+    base(word)
+    for word in """
+    american canadian mexican brazilian argentine argentinian chilean colombian cuban british
+    english scottish welsh irish french german austrian swiss italian spanish portuguese dutch
+    belgian danish swedish norwegian finnish icelandic polish czech slovak hungarian romanian
+    bulgarian serbian croatian greek turkish russian ukrainian israeli iranian iraqi egyptian
+    moroccan algerian tunisian nigerian kenyan ethiopian ghanaian african european asian indian
+    pakistani bangladeshi chinese japanese korean vietnamese thai indonesian malaysian filipino
+    australian zealander jamaican venezuelan peruvian
+    """.split()
+)
+"""Stems of words for where somebody or something is from."""

@@ -1,0 +1,80 @@
+"""Find page boxes of a stored document; its file is opened when they are requested."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+from milepost.documents.readers.formats import SUFFIXES, read_bytes
+from milepost.documents.readers.pdf import line_boxes
+from milepost.errors import InputError
+from milepost.objects import ObjectAddress, download, is_address
+from milepost.types import Box, Document, ReadOptions
+
+
+def locator(document: Document, options: ReadOptions) -> Callable[[int, int], list[Box]] | None:
+    """Make the ``Document.locator`` of a stored document; None if it has no page boxes.
+
+    The locator reads the pages of a span from the PDF, with the options of the index, and the whole
+    file if the lines of these pages do not match the text. For documents with recognised pages, it
+    returns the stored boxes. It raises InputError if the file is missing or has changed since it
+    was indexed.
+    """
+    source = document.source
+    lines = line_boxes.locator(document.text, document.marks)
+    if source is None:
+        return lines
+    if lines is None and SUFFIXES.get(Path(source).suffix.lower()) != "pdf":
+        return None
+    whole: list[Document] = []
+
+    def boxes(start: int, end: int) -> list[Box]:
+        from milepost.documents.readers.pdf.spans import boxes_of_span
+
+        data = stored_bytes(document)
+        if lines is not None:
+            return lines(start, end)
+        if not whole:
+            found = boxes_of_span(
+                data,
+                source,
+                document.text,
+                document.marks,
+                (start, end),
+                keep_hidden=options.hidden == "keep",
+            )
+            if found is not None:
+                return found
+            whole.append(read_bytes(data, source, source, options))
+        return whole[0].boxes(start, end)
+
+    return boxes
+
+
+def stored_bytes(document: Document) -> bytes:
+    """Read the file of a stored document, and check that it is the one that was indexed.
+
+    Raises:
+        InputError: the document has no file, or the file cannot be read or has changed.
+    """
+    source = document.source
+    if source is None:
+        raise InputError(f"{document.name} has no file", "index the file itself")
+    hint = f"milepost index {source}"
+    try:
+        if is_address(source):
+            return _unchanged(download(ObjectAddress.parse(source)), document, hint)
+        data = Path(source).read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{source} no longer exists", hint) from error
+    except OSError as error:
+        reason = error.strerror or "unknown reason"
+        raise InputError(f"{source} cannot be read: {reason}", "check the path") from error
+    return _unchanged(data, document, hint)
+
+
+def _unchanged(data: bytes, document: Document, hint: str) -> bytes:
+    if hashlib.sha256(data).hexdigest() != document.hash:
+        raise InputError(f"{document.source} has changed since it was indexed", hint)
+    return data

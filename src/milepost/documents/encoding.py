@@ -1,0 +1,223 @@
+"""Decode bytes: byte order marks, UTF-8, the encoding that the file declares, then a guess."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from milepost.documents.guessing import guess_letters
+from milepost.errors import UnreadableFile
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+_MEANT = {
+    "shift_jis": "cp932",
+    "iso8859-1": "cp1252",
+    "ascii": "cp1252",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "euc_kr": "cp949",
+    "iso8859-9": "cp1254",
+    "tis-620": "cp874",
+}
+"""Supersets that browsers use instead of the declared encoding."""
+
+_SEVEN_BIT = ("iso2022", "hz", "utf_7", "utf-7")
+_JAPANESE = re.compile(rb"\x1b\$(?:[@B]|\([DQ])")
+_KOREAN = re.compile(rb"\x1b\$\)C")
+_HZ = re.compile(rb"~\{((?:[\x21-\x77][\x21-\x7d])+)~\}")
+_WIDE = re.compile(
+    "[\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uff65\u2010-\u2026\x20-\x7e\t\r\n]"
+)
+_PUNCTUATION = re.compile("[。、，！？]|[\u4e00-\ud7a3][.]?\r?\n")
+
+_CONTROL = bytes(sorted({*range(32), 127} - {8, 9, 10, 11, 12, 13, 27}))
+_DROPPED = re.compile("[\0\ufeff\ud800-\udfff]")
+_NEWLINES = re.compile("\r\n|\r")
+_WESTERN = frozenset(
+    "àâäáãåæçèéêëìíîïñòóôöõøœùúûüÿßÀÂÄÁÃÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÖÕØŒÙÚÛÜŸ¡¿«»“”„‘’–—…°€£§©®·ªº\xa0"
+)
+"""Letters and marks of Western Europe, without those whose codes are common letters in a similar
+code page (the codes of ž š ý þ ð ³ ¹ are other letters in Czech, Turkish and Polish)."""
+
+_NEIGHBOURS = frozenset(
+    [
+        *("cp1250", "cp1252", "cp1254", "cp1257", "cp1258"),
+        *(f"iso8859-{part}" for part in (2, 3, 4, 9, 10, 13, 14, 15, 16)),
+    ]
+)
+_SAMPLE = 1 << 20
+"""Number of bytes used to guess the encoding of a file."""
+
+
+def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tuple[str, ...]]:
+    r"""Decode a text file.
+
+    Newlines become ``\n``; NULs, byte order marks and lone surrogates are dropped.
+
+    Args:
+        data: the bytes of the file.
+        name: the file's name, for the error.
+        declared: the encoding that the file declares (an HTML meta tag, an XML line), if any.
+
+    Returns:
+        The text, and notes: which encoding was guessed, how much could not be decoded.
+
+    Raises:
+        UnreadableFile: the bytes are not text.
+
+    >>> decode(b"caf\xc3\xa9\r\n", "menu.txt")
+    ('café\n', ())
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _tolerant(data[len(mark) :], encoding)
+    if (codec := _seven_bit(data, declared)) is not None:
+        return _tolerant(data, codec)
+    if guess := _utf16(data):
+        text, notes = _tolerant(data, guess)
+        return text, (f"read as {guess}, a guess", *notes)
+    _refuse_binary(data, name)
+    said = _known(declared)
+    for encoding in ("utf-8", said or "utf-8"):
+        try:
+            return _clean(data.decode(encoding)), ()
+        except UnicodeDecodeError:
+            continue
+    return _damaged(data, said) or _guess(data, name)
+
+
+def _known(declared: str | None) -> str | None:
+    """Find the codec of a declared encoding; None if Python has none, or for UTF-16 and UTF-32."""
+    if not declared:
+        return None
+    try:
+        "".encode(declared.strip())  # rejects hex, zip and other codecs that do not encode text
+    except (LookupError, ValueError):
+        return None
+    codec = codecs.lookup(declared.strip()).name
+    # A file whose declaration is readable as ASCII is neither UTF-16 nor UTF-32.
+    return None if codec.startswith(("utf-16", "utf-32")) else _MEANT.get(codec, codec)
+
+
+def _seven_bit(data: bytes, declared: str | None) -> str | None:
+    """Find the encoding of a text whose bytes are those of ASCII, but not its letters."""
+    if not data.isascii():
+        return None
+    codec = _known(declared)
+    if codec is not None and codec.startswith(_SEVEN_BIT):
+        return codec
+    if _KOREAN.search(data):
+        return "iso2022_kr"
+    if _JAPANESE.search(data):
+        return "iso2022_jp_2"
+    blocks = _HZ.findall(data)
+    if blocks and data.count(b"~{") == len(blocks) and len(max(blocks)) > 1:
+        try:
+            data.decode("hz")
+        except UnicodeDecodeError:
+            return None
+        return "hz"
+    return None
+
+
+def _utf16(data: bytes) -> str | None:
+    """Detect UTF-16 without a byte order mark: each space or Latin letter contains one NUL byte."""
+    sample = data[: min(len(data), 65_536) & ~1]
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    for zeros, others, encoding in ((odd, even, "utf-16-le"), (even, odd, "utf-16-be")):
+        if zeros > max(1, 0.03 * len(sample) / 2) and others <= zeros / 20:
+            text = sample.decode(encoding, "ignore")
+            sense = sum(c.isprintable() or c.isspace() for c in text)
+            if sense >= 0.97 * len(text) >= 0.95 * len(sample) / 2:
+                return encoding
+    return _wide_utf16(data)
+
+
+def _wide_utf16(data: bytes) -> str | None:
+    """Detect UTF-16 without a byte order mark and without Latin letters: Chinese, Japanese, Korean.
+
+    Texts in other encodings look like Chinese, too, if they are read as UTF-16, but do not have the
+    punctuation of Chinese.
+    """
+    sample = data[:4096]
+    if len(data) % 2 or sample.isascii():
+        return None
+    try:
+        sample.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.start >= len(sample) - 3:  # only the last character is cut
+            return None
+    else:
+        return None
+    for encoding in ("utf-16-le", "utf-16-be"):
+        text = sample.decode(encoding, "replace")
+        if len(_WIDE.findall(text)) >= 0.97 * len(text) and _PUNCTUATION.search(text):
+            return encoding
+    return None
+
+
+def _refuse_binary(data: bytes, name: str) -> None:
+    sample = data[:65_536]
+    strange = len(sample) - len(sample.translate(None, _CONTROL))
+    if strange > 0.02 * len(sample) or sample.count(0) > 0.001 * len(sample) + 1:
+        raise UnreadableFile(
+            f"{name} is a binary file, not text", "convert it to text, PDF, HTML, docx or epub"
+        )
+
+
+def _tolerant(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
+    text = data.decode(encoding, "replace")
+    lost = text.count("\ufffd")
+    if lost and encoding.startswith("utf"):  # the file may contain the character itself
+        lost -= data.count("\ufffd".encode(encoding))
+    if lost <= 0:
+        return _clean(text), ()
+    return _clean(text), (f"{lost} places could not be decoded as {encoding}",)
+
+
+def _damaged(data: bytes, declared: str | None) -> tuple[str, tuple[str, ...]] | None:
+    """Decode as UTF-8 or as declared if few bytes are invalid; None if many are."""
+    text, notes = _tolerant(data, "utf-8")
+    lost = text.count("\ufffd")
+    foreign = len(text) - len(text.encode("ascii", "ignore")) - lost
+    if foreign > 10 * lost:
+        return text, notes
+    if declared:
+        text, notes = _tolerant(data, declared)
+        if text.count("\ufffd") < 0.01 * len(text):
+            return text, notes
+    return None
+
+
+def _guess(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    if (own := guess_letters(data)) is not None:
+        text, notes = _tolerant(data, own)
+        return text, (f"read as {own}, a guess", *notes)
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[:_SAMPLE]).best()
+    guess = (_known(best.encoding) if best else None) or "cp1252"
+    if guess in _NEIGHBOURS and _is_western(data):
+        guess = "cp1252"
+    text, notes = _tolerant(data, guess)
+    if best is None and text.count("\ufffd") > 0.01 * len(text):
+        raise UnreadableFile(f"{name}: unknown text encoding", "save it as UTF-8")
+    return text, (f"read as {guess}, a guess", *notes)
+
+
+def _is_western(data: bytes) -> bool:
+    """Whether the bytes are plausible Windows-1252; guesses among similar code pages are weak."""
+    letters = set(data.decode("cp1252", "replace")) - set(map(chr, range(128)))
+    hungarian, romanian = {"õ"} == letters & {"õ", "ã"}, letters >= {"ã", "î"}
+    return letters <= _WESTERN and not hungarian and not romanian
+
+
+def _clean(text: str) -> str:
+    return _DROPPED.sub("", _NEWLINES.sub("\n", text))

@@ -1,0 +1,180 @@
+"""Find the lines of a text at which a sentence must start, regardless of their words.
+
+A newline may end a paragraph, or only a line of a hard-wrapped paragraph. The test: a wrapped line
+has no room for the first word of the next line. All functions work on one *run* at a time: the
+lines between two blank lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from statistics import median
+from typing import NamedTuple
+
+from milepost.language.patterns import late
+
+NARROW, WIDE = 40, 130
+"""Range of widths, in columns, of hard-wrapped text; outside it, every newline ends a unit."""
+
+ROOM = 0.88
+"""A line is full if it and the next word reach this share of the widest line; below 1, because
+lines of hard-wrapped books end a few columns early."""
+
+_FENCE = re.compile(r"(`{3,}|~{3,})")
+_ALNUM = re.compile(r"[^\W_]")
+_FULL_WIDTH = late(r"[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\uffe6]")
+_FIRST_WORD = late(r"[^\s\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff]+")
+
+_ALONE = re.compile(
+    r"#{1,6}\s"  # a Markdown heading
+    r"|\.\.\s|:[A-Za-z][\w -]*:(?:\s|$)"  # a reStructuredText directive or field
+    r"|[^\t]*\S\t+\S"  # cells divided by tabs
+    r"|\||.*\S \| \S"  # cells divided by bars
+    r"|.*(?:\.{4}|(?:\. ){4})"  # dot leaders of a table of contents
+    r"|.*\S {3,}\S.* {3,}\S"  # columns lined up by spaces
+)
+"""A line that is a unit of its own: its sentence never continues on another line."""
+
+_BULLET = re.compile(r"[-*+•◦‣▪●○■□◆–—―・※✓✗]\s+\S")
+_NUMBER = re.compile(
+    r"(?:\(?(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]|#\.|\[\d+\])\s+\S"
+)
+_SPEAKER = re.compile(r"[^\W\d_][\w.'’()/-]*(?: [\w.'’()/-]+){0,4}: \S")
+_CODE = re.compile(
+    r".*[;{}]$|[})\]]|.*\w\(\)|.*(?:=>|\w::\w|->|&&|==|!=|\+=)|.*</?\w+[^>]*>"
+    r"|(?:def|class|import|return|elif|else|try|except|raise|assert|const|let|var)\b.*[\w:)\]]$"
+    r"|(?:#include|//|/\*|@\w|\$ |>>> )|[\w.\[\]\"']+ [-+*/|&]?= ?\S|[\w.]+\(.*\)?$"
+)
+_ENDS = re.compile(r".*[.!?:;…。！？；：؟।॥][\"'”’»)\]」』）]*$", re.DOTALL)
+_CONTINUES = re.compile(r".*[\w,\-‐–—’']$", re.DOTALL)
+
+
+_HEAD_CHARS = 400
+"""Number of characters of a line that the patterns are applied to, to keep long lines cheap."""
+
+
+class _Line(NamedTuple):
+    """A line that is not blank.
+
+    Fields: offset of its first word, indent, width in columns, its beginning and its end, and
+    whether it is inside a code fence.
+    """
+
+    start: int
+    indent: int
+    columns: int
+    head: str
+    tail: str
+    fenced: bool
+
+
+def starts(text: str) -> list[int]:
+    """Find the offsets of the lines that begin a unit, ascending."""
+    runs = list(_runs(text))
+    usual = _usual_width(runs)
+    return [start for run in runs for start in _run_starts(run, usual)]
+
+
+def _runs(text: str) -> Iterator[list[_Line]]:
+    """Yield the runs: lists of the lines between blank lines."""
+    run: list[_Line] = []
+    offset, fence = 0, ""
+    for line in text.splitlines(keepends=True):
+        words = line.strip()
+        if words:
+            indent = len(line) - len(line.lstrip())
+            opened = fence
+            if words[0] in "`~" and (mark := _FENCE.match(words)):
+                if not fence:
+                    fence = mark[1]
+                elif mark[1].startswith(fence):
+                    fence = ""
+            columns = indent + len(words)
+            if columns <= WIDE and not words.isascii():
+                columns += len(_FULL_WIDTH.findall(words))
+            fenced = bool(opened or fence)
+            run.append(
+                _Line(offset + indent, indent, columns, words[:_HEAD_CHARS], words[-20:], fenced)
+            )
+        elif run:
+            yield run
+            run = []
+        offset += len(line)
+    if run:
+        yield run
+
+
+def _usual_width(runs: list[list[_Line]]) -> float:
+    """Estimate the width at which the text is wrapped; 0 if no run looks wrapped."""
+    widths = [max(line.columns for line in run) for run in runs if len(run) > 2]
+    return median([w for w in widths if NARROW <= w <= WIDE] or [0])
+
+
+def _run_starts(run: list[_Line], usual: float) -> Iterator[int]:
+    # A line without a letter or digit (a rule, an underline, a closing brace) begins no unit:
+    # it belongs to the line before it.
+    if _ALNUM.search(run[0].head):
+        yield run[0].start
+    if len(run) == 1:
+        return
+    if max(line.columns for line in run) < NARROW:
+        yield from (line.start for line in run[1:] if _ALNUM.search(line.head))
+        return
+    full = _full_lines(run, usual)
+    items = False
+    for number in range(1, len(run)):
+        before, line = run[number - 1], run[number]
+        items = items or bool(_BULLET.match(before.head) or _NUMBER.match(before.head))
+        if _ALNUM.search(line.head) and _begins(before, line, full, number, items):
+            yield line.start
+
+
+def _full_lines(run: list[_Line], usual: float) -> list[bool] | None:
+    """For each line but the last, whether the next word did not fit; None if nothing is wrapped."""
+    widest = max(line.columns for line in run)
+    if not NARROW <= widest <= WIDE or any(line.fenced for line in run):
+        return None
+    if sum(bool(_CODE.match(line.head)) for line in run) * 5 >= len(run) * 2:
+        return None
+    if sum(bool(_SPEAKER.match(line.head)) for line in run) * 2 >= len(run):
+        return None  # fields or speakers, one per line
+    if len(run) < 4:
+        widest = max(widest, round(usual))
+    full = []
+    for before, line in pairwise(run):
+        word = _FIRST_WORD.match(line.head)
+        full.append(before.columns + 1 + (word.end() if word else 2) >= ROOM * widest)
+    structured = sum(_unit(line.head) for line in run[1:])
+    return full if sum(full) >= 0.5 * max(1, len(full) - structured) else None
+
+
+def _unit(words: str) -> bool:
+    return bool(
+        _ALONE.match(words) or _BULLET.match(words) or _NUMBER.match(words) or _SPEAKER.match(words)
+    )
+
+
+def _begins(before: _Line, line: _Line, full: list[bool] | None, number: int, items: bool) -> bool:
+    """Whether ``line`` begins a unit, given the line before it in the same run."""
+    if before.fenced or line.fenced or not _ALNUM.search(before.head):
+        return True
+    if _ALONE.match(line.head) or _ALONE.match(before.head):
+        return True
+    flows = full is not None and full[number - 1] and not _ENDS.match(before.tail)
+    if _BULLET.match(line.head) or _NUMBER.match(line.head):
+        # "…he was born in / 5. The" is prose; after a full stop or in a list, "5." begins an item.
+        return items or not flows
+    if _SPEAKER.match(line.head):
+        return not flows
+    if flows or (full is not None and full[number - 1] and line.indent <= before.indent + 1):
+        return False
+    # False for a short line that stops in the middle of a phrase.
+    return not (
+        line.head[0].islower()
+        and (full is not None or before.columns >= NARROW)
+        and _CONTINUES.match(before.tail)
+        and not _CODE.match(line.head)
+        and not _CODE.match(before.head)
+    )

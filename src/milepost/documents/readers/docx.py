@@ -1,0 +1,246 @@
+"""Read Word files: the text with all tracked changes accepted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from milepost.documents.readers import docx_styles, metadata
+from milepost.documents.readers.archive import Archive, attribute, number
+from milepost.documents.readers.docx_styles import PLAIN, VAL, Numbering, Run, Style, W, run_of
+from milepost.documents.readers.formulas import linear
+from milepost.documents.readers.grid import Cell, TreeReader
+from milepost.documents.readers.office import Drawings, Links, links, main_part
+from milepost.documents.readers.scripts import lowered, raised, shown
+from milepost.documents.readers.symbols import symbol, unsymboled
+from milepost.errors import MilepostError, UnreadableFile
+from milepost.types import Document
+
+_MAIN = W[1:-1].encode()
+_STRICT = b"http://purl.oclc.org/ooxml/wordprocessingml/main"
+"""Namespace of the strict variant of the standard, in which the elements have the same names."""
+
+_GONE = frozenset(
+    W + tag
+    for tag in (
+        "del", "moveFrom", "delText", "instrText", "delInstrText", "pPr", "rPr", "sectPr", "rt",
+    )
+) | {"{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}  # fmt: skip
+"""Elements whose text is not part of the document or is a duplicate."""
+
+_SIGNS = {W + "tab": " ", W + "cr": "\n", W + "noBreakHyphen": "‑", W + "ptab": " "}
+_HEX = re.compile(r"[0-9a-fA-F]{1,5}")
+_SPACES = re.compile(r"[ \t]+")
+_CONTAINERS = (W + "sdt", W + "sdtContent", W + "customXml")
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}graphicData"
+_FORMULA = "}oMath"
+
+
+def read_docx(data: bytes, name: str, source: str | None) -> Document:
+    """Read a Word file: body, tables and text boxes in order, footnotes and endnotes at the end.
+
+    Raises:
+        UnreadableFile: the package is damaged.
+    """
+    archive = Archive(data, name)  # refuses zip bombs
+    main = main_part(archive)
+    if main is None:
+        raise UnreadableFile(f"{name} is damaged: it has no text part", "open and save it again")
+    body = _xml(archive, main[0])
+    reader = _Reader(archive, links(archive, main[0]))
+    reader.blocks(body)
+    for kind in ("footnotes", "endnotes"):
+        reader.notes(kind)
+    return reader.text.document(name, source, tuple(reader.problems), metadata.of_office(archive))
+
+
+def _xml(archive: Archive, part: str) -> Element:
+    return archive.xml(part, {_STRICT: _MAIN})
+
+
+class _Reader(TreeReader):
+    def __init__(self, archive: Archive, parts: Links) -> None:
+        super().__init__()
+        self._archive, self._links = archive, parts
+        self._drawings = Drawings(archive, parts, self.problems)
+        self._styles: dict[str, Style] = docx_styles.read_styles(self._part("styles"))
+        self._numbering = Numbering(self._part("numbering"))
+        self._carried = (
+            ""  # a paragraph that joins the next: its end is deleted, or it is an initial
+        )
+
+    def _part(self, kind: str) -> Element | None:
+        part = next((path for known, path in self._links.values() if known == kind), None)
+        return None if part is None else _xml(self._archive, part)
+
+    def blocks(self, parent: Element) -> None:
+        """Add the paragraphs and tables under ``parent``, including those in containers."""
+        for node in parent:
+            tag = node.tag
+            if tag == W + "p":
+                self._paragraph(node)
+            elif tag == W + "tbl":
+                rows = ((row, list(_cells(row))) for row in _rows(node))
+                self.table(
+                    ((cells, self._row(row, cells), _is_header(row)) for row, cells in rows), "tbl"
+                )
+            elif tag == W + "altChunk":
+                self._chunk(attribute(node, "id") or "")
+            elif tag not in _GONE:
+                self.blocks(node)
+
+    def notes(self, kind: str) -> None:
+        """Add the footnotes or endnotes, without their separator lines."""
+        for note in self._part(kind) or ():
+            if note.get(W + "type") in (None, "normal"):
+                self.blocks(note)
+
+    def _chunk(self, key: str) -> None:
+        """Add a file that the package has in place of paragraphs."""
+        from milepost.documents.readers.formats import read_bytes
+
+        _, part = self._links.get(key, ("", ""))
+        try:
+            self.text.include(read_bytes(self._archive.read(part), part))
+        except MilepostError as error:
+            self.problems.append(f"an inserted file was not read: {error}")
+
+    def _paragraph(self, node: Element) -> None:
+        properties = node.find(W + "pPr")
+        style = self._style(properties, "pStyle")
+        words = self._carried + shown("".join(self._visible(node, style.run)))
+        if properties is not None and (
+            properties.find(f"{W}rPr/{W}del") is not None or _is_initial(properties)
+        ):
+            self._carried = words
+            return
+        self._carried = ""
+        level = docx_styles.outline(properties) or style.level
+        words = "\n".join(_SPACES.sub(" ", line).strip() for line in words.split("\n")).strip()
+        if words:
+            listed = docx_styles.numbered(properties) or style.listed
+            bullet = self._numbering.next(*listed) if listed else ""
+            bullet = "" if level and bullet == "- " else bullet
+            self.text.add(bullet + words, close=bool(bullet) and not level, level=level)
+        for inner in _inner(node):
+            if inner.tag == _DRAWING:
+                for line, close in self._drawings.lines(inner):
+                    self.text.add(line, close=close)
+            else:
+                self.blocks(inner)
+
+    def _style(self, properties: Element | None, tag: str) -> Style:
+        node = properties.find(W + tag) if properties is not None else None
+        return self._styles.get(node.get(VAL, ""), _NO_STYLE) if node is not None else _NO_STYLE
+
+    def _row(self, row: Element, cells: list[Element]) -> Iterator[Cell]:
+        if before := _count(row, f"{W}trPr/{W}gridBefore", 0):
+            yield "", before, 1
+        for cell in cells:
+            merged = cell.find(f"{W}tcPr/{W}vMerge")
+            begins = merged is None or merged.get(VAL) == "restart"
+            yield self.cell(cell), _count(cell, f"{W}tcPr/{W}gridSpan", 1), int(begins)
+
+    def _visible(self, node: Element, run: Run) -> Iterator[str]:
+        for child in node:
+            tag = child.tag
+            if tag == W + "r":
+                yield from self._run(child, run)
+            elif tag == W + "t":
+                words = child.text or ""
+                yield unsymboled(words, run.font or "") if not words.isascii() else words
+            elif tag in _SIGNS:
+                yield _SIGNS[tag]
+            elif tag == W + "br":
+                yield "" if child.get(W + "type") in ("page", "column") else "\n"
+            elif tag == W + "sym":
+                code = child.get(W + "char", "")
+                if _HEX.fullmatch(code):
+                    yield symbol(int(code, 16), child.get(W + "font", ""))
+            elif tag == W + "ffData":
+                yield _field(child)
+            elif tag.endswith(_FORMULA):
+                yield linear(child)
+            elif tag not in _GONE and tag != W + "txbxContent":
+                yield from self._visible(child, run)
+
+    def _run(self, node: Element, base: Run) -> Iterator[str]:
+        own = node.find(W + "rPr")
+        run = base
+        if own is not None:
+            run = run_of(own).over(self._style(own, "rStyle").run).over(base)
+            if run.hidden:
+                return
+        if run is PLAIN or not (run.struck or run.script not in (None, "baseline")):
+            yield from self._visible(node, run)
+            return
+        words = "".join(self._visible(node, run))
+        if run.struck:
+            self.text.struck += bool(words.strip())
+        else:
+            yield raised(words) if run.script == "superscript" else lowered(words)
+
+
+_NO_STYLE = Style()
+
+
+def _field(data: Element) -> str:
+    """Show the state of a form field that has no text of its own: a box, a list of choices."""
+    box, choices = data.find(W + "checkBox"), data.find(W + "ddList")
+    if box is not None:
+        state = docx_styles.is_on(box, "checked")
+        if state is None:
+            state = docx_styles.is_on(box, "default")
+        return "☒" if state else "☐"
+    if choices is not None:
+        entries = [entry.get(VAL, "") for entry in choices.findall(W + "listEntry")]
+        chosen = _count(choices, W + "result", 0)
+        return entries[chosen] if chosen < len(entries) else ""
+    return ""
+
+
+def _is_initial(properties: Element) -> bool:
+    """Whether a paragraph is the large first letter of the next one."""
+    frame = properties.find(W + "framePr")
+    return frame is not None and frame.get(W + "dropCap", "none") in ("drop", "margin")
+
+
+def _count(node: Element, path: str, default: int) -> int:
+    found = node.find(path)
+    return default if found is None else number(found.get(VAL), default)
+
+
+def _rows(table: Element) -> Iterator[Element]:
+    """Yield the rows of a table, without those deleted by a tracked change."""
+    for node in table:
+        if node.tag == W + "tr":
+            if node.find(f"{W}trPr/{W}del") is None:
+                yield node
+        elif node.tag in _CONTAINERS:
+            yield from _rows(node)
+
+
+def _is_header(row: Element) -> bool:
+    """Whether a row is repeated at the top of each page."""
+    mark = row.find(f"{W}trPr/{W}tblHeader")
+    return mark is not None and mark.get(VAL, "1") not in ("0", "false", "off")
+
+
+def _cells(row: Element) -> Iterator[Element]:
+    for node in row:
+        if node.tag == W + "tc":
+            yield node
+        elif node.tag in _CONTAINERS:
+            yield from _cells(node)
+
+
+def _inner(node: Element) -> Iterator[Element]:
+    """Yield the text boxes, diagrams and charts anchored in a paragraph, each one once."""
+    for child in node:
+        if child.tag == W + "txbxContent" or (
+            child.tag == _DRAWING and child.find(f".//{W}txbxContent") is None
+        ):
+            yield child
+        elif child.tag not in _GONE:
+            yield from _inner(child)

@@ -1,0 +1,207 @@
+"""Read the styles and the numbering of a Word file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element
+
+from milepost.documents.readers.archive import number
+from milepost.documents.readers.numbering import numeral
+
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+VAL = W + "val"
+
+_HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
+_PLACE = re.compile(r"%(\d)")
+_OFF = frozenset(("0", "false", "off", "none"))
+_KINDS = {
+    "lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I",
+    "decimalZero": "01",
+}  # fmt: skip
+_DEPTH = 20  # styles that are based on each other, which may be a circle
+_LEVELS = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What a style says of a paragraph or its characters.
+
+    Attributes:
+        level: heading level, 0 for none.
+        listed: its list and the level in it, or None.
+        run: whether its characters are hidden and struck out, and ``vertAlign``; None: not said.
+    """
+
+    level: int = 0
+    listed: tuple[str, str] | None = None
+    run: Run = field(default_factory=lambda: Run())
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Properties of characters; None if they are not said."""
+
+    hidden: bool | None = None
+    struck: bool | None = None
+    script: str | None = None
+    font: str | None = None
+
+    def over(self, base: Run) -> Run:
+        """Return these properties, with those of ``base`` where they say nothing."""
+        return Run(
+            base.hidden if self.hidden is None else self.hidden,
+            base.struck if self.struck is None else self.struck,
+            base.script if self.script is None else self.script,
+            base.font if self.font is None else self.font,
+        )
+
+
+PLAIN = Run()
+
+
+def is_on(properties: Element, tag: str) -> bool | None:
+    """Whether a property is set; None if it is not said."""
+    node = properties.find(W + tag)
+    return None if node is None else (node.get(VAL) or "").lower() not in _OFF
+
+
+def run_of(properties: Element | None) -> Run:
+    """Read the properties of a run that say whether and how it is shown."""
+    if properties is None or not len(properties):
+        return PLAIN
+    struck = is_on(properties, "strike")
+    script, fonts = properties.find(W + "vertAlign"), properties.find(W + "rFonts")
+    return Run(
+        is_on(properties, "vanish"),
+        is_on(properties, "dstrike") if struck is None else struck,
+        None if script is None else script.get(VAL),
+        None if fonts is None else (fonts.get(W + "ascii") or fonts.get(W + "hAnsi")),
+    )
+
+
+def read_styles(root: Element | None) -> dict[str, Style]:
+    """Map the ids of styles to what they and the styles under them say."""
+    if root is None:
+        return {}
+    known = {style.get(W + "styleId", ""): style for style in root.iter(W + "style")}
+    made: dict[str, Style] = {}
+    for key in known:
+        level, listed, run = 0, None, PLAIN
+        style: Element | None = known[key]
+        for _ in range(_DEPTH):
+            if style is None:
+                break
+            level = level or _style_level(style)
+            listed = listed or numbered(style.find(W + "pPr"))
+            run = run.over(run_of(style.find(W + "rPr")))
+            base = style.find(W + "basedOn")
+            style = known.get(base.get(VAL, "")) if base is not None else None
+        made[key] = Style(level, listed, run)
+    return made
+
+
+def numbered(properties: Element | None) -> tuple[str, str] | None:
+    """Return the list of a paragraph and its level in it; list 0 means none."""
+    numbering = properties.find(W + "numPr") if properties is not None else None
+    if numbering is None:
+        return None
+    listed, level = numbering.find(W + "numId"), numbering.find(W + "ilvl")
+    if listed is None:
+        return None
+    return listed.get(VAL, "0"), level.get(VAL, "0") if level is not None else "0"
+
+
+def outline(properties: Element | None) -> int:
+    """Return the heading level that the paragraph properties set themselves, 0 for none."""
+    node = properties.find(W + "outlineLvl") if properties is not None else None
+    said = node.get(VAL, "9") if node is not None else "9"
+    return int(said) + 1 if said.isdigit() and int(said) < 6 else 0
+
+
+def _style_level(style: Element) -> int:
+    label = style.find(W + "name")
+    words = (label.get(VAL) or "") if label is not None else ""
+    if match := _HEADING.match(words):
+        return min(6, max(1, int(match[1])))
+    if words.lower() == "title":
+        return 1
+    return outline(style.find(W + "pPr"))
+
+
+class Numbering:
+    """Counts the items of the lists of a document."""
+
+    def __init__(self, root: Element | None) -> None:
+        self._levels: dict[str, dict[str, Element]] = {}  # list → level → its definition
+        self._shared: dict[str, str] = {}  # list → the definition that it counts with
+        self._starts: dict[tuple[str, str], int] = {}
+        self._counts: dict[str, list[int]] = {}
+        if root is not None:
+            self._read(root)
+
+    def _read(self, root: Element) -> None:
+        kinds = {
+            node.get(W + "abstractNumId", ""): {
+                level.get(W + "ilvl", "0"): level for level in node.findall(W + "lvl")
+            }
+            for node in root.findall(W + "abstractNum")
+        }
+        for node in root.findall(W + "num"):
+            key, kind = node.get(W + "numId", ""), node.find(W + "abstractNumId")
+            shared = kind.get(VAL, "") if kind is not None else ""
+            self._levels[key] = dict(kinds.get(shared, {}))
+            self._shared[key] = shared
+            for override in node.findall(W + "lvlOverride"):
+                level = override.get(W + "ilvl", "0")
+                start, own = override.find(W + "startOverride"), override.find(W + "lvl")
+                if own is not None:
+                    self._levels[key][level] = own
+                if start is not None:
+                    self._shared[key] = key  # the list is counted for itself
+                    self._starts[key, level] = number(start.get(VAL), 1)
+
+    def next(self, listed: str, level: str) -> str:
+        """Count an item; returns its number as it is shown, a dash for a bullet, "" for none."""
+        if listed == "0" or not level.isdigit() or int(level) >= _LEVELS:
+            return ""
+        levels = self._levels.get(listed, {})
+        own = levels.get(level)
+        if own is None:
+            return "- "
+        kind = _said(own, "numFmt", "decimal")
+        if kind == "bullet":
+            return "- "
+        at = int(level)
+        counts = self._counts.setdefault(
+            self._shared[listed], [self._start(listed, str(k)) - 1 for k in range(_LEVELS)]
+        )
+        counts[at] += 1
+        for deeper in range(at + 1, _LEVELS):
+            counts[deeper] = self._start(listed, str(deeper)) - 1
+        plain = is_on(own, "isLgl")
+
+        def shown(match: re.Match[str]) -> str:
+            place = int(match[1]) - 1
+            holder = levels.get(str(place))
+            form = _said(holder, "numFmt", "decimal") if holder is not None else "decimal"
+            if form == "none":
+                return ""
+            count = counts[place] if place <= at else 1
+            # A level above that no item has reached counts as its first.
+            count = max(count, self._start(listed, str(place)))
+            return numeral(count, "1" if plain else _KINDS.get(form, "1"))
+
+        words = _PLACE.sub(shown, _said(own, "lvlText", f"%{at + 1}.")).strip()
+        return f"{words} " if words else ""
+
+    def _start(self, listed: str, level: str) -> int:
+        known = self._starts.get((listed, level))
+        holder = self._levels[listed].get(level)
+        said = _said(holder, "start", "1") if holder is not None else "1"
+        return known if known is not None else number(said, 1)
+
+
+def _said(node: Element, tag: str, default: str) -> str:
+    found = node.find(W + tag)
+    return found.get(VAL, default) if found is not None else default

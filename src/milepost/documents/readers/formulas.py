@@ -1,0 +1,81 @@
+"""Write formulas in one line: ``(a+b)/2``, ``x^2``, ``√(n)``. Reads MathML and Office Math."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from xml.etree.ElementTree import Element
+
+from milepost.documents.readers.archive import attribute, local
+from milepost.documents.readers.scripts import lowered
+
+_UNREAD = frozenset(("annotation", "annotation-xml", "rPr", "ctrlPr", "phantom", "mphantom"))
+
+
+def linear(node: Element) -> str:
+    """Write a formula and what is inside of it; subscripts have the signs of ``scripts``."""
+    tag = local(node)
+    if tag in _UNREAD or tag.endswith("Pr"):
+        return ""
+    if tag in ("t", "mi", "mn", "mo", "mtext", "ms"):
+        return "".join(node.itertext())
+    parts = [child for child in node if not local(child).endswith("Pr")]
+    if tag in _WITH_SIGNS and parts:
+        return _WITH_SIGNS[tag](node, parts)
+    form, least = _FORMS.get(tag, (None, 0))
+    if form is None or len(parts) < least:  # of a damaged form, one part after the other
+        return "".join(map(linear, parts))
+    return form(parts)
+
+
+def _grouped(node: Element) -> str:
+    words = linear(node).strip()
+    return words if len(words) < 2 or words.isalnum() else f"({words})"
+
+
+def _radical(parts: list[Element]) -> str:
+    degree = linear(parts[0]).strip() if len(parts) > 1 else ""
+    return f"{degree and f'^{degree}'}√({linear(parts[-1])})"
+
+
+def _delimited(node: Element, parts: list[Element]) -> str:
+    signs = {local(each): attribute(each, "val") for each in node.iter() if each is not node}
+    opening, closing = signs.get("begChr", "("), signs.get("endChr", ")")
+    return f"{opening or ''}{'|'.join(map(linear, parts))}{closing or ''}"
+
+
+def _sum(node: Element, parts: list[Element]) -> str:
+    if len(parts) < 3:
+        return "".join(map(linear, parts))
+    sign = next((attribute(each, "val") for each in node.iter() if local(each) == "chr"), "∫")
+    low, high, inner = (linear(part).strip() for part in parts[:3])
+    return f"{sign or ''}{low and f'_({low})'}{high and f'^({high})'} {inner}"
+
+
+def _listed(separator: str, parts: list[Element]) -> str:
+    return separator.join(filter(None, (linear(part).strip() for part in parts)))
+
+
+_WITH_SIGNS: dict[str, Callable[[Element, list[Element]], str]] = {"d": _delimited, "nary": _sum}
+"""Forms whose signs are said in elements of their own."""
+
+_FORMS: dict[str, tuple[Callable[[list[Element]], str], int]] = {
+    tag: (form, least)
+    for tags, least, form in (
+        ("f mfrac", 2, lambda parts: f"{_grouped(parts[0])}/{_grouped(parts[1])}"),
+        ("sSup msup limUpp mover", 2, lambda parts: f"{linear(parts[0])}^{_grouped(parts[1])}"),
+        ("sSub msub limLow munder", 2, lambda parts: linear(parts[0]) + lowered(linear(parts[1]))),
+        (
+            "sSubSup msubsup munderover",
+            3,
+            lambda parts: f"{linear(parts[0])}{lowered(linear(parts[1]))}^{_grouped(parts[2])}",
+        ),
+        ("msqrt", 1, lambda parts: f"√({''.join(map(linear, parts))})"),
+        ("mroot", 2, lambda parts: f"^{_grouped(parts[1])}√({linear(parts[0])})"),
+        ("rad", 1, _radical),
+        ("m eqArr mtable", 1, partial(_listed, "; ")),
+        ("mr mtr", 1, partial(_listed, " ")),
+    )
+    for tag in tags.split()
+}
+"""How each form is written, and the least number of its parts."""

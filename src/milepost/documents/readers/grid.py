@@ -1,0 +1,166 @@
+"""Collect the cells of a table, so that every value is written under its own heading.
+
+An empty cell leaves an empty place. A cell merged over several rows is repeated in each of them;
+one merged over several columns is written once and leaves empty places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from xml.etree.ElementTree import Element
+
+from milepost.documents.readers.archive import every
+from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.headers import column_names, names_columns
+
+Cell = tuple[str, int, int]
+"""The text of a cell in one line, and how many columns and rows it covers.
+
+No rows at all say that it continues the cell above.
+"""
+
+_MAX_REPEATED = 80  # characters: a longer cell is no heading of its rows, and is written once
+_MAX_SPAN = 200  # columns or rows: a file of a few bytes may claim any number
+_MAX_ALONE = 60  # characters of a cell that keeps its place if no other in its row is filled
+
+
+class Grid:
+    """The rows of one table.
+
+    Attributes:
+        caption: its caption; empty if the file has none.
+    """
+
+    def __init__(self) -> None:
+        self.caption = ""
+        self._rows: list[list[str]] = []
+        self._headers = 0  # rows at the top that the file says name the columns
+        self._names: list[str] = []  # of the columns
+        self._down: dict[int, tuple[int, str]] = {}  # column → rows still covered, text
+        self._above: dict[int, str] = {}  # column → text of the last cell that began in it
+
+    def add(self, cells: Iterable[Cell], *, header: bool = False) -> None:
+        """Add a row; cells that continue one above are not among ``cells``.
+
+        Args:
+            cells: the cells, from left to right.
+            header: whether the file says that the row names columns.
+        """
+        row: list[str] = []
+        below: dict[int, tuple[int, str]] = {}
+        own = False
+        for text, columns, rows in cells:
+            self._continue(row, below)
+            if not rows and not text:
+                text = self._repeated(self._above.get(len(row), ""))
+            elif rows:
+                self._above[len(row)] = text
+            own = own or bool(text)
+            down = min(max(1, rows), _MAX_SPAN) - 1
+            for part in range(min(max(1, columns), _MAX_SPAN)):
+                if down:
+                    below[len(row)] = (down, "" if part else self._repeated(text))
+                row.append("" if part else text)
+        self._continue(row, below, rest=True)
+        self._down = below
+        if own:
+            self._headers += header and self._headers == len(self._rows)
+            self._rows.append(row)
+
+    @staticmethod
+    def _repeated(text: str) -> str:
+        """Return what a cell has in the rows below its first: its text, unless that is long."""
+        return text if len(text) <= _MAX_REPEATED else ""
+
+    def _continue(
+        self, row: list[str], below: dict[int, tuple[int, str]], *, rest: bool = False
+    ) -> None:
+        """Fill the places that cells of the rows above cover; with ``rest``, all that are left."""
+        last = max(self._down, default=-1)
+        while len(row) in self._down or (rest and len(row) <= last):
+            down, text = self._down.get(len(row), (0, ""))
+            if down > 1:
+                below[len(row)] = (down - 1, text)
+            row.append(text)
+
+    def write(self, text: TextBuilder) -> None:
+        """Write the rows, without the columns that are empty in all of them, and start anew."""
+        width = max(map(len, self._rows), default=0)
+        kept = [k for k in range(width) if any(k < len(row) and row[k] for row in self._rows)]
+        rows = [[row[k] if k < len(row) else "" for k in kept] for row in self._rows]
+        filled = [sum(map(bool, cells)) for cells in rows]
+        is_table = sum(count > 1 for count in filled) > 1
+        if is_table:
+            self._begin(text, rows)
+        for cells, count in zip(rows, filled, strict=True):
+            text.add(joined(cells), close=count > 1)
+        if is_table:
+            text.end_table()
+        self._rows, self._headers, self._down, self._above = [], 0, {}, {}
+
+    def _begin(self, text: TextBuilder, rows: list[list[str]]) -> None:
+        headers = min(self._headers, len(rows) - 1)
+        if not headers and names_columns(list(enumerate(rows, 1)), 0):
+            headers = 1
+        if headers:
+            self._names = column_names(rows[:headers])
+        elif len(self._names) != len(rows[0]):  # the rest of a table keeps the names of its columns
+            self._names = []
+        text.begin_table(self._names, self.caption, header_rows=headers)
+
+
+class TreeReader:
+    """Base of the readers of Word and OpenDocument files, which walk over a tree.
+
+    Attributes:
+        text: what was read.
+        problems: what could not be read.
+    """
+
+    def __init__(self) -> None:
+        self.text = TextBuilder()
+        self.problems: list[str] = []
+
+    def blocks(self, parent: Element) -> None:
+        """Add all text under ``parent``."""
+        raise NotImplementedError
+
+    def cell(self, node: Element) -> str:
+        """Read a cell, as one line."""
+        outer, self.text = self.text, TextBuilder()
+        self.blocks(node)
+        inner, self.text = self.text, outer
+        outer.struck += inner.struck
+        return " ".join(inner.text.split())
+
+    def table(self, rows: Iterable[tuple[list[Element], Iterable[Cell], bool]], tag: str) -> None:
+        """Add a table; cells of a row that holds another table are read one after the other.
+
+        Args:
+            rows: the elements of the cells, the cells, and whether they name columns.
+            tag: local name of a table.
+        """
+        grid = Grid()
+        for elements, cells, header in rows:
+            if any(every(each, tag) for each in elements):
+                grid.write(self.text)
+                for each in elements:
+                    self.blocks(each)
+            else:
+                grid.add(cells, header=header)
+        grid.write(self.text)
+
+
+def joined(cells: Sequence[str]) -> str:
+    """Join the cells of a row by bars.
+
+    >>> joined(["Cost", "", "55", ""])
+    'Cost | | 55'
+    """
+    filled = [cell for cell in cells if cell]
+    if len(filled) < 2 and len("".join(filled)) > _MAX_ALONE:
+        return "".join(filled)  # text in a table that only lays out the page
+    while cells and not cells[-1]:
+        cells = cells[:-1]
+    return re.sub(r"\| +(?=\|)", "| ", " | ".join(cells)).strip()

@@ -1,0 +1,145 @@
+"""Read HTML and XHTML, and pages that a browser saved as one file (mht, mhtml)."""
+
+from __future__ import annotations
+
+import re
+from email import message_from_bytes, policy
+from typing import Any
+
+from milepost.documents.encoding import decode
+from milepost.documents.readers import metadata
+from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.html_walk import Walk
+from milepost.documents.readers.plain import read_plain
+from milepost.errors import UnreadableFile
+from milepost.properties import Properties
+from milepost.types import Document
+
+_META = re.compile(
+    rb"""<(?:meta|\?xml)\b[^>]{0,300}?(?:charset|encoding)\s*=\s*["']?([\w:.-]+)""", re.I
+)
+_XHTML = re.compile(r"\s*<\?xml|.{0,400}?<html[^>]*\sxmlns", re.I | re.S)
+_SELF_CLOSED = re.compile(
+    r"<(a|abbr|b|cite|code|div|em|h[1-6]|i|iframe|li|noscript|object|p|script|section|small|span"
+    r"|strong|style|sub|sup|td|textarea|th|title|tr|ul)\b([^<>]*)/>",
+    re.I,
+)
+
+_FURNITURE = "nav, footer, aside, [role=navigation], [role=contentinfo], [role=search], menu"
+_NOTES = re.compile(r"note|cite|reference|bibliog", re.I)
+_AUTHOR = ("author", "dc.creator", "dcterms.creator", "citation_author", "article:author")
+_DATE = (
+    "date", "dc.date", "dcterms.date", "dcterms.created", "citation_publication_date",
+    "article:published_time",
+)  # fmt: skip
+_MAIN_SHARE = 0.5
+"""Minimum share of the text in ``main`` or ``article`` elements for menus to be dropped."""
+
+_LINKED = 0.5
+"""Share of the text of an aside in the main part that is in links, from which it is a menu."""
+
+
+def read_html(data: bytes, name: str, source: str | None) -> Document:
+    """Read a web page; menus and footers are dropped if the page marks its main part."""
+    page, notes = decode_page(data, name)
+    built = TextBuilder()
+    tree = _parsed(page)
+    _write(tree, built)
+    return built.document(name, source, notes, _properties(tree))
+
+
+def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
+    """Decode a page by its XML declaration or meta tag; returns text and notes as ``decode``."""
+    declared = _META.search(data[:4096])
+    return decode(data, name, declared[1].decode("ascii") if declared else None)
+
+
+def write(page: str, text: TextBuilder) -> None:
+    """Add the visible text of a page to ``text``."""
+    _write(_parsed(page), text)
+
+
+def _parsed(page: str) -> Any:
+    from selectolax.lexbor import LexborHTMLParser
+
+    if _XHTML.match(page):
+        # The HTML parser treats <script/> as an open tag and would drop the text after it.
+        page = _SELF_CLOSED.sub(r"<\1\2></\1>", page)
+    return LexborHTMLParser(page)
+
+
+def _write(tree: Any, text: TextBuilder) -> None:
+    if tree.body is not None:
+        Walk(text, _furniture(tree)).walk(tree.body)
+
+
+def _properties(tree: Any) -> Properties:
+    said: dict[str, list[str]] = {}
+    for node in tree.css("meta[content]"):
+        attributes = node.attributes
+        key = attributes.get("name") or attributes.get("property") or ""
+        said.setdefault(key.strip().lower(), []).append(attributes.get("content") or "")
+    title = tree.css_first("head > title")
+    root = tree.css_first("html")
+    authors = next((said[key] for key in _AUTHOR if key in said), [])
+    return metadata.properties(
+        title=title.text() if title is not None else None,
+        author=authors if len(authors) > 1 else next(iter(authors), None),
+        date=next((said[key][0] for key in _DATE if key in said), None),
+        language=root.attributes.get("lang") if root is not None else None,
+        keywords=next(iter(said.get("keywords", ())), None),
+        description=next(iter(said.get("description", ())), None),
+    )
+
+
+def _furniture(tree: Any) -> set[int]:
+    """Return the ids of menus, footers and asides, if the main part has most of the text."""
+    body = tree.body
+    mains = tree.css("main, [role=main]") or tree.css("article")
+    held = sum(len(main.text(deep=True)) for main in mains)
+    scripts = sum(len(node.text(deep=True)) for node in tree.css("body script, body style"))
+    if held < _MAIN_SHARE * max(1, len(body.text(deep=True)) - scripts):
+        return set()
+    inside = {node.mem_id for main in mains for node in main.css("aside, footer")}
+    return {
+        node.mem_id
+        for node in tree.css(_FURNITURE)
+        if not _is_content(node, inside=node.mem_id in inside)
+    }
+
+
+def _is_content(node: Any, *, inside: bool) -> bool:
+    """Whether an aside or footer belongs to the text: notes, boxes, the source of a quotation."""
+    if node.tag not in ("aside", "footer"):
+        return False
+    attributes = node.attributes
+    said = " ".join(attributes.get(key) or "" for key in ("class", "id", "role", "epub:type"))
+    if _NOTES.search(said):
+        return True
+    if not inside or node.css_first("form, input, button") is not None:
+        return False
+    words = len(node.text(deep=True))
+    linked = sum(len(link.text(deep=True)) for link in node.css("a"))
+    return linked < _LINKED * max(1, words)
+
+
+def read_saved_page(data: bytes, name: str, source: str | None) -> Document:
+    """Read the page itself, without the frames and pictures that are saved with it.
+
+    Raises:
+        UnreadableFile: the file has no page.
+    """
+    message = message_from_bytes(data.lstrip(b"\xef\xbb\xbf\r\n\t "), policy=policy.compat32)
+    for part in message.walk():
+        kind = part.get_content_type()
+        content = part.get_payload(decode=True) if kind.startswith("text/") else None
+        if not isinstance(content, bytes) or kind not in ("text/html", "text/plain"):
+            continue
+        if kind == "text/plain" and not message.is_multipart() and "mime-version" not in message:
+            break  # a text that only has the suffix
+        charset = part.get_content_charset()
+        if charset and charset != "utf-8":
+            content = decode(content, name, charset)[0].encode("utf-8")
+        read = read_html if kind == "text/html" else read_plain
+        return read(content, name, source)
+    raise UnreadableFile(f"{name} holds no web page", "save the page again, as HTML")

@@ -1,0 +1,197 @@
+"""Read the properties of files: title, author, date, language, keywords, and custom ones.
+
+Damaged or missing metadata is not an error: the document is then read without it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from milepost.documents.readers.archive import Archive, attribute, every, local
+from milepost.errors import UnreadableFile
+from milepost.properties import Properties, cleaned
+
+_CORE = "docProps/core.xml"
+_CUSTOM = "docProps/custom.xml"
+_OPENDOCUMENT = "meta.xml"
+
+_SEPARATOR = re.compile(r"\s*[,;]\s*")
+
+
+def properties(
+    *,
+    title: Any = None,
+    author: Any = None,
+    date: Any = None,
+    language: Any = None,
+    keywords: Any = None,
+    description: Any = None,
+    own: Mapping[str, Any] | None = None,
+) -> Properties:
+    """Make the properties of a document; empty and invalid values are left out.
+
+    Args:
+        title: title of the document.
+        author: a name, a string of names separated by semicolons, or a list of names.
+        date: a date in ISO 8601, PDF or mail format; other formats are not changed.
+        language: a language code, such as ``en-GB``.
+        keywords: a string with commas or semicolons, or a list.
+        description: a summary.
+        own: further keys and values.
+    """
+    if isinstance(author, str) and ";" in author:
+        author = [name for name in author.split(";") if name.strip()]
+    if isinstance(keywords, str):
+        keywords = [word for word in _SEPARATOR.split(keywords) if word]
+    return cleaned(
+        {
+            "title": title,
+            "author": author,
+            "date": date,
+            "language": language,
+            "keywords": keywords,
+            "description": description,
+            **(own or {}),
+        }
+    )
+
+
+def front_matter(values: Mapping[Any, Any]) -> Properties:
+    """Make properties from the front matter of a Markdown file or the metadata of a notebook.
+
+    ``authors`` and ``lang`` mean ``author`` and ``language``; an author may be a mapping with a
+    ``name``. Other keys are kept, unless their value is a mapping.
+    """
+    own = {str(key): value for key, value in values.items()}
+    lowered = {key.lower(): value for key, value in own.items()}
+    author = lowered.get("author") or lowered.get("authors")
+    people = author if isinstance(author, list) else [author]
+    names = [each.get("name") if isinstance(each, dict) else each for each in people]
+    return properties(
+        title=lowered.get("title"),
+        author=names if len(names) > 1 else names[0],
+        date=lowered.get("date"),
+        language=lowered.get("language") or lowered.get("lang"),
+        keywords=lowered.get("keywords"),
+        description=lowered.get("description"),
+        own={
+            key: value
+            for key, value in own.items()
+            if key.lower() not in _STANDARD and not isinstance(value, dict)
+        },
+    )
+
+
+_STANDARD = frozenset(
+    ("title", "author", "authors", "date", "language", "lang", "keywords", "description")
+)
+
+
+def of_office(archive: Archive) -> Properties:
+    """Read the properties of a Word, PowerPoint or Excel file, including custom ones."""
+    core = _texts(_root(archive, _CORE))
+    custom = {
+        node.get("name", ""): next((_typed(child) for child in node if child.text), None)
+        for node in every(_root(archive, _CUSTOM), "property")
+    }
+    return properties(
+        title=_one(core, "title"),
+        author=_one(core, "creator"),
+        date=_one(core, "created") or _one(core, "modified"),
+        language=_one(core, "language"),
+        keywords=_one(core, "keywords"),
+        description=_one(core, "description"),
+        own={"subject": _one(core, "subject"), "category": _one(core, "category"), **custom},
+    )
+
+
+def of_opendocument(archive: Archive) -> Properties:
+    """Read the properties of an OpenDocument file, including custom ones."""
+    return of_opendocument_root(_root(archive, _OPENDOCUMENT))
+
+
+def of_opendocument_root(root: Element) -> Properties:
+    """Read the same from the element that holds them, or from a flat document as a whole."""
+    root = next(iter(every(root, "meta")), root)
+    said = _texts(root)
+    own = {attribute(node, "name") or "": node.text for node in every(root, "user-defined")}
+    return properties(
+        title=_one(said, "title"),
+        author=_one(said, "initial-creator") or _one(said, "creator"),
+        date=_one(said, "creation-date") or _one(said, "date"),
+        language=_one(said, "language"),
+        keywords=said.get("keyword"),
+        description=_one(said, "description"),
+        own={"subject": _one(said, "subject"), **own},
+    )
+
+
+def of_book(book: Element) -> Properties:
+    """Read the properties of an EPUB from its package document."""
+    head = next(iter(every(book, "metadata")), None)
+    said = _texts(head) if head is not None else {}
+    authors = said.get("creator", [])
+    return properties(
+        title=_one(said, "title"),
+        author=authors if len(authors) > 1 else _one(said, "creator"),
+        date=_one(said, "date"),
+        language=_one(said, "language"),
+        keywords=said.get("subject"),
+        own={"publisher": _one(said, "publisher")},
+    )
+
+
+def of_fiction_book(root: Element) -> Properties:
+    """Read the properties of a FictionBook from its description."""
+    head = next(iter(every(root, "title-info")), None)
+    if head is None:
+        return properties()
+    said = _texts(head)
+    authors = [
+        " ".join(part.text or "" for part in node if local(part).endswith("-name") and part.text)
+        for node in every(head, "author")
+    ]
+    return properties(
+        title=_one(said, "book-title"),
+        author=authors if len(authors) > 1 else next(iter(authors), None),
+        date=_one(said, "date"),
+        language=_one(said, "lang"),
+        keywords=_one(said, "keywords"),
+    )
+
+
+def _typed(node: Element) -> str | float | bool:
+    text, kind = node.text or "", local(node)
+    if kind == "bool":
+        return text.strip().lower() in ("true", "1")
+    if kind in ("i1", "i2", "i4", "i8", "int", "r4", "r8", "decimal"):
+        try:
+            return float(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _root(archive: Archive, part: str) -> Element:
+    """Parse a part of a file; a missing or damaged part is empty."""
+    if part not in archive.parts:
+        return Element("none")
+    try:
+        return archive.xml(part)
+    except UnreadableFile:
+        return Element("damaged")
+
+
+def _texts(root: Element) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for node in root.iter():
+        if isinstance(node.tag, str) and node.text and node.text.strip():
+            found.setdefault(local(node), []).append(node.text)
+    return found
+
+
+def _one(texts: Mapping[str, Iterable[str]], key: str) -> str | None:
+    return next(iter(texts.get(key, ())), None)

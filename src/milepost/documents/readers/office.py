@@ -1,0 +1,163 @@
+"""Find the parts of Office packages (docx, pptx, xlsx), and read the words of their drawings.
+
+The names of the parts are free: Word writes ``word/document.xml``, other programs do not have to.
+The drawings are diagrams (SmartArt), charts and text boxes.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from milepost.documents.readers.archive import Archive, attribute, every, local, path_in
+from milepost.documents.readers.scripts import lowered, raised, shown
+from milepost.errors import UnreadableFile
+
+_TYPES = "[Content_Types].xml"
+_KINDS = (
+    ("wordprocessingml", "docx"),
+    ("ms-word", "docx"),
+    ("presentationml", "slides"),
+    ("ms-powerpoint", "slides"),
+    ("spreadsheetml", "sheets"),
+    ("ms-excel", "sheets"),
+)
+_USUAL = (
+    ("word/document.xml", "docx"),
+    ("xl/workbook.xml", "sheets"),
+    ("xl/workbook.bin", "sheets"),
+    ("ppt/presentation.xml", "slides"),
+)
+
+Links = dict[str, tuple[str, str]]
+"""Relationship id → type, without its address, and path of the target in the package."""
+
+
+def links(archive: Archive, part: str) -> Links:
+    """Map the relationships of a part, or of the package if ``part`` is empty."""
+    folder, base = posixpath.split(part)
+    listed = archive.find(posixpath.join(folder, "_rels", f"{base}.rels"))
+    if listed is None:
+        return {}
+    found: Links = {}
+    for node in every(archive.xml(listed), "Relationship"):
+        if node.get("TargetMode") != "External":
+            target = node.get("Target", "").replace("\\", "/")
+            path = path_in("" if target.startswith("/") else folder, target).lstrip("/")
+            kind = node.get("Type", "").rpartition("/")[2]
+            found[node.get("Id", "")] = (kind, archive.find(path) or path)
+    return found
+
+
+def main_part(archive: Archive) -> tuple[str, str] | None:
+    """Return the path and format of the main part; None if the file is not of Office."""
+    usual = [(archive.find(part), kind) for part, kind in _USUAL]
+    held = next(((part, kind) for part, kind in usual if part is not None), None)
+    try:
+        mains = [path for kind, path in links(archive, "").values() if kind == "officeDocument"]
+        types = archive.xml(_TYPES) if mains and _TYPES in archive.parts else Element("none")
+    except UnreadableFile:
+        return held
+    for path in mains:
+        if path not in archive.parts:
+            continue
+        if held is not None and held[0] == path:
+            return held
+        said = _content_type(types, path)
+        kind = next((kind for name, kind in _KINDS if name in said), None)
+        if kind is not None:
+            return path, kind
+    return held
+
+
+def _content_type(types: Element, path: str) -> str:
+    suffix = path.rpartition(".")[2].lower()
+    default = ""
+    for node in types:
+        if (node.get("PartName") or "").lstrip("/").lower() == path.lower():
+            return node.get("ContentType", "")
+        if (node.get("Extension") or "").lower() == suffix:
+            default = node.get("ContentType", "")
+    return default
+
+
+_KEYS = {"chart": "id", "relIds": "dm"}
+
+
+class Drawings:
+    """Reads the drawings of one part; a damaged part is named in ``notes`` and has no text."""
+
+    def __init__(self, archive: Archive, links: Links, notes: list[str]) -> None:
+        self._archive, self._links, self._notes = archive, links, notes
+
+    def lines(self, frame: Element) -> Iterator[tuple[str, bool]]:
+        """Yield the lines of the charts and diagrams that ``frame`` refers to.
+
+        Each has a flag: whether it continues the block before it.
+        """
+        for node in frame.iter():
+            key = _KEYS.get(local(node)) if isinstance(node.tag, str) else None
+            kind, part = self._links.get((key and attribute(node, key)) or "", ("", ""))
+            if kind == "chart":
+                yield from _chart(self.part(part))
+            elif kind == "diagramData":
+                for point in every(self.part(part), "p"):
+                    yield words(point), True
+
+    def part(self, part: str) -> Element:
+        """Parse a part; a damaged part is reported and treated as empty."""
+        try:
+            return self._archive.xml(part)
+        except UnreadableFile as error:
+            self._notes.append(error.problem)
+            return Element("damaged")
+
+
+def _chart(chart: Element) -> Iterator[tuple[str, bool]]:
+    """Yield the titles of a chart, and its values, one row per series."""
+    for title in every(chart, "title"):
+        yield " ".join(map(words, every(title, "p"))), False
+    for series in every(chart, "ser"):
+        label, names, values = (
+            [point.text or "" for part in every(series, tag) for point in every(part, "v")]
+            for tag in ("tx", "cat", "val")
+        )
+        pairs = [f"{a}: {b}" for a, b in zip(names, values, strict=False)] or values
+        yield " | ".join([" ".join(label), *pairs]).strip(" |"), True
+
+
+def words(paragraph: Element) -> str:
+    """Return a paragraph's text in one line, without fields such as slide number and date."""
+    return " ".join(shown("".join(_pieces(paragraph))).split())
+
+
+def _pieces(parent: Element) -> Iterator[str]:
+    from milepost.documents.readers.formulas import linear
+
+    for node in parent:
+        tag = local(node)
+        if tag in ("br", "tab"):
+            yield " "
+        elif tag == "r":
+            yield _run(node)
+        elif tag == "t":
+            yield node.text or ""
+        elif tag == "AlternateContent" and len(node):
+            yield from _pieces(node[0])
+        elif tag in ("oMath", "oMathPara"):
+            yield linear(node)
+        elif tag not in ("fld", "pPr", "endParaRPr"):
+            yield from _pieces(node)
+
+
+def _run(run: Element) -> str:
+    said = "".join(node.text or "" for node in run if local(node) == "t")
+    for node in run:
+        if local(node) == "rPr":
+            if node.get("strike", "noStrike") != "noStrike":
+                return ""
+            baseline = node.get("baseline", "0").rstrip("%")
+            if baseline.lstrip("-").isdigit() and int(baseline):
+                return lowered(said) if baseline.startswith("-") else raised(said)
+    return said

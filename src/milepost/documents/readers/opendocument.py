@@ -1,0 +1,281 @@
+"""Read OpenDocument texts and presentations (odt, odp): headings, lists, tables, notes, slides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from milepost.documents.readers import metadata
+from milepost.documents.readers.archive import Archive, attribute, every, local, number, parsed
+from milepost.documents.readers.formulas import linear
+from milepost.documents.readers.grid import Cell, TreeReader
+from milepost.documents.readers.opendocument_styles import Counter, Styles
+from milepost.documents.readers.scripts import lowered, raised, shown
+from milepost.documents.readers.shapes import in_order
+from milepost.errors import UnreadableFile
+from milepost.properties import Properties
+from milepost.types import Document
+
+_MANIFEST = "META-INF/manifest.xml"
+_UNREAD = frozenset(
+    """
+    annotation annotation-end tracked-changes sequence-decls variable-decls user-field-decls forms
+    note-citation page-number page-count header footer date-time header-decl footer-decl
+    date-time-decl object-ole event-listeners desc title meta scripts settings ruby-text
+    binary-data
+    """.split()  # noqa: SIM905 - one name a line would hide the list
+)
+"""Elements whose text is not part of the document: comments, deletions, headers, footers."""
+
+_ANCHORED = frozenset(("note", "text-box", "object"))
+"""What is anchored in a paragraph and stands after it."""
+
+_LENGTH = re.compile(r"(-?[\d.]+)\s*(cm|mm|in|pt|pc|px)?")
+_POINTS = {"cm": 28.35, "mm": 2.835, "in": 72.0, "pt": 1.0, "pc": 12.0, "px": 0.75}
+
+
+def read_opendocument(data: bytes, name: str, source: str | None) -> Document:
+    """Read the body; tracked changes are accepted, and footnotes follow their paragraph.
+
+    Raises:
+        UnreadableFile: the file is damaged or protected by a password.
+    """
+    if not data.startswith(b"PK"):
+        return _read_flat(data, name, source)
+    archive = Archive(data, name)
+    if _MANIFEST in archive.parts and every(archive.xml(_MANIFEST), "encryption-data"):
+        raise UnreadableFile(f"{name} is protected by a password", "save it without one")
+    content = archive.xml("content.xml")
+    styles = [archive.xml("styles.xml")] if "styles.xml" in archive.parts else []
+    reader = _Reader(Styles([*styles, content]), archive)
+    return _written(reader, content, name, source, metadata.of_opendocument(archive))
+
+
+def _read_flat(data: bytes, name: str, source: str | None) -> Document:
+    root = parsed(data, name, "the file")
+    reader = _Reader(Styles([root]), None)
+    return _written(reader, root, name, source, metadata.of_opendocument_root(root))
+
+
+def _written(
+    reader: _Reader, content: Element, name: str, source: str | None, properties: Properties
+) -> Document:
+    for body in every(content, "body"):
+        for kind in body:
+            reader.blocks(kind)
+    return reader.text.document(name, source, tuple(reader.problems), properties)
+
+
+class _Reader(TreeReader):
+    def __init__(self, styles: Styles, archive: Archive | None) -> None:
+        super().__init__()
+        self._styles, self._archive = styles, archive
+        self._slide = 0
+        self._lists: dict[str, Counter] = {}  # of lists that others may continue, by id
+        self._last: dict[str, Counter] = {}  # the last list of each style
+        self._outline = Counter()
+
+    def blocks(self, parent: Element) -> None:
+        """Add all text under ``parent``."""
+        for node in parent:
+            tag = local(node)
+            if tag in _UNREAD or _is_hidden(node):
+                continue
+            if tag == "h":
+                self._heading(node)
+            elif tag == "p":
+                self._paragraph(node)
+            elif tag == "list":
+                self._list(node, 1, Counter(), {})
+            elif tag == "table":
+                self.table(self._rows(node), "table")
+            elif tag == "object":
+                self._object(node)
+            elif tag == "page" and local(parent) == "presentation":
+                self._page(node)
+            else:
+                self.blocks(node)
+
+    def _page(self, page: Element) -> None:
+        """Add a slide: its title, then its other shapes, then the speaker's notes."""
+        self._slide += 1
+        self.text.place("slide", str(self._slide))
+        frames = [node for node in page if local(node) != "notes"]
+        frames = [frames[k] for k in in_order([_box(frame) for frame in frames])]
+        frames.sort(key=lambda node: attribute(node, "class") != "title")  # stable
+        for frame in frames:
+            if attribute(frame, "class") == "title":
+                paragraphs = [words for node in every(frame, "p") if (words := self._words(node))]
+                self.text.add(" ".join(paragraphs), level=2)
+            elif attribute(frame, "class") not in ("header", "footer", "date-time", "page-number"):
+                self.blocks(_holding(frame))
+        for notes in every(page, "notes"):
+            self.blocks(notes)
+
+    def _heading(self, node: Element) -> None:
+        level = number(attribute(node, "outline-level"), 1)
+        bullet = ""
+        if attribute(node, "is-list-header") != "true" and level in self._styles.outline:
+            bullet = self._outline.next(self._styles.outline, level, attribute(node, "start-value"))
+        self._paragraph(node, level=min(6, max(1, level)), bullet=bullet)
+
+    def _paragraph(self, node: Element, *, level: int = 0, bullet: str = "") -> None:
+        words = self._words(node)
+        close = bool(bullet) and not level
+        self.text.add(bullet + words if words else "", close=close, level=level)
+        for inner in _inner(node):
+            self.blocks(inner if local(inner) != "object" else _holding(inner))
+
+    def _list(
+        self, items: Element, level: int, counter: Counter, levels: dict[int, Element]
+    ) -> None:
+        style = attribute(items, "style-name")
+        levels = self._styles.lists.get(style or "") or levels
+        if level == 1:
+            counter = self._counter(items, style or "", counter)
+        for item in items:
+            start = attribute(item, "start-value")
+            counted = local(item) == "list-item"
+            bullet = counter.next(levels, level, start) or "- " if counted else ""
+            for node in item:
+                if local(node) == "p":
+                    self._paragraph(node, bullet=bullet)
+                    bullet = ""
+                elif local(node) == "h":
+                    depth = min(6, max(1, number(attribute(node, "outline-level"), 1)))
+                    self._paragraph(node, bullet="" if bullet == "- " else bullet, level=depth)
+                    bullet = ""
+                elif local(node) == "list":
+                    self._list(node, level + 1, counter, levels)
+                else:
+                    self.blocks(_holding(node))
+
+    def _counter(self, items: Element, style: str, counter: Counter) -> Counter:
+        """Return the counter of a list, which may continue another one."""
+        continued = self._lists.get(attribute(items, "continue-list") or "")
+        if continued is None and attribute(items, "continue-numbering") == "true":
+            continued = self._last.get(style)
+        counter = continued or counter
+        self._last[style] = counter
+        if key := attribute(items, "id"):
+            self._lists[key] = counter
+        return counter
+
+    def _rows(
+        self, table: Element, *, header: bool = False
+    ) -> Iterator[tuple[list[Element], Iterator[Cell], bool]]:
+        for node in table:
+            tag = local(node)
+            if tag == "table-row":
+                cells = [cell for cell in node if local(cell) == "table-cell"]
+                yield cells, self._cells(cells), header
+            elif tag in ("table-header-rows", "table-rows", "table-row-group"):
+                yield from self._rows(node, header=header or tag == "table-header-rows")
+
+    def _cells(self, cells: list[Element]) -> Iterator[Cell]:
+        for cell in cells:
+            words = self.cell(cell)
+            columns, rows, repeated = (
+                number(attribute(cell, f"number-{key}"), 1)
+                for key in ("columns-spanned", "rows-spanned", "columns-repeated")
+            )
+            for _ in range(min(repeated, _MAX_REPEATED)):
+                yield words, columns, rows
+
+    def _object(self, node: Element) -> None:
+        """Add a chart; formulas stand in their paragraphs."""
+        root = self._embedded(node)
+        if root is not None and local(root) != "math":
+            for body in every(root, "body"):
+                self.blocks(body)
+
+    def _embedded(self, node: Element) -> Element | None:
+        """Parse the document inside of an object; None if there is none."""
+        inside = next((child for child in node if local(child) in ("math", "document")), None)
+        if inside is not None or self._archive is None:
+            return inside
+        folder = (attribute(node, "href") or "").removeprefix("./").strip("/")
+        part = self._archive.find(f"{folder}/content.xml") if folder else None
+        if part is None:
+            return None
+        try:
+            return self._archive.xml(part)
+        except UnreadableFile as error:
+            self.problems.append(error.problem)
+            return None
+
+    def _words(self, paragraph: Element) -> str:
+        """Return the text of a paragraph with single spaces; its line breaks are kept."""
+        if any(_is_hidden(node) for node in paragraph if local(node) == "hidden-paragraph"):
+            return ""
+        if self._styles.look(attribute(paragraph, "style-name")).hidden:
+            return ""
+        lines = shown("".join(self._visible(paragraph))).split("\n")
+        return "\n".join(words for line in lines if (words := " ".join(line.split())))
+
+    def _visible(self, node: Element) -> Iterator[str]:
+        yield (node.text or "").replace("\n", " ")
+        for child in node:
+            tag = local(child)
+            if tag in ("s", "tab"):
+                yield " "
+            elif tag == "line-break":
+                yield "\n"
+            elif tag == "object":
+                root = self._embedded(child)
+                if root is not None and local(root) == "math":
+                    yield linear(root)
+            elif tag in ("soft-page-break", "note", "text-box") or tag in _UNREAD:
+                pass
+            elif tag == "span" and (look := self._styles.look(attribute(child, "style-name"))):
+                words = "".join(self._visible(child))
+                if look.struck and not look.hidden:
+                    self.text.struck += bool(words.strip())
+                elif not look.hidden:
+                    yield raised(words) if look.script > 0 else lowered(words)
+            elif not _is_hidden(child):
+                yield from self._visible(child)
+            yield (child.tail or "").replace("\n", " ")
+
+
+_MAX_REPEATED = 200  # equal cells: a file of a few bytes may claim any number
+
+
+def _is_hidden(node: Element) -> bool:
+    tag = local(node)
+    if tag in ("hidden-paragraph", "hidden-text"):
+        return attribute(node, "is-hidden") == "true"
+    if tag != "section":
+        return False
+    display = attribute(node, "display")
+    return display == "none" or (display == "condition" and attribute(node, "is-hidden") == "true")
+
+
+def _box(frame: Element) -> tuple[float, float, float, float]:
+    left, top, wide, high = (_points(attribute(frame, k)) for k in ("x", "y", "width", "height"))
+    return left, top, left + wide, top + high
+
+
+def _points(length: str | None) -> float:
+    match = _LENGTH.fullmatch(length or "")
+    try:
+        return float(match[1]) * _POINTS[match[2] or "pt"] if match else 0.0
+    except ValueError:
+        return 0.0
+
+
+def _holding(node: Element) -> Element:
+    """Wrap ``node`` in an element, so that ``blocks`` handles its tag, too."""
+    holder = Element("holder")
+    holder.append(node)
+    return holder
+
+
+def _inner(paragraph: Element) -> Iterator[Element]:
+    for node in paragraph:
+        tag = local(node)
+        if tag in _ANCHORED:
+            yield node
+        elif tag not in _UNREAD:
+            yield from _inner(node)

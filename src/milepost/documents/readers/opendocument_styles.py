@@ -1,0 +1,127 @@
+"""Read the styles of OpenDocument texts: raised, hidden and struck-out letters, list numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from xml.etree.ElementTree import Element
+
+from milepost.documents.readers.archive import attribute, local, number
+from milepost.documents.readers.numbering import numeral
+
+_DEPTH = 20  # styles that are based on each other, which may be a circle
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a style shows its letters; ``script`` is above zero if they are raised, else below."""
+
+    script: float = 0
+    hidden: bool = False
+    struck: bool = False
+
+    def __bool__(self) -> bool:
+        """Whether the letters are shown in another way than plain ones."""
+        return bool(self.script or self.hidden or self.struck)
+
+
+PLAIN = Look()
+
+
+class Styles:
+    """The styles of a document by name.
+
+    Attributes:
+        lists: the levels of each list style, from 1.
+        outline: the levels of the numbers of headings.
+    """
+
+    def __init__(self, roots: Iterable[Element]) -> None:
+        self.lists: dict[str, dict[int, Element]] = {}
+        self.outline: dict[int, Element] = {}
+        self._known: dict[str, Element] = {}
+        self._looks: dict[str, Look] = {}
+        for root in roots:
+            for node in root.iter():
+                tag, name = local(node), attribute(node, "name") or ""
+                if tag == "style":
+                    self._known[name] = node
+                elif tag == "list-style":
+                    self.lists[name] = _levels(node)
+                elif tag == "outline-style":
+                    self.outline = _levels(node)
+
+    def look(self, name: str | None) -> Look:
+        """Return how the letters of a style are shown."""
+        if not name:
+            return PLAIN
+        if name not in self._looks:
+            self._looks[name] = self._read(name)
+        return self._looks[name]
+
+    def _read(self, name: str) -> Look:
+        said: dict[str, str] = {}
+        for _ in range(_DEPTH):
+            style = self._known.get(name)
+            if style is None:
+                break
+            for node in style:
+                if local(node) == "text-properties":
+                    for key in ("text-position", "display", "text-line-through-style"):
+                        value = attribute(node, key)
+                        if value is not None:
+                            said.setdefault(key, value)
+            name = attribute(style, "parent-style-name") or ""
+        return Look(
+            _script(said.get("text-position", "")),
+            said.get("display") == "none",
+            said.get("text-line-through-style", "none") != "none",
+        )
+
+
+def _script(position: str) -> float:
+    """Return how far letters are raised, in per cent: ``super 58%``, ``-33% 58%``."""
+    words = position.split()
+    if not words or len(words) < 2:  # without a smaller size, it only shifts the line
+        return {"super": 33.0, "sub": -33.0}.get(position, 0.0)
+    named = {"super": 33.0, "sub": -33.0}.get(words[0])
+    try:
+        return named if named is not None else float(words[0].rstrip("%"))
+    except ValueError:
+        return 0.0
+
+
+def _levels(style: Element) -> dict[int, Element]:
+    found = {}
+    for node in style:
+        said = attribute(node, "level") or ""
+        if said.isdigit() and local(node).endswith(("-number", "level-style")):
+            found[int(said)] = node
+    return found
+
+
+class Counter:
+    """Counts the items of a list and the lists in it."""
+
+    def __init__(self) -> None:
+        self._counts: dict[int, int] = {}
+
+    def next(self, levels: dict[int, Element], level: int, start: str | None) -> str:
+        """Count an item of a level; returns its number with a space, or "" for a bullet."""
+        own = levels.get(level)
+        self._counts = {k: count for k, count in self._counts.items() if k <= level}
+        if own is None or not (attribute(own, "num-format") or ""):
+            return ""
+        first = number(attribute(own, "start-value"), 1)
+        count = self._counts.get(level, first - 1) + 1
+        self._counts[level] = number(start, count)
+        shown = min(number(attribute(own, "display-levels"), 1), level)
+        numbers = [
+            numeral(
+                self._counts.get(k, 1),
+                (attribute(levels[k], "num-format") if k in levels else "") or "1",
+            )
+            for k in range(level - shown + 1, level + 1)
+        ]
+        before, after = (attribute(own, f"num-{key}") or "" for key in ("prefix", "suffix"))
+        return f"{before}{'.'.join(numbers)}{after}".strip() + " "

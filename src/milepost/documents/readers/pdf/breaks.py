@@ -1,0 +1,188 @@
+"""Decide whether two successive lines are one paragraph, two rows or two paragraphs.
+
+The rules use the traces of typesetting: leading, indents, a short last line, a change of size or
+weight, the bullet of a list item. They look at one flow at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from itertools import pairwise
+from statistics import median
+
+from milepost.documents.readers.pdf.records import Line
+
+_ITEM = re.compile(
+    r"(?:[•▪■➢✓·◦‣●○–—∗*✔\-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,5})[.)])(?:\s|$)|[•▪■➢✓●○‣◦]"
+)
+_ENDS = re.compile(r"[.!?:;…。！？：；][\"'”’»)\]]*(?:\d{0,3}|\[\d{1,3}(?:[,–-]\d{1,3})*\])$")
+_LEADER = re.compile(r"(?:[.…]{4}|(?: [.·…]){4}|…{2})[\s.]*\S{0,6}$")
+_OPENS = re.compile(r"[\"'“‘«(\[]*[^\W_]")
+
+
+class Break(Enum):
+    """The text between two lines."""
+
+    NONE = ""  # one paragraph: a space, or nothing if a hyphen is removed
+    CELL = " "  # the next cell of a row
+    ROW = "\n"
+    PARAGRAPH = "\n\n"
+
+
+class Flow:
+    """Measurements of one flow, and the decision for each pair of successive lines."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        """Measure the leading and the stacks (lines below each other) of the flow."""
+        self.lines = lines
+        self.left = min(line.left for line in lines)
+        self.right = max(line.right for line in lines)
+        self._lead = self._leading()
+        self._margins = self._stacks()
+
+    def _leading(self) -> float:
+        steps = [
+            b.base - a.base
+            for a, b in pairwise(self.lines)
+            if _stacked(a, b) and b.base - a.base < 2.2 * b.size
+        ]
+        return median(steps) if steps else 1.25 * median(line.size for line in self.lines)
+
+    def _stacks(self) -> list[tuple[float, float]]:
+        """For each line, the left and right margin of its stack of lines."""
+        margins: list[tuple[float, float]] = []
+        start = 0
+        for k in range(1, len(self.lines) + 1):
+            if k < len(self.lines):
+                a, b = self.lines[k - 1], self.lines[k]
+                # A short line above the next paragraph still belongs to the same column.
+                if _stacked(a, b) and b.base - a.base < 2.6 * self._lead and _same_size(a, b):
+                    continue
+            stack = self.lines[start:k]
+            margins += [(min(x.left for x in stack), max(x.right for x in stack))] * len(stack)
+            start = k
+        return margins
+
+    def between(self, at: int, row: list[Line], lead: float | None) -> Break:
+        """Decide the break before line ``at``.
+
+        Args:
+            at: number of the line in the flow, at least 1.
+            row: cells of the row of the previous line, including that line.
+            lead: distance of the last two lines of the paragraph, None in its first line.
+        """
+        last, line = self.lines[at - 1], self.lines[at]
+        step, size = line.base - last.base, max(last.size, line.size)
+        if abs(step) <= 0.55 * size and line.left >= last.right - 0.4 * size:
+            return Break.CELL
+        if step <= 0:
+            return Break.CELL if line.left >= last.right - 0.5 * size else Break.PARAGRAPH
+        if not _stacked(last, line):
+            far = step > 1.9 * max(self._lead, size)
+            return Break.PARAGRAPH if far else Break.ROW
+        small = min(len(last.text), len(line.text)) <= 3
+        if not small and (not _same_size(last, line) or last.bold != line.bold):
+            return Break.PARAGRAPH
+        wide = step > 1.3 * (lead or self._lead) + 0.5 and step > 1.15 * size
+        if wide:
+            return Break.PARAGRAPH
+        if is_item(line.text) and not self._only_looks_like_item(at):
+            return Break.ROW
+        if len(row) > 1 and line.left < last.left - size:
+            # Below several cells: the next row, or running text that has a wide gap.
+            return Break.NONE if self._runs_on(row, line) else Break.ROW
+        return self._inside(at, row, lead is None)
+
+    def _only_looks_like_item(self, at: int) -> bool:
+        """Whether a number at the start of line ``at`` belongs to the sentence before it."""
+        last, line = self.lines[at - 1], self.lines[at]
+        numbered = line.text.lstrip("(")[0].isalnum()
+        if not numbered or _ENDS.search(last.text) or last.text[-1] in ",/":
+            return False
+        listed = any(
+            is_item(x.text) and abs(x.left - line.left) < 0.5 * line.size
+            for x in self.lines[max(at - 12, 0) : at]
+        )
+        outdented = line.left < last.left - 0.5 * line.size
+        return not listed and not outdented and self.ends_full(at - 1)
+
+    def _runs_on(self, row: list[Line], line: Line) -> bool:
+        long = sum(len(cell.text) for cell in row) >= 30 and line.width > 12 * line.size
+        return long and not _ENDS.search(row[-1].text) and not line.text[0].isupper()
+
+    def _inside(self, at: int, row: list[Line], first: bool) -> Break:
+        """Decide by indents and short ends, for two lines of one column at the usual leading."""
+        last, line = self.lines[at - 1], self.lines[at]
+        left, right = self._margins[at - 1]
+        size = line.size
+        ended = bool(_ENDS.search(last.text))
+        lower = line.text[0].islower()
+        short = last.right + _first_word(line) + 0.8 * size < right
+        both_short = max(last.right, line.right) < left + 0.6 * (self.right - self.left)
+        kind = Break.ROW if both_short else Break.PARAGRAPH
+        if _LEADER.search(last.text):
+            return Break.ROW  # an entry of a table of contents
+        if short and (ended or not lower) and _OPENS.match(line.text):
+            return kind
+        if short and right - last.right > max(0.35 * (right - left), 3 * size) and not first:
+            return Break.ROW  # much room is left: verses, code, list entries
+        item = is_item(row[0].text)
+        indent = line.left - last.left
+        if indent > 0.8 * size and not item and not first and not lower:
+            return Break.PARAGRAPH
+        if indent > 0.8 * size and first and not item and ended and not lower:
+            return Break.PARAGRAPH
+        hanging = item or last.left - left > 0.8 * size
+        if indent < -0.8 * size and (not first or item) and hanging and (ended or not lower):
+            return Break.PARAGRAPH
+        return Break.NONE
+
+    def ends_full(self, at: int) -> bool:
+        """Whether line ``at`` reaches the right margin, so that its paragraph may continue."""
+        return self.lines[at].right > self._margins[at][1] - 1.2 * self.lines[at].size
+
+    def starts_flush(self, at: int) -> bool:
+        """Whether line ``at`` begins at the left margin, as a line inside a paragraph does."""
+        return self.lines[at].left < self._margins[at][0] + 0.6 * self.lines[at].size
+
+
+def continues(flow: Flow, after: Flow, at: int) -> bool:
+    """Whether the last line of ``flow`` and line ``at`` of ``after`` are one paragraph."""
+    last, line = flow.lines[-1], after.lines[at]
+    if not _same_size(last, line) or last.bold != line.bold or is_item(line.text):
+        return False
+    if _ENDS.search(last.text) and not line.text[0].islower():
+        return False
+    if line.text[0].islower() and len(line.text) > 3:
+        return True
+    full = flow.ends_full(len(flow.lines) - 1) and after.starts_flush(at)
+    wide = last.width > max(10 * last.size, 0.6 * (flow.right - flow.left))
+    return full and wide and line.width > 5 * line.size
+
+
+def is_item(text: str) -> bool:
+    """Whether a line begins with a bullet or the number of a list item."""
+    return bool(_ITEM.match(text))
+
+
+def _stacked(a: Line, b: Line) -> bool:
+    # Asked several times for each line, where min and max take most of the time.
+    if b.base - a.base <= 0.55 * (a.size if a.size < b.size else b.size):
+        return False
+    left = a.left if a.left > b.left else b.left
+    right = a.right if a.right < b.right else b.right
+    width, other = a.right - a.left, b.right - b.left
+    return right - left > 0.2 * (width if width < other else other)
+
+
+def _same_size(a: Line, b: Line) -> bool:
+    # With small capitals most of a line is small: then its largest letters have the usual size.
+    return 0.88 < a.size / b.size < 1.14 or 0.97 < a.largest / b.largest < 1.03
+
+
+def _first_word(line: Line) -> float:
+    word = line.text.split(" ", 1)[0]
+    if len(word) > 1 and "\u2e80" <= word[0] <= "\uffef":
+        word = word[0]  # a script without spaces breaks anywhere
+    return line.width * len(word) / len(line.text)

@@ -1,0 +1,160 @@
+"""Lines of a page → reading order: columns first.
+
+A page is cut at its widest gutter (white space with running text on both sides) into the parts
+above, left, right and below, and each part is cut again until no gutter is left. The rest is one
+flow, which ``rows`` orders. A table is not a pair of columns: its rows are read across.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from milepost.documents.readers.pdf.records import Line
+from milepost.documents.readers.pdf.rows import order_flow
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+GUTTER = 0.5  # of the font size: minimum white space between columns
+MIN_LINES = 3  # on each side of a gutter
+TALL = 12  # minimum lines of columns with short lines, as in an index
+MAX_LINES = 3000  # a page with more is a map or a drawing, and has no columns
+
+
+def reading_order(lines: list[Line]) -> list[list[Line]]:
+    """Order the lines of a page; each inner list is a flow (a column, or uncut text)."""
+    flows: list[list[Line]] = []
+    for angle in dict.fromkeys(line.angle for line in lines):
+        flows += _cut([line for line in lines if line.angle == angle])
+    return [order_flow(flow) for flow in flows if flow]
+
+
+def _cut(lines: list[Line]) -> list[list[Line]]:
+    found = _best_gutter(lines) if 2 * MIN_LINES <= len(lines) <= MAX_LINES else None
+    if found is None:
+        return [lines]
+    gutter, top, bottom = found
+    parts: list[list[Line]] = [[], [], [], []]
+    for line in lines:
+        if line.base <= top:
+            parts[0].append(line)
+        elif line.base > bottom:
+            parts[3].append(line)
+        else:
+            parts[2 if line.left >= gutter - 0.3 * line.size else 1].append(line)
+    if _is_right_to_left(lines):
+        parts[1], parts[2] = parts[2], parts[1]
+    return [flow for part in parts if part for flow in _cut(part)]
+
+
+def _best_gutter(lines: list[Line]) -> tuple[float, float, float] | None:
+    """Find the left edge of a right-hand column, and the baselines between which it applies."""
+    import numpy as np
+
+    lines = sorted(lines, key=lambda line: line.base)
+    table = _Lines(lines)
+    left, right, base, size, weight = (
+        table.left,
+        table.right,
+        table.base,
+        table.size,
+        table.weight,
+    )
+    best, most = None, 0.0
+    for edge in _edges(lines):
+        after = left >= edge - 0.3 * size
+        crossing = base[~after & (right > edge - GUTTER * size)]
+        # Lines between the same two crossing lines are one band; crossing lines are in no band.
+        band = np.searchsorted(crossing, base, side="left")
+        free = np.searchsorted(crossing, base, side="right") == band
+        sums = [
+            np.bincount(band[free & side], weight[free & side], len(crossing) + 1)
+            for side in (after, ~after)
+        ]
+        lighter = np.minimum(*sums)
+        for number in np.flatnonzero(lighter > most)[np.argsort(-lighter[lighter > most])][:3]:
+            chosen = free & (band == number)
+            if table.are_columns(*(np.flatnonzero(chosen & side) for side in (~after, after))):
+                top = crossing[number - 1] if number else -np.inf
+                bottom = crossing[number] - 1e-6 if number < len(crossing) else np.inf
+                # The crossing line above goes to the part above, the one below to the part below.
+                best, most = (edge, float(top), float(bottom)), float(lighter[number])
+                break
+    return best
+
+
+def _edges(lines: list[Line]) -> list[float]:
+    """Left edges shared by at least three lines: candidates for a right-hand column."""
+    edges: list[float] = []
+    lefts = sorted((line.left, line.size) for line in lines)
+    start = 0
+    for k in range(1, len(lefts) + 1):
+        if k == len(lefts) or lefts[k][0] - lefts[start][0] > 0.3 * lefts[start][1]:
+            if k - start >= MIN_LINES:
+                edges.append(lefts[start][0])
+            start = k
+    return edges[1:]
+
+
+class _Lines:
+    """Measurements of lines as arrays, for the question whether some of them are columns."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        import numpy as np
+
+        self.left, self.right, self.base, self.size, self.weight, self.order, self.letters = (
+            np.array(
+                [
+                    (x.left, x.right, x.base, x.size, len(x.text), x.order, _letters(x.text))
+                    for x in lines
+                ],
+                dtype=np.float64,
+            ).T
+        )
+        self._wide = self.weight * (self.right - self.left >= 8 * self.size)
+
+    def are_columns(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> bool:
+        """Whether the lines of these numbers are two columns of running text."""
+        import numpy as np
+
+        few, sides = min(len(left), len(right)), (left, right)
+        if few < MIN_LINES or not all(map(self._is_words, sides)):
+            return False
+        tops, bottoms = ([float(f(self.base[s])) for s in sides] for f in (np.min, np.max))
+        height = min(low - high for high, low in zip(tops, bottoms, strict=True))
+        if min(bottoms) - max(tops) < 0.5 * height:
+            return False
+        by_order = np.argsort(self.order[np.concatenate(sides)])
+        turns = int(np.count_nonzero(np.diff(by_order < len(left))))
+        if not all(map(self._is_prose, sides)):
+            # An index has short lines too, but a table is written across.
+            entries = all((self.letters[s] >= 4).sum() >= 0.75 * len(s) for s in sides)
+            rows = min(len(np.unique(np.rint(self.base[s]))) for s in sides)
+            return entries and rows >= TALL and turns <= rows // 3
+        if turns <= max(2, few // 5):
+            return True
+        # Written line by line across both columns, as text recognition does: a table of prose is
+        # written cell by cell and turns less often than there are lines.
+        wide = min(float(np.median(self.weight[s])) for s in sides) >= 30
+        return wide and turns >= 1.6 * few - 2
+
+    def _is_prose(self, side: NDArray[np.int64]) -> bool:
+        """Whether most characters are in lines as wide as running text."""
+        return bool(self._wide[side].sum() >= 0.6 * self.weight[side].sum())
+
+    def _is_words(self, side: NDArray[np.int64]) -> bool:
+        return bool(self.letters[side].sum() >= 0.45 * self.weight[side].sum())
+
+
+@lru_cache(maxsize=4096)  # each part of a page is looked at again
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
+
+
+def _is_right_to_left(lines: list[Line]) -> bool:
+    text = "".join(line.text for line in lines)
+    if text.isascii():
+        return False
+    return 2 * sum("\u0590" <= c < "\u0900" for c in text) > len(text)

@@ -1,0 +1,93 @@
+"""Open the bytes of a PDF, or say why that is not possible; read what it says of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from milepost.documents.readers import metadata
+from milepost.documents.readers.pdf.native import text_of
+from milepost.errors import UnreadableFile
+from milepost.properties import Properties, iso_date
+
+_HEADER_WITHIN = 1024  # readers accept other bytes before "%PDF-" up to this offset
+
+
+@contextmanager
+def open_pdf(data: bytes, name: str) -> Iterator[Any]:
+    """Open a pypdfium2 document and close it at the end; the lock of ``glyphs`` must be held.
+
+    Raises:
+        UnreadableFile: empty, not a PDF, damaged beyond repair, or a password is needed.
+    """
+    if not data:
+        raise UnreadableFile(f"{name} is empty (0 bytes)", "download it again")
+    if b"%PDF-" not in data[:_HEADER_WITHIN]:
+        raise UnreadableFile(f"{name} is not a PDF", "check the type of the file")
+    import pypdfium2
+
+    try:
+        document = pypdfium2.PdfDocument(data)
+        pages = len(document)
+    except pypdfium2.PdfiumError as error:
+        raise _refusal(name) from error
+    try:
+        if not pages:
+            raise UnreadableFile(f"{name} has no pages", "download it again")
+        yield document
+    finally:
+        document.close()
+
+
+def count_pages(path: Path) -> int:
+    """The pages of a PDF, of which little is read; the lock of ``glyphs`` must be held.
+
+    Raises:
+        UnreadableFile: damaged beyond repair, or a password is needed.
+    """
+    import pypdfium2
+
+    try:
+        with pypdfium2.PdfDocument(path) as document:
+            return len(document)
+    except pypdfium2.PdfiumError as error:
+        raise _refusal(str(path)) from error
+
+
+def _refusal(name: str) -> UnreadableFile:
+    import pypdfium2.raw as pdfium
+
+    reason = pdfium.FPDF_GetLastError()
+    if reason == pdfium.FPDF_ERR_PASSWORD:
+        return UnreadableFile(
+            f"{name} needs a password to open",
+            "save a copy without one, e.g. qpdf --password=… --decrypt IN OUT",
+            "password",
+        )
+    if reason == pdfium.FPDF_ERR_SECURITY:
+        return UnreadableFile(
+            f"{name} is encrypted in a way that cannot be read", "save a copy without encryption"
+        )
+    return UnreadableFile(f"{name} is damaged or truncated", "download it again")
+
+
+def read_properties(document: Any) -> Properties:
+    """The properties of an open document; the lock of ``glyphs`` must be held."""
+    import pypdfium2.raw as pdfium
+
+    def said(key: str) -> str | None:
+        try:
+            return str(document.get_metadata_value(key)) or None
+        except (ValueError, OSError):  # half a character
+            return None
+
+    return metadata.properties(
+        title=said("Title"),
+        author=said("Author"),
+        date=iso_date(said("CreationDate") or "") or iso_date(said("ModDate") or ""),
+        language=text_of(pdfium.FPDFCatalog_GetLanguage, document.raw),
+        keywords=said("Keywords"),
+        own={"subject": said("Subject")},
+    )

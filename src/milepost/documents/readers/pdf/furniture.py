@@ -1,0 +1,286 @@
+"""Mark running heads, footers and page numbers for dropping: they repeat over pages.
+
+A line is furniture if similar lines (digits aside, if it is short) are at the same height near the
+top or bottom edge of three pages or more, or sideways at the same position. A line without letters
+is furniture if its number counts the pages or never changes. Lines in an outermost row with
+furniture (the name of the chapter beside the page number) are furniture too.
+
+The first copy of a running head is kept, because a line that comes again may be part of the text:
+on the first page at its place, on other pages apart from the paragraph that goes on over them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import pairwise
+
+from milepost.documents.readers.pdf.page import Page, body_size
+from milepost.documents.readers.pdf.records import Line
+
+ZONE = 0.13  # of the page's height, at the top and at the bottom
+SLOT = 6.0  # points: lines of different pages within this height are at one position
+MIN_PAGES = 3
+
+SHORT = 50  # characters: in longer lines, other digits make another line
+
+_DIGITS = re.compile(r"\d+")
+_WORD = re.compile(r"[^\W\d_]+")
+_PAGE_WORDS = frozenset(
+    """
+    page pages pag pg pp of seite seiten von auf blatt sur de página páginas pagina pagine di van
+    sida sidan av strona str side af страница стр из
+    """.split()  # noqa: SIM905 - one name a line would hide the list
+)
+_ROMAN = re.compile(r"(?=[mdclxvi])m{0,3}(cm|cd|d?c{0,3})(xc|xl|l?x{0,3})(ix|iv|v?i{0,3})", re.I)
+_ROMAN_VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
+
+
+@dataclass(slots=True)
+class _Seen:
+    """Lines of one shape in one slot: their pages and their numbers."""
+
+    pages: set[int] = field(default_factory=set)
+    shifts: Counter[int] = field(default_factory=Counter)  # number minus page
+    numbers: Counter[str] = field(default_factory=Counter)  # the text itself
+
+
+_Seats = dict[tuple[bool, int, str], _Seen]  # upright, slot, shape
+
+
+def mark_furniture(pages: Sequence[Page]) -> None:
+    """Add to each page's ``dropped`` the lines that repeat over the pages."""
+    for page in pages:
+        drop_line_numbers(page)
+    if len(pages) < 2:
+        return
+    seats: _Seats = defaultdict(_Seen)
+    for page in pages:
+        for line in _edge_lines(page):
+            shape, number = _shape(line.text)
+            for slot in _slots(line):
+                seen = seats[_upright(page, line), slot, shape]
+                seen.pages.add(page.number)
+                seen.numbers[line.text] += 1
+                if number is not None:
+                    seen.shifts[number - page.number] += 1
+    large = 1.3 * body_size(pages)
+    least, most = min(MIN_PAGES, len(pages)), len(pages) // 2 + 1
+    for page in pages:
+        for line in _edge_lines(page):
+            # A large line at one height may be a title that several slides or parts share.
+            need = max(least, most) if line.size > large else least
+            # Two alike pages are no proof; two page numbers are.
+            need = max(need, MIN_PAGES) if _has_words(line.text) else need
+            if _repeats(seats, line, page, need):
+                page.dropped.add(id(line))
+    for page in pages:
+        _drop_rows(page)
+    _drop_stray_numbers(pages)
+    if all(len(page.dropped) == len(page.frame.lines) for page in pages):
+        for page in pages:  # if there are only heads, they are the text
+            page.dropped.clear()
+        return
+    _keep_first(pages)
+
+
+def _keep_first(pages: Sequence[Page]) -> None:
+    """Keep the first copy of each line of words among the furniture, unless the text has it."""
+    text = " ".join(
+        line.text for page in pages for line in page.frame.lines if id(line) not in page.dropped
+    ).casefold()
+    kept: set[str] = set()
+    counted: set[tuple[str, int, int]] = set()
+    first = next((page for page in pages if page.frame.lines), None)
+    for page in pages:
+        for line in page.frame.lines:
+            if id(line) not in page.dropped or not _has_words(line.text):
+                continue
+            words = line.text.casefold()
+            shape = _DIGITS.sub("#", words)
+            # "2 The Bees" and "3 The Bees" differ in the number of the page alone.
+            numbers = {
+                (shape, place, int(found[0][:9]) - page.number)
+                for place, found in enumerate(_DIGITS.finditer(words))
+            }
+            known = words in kept or numbers & counted
+            kept.add(words)
+            counted |= numbers
+            if known or _is_in(words, text):
+                continue
+            page.dropped.discard(id(line))
+            if page is not first:
+                page.heads.add(id(line))
+
+
+def _is_in(words: str, text: str) -> bool:
+    """Whether a text has words, and not as a part of longer ones."""
+    at = text.find(words)
+    while at >= 0:
+        around = text[max(0, at - 1) : at] + text[at + len(words) : at + len(words) + 1]
+        if not any(map(str.isalnum, around)):
+            return True
+        at = text.find(words, at + 1)
+    return False
+
+
+def _has_words(text: str) -> bool:
+    """Whether a line has words other than those of a page number: "Page 3 of 9"."""
+    return any(
+        len(word) > 1 and word not in _PAGE_WORDS and not _ROMAN.fullmatch(word)
+        for word in _WORD.findall(text.casefold())
+    )
+
+
+def _edge_lines(page: Page) -> list[Line]:
+    """Lines near the top or bottom edge, and all with another direction than the text."""
+    height = page.frame.height
+    top, bottom = ZONE * height, (1 - ZONE) * height
+    return [
+        line
+        for line in page.frame.lines
+        if not top < line.base < bottom or not _upright(page, line)
+    ]
+
+
+def _upright(page: Page, line: Line) -> bool:
+    """Whether a line has the direction of the page's text, whatever the rotation of the page."""
+    return line.angle == page.frame.lines[0].angle
+
+
+def _slots(line: Line) -> tuple[int, int]:
+    """Two overlapping slots, so that no boundary separates two nearby heights."""
+    return 2 * int(line.base // SLOT), 2 * int((line.base + SLOT / 2) // SLOT) + 1
+
+
+@lru_cache(maxsize=4096)
+def _shape(text: str) -> tuple[str, int | None]:
+    """Replace the numbers of a text by #; also return the first of them."""
+    folded = text.casefold()
+    if _ROMAN.fullmatch(folded):
+        values = [_ROMAN_VALUES[c] for c in folded]
+        pairs = zip(values, [*values[1:], 0], strict=True)
+        return "#", sum(-v if v < after else v for v, after in pairs)
+    found = _DIGITS.search(folded)
+    if len(folded) > SHORT:
+        return folded, _value(found)
+    return _DIGITS.sub("#", folded), _value(found)
+
+
+def _value(found: re.Match[str] | None) -> int | None:
+    return int(found[0][:9]) if found else None
+
+
+def _repeats(seats: _Seats, line: Line, page: Page, need: int) -> bool:
+    shape, number = _shape(line.text)
+    for slot in _slots(line):
+        seen = seats[_upright(page, line), slot, shape]
+        if any(c.isalpha() for c in shape):
+            if len(seen.pages) >= need:
+                return True
+            continue
+        counts = number is not None and seen.shifts[number - page.number] >= need
+        if counts or seen.numbers[line.text] >= max(need, len(seen.pages) // 2):
+            return True
+    return False
+
+
+def _drop_rows(page: Page) -> None:
+    """Drop lines in one row with furniture if the row is separate from the text."""
+    for line in [x for x in page.frame.lines if id(x) in page.dropped]:
+        if _outermost(page, line):
+            row = [x for x in page.frame.lines if _in_row(x, line)]
+            page.dropped |= {id(x) for x in row if x.size < 1.3 * line.size}
+
+
+def _drop_stray_numbers(pages: Sequence[Page]) -> None:
+    """Drop page numbers at an unusual position: a first page, pages with roman numbers."""
+    shifts: Counter[int] = Counter()
+    slots: Counter[int] = Counter()
+    for page in pages:
+        for line in page.frame.lines:
+            shape, number = _shape(line.text)
+            if id(line) in page.dropped and shape == "#" and number is not None:
+                shifts[number - page.number] += 1
+                slots.update(_slots(line))
+    for page in pages:
+        for line in _edge_lines(page):
+            shape, number = _shape(line.text)
+            if shape != "#" or number is None or not _outermost(page, line):
+                continue
+            known = any(slots[slot] >= MIN_PAGES for slot in _slots(line))
+            if known or shifts[number - page.number] >= MIN_PAGES:
+                page.dropped.add(id(line))
+
+
+def _in_row(line: Line, other: Line) -> bool:
+    return line.angle == other.angle and abs(line.base - other.base) < 0.4 * other.size
+
+
+def _outermost(page: Page, line: Line) -> bool:
+    """Whether a line is separate from the text, with all of it on one side."""
+    sign = 1 if line.base < page.frame.height / 2 else -1
+    least = 1.4 * line.size
+    return not any(
+        sign * (x.base - line.base) <= least
+        and x.angle == line.angle
+        and id(x) not in page.dropped
+        and not _in_row(x, line)
+        for x in page.frame.lines
+    )
+
+
+_NUMBER = re.compile(r"\d{1,4}")
+_LEAST = 4  # numbers on a page
+_LEVEL = 0.3  # of the size: baselines this near are one
+_RUNNING = 0.4  # share of the lines that begin inside of a sentence: fewer are items of a list
+
+
+def drop_line_numbers(page: Page) -> None:
+    """Drop the numbers that count the lines of a page, each or every fifth.
+
+    They stand in one column, left or right of all text, count by one step, and the lines beside
+    them are running text, not the rows of a table or the items of a list.
+    """
+    numbers = [line for line in page.frame.lines if _NUMBER.fullmatch(line.text)]
+    if len(numbers) < _LEAST:
+        return
+    columns: dict[tuple[str, int], list[Line]] = defaultdict(list)
+    for line in numbers:
+        columns["left", round(line.left / 3)].append(line)
+        columns["right", round(line.right / 3)].append(line)
+    for column in sorted(columns.values(), key=len, reverse=True):
+        own = [line for line in column if id(line) not in page.dropped]
+        if len(own) >= _LEAST and _counts(own) and _beside_text(page, own):
+            page.dropped.update(map(id, own))
+
+
+def _counts(column: list[Line]) -> bool:
+    column.sort(key=lambda line: line.base)
+    steps = {int(b.text) - int(a.text) for a, b in pairwise(column)}
+    return len(steps) == 1 and 0 < next(iter(steps)) <= 10
+
+
+def _beside_text(page: Page, column: list[Line]) -> bool:
+    own = set(map(id, column))
+    rest = [
+        line
+        for line in page.frame.lines
+        if id(line) not in own
+        and line.angle == column[0].angle
+        and any(map(str.isalpha, line.text))
+    ]
+    left, right = min(x.left for x in column), max(x.right for x in column)
+    rows = [[x for x in rest if abs(x.base - n.base) < _LEVEL * x.size] for n in column]
+    if sum(len(row) == 1 for row in rows) < 0.9 * len(rows):
+        return False
+    beside = [row[0] for row in rows if row]
+    if not (all(x.left > right for x in beside) or all(x.right < left for x in beside)):
+        return False
+    top, bottom = column[0].base, column[-1].base
+    between = [x for x in rest if top <= x.base <= bottom]
+    running = sum(x.text[0].islower() for x in between)
+    return running >= _RUNNING * max(1, len(between) - 1)

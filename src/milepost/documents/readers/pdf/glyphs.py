@@ -1,0 +1,255 @@
+"""One page of a PDF → its printed characters as arrays, upright and in the order of the file.
+
+Only this file and ``writing`` call pdfium's text functions. It knows characters, not lines.
+
+pdfium returns coordinates in the space of the page (y upwards, no rotation). They are converted to
+*displayed* coordinates: points from the top left corner of the page as a viewer shows it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from milepost.documents.readers.pdf.annotations import draw_in
+from milepost.documents.readers.pdf.hidden import hidden_kinds
+from milepost.documents.readers.pdf.native import INT, fill, plain, pointer
+from milepost.documents.readers.pdf.writing import Writing, finite, read_writing
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+PDFIUM = threading.RLock()
+"""Lock to hold around every use of pdfium in the process: pdfium is not thread-safe."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The characters of one page in the order of the file, including those that pdfium adds.
+
+    Attributes:
+        code: code points, as pdfium maps them.
+        generated: True if pdfium added a space or line break that is not in the file.
+        cell: ``(n, 4)`` left, top, right, bottom in displayed points: full height of the font and
+            advance width.
+        ink: the same for the printed shape, or None if it was not requested.
+        base: ``(n, 2)`` origin on the baseline, displayed points.
+        size: font size in points as displayed.
+        hidden: why it cannot be seen, a code of ``hidden.KINDS``; 0 if it can.
+        angle: direction of the writing in whole degrees, 0 = upright as displayed, clockwise.
+        bold: True if the name of the font says so.
+        owner: address of the object that draws each letter while the page is open, else 0 or less.
+        width: width of the displayed page in points.
+        height: height of the displayed page in points.
+        typed: number of the first character that is in a form field or note; None if none is.
+    """
+
+    code: NDArray[np.int64]
+    generated: NDArray[np.bool_]
+    cell: NDArray[np.float64]
+    base: NDArray[np.float64]
+    size: NDArray[np.float64]
+    hidden: NDArray[np.int8]
+    angle: NDArray[np.int64]
+    bold: NDArray[np.bool_]
+    owner: NDArray[np.int64]
+    width: float
+    height: float
+    ink: NDArray[np.float64] | None = None
+    typed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenPage:
+    """A page while it is open.
+
+    Attributes:
+        raw: what pdfium's functions take.
+        typed: number of the first character that is in a form field or note; None if none is.
+    """
+
+    raw: Any
+    typed: int | None
+
+
+@contextmanager
+def open_page(document: Any, number: int) -> Iterator[OpenPage]:
+    """Open page ``number`` (from 0) of an open pypdfium2 document; the lock must be held.
+
+    Raises:
+        ValueError: pdfium cannot load the page.
+    """
+    import pypdfium2.raw as pdfium
+
+    page = pdfium.FPDF_LoadPage(document.raw, number)
+    if not page:
+        raise ValueError(f"page {number + 1} cannot be loaded")
+    try:
+        typed = draw_in(pdfium, page)
+        if typed is not None:
+            pdfium.FPDF_ClosePage(page)
+            page = pdfium.FPDF_LoadPage(document.raw, number)
+            if not page:
+                raise ValueError(f"page {number + 1} cannot be loaded")
+        yield OpenPage(page, typed)
+    finally:
+        if page:
+            pdfium.FPDF_ClosePage(page)
+
+
+def read_glyphs(page: OpenPage, *, ink: bool = False) -> Glyphs:
+    """Read an open page; all other fields are the same with and without ``ink``."""
+    import pypdfium2.raw as pdfium
+
+    return replace(_read_page(pdfium, page.raw, ink), typed=page.typed)
+
+
+def _read_page(pdfium: Any, page: Any, ink: bool) -> Glyphs:
+    bounds = pdfium.FS_RECTF()
+    pdfium.FPDF_GetPageBoundingBox(page, bounds)
+    turn = pdfium.FPDFPage_GetRotation(page)
+    text = pdfium.FPDFText_LoadPage(page)
+    try:
+        written = read_writing(pdfium, text)
+        upright = written.quarter_turns()
+        if upright != turn:
+            # pdfium sorts characters by the displayed page. If the writing is not upright there,
+            # words come out of order, so the page is rotated until the writing is upright.
+            pdfium.FPDFText_ClosePage(text)
+            pdfium.FPDFPage_SetRotation(page, upright)
+            text = pdfium.FPDFText_LoadPage(page)
+            written = read_writing(pdfium, text)
+        glyphs = _characters(pdfium, text, written, _Display(bounds, turn), ink)
+        return replace(glyphs, hidden=hidden_kinds(pdfium, page, glyphs, turn))
+    finally:
+        pdfium.FPDFText_ClosePage(text)
+
+
+def _characters(pdfium: Any, text: Any, written: Writing, display: _Display, ink: bool) -> Glyphs:
+    """Ask pdfium as little as possible: boxes for each letter, all else for each object."""
+    import numpy as np
+
+    handle, code, letters = pointer(text), written.code, written.letters
+    count = len(code)
+    slope = np.degrees(np.arctan2(*written.direction()))
+    angle, size = np.zeros(count, np.int64), np.zeros(count)
+    turned = np.rint(90.0 * display.turn - slope).astype(np.int64) % 360
+    angle[letters] = np.repeat(turned, written.lengths)
+    heights = np.abs(written.size) * np.hypot(written.matrix[:, 2], written.matrix[:, 3])
+    size[letters] = np.repeat(heights, written.lengths)
+    cell, base = np.zeros((count, 4)), np.zeros((count, 2))
+    loose, origin = _places(pdfium, handle, written)
+    cell[letters] = display.boxes(*loose.T)
+    base[letters] = np.stack(display.points(*origin.T), axis=1)
+    return Glyphs(
+        code=code,
+        generated=_generated(pdfium, handle, code),
+        cell=cell,
+        base=base,
+        size=size,
+        hidden=np.zeros(count, np.int8),
+        angle=angle,
+        bold=written.bold(pdfium, text),
+        owner=written.owner,
+        width=display.width,
+        height=display.height,
+        ink=_ink(pdfium, handle, count, display) if ink else None,
+    )
+
+
+def _generated(pdfium: Any, handle: Any, code: NDArray[np.int64]) -> NDArray[np.bool_]:
+    import numpy as np
+
+    # Line breaks are no letters, whoever wrote them.
+    generated: NDArray[np.bool_] = (code == ord("\r")) | (code == ord("\n"))
+    blank = np.flatnonzero((code <= 32) & ~generated)
+    asked = map(plain(pdfium.FPDFText_IsGenerated, INT), repeat(handle), blank.tolist())
+    generated[blank] = [each == 1 for each in asked]
+    return generated
+
+
+def _places(
+    pdfium: Any, handle: Any, written: Writing
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the boxes ``(n, 4)`` and origins ``(n, 2)`` of letters, on the page.
+
+    Upright letters of one object have one baseline, and boxes that begin at their origins. If that
+    is so for the first and the last of them, the others are not asked for their origins.
+    """
+    import numpy as np
+
+    letters, first = written.letters, written.first
+    loose, origin = np.zeros((len(letters), 4), np.float32), np.zeros((len(letters), 2))
+    fill(plain(pdfium.FPDFText_GetLooseCharBox, INT), handle, letters.tolist(), loose)
+    origin_of = plain(pdfium.FPDFText_GetCharOrigin, INT)
+
+    def ask(chosen: NDArray[np.int64]) -> None:
+        found = np.zeros((len(chosen), 2))
+        fill(origin_of, handle, letters[chosen].tolist(), found, 2)
+        origin[chosen] = found
+
+    last = first + written.lengths - 1
+    ask(np.union1d(first, last))
+    level = origin[first, 1] == origin[last, 1]
+    for end in (first, last):
+        level &= origin[end, 0] == loose[end, 0]
+    for side in (1, 3) if len(first) else ():
+        low, high = (f.reduceat(loose[:, side], first) for f in (np.minimum, np.maximum))
+        level &= low == high
+    known = np.repeat(level, written.lengths)
+    origin[known, 0] = loose[known, 0]
+    origin[known, 1] = np.repeat(origin[first, 1], written.lengths)[known]
+    ask(np.flatnonzero(~known))
+    return finite(loose), finite(origin)
+
+
+def _ink(pdfium: Any, handle: Any, count: int, display: _Display) -> NDArray[np.float64]:
+    import numpy as np
+
+    boxes = np.zeros((count, 4))
+    fill(plain(pdfium.FPDFText_GetCharBox, INT), handle, range(count), boxes, 4)
+    left, right, bottom, top = boxes.T
+    return display.boxes(left, top, right, bottom)
+
+
+class _Display:
+    """Convert arrays from the space of the page to the page as displayed."""
+
+    def __init__(self, bounds: Any, turn: int) -> None:
+        self._bounds, self.turn = bounds, turn
+        wide, high = bounds.right - bounds.left, bounds.top - bounds.bottom
+        self.width, self.height = (high, wide) if turn % 2 else (wide, high)
+
+    def points(
+        self, x: NDArray[np.float64], y: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Convert points of the page to displayed points."""
+        bounds = self._bounds
+        if self.turn == 0:
+            return x - bounds.left, bounds.top - y
+        if self.turn == 1:
+            return y - bounds.bottom, x - bounds.left
+        if self.turn == 2:
+            return bounds.right - x, y - bounds.bottom
+        return bounds.top - y, bounds.right - x
+
+    def boxes(
+        self,
+        left: NDArray[np.float64],
+        top: NDArray[np.float64],
+        right: NDArray[np.float64],
+        bottom: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Convert rectangles of the page to displayed ``(n, 4)`` left, top, right, bottom."""
+        import numpy as np
+
+        x0, y0 = self.points(left, top)
+        x1, y1 = self.points(right, bottom)
+        return np.stack(
+            [np.minimum(x0, x1), np.minimum(y0, y1), np.maximum(x0, x1), np.maximum(y0, y1)], axis=1
+        )

@@ -1,0 +1,160 @@
+"""Find text that a reader of the page cannot see: it may be there to mislead a program.
+
+Four kinds: in invisible ink (render mode 3, or fully transparent), white on white, off the page,
+smaller than a point. The words that text recognition writes in invisible ink over the picture of a
+page do not count.
+
+The objects that draw the letters are looked at first; the characters only if an object is suspect,
+and the picture of the page only if one is white.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from milepost.documents.readers.pdf.native import HANDLE, INT, plain
+from milepost.documents.readers.pdf.picture import MOSTLY, PALE, covered, on_white, seen
+from milepost.types import Mark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.documents.readers.pdf.glyphs import Glyphs
+    from milepost.documents.readers.pdf.join import Printed
+    from milepost.documents.readers.pdf.page import Page
+    from milepost.documents.readers.pdf.records import Line
+
+KINDS = ("", "invisible", "white on white", "off the page", "smaller than a point")
+"""Names of the codes: 0 is text that can be seen."""
+
+_INVISIBLE, _WHITE, _OFF, _TINY = range(1, 5)
+
+_CLEAR = 12  # of 255: less ink is none
+_LAYER = 0.8  # of the characters of a page in invisible ink: text recognition has written them
+
+
+@dataclass(frozen=True, slots=True)
+class _Inks:
+    """What the objects that draw letters say of their ink.
+
+    Attributes:
+        invisible: addresses of those in invisible ink.
+        unpainted: those of them whose mode is to draw nothing.
+        pale: addresses of those in white or nearly so.
+    """
+
+    invisible: NDArray[np.int64]
+    unpainted: NDArray[np.int64]
+    pale: NDArray[np.int64]
+
+
+class HiddenText:
+    """Counts the hidden text of a document, for its notes."""
+
+    def __init__(self) -> None:
+        self.pages: list[int] = []
+        self._counts: Counter[int] = Counter()
+
+    def count(self, page: int, kinds: NDArray[np.int8]) -> None:
+        """Count the characters of a page by what hides them."""
+        if kinds.any():
+            self.pages.append(page)
+            self._counts.update(kinds[kinds > 0].tolist())
+
+    def note(self, pages: str, *, kept: bool) -> str:
+        """Say how much there is; ``pages`` names the pages, with the verb."""
+        kinds = ", ".join(KINDS[kind] for kind in sorted(self._counts))
+        fate = "kept" if kept else "left out; --hidden keep reads it"
+        plural = "s" if self._counts.total() > 1 else ""
+        return (
+            f"{pages} {self._counts.total():,} character{plural} of hidden text ({kinds}), {fate}"
+        )
+
+
+def hidden_parts(lines: Sequence[Line], kinds: NDArray[np.int8]) -> dict[int, tuple[int, int]]:
+    """Index of each line with hidden text, and the places of its first and last hidden character.
+
+    ``kinds`` is ``(glyphs,)``, a code of ``KINDS`` for each.
+    """
+    parts = {}
+    for number, line in enumerate(lines):
+        at = [place for place, glyph in enumerate(line.source) if glyph >= 0 and kinds[glyph]]
+        if at:
+            parts[number] = at[0], at[-1]
+    return parts
+
+
+def hidden_marks(printed: Sequence[Printed], pages: Mapping[int, Page]) -> Iterator[Mark]:
+    """Where the hidden text stands that was kept: one mark a line that holds some."""
+    for start, _, page, place in printed:
+        part = pages[page].hidden.get(place)
+        if part is not None:
+            first, last = part
+            yield Mark(start + first, "hidden", str(last + 1 - first))
+
+
+def hidden_kinds(pdfium: Any, page: Any, glyphs: Glyphs, turn: int) -> NDArray[np.int8]:
+    """Say of each character whether it can be seen; the lock must be held.
+
+    ``turn`` are the quarter turns of the page as a viewer shows it.
+
+    Returns:
+        ``(n,)`` codes of ``KINDS``, 0 for spaces.
+    """
+    import numpy as np
+
+    kinds = np.zeros(len(glyphs.code), np.int8)
+    left, top, right, bottom = glyphs.cell.T
+    kinds[(glyphs.size < 1) & (bottom - top < 1.5)] = _TINY
+    outside = (right <= 0) | (left >= glyphs.width) | (bottom <= 0) | (top >= glyphs.height)
+    kinds[outside] = _OFF
+    printed = ~glyphs.generated & (glyphs.code > 32)
+    owner = glyphs.owner
+    inks = _inks(pdfium, np.unique(owner[owner > 0]))
+    if len(inks.invisible) or len(inks.pale):
+        clear = np.isin(owner, inks.invisible)
+        layer = (clear & printed).sum() >= _LAYER * printed.sum()
+        if not (layer and covered(page, glyphs.width * glyphs.height) >= MOSTLY):
+            kinds[clear] = _INVISIBLE
+        pale = np.flatnonzero(np.isin(owner, inks.pale) & printed & (kinds == 0))
+        if len(pale):
+            kinds[pale[on_white(pdfium, page, glyphs, turn, pale)]] = _WHITE
+        doubtful = (kinds == _WHITE) | ((kinds == _INVISIBLE) & ~np.isin(owner, inks.unpainted))
+        chosen = np.flatnonzero(doubtful & printed)
+        if len(chosen):
+            # Letters filled with a pattern or a gradient have a colour that says nothing.
+            items = np.unique(owner[chosen]).tolist()
+            kinds[chosen[seen(pdfium, page, glyphs, turn, chosen, items)]] = 0
+    kinds[~printed] = 0
+    return kinds
+
+
+def _inks(pdfium: Any, owner: NDArray[np.int64]) -> _Inks:
+    """Look at the objects of these addresses: some pages have thousands."""
+    import numpy as np
+
+    items = owner.tolist()
+    modes = np.fromiter(
+        map(plain(pdfium.FPDFTextObj_GetTextRenderMode, INT, HANDLE), items), np.int64, len(items)
+    )
+    colour = np.zeros((len(items), 4), np.uint32)
+    known = np.zeros(len(items), np.bool_)
+    # An outline (1, 2, 5, 6) may be seen whatever is inside. 3 draws nothing, and neither does 7,
+    # whose letters are cut out of a picture.
+    for function, chosen in (
+        (pdfium.FPDFPageObj_GetFillColor, (modes == 0) | (modes == 4)),
+        (pdfium.FPDFPageObj_GetStrokeColor, np.isin(modes, (1, 2, 5, 6))),
+    ):
+        numbers = np.flatnonzero(chosen).tolist()
+        rows = [colour.ctypes.data + 16 * number for number in numbers]
+        places = ([row + 4 * part for row in rows] for part in range(4))
+        colour_of = plain(function, INT, HANDLE, *[HANDLE] * 4)
+        known[numbers] = [*map(bool, map(colour_of, [items[k] for k in numbers], *places))]
+    clear = known & (colour[:, 3] <= _CLEAR)
+    pale = known & ~clear & (colour[:, :3].min(axis=1) >= PALE)
+    return _Inks(owner[clear | (modes == 3)], owner[modes == 3], owner[pale])

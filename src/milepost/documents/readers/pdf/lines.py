@@ -1,0 +1,340 @@
+"""Glyphs → printed lines: characters that follow each other on one baseline.
+
+A line also ends at a wide gap, so a table row is several lines, and two adjacent columns are never
+one line. A line stores the glyph of each of its characters.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from statistics import median
+from typing import TYPE_CHECKING
+
+from milepost.documents.readers.pdf.glyphs import Glyphs
+from milepost.documents.readers.pdf.records import Frame, Line
+from milepost.documents.readers.pdf.repair import WORD_GAP, repaired, with_scripts
+from milepost.documents.readers.pdf.spacing import set_wide, unspaced
+from milepost.documents.readers.pdf.writing import right_to_left
+from milepost.documents.readers.scripts import END, LOWERED, RAISED
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WIDE_GAP = 0.95  # of the font size: beyond it, two words are two lines (cells, columns)
+BREAK_GAP = (
+    0.08  # a gap that counts as a space where pdfium breaks the line, which it does too often
+)
+FAINT_GAP = 0.02  # a gap that counts as a space where pdfium has one
+SAME_BASE = 0.5  # baselines this close are one line: superscripts are 0.3 to 0.45 higher
+
+
+# Bullets of the symbol fonts that office programs use have private code points.
+_SYMBOLS = {0xF0B7: "•", 0xF0A7: "▪", 0xF0D8: "➢", 0xF0FC: "✓", 0xF06E: "■", 0xF0E0: "→"}
+
+
+def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
+    """Group the characters of a page into lines; those in the main direction come first.
+
+    Characters that cannot be seen (``Glyphs.hidden``) are left out, or kept.
+    """
+    import numpy as np
+
+    letters = [*map(_LETTERS.__getitem__, glyphs.code.tolist())]
+    _order_ligatures(glyphs, letters)
+    solid = np.fromiter(map(bool, letters), np.bool_, len(letters))
+    solid &= ~glyphs.generated & (glyphs.size > 0.05)
+    if not keep_hidden:
+        solid &= glyphs.hidden == 0
+    main = 0
+    if solid.any():
+        angles, counts = np.unique(glyphs.angle[solid], return_counts=True)
+        main = int(angles[np.argmax(counts)])
+        near = np.abs((glyphs.angle - main + 180) % 360 - 180) <= 2
+        angle = np.where(near, main, glyphs.angle)
+    else:
+        angles, angle = np.zeros(0, dtype=np.int64), glyphs.angle
+    lines: list[Line] = []
+    for turn in [main, *(int(a) for a in angles if a != main)]:
+        chosen = np.flatnonzero(solid & (angle == turn))
+        if len(chosen):
+            lines += map(with_scripts, repaired(_lines_of(glyphs, chosen, turn, letters)))
+    upright = main % 180 in range(45, 135)
+    size = (glyphs.height, glyphs.width) if upright else (glyphs.width, glyphs.height)
+    return Frame(lines, *size)
+
+
+_LAM = 0x644
+_ALEFS = (0x622, 0x623, 0x625, 0x627, 0x671)
+
+
+def _order_ligatures(glyphs: Glyphs, letters: list[str]) -> None:
+    """Put the letters of a ligature of lam and alef in order; changes ``letters``.
+
+    pdfium reverses the letters of one glyph together with the glyphs of the line. Alef is not
+    joined to a letter after it, so a glyph of the two always begins with lam.
+    """
+    import numpy as np
+
+    if not (glyphs.code == _LAM).any():
+        return
+    second = np.flatnonzero((glyphs.code[1:] == _LAM) & np.isin(glyphs.code[:-1], _ALEFS))
+    for at in second.tolist():
+        if (glyphs.base[at] == glyphs.base[at + 1]).all():
+            letters[at], letters[at + 1] = letters[at + 1], letters[at]
+
+
+def _letters(code: int) -> str:
+    """Text for a code point of pdfium; empty for spaces and control characters."""
+    if code in (0x02, 0xAD, 0xFFFE):  # pdfium's codes for a hyphen at the end of a line
+        return "-"
+    if code < 0x21 or 0x7F <= code < 0xA0 or 0xD800 <= code < 0xE000 or code > 0x10FFFF:
+        return ""
+    if code in _SYMBOLS:
+        return _SYMBOLS[code]
+    char = chr(code)
+    kind = unicodedata.category(char)
+    if kind in ("Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn"):
+        return char if code in (0x200C, 0x200D) else ""
+    if 0xFB00 <= code <= 0xFDFF or 0xFE70 <= code <= 0xFEFF or 0x2E80 <= code <= 0x2FDF:
+        # Ligatures, Arabic letter forms and radicals are printed shapes, not letters.
+        return unicodedata.normalize("NFKC", char).replace(" ", "") or char
+    return char
+
+
+class _Letters(dict[int, str]):
+    """Texts of code points that occurred; a dictionary finds them in half the time of a cache."""
+
+    def __missing__(self, code: int) -> str:
+        text = self[code] = _letters(code)
+        return text
+
+
+_LETTERS = _Letters()
+
+
+def _turned(
+    points: NDArray[np.float64], angle: int, width: float, height: float
+) -> NDArray[np.float64]:
+    """Rotate displayed ``(n, 2)`` points into the frame where ``angle`` is upright."""
+    import numpy as np
+
+    if angle == 0:
+        return points.copy()
+    radians = np.radians(angle)
+    along = np.array([np.cos(radians), -np.sin(radians)])
+    across = np.array([np.sin(radians), np.cos(radians)])
+    turn = np.stack([along, across])
+    corners = np.array([[0, 0], [width, 0], [0, height], [width, height]], dtype=np.float64) @ turn
+    turned: NDArray[np.float64] = points @ turn - corners.min(axis=0)
+    return turned
+
+
+def _lines_of(
+    glyphs: Glyphs, chosen: NDArray[np.int64], angle: int, letters: list[str]
+) -> list[Line]:
+    """Cut the glyphs of one direction, in file order, where the position jumps."""
+    import numpy as np
+
+    cell, page = glyphs.cell[chosen], (glyphs.width, glyphs.height)
+    one, two = _turned(cell[:, :2], angle, *page), _turned(cell[:, 2:], angle, *page)
+    left, right = np.minimum(one, two)[:, 0], np.maximum(one, two)[:, 0]
+    origin, base = _turned(glyphs.base[chosen], angle, *page).T
+    # pdfium writes a ligature as several characters that share one origin.
+    shared = (np.diff(origin) == 0) & (np.diff(base) == 0)
+    size = glyphs.size[chosen]
+    code = glyphs.code[chosen]
+    _fill_holes(left, right, base, size, shared)
+    apart = np.diff(chosen) > 1  # pdfium has a space or line break between the two
+    real_between = np.diff(_spaces(glyphs, real=True)[chosen]) > 0
+    faint_between = np.diff(_spaces(glyphs, real=False)[chosen]) > 0
+
+    larger = np.maximum(size[1:], size[:-1])
+    gap = left[1:] - right[:-1]
+    if right_to_left(code).any():
+        gap = np.maximum(gap, left[:-1] - right[1:])
+    cut = (np.abs(np.diff(base)) > SAME_BASE * larger) | (gap > WIDE_GAP * larger)
+    cut |= gap < -0.75 * larger
+    cut &= ~shared
+    space = (gap > WORD_GAP * larger) | real_between
+    space |= (apart & (gap > BREAK_GAP * larger)) | (faint_between & (gap > FAINT_GAP * larger))
+    space &= ~shared
+    starts = np.concatenate(([0], np.flatnonzero(cut) + 1, [len(chosen)]))
+    at, last = starts[:-1], starts[1:] - 1  # the first and the last glyph of each line
+    pieces = [letters[number] for number in chosen.tolist()]
+    spaced = np.append(space, np.zeros(1, np.bool_))
+    for first, end in set_wide(spaced, at, last):
+        inside = slice(first, end)
+        gaps = (left[1:] - right[:-1])[inside].tolist()
+        usual = median(size[first : end + 1].tolist())
+        kept = unspaced(pieces[first : end + 1], gaps, real_between[inside].tolist(), usual)
+        if kept is not None:
+            spaced[inside] = kept
+    text, source, edges, places = _laid_out(chosen, pieces, spaced, left, right)
+    # Lists from here on: single numbers of an array are slow to read.
+    begins, ends = places[at].tolist(), (places[last + 1] - spaced[last]).tolist()
+    low, high = np.minimum.reduceat(left, at).tolist(), np.maximum.reduceat(right, at).tolist()
+    largest = np.maximum.reduceat(size, at)
+    biggest, uneven = largest.tolist(), _uneven(base, size, at, largest)
+    level, usuals = _medians(base, starts), _medians(size, starts)
+    bold = glyphs.bold[chosen]
+    bolds = (bold[at] & bold[(at + last + 1) // 2] & bold[last]).tolist()
+    lines = []
+    for k, (number, begin, end) in enumerate(zip(chosen[at].tolist(), begins, ends, strict=True)):
+        line = Line(
+            text[begin:end],
+            source[begin:end],
+            low[k],
+            high[k],
+            level[k],
+            usuals[k],
+            biggest[k],
+            angle,
+            bolds[k],
+            number,
+            edges[begin:end],
+            glyphs.typed is not None and number >= glyphs.typed,
+        )
+        if uneven[k]:
+            own = slice(int(at[k]), int(last[k]) + 1)
+            signs = _script_signs(base[own].tolist(), size[own].tolist())
+            for glyph, (sign, closes) in reversed(signs.items()):
+                place = int(places[own][glyph]) - begin
+                if closes:
+                    _insert(line, place + len(pieces[own][glyph]), END, float(right[own][glyph]))
+                if sign:
+                    _insert(line, place, sign, float(left[own][glyph]))
+        lines.append(line)
+    return lines
+
+
+def _laid_out(
+    chosen: NDArray[np.int64],
+    pieces: list[str],
+    spaced: NDArray[np.bool_],
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+) -> tuple[str, list[int], list[float], NDArray[np.int64]]:
+    """Lay the text of glyphs out, with the spaces after them.
+
+    Returns:
+        The text; glyph (-1 for a space) and left edge of each character; where each glyph begins,
+        and the end.
+    """
+    import numpy as np
+
+    whole = "".join(pieces)
+    single = len(whole) == len(pieces)
+    counts = spaced + (1 if single else np.array([*map(len, pieces)], np.int64))
+    ends = np.cumsum(counts)
+    source, edges = np.repeat(chosen, counts), np.repeat(left, counts)
+    blank = ends[spaced] - 1
+    source[blank], edges[blank] = -1, right[spaced]
+    codes = np.full(len(source), ord(" "), "<u4")
+    codes[source >= 0] = np.frombuffer(whole.encode("utf-32-le"), "<u4")
+    text = codes.tobytes().decode("utf-32-le")
+    return text, source.tolist(), edges.tolist(), np.append(np.zeros(1, np.int64), ends)
+
+
+def _medians(values: NDArray[np.float64], starts: NDArray[np.int64]) -> list[float]:
+    """Median of each line; in most of them, all values are the same."""
+    import numpy as np
+
+    at = starts[:-1]
+    same = np.minimum.reduceat(values, at) == np.maximum.reduceat(values, at)
+    found: list[float] = values[at].tolist()
+    for k in np.flatnonzero(~same).tolist():
+        found[k] = median(values[starts[k] : starts[k + 1]].tolist())
+    return found
+
+
+def _insert(line: Line, place: int, sign: str, edge: float) -> None:
+    line.text = line.text[:place] + sign + line.text[place:]
+    line.source.insert(place, -1)
+    line.starts.insert(place, edge)
+
+
+SMALLER = 0.85  # of the size of the line: superscripts and subscripts
+SHIFTED = 0.1  # of the size of the line: how far they are off its baseline
+RAISED_FAR = 0.25  # the same of those that are as large as the line
+
+
+def _uneven(
+    base: NDArray[np.float64],
+    size: NDArray[np.float64],
+    at: NDArray[np.int64],
+    largest: NDArray[np.float64],
+) -> list[bool]:
+    """Say of each line whether it has letters of several sizes or heights."""
+    import numpy as np
+
+    smaller = np.minimum.reduceat(size, at) < SMALLER * largest
+    spread = np.maximum.reduceat(base, at) - np.minimum.reduceat(base, at)
+    mixed: list[bool] = (smaller | (spread >= RAISED_FAR * largest)).tolist()
+    return mixed
+
+
+def _script_signs(bases: list[float], sizes: list[float]) -> dict[int, tuple[str, bool]]:
+    """Find the superscripts and subscripts in a line, which are smaller and off the baseline.
+
+    Returns:
+        For the places of the glyphs in question, the sign before them and whether they end a run
+        of such.
+    """
+    size = max(sizes)
+    usual = median(sizes)
+    size = usual if size > 1.5 * usual else size  # a large initial
+    level = [base for base, own in zip(bases, sizes, strict=True) if own >= SMALLER * size]
+    line = median(level) if level else bases[0]
+    kinds = [""] * len(bases)
+    for k, base in enumerate(bases):
+        least = SHIFTED if sizes[k] < SMALLER * size else RAISED_FAR
+        if abs(base - line) > least * size:
+            kinds[k] = LOWERED if base > line else RAISED
+    found: dict[int, tuple[str, bool]] = {}
+    for k, kind in enumerate(kinds):
+        if kind:
+            begins = k == 0 or kinds[k - 1] != kind
+            ends = k + 1 == len(kinds) or kinds[k + 1] != kind
+            if begins or ends:
+                found[k] = (kind if begins else "", ends)
+    return found
+
+
+def _spaces(glyphs: Glyphs, *, real: bool) -> NDArray[np.int64]:
+    """Number of spaces before each glyph: those in the file, or those that pdfium added."""
+    import numpy as np
+
+    if not real:
+        return np.cumsum((glyphs.code == 0x20) & glyphs.generated)
+    code = glyphs.code
+    blank = (code == 0x20) | (code == 0xA0) | (code == 0x09) | (code == 0x3000)
+    blank &= ~glyphs.generated
+    blank |= (code >= 0x2000) & (code <= 0x200A)
+    return np.cumsum(blank)
+
+
+def _fill_holes(
+    left: NDArray[np.float64],
+    right: NDArray[np.float64],
+    base: NDArray[np.float64],
+    size: NDArray[np.float64],
+    shared: NDArray[np.bool_],
+) -> None:
+    """Move a glyph with an impossible position into the gap in its line; changes the arrays.
+
+    Some fonts have a wrong origin for ligatures: "De", "fi" far below, "ning" on the first line.
+    """
+    import numpy as np
+
+    larger = np.maximum(size[1:], size[:-1])
+    for before in np.flatnonzero(np.abs(np.diff(base)) > SAME_BASE * larger).tolist():
+        first = last = before + 1  # the glyph, or the letters it stands for
+        while last < len(shared) and shared[last]:
+            last += 1
+        after = last + 1
+        if after < len(base) and abs(base[after] - base[before]) < 0.1 * size[before]:
+            hole = left[after] - right[before]
+            if 0.1 * size[before] < hole < 1.3 * size[before]:
+                left[first:after], right[first:after] = right[before], left[after]
+                base[first:after] = base[before]

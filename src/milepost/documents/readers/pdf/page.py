@@ -1,0 +1,97 @@
+"""One page on its way from lines to text: its lines, its furniture, its reading order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from milepost.documents.readers.pdf.columns import reading_order
+from milepost.documents.readers.pdf.glyphs import Glyphs, open_page, read_glyphs
+from milepost.documents.readers.pdf.hidden import hidden_parts
+from milepost.documents.readers.pdf.lines import page_lines
+from milepost.documents.readers.pdf.picture import covered
+from milepost.documents.readers.pdf.records import Frame, Line
+from milepost.types import Box
+
+HARDLY = 200
+"""Characters below which a page has hardly any text: a stamp, a page number."""
+
+
+@dataclass(slots=True)
+class Page:
+    """One page on its way to text.
+
+    Attributes:
+        number: from 1.
+        frame: its lines in the order of the file; later steps identify a line by its index here.
+        dropped: ids of lines that are furniture (running heads, page numbers).
+        heads: ids of running heads that are kept, although they stand between the paragraphs.
+        flows: the other lines in reading order, one list for each flow.
+        boxes: the box of each line, if the page was read from its picture; else None.
+        hidden: index of each line with hidden text, and its first and last hidden character.
+        pictures: share of the page that pictures cover, 0-1; 0 if it has more than hardly any text.
+    """
+
+    number: int
+    frame: Frame
+    dropped: set[int] = field(default_factory=set)
+    heads: set[int] = field(default_factory=set)
+    flows: list[list[Line]] = field(default_factory=list)
+    boxes: list[Box] | None = None
+    hidden: dict[int, tuple[int, int]] = field(default_factory=dict)
+    pictures: float = 0.0
+
+    def arrange(self) -> None:
+        """Put the lines into reading order; the furniture must be known."""
+        self.flows = reading_order(
+            [line for line in self.frame.lines if id(line) not in self.dropped]
+        )
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines in reading order, without the furniture."""
+        for flow in self.flows:
+            yield from flow
+
+
+def load_page(
+    document: Any, index: int, *, keep_hidden: bool, ink: bool = False
+) -> tuple[Page, Glyphs]:
+    """Read page ``index`` (from 0) of an open PDF into lines; the lock must be held.
+
+    Without ``ink`` the lines do not store the glyph of each character. The same file always gives
+    the same page: ``boxes`` relies on that.
+    """
+    with open_page(document, index) as opened:
+        glyphs = read_glyphs(opened, ink=ink)
+        frame = page_lines(glyphs, keep_hidden=keep_hidden)
+        hardly = sum(len(line.text) for line in frame.lines) < HARDLY
+        pictures = covered(opened.raw, glyphs.width * glyphs.height) if hardly else 0.0
+    hidden = hidden_parts(frame.lines, glyphs.hidden) if keep_hidden else {}
+    for line in frame.lines:
+        line.starts = []
+        if not ink:
+            line.source = []  # a number per character would take much memory in long books
+    return Page(index + 1, frame, hidden=hidden, pictures=pictures), glyphs
+
+
+def body_size(pages: Sequence[Page]) -> float:
+    """Find the font size of most characters, to half a point; 10 if there are none."""
+    sizes: Counter[float] = Counter()
+    for page in pages:
+        for line in page.frame.lines:
+            sizes[round(2 * line.size) / 2] += len(line.text)
+    return max(sizes.items(), key=lambda item: (item[1], item[0]))[0] if sizes else 10.0
+
+
+def named(numbers: Sequence[int]) -> str:
+    """Name pages in runs, with the verb: ``page 3 has``, ``pages 3-4, 7 have``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    named = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    return f"page {named} has" if len(numbers) == 1 else f"pages {named} have"

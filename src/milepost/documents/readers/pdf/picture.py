@@ -1,0 +1,171 @@
+"""Draw a page of a PDF as an array of grey values, and see from it which characters show.
+
+Also what the pictures on a page cover.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from milepost.documents.readers.pdf.native import HANDLE, INT, address, plain
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.documents.readers.pdf.glyphs import Glyphs
+
+MOSTLY = 0.5
+"""Share of a page under pictures from which it counts as the picture of a page."""
+
+_MAX_DEPTH = 8  # forms inside forms
+
+
+def covered(page: Any, area: float) -> float:
+    """Share of a page that pictures cover, 0-1; the lock must be held.
+
+    ``area`` is that of the page in square points.
+    """
+    import pypdfium2.raw as pdfium
+
+    return min(1.0, sum(_pictures(pdfium, address(page), 0)) / max(area, 1.0))
+
+
+def _pictures(pdfium: Any, holder: int, depth: int) -> Iterator[float]:
+    """Areas of the pictures on a page, and of the forms on it that hold pictures."""
+    count, get = (
+        (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
+        if depth
+        else (pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject)
+    )
+    kind_of, object_of = (
+        plain(pdfium.FPDFPageObj_GetType, INT, HANDLE),
+        plain(get, HANDLE, HANDLE, INT),
+    )
+    for number in range(plain(count, INT, HANDLE)(holder)):
+        item = object_of(holder, number)
+        kind = kind_of(item)
+        form = kind == pdfium.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH
+        if kind == pdfium.FPDF_PAGEOBJ_IMAGE or (
+            form and any(True for _ in _pictures(pdfium, item, depth + 1))
+        ):
+            yield _area(pdfium, item)
+
+
+def _area(pdfium: Any, item: int) -> float:
+    sides = (ctypes.c_float * 4)()
+    places = [ctypes.addressof(sides) + 4 * number for number in range(4)]
+    if not plain(pdfium.FPDFPageObj_GetBounds, INT, HANDLE, *[HANDLE] * 4)(item, *places):
+        return 0.0
+    left, bottom, right, top = sides
+    return float(max(0.0, right - left) * max(0.0, top - bottom))
+
+
+def draw(
+    pdfium: Any, page: Any, size: tuple[int, int], window: tuple[int, int, int, int] | None = None
+) -> NDArray[np.uint8]:
+    """Draw a page as it is printed, without its annotations; the lock must be held.
+
+    Args:
+        pdfium: the library.
+        page: the page.
+        size: width and height of the picture of the whole page in pixels.
+        window: left, top, right, bottom of the part that is drawn; None for the whole.
+
+    Returns:
+        ``(height, width)`` grey values, 0 black to 255 white.
+
+    Raises:
+        MemoryError: there is no room for the picture.
+    """
+    import numpy as np
+
+    left, top, right, bottom = window or (0, 0, *size)
+    width, height = right - left, bottom - top
+    bitmap = pdfium.FPDFBitmap_CreateEx(width, height, pdfium.FPDFBitmap_Gray, None, 0)
+    if not bitmap:
+        raise MemoryError(f"no room for a picture of {width} x {height} pixels")
+    try:
+        pdfium.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, 0xFFFFFFFF)
+        pdfium.FPDF_RenderPageBitmap(bitmap, page, -left, -top, *size, 0, 0)
+        stride = pdfium.FPDFBitmap_GetStride(bitmap)
+        data = ctypes.string_at(pdfium.FPDFBitmap_GetBuffer(bitmap), stride * height)
+    finally:
+        pdfium.FPDFBitmap_Destroy(bitmap)
+    return np.frombuffer(data, np.uint8).reshape(height, stride)[:, :width]
+
+
+PALE = 235  # of 255: what is paler looks white
+_DIFFERENT = 30  # of 255: a letter that changes a pixel by less is hardly seen
+_MAX_SIDE = 1600  # pixels of the picture of a page
+
+
+def on_white(
+    pdfium: Any, page: Any, glyphs: Glyphs, turn: int, chosen: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Say which of the chosen characters stand where the page is white, letters included."""
+    import numpy as np
+
+    window = _Window(glyphs, chosen)
+    picture = window.draw(pdfium, page, turn)
+    # The letters of white text on a dark place cover less than half of it.
+    return np.array([np.median(part) >= PALE for part in window.parts(picture)], np.bool_)
+
+
+def seen(
+    pdfium: Any,
+    page: Any,
+    glyphs: Glyphs,
+    turn: int,
+    chosen: NDArray[np.int64],
+    items: Sequence[int],
+) -> NDArray[np.bool_]:
+    """Say which of the chosen characters are missed if the objects that draw them are left out.
+
+    ``turn`` are the quarter turns of the page as a viewer shows it, ``items`` the addresses of the
+    objects that draw the characters.
+    """
+    import numpy as np
+
+    window = _Window(glyphs, chosen)
+    whole = window.draw(pdfium, page, turn).astype(np.int16)
+    objects = [ctypes.cast(item, pdfium.FPDF_PAGEOBJECT) for item in items if item > 0]
+    for each in objects:
+        pdfium.FPDFPageObj_SetIsActive(each, False)
+    try:
+        rest = window.draw(pdfium, page, turn)
+    finally:
+        for each in objects:
+            pdfium.FPDFPageObj_SetIsActive(each, True)
+    change = np.abs(whole - rest)
+    return np.array([part.max() > _DIFFERENT for part in window.parts(change)], np.bool_)
+
+
+class _Window:
+    """The part of a page's picture that holds some characters, and the place of each in it."""
+
+    def __init__(self, glyphs: Glyphs, chosen: NDArray[np.int64]) -> None:
+        import numpy as np
+
+        scale = min(1.0, _MAX_SIDE / max(glyphs.width, glyphs.height, 1.0))
+        self._size = max(1, round(scale * glyphs.width)), max(1, round(scale * glyphs.height))
+        boxes = glyphs.cell[chosen] * scale
+        low = np.floor(np.clip(boxes[:, :2], 0, np.array(self._size) - 1)).astype(np.int64)
+        high = np.ceil(np.clip(boxes[:, 2:], 1, self._size)).astype(np.int64)
+        high = np.maximum(high, low + 1)
+        left, top = low.min(axis=0).tolist()
+        right, bottom = high.max(axis=0).tolist()
+        self._window = left, top, right, bottom
+        self._low, self._high = low - (left, top), high - (left, top)
+
+    def draw(self, pdfium: Any, page: Any, turn: int) -> NDArray[np.uint8]:
+        """Draw the part; the page may have been turned to read the text."""
+        pdfium.FPDFPage_SetRotation(page, turn)
+        return draw(pdfium, page, self._size, self._window)
+
+    def parts(self, picture: NDArray[Any]) -> list[NDArray[Any]]:
+        """Cut out the place of each character."""
+        places = zip(self._low.tolist(), self._high.tolist(), strict=True)
+        return [picture[y0:y1, x0:x1] for (x0, y0), (x1, y1) in places]

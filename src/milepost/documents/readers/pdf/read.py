@@ -1,0 +1,159 @@
+"""Bytes of a PDF → a document: text in reading order, pages, headings, and boxes on demand."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+
+from milepost.documents import recognition
+from milepost.documents.readers.pdf import line_boxes, scans
+from milepost.documents.readers.pdf.boxes import from_source, locator
+from milepost.documents.readers.pdf.boxes import line_boxes as boxes_of_lines
+from milepost.documents.readers.pdf.file import open_pdf, read_properties
+from milepost.documents.readers.pdf.furniture import mark_furniture
+from milepost.documents.readers.pdf.glyphs import PDFIUM
+from milepost.documents.readers.pdf.headings import find_headings, read_outline
+from milepost.documents.readers.pdf.hidden import HiddenText, hidden_marks
+from milepost.documents.readers.pdf.join import Joined, join_pages
+from milepost.documents.readers.pdf.page import Page, load_page, named
+from milepost.errors import UnreadableFile
+from milepost.types import READ_DEFAULTS, Box, Document, Mark, OnPage, ReadOptions
+
+Outline = list[tuple[int, str, int]]
+"""Page (from 1), title and level (from 1) of each bookmark."""
+
+
+class _Loaded:
+    def __init__(self, data: bytes, name: str, *, keep_hidden: bool) -> None:
+        self.pages: dict[int, Page] = {}
+        self.scanned: list[int] = []
+        self.broken: list[int] = []
+        self.hidden = HiddenText()
+        with PDFIUM, open_pdf(data, name) as document:
+            for index in range(len(document)):
+                try:
+                    page, glyphs = load_page(document, index, keep_hidden=keep_hidden)
+                except ValueError:
+                    self.broken.append(index + 1)
+                    continue
+                self.pages[page.number] = page
+                self.hidden.count(page.number, glyphs.hidden)
+                if scans.is_scanned(page):
+                    self.scanned.append(page.number)
+            self.outline: Outline = read_outline(document)
+            self.properties = read_properties(document)
+
+
+def read_pdf(
+    data: bytes,
+    name: str,
+    source: str | None,
+    options: ReadOptions = READ_DEFAULTS,
+    on_page: OnPage | None = None,
+) -> Document:
+    """Read the bytes of a PDF.
+
+    Args:
+        data: the whole file.
+        name: name of the document, used in messages.
+        source: the file, read again when boxes are requested; if None, ``data`` is kept for that.
+        options: whether hidden text is kept, and which pages are read from their pictures.
+        on_page: called before each page that is read from its picture.
+
+    Raises:
+        UnreadableFile: empty, not a PDF, damaged, a password is needed, or no page has text.
+        MissingExtra: a page is to be read from its picture, and the extra ``ocr`` is not installed.
+    """
+    digest = hashlib.sha256(data).hexdigest()
+    keep_hidden = options.hidden == "keep"
+    loaded = _Loaded(data, name, keep_hidden=keep_hidden)
+    pages = loaded.pages
+    pictures = {"never": [], "auto": loaded.scanned, "always": list(pages)}[options.ocr]
+    for done, number in enumerate(pictures):
+        if on_page is not None:
+            on_page(done, len(pictures))
+        pages[number] = scans.recognised(data, name, number)
+    if not any(page.frame.lines for page in pages.values()):
+        raise _no_text(name, loaded, pictures)
+    joined = assembled(list(pages.values()), loaded.outline)
+    marks = marks_of(joined, hidden_marks(joined.printed, pages))
+    text = "".join(joined.parts)
+    if pictures:
+        with PDFIUM, open_pdf(data, name) as document:
+            boxes = boxes_of_lines(
+                joined.printed, list(pages.values()), document, keep_hidden=keep_hidden
+            )
+        marks = with_lines(marks, boxes)
+        locate = line_boxes.locator(text, marks)
+    else:
+        stored = data if source is None else None
+        read = from_source(source) if source is not None else lambda: stored or b""
+        locate = locator(joined.printed, name, digest, read, keep_hidden=keep_hidden)
+    return Document(
+        name=name,
+        text=text,
+        marks=marks,
+        source=source,
+        hash=digest,
+        notes=tuple(_notes(loaded, pictures, kept=keep_hidden)),
+        blocks=tuple(joined.blocks),
+        properties=loaded.properties,
+        locator=locate,
+    )
+
+
+def assembled(pages: list[Page], outline: Outline) -> Joined:
+    """Drop running heads, order the lines of each page, and join the pages."""
+    mark_furniture(pages)
+    for page in pages:
+        page.arrange()
+    return join_pages(pages, find_headings(pages, outline))
+
+
+def with_lines(marks: Iterable[Mark], boxes: Iterable[tuple[int, Box]]) -> tuple[Mark, ...]:
+    """Add the boxes of lines to the marks of a document."""
+    lines = [line_boxes.line_mark(offset, box) for offset, box in boxes]
+    return tuple(sorted([*marks, *lines], key=lambda mark: mark.offset))
+
+
+def marks_of(joined: Joined, hidden: Iterable[Mark] = ()) -> tuple[Mark, ...]:
+    """Make the marks of pages and headings."""
+    marks = [*hidden]
+    marks += [Mark(offset, "page", str(page)) for page, offset in joined.pages]
+    marks += [Mark(at, "heading", head.title, head.level) for at, head in joined.headings]
+    return tuple(sorted(marks, key=lambda mark: (mark.offset, mark.kind == "heading")))
+
+
+def _no_text(name: str, loaded: _Loaded, pictures: Sequence[int]) -> UnreadableFile:
+    if pictures:
+        return UnreadableFile(f"{name}: no text was recognised on any page", "a sharper scan")
+    if loaded.scanned:
+        count = len(loaded.scanned)
+        return UnreadableFile(
+            f"{name} has no text: {count} scanned page{'' if count == 1 else 's'}",
+            f"--ocr auto (about {recognition.cost(len(loaded.scanned))}), or ocrmypdf IN OUT",
+            "ocr",
+        )
+    if loaded.hidden.pages:
+        return UnreadableFile(f"{name} has only hidden text", "--hidden keep")
+    return UnreadableFile(f"{name} has no text on any page", "--ocr always, if it shows text")
+
+
+def _notes(loaded: _Loaded, pictures: Sequence[int], *, kept: bool) -> Iterable[str]:
+    if pictures:
+        yield f"{named(pictures)} text recognised from a picture"
+    elif loaded.scanned:
+        cost = recognition.cost(len(loaded.scanned))
+        yield f"{named(loaded.scanned)} hardly any text (scanned?); --ocr auto takes about {cost}"
+    passed = {*pictures, *loaded.scanned, *loaded.hidden.pages}
+    empty = [
+        number
+        for number, page in loaded.pages.items()
+        if not page.frame.lines and number not in passed
+    ]
+    if empty:
+        yield f"{named(empty)} no text"
+    if loaded.broken:
+        yield f"{named(loaded.broken)} no readable text (damaged)"
+    if loaded.hidden.pages:
+        yield loaded.hidden.note(named(loaded.hidden.pages), kept=kept)

@@ -1,0 +1,123 @@
+"""Join lines that the file stores in several pieces, and words whose letters stand apart.
+
+Some programs write letter by letter in any order, change the font inside a word, or write
+superscript footnote numbers last; most write the bullet of a list item apart from its words.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+
+from milepost.documents.readers.pdf.records import Line
+from milepost.documents.readers.scripts import END, LOWERED, RAISED, forms
+
+WORD_GAP = 0.23  # a gap that counts as a space even where the file has none
+ITEM_GAP = 2.6  # between the bullet of a list item and its words
+_SIGNS = RAISED + LOWERED + END
+_MARK = re.compile(r"[•▪■➢✓·◦‣●○–—*✔\-]|\(?(?:\d{1,2}|[a-z])[.)]")
+
+
+def repaired(lines: list[Line]) -> list[Line]:
+    """Join lines that touch on one baseline, and insert superscripts at their positions."""
+    rows: dict[int, list[Line]] = {}
+    merged = []
+    for line in sorted(lines, key=lambda line: (line.left, line.order)):
+        step = round(line.base / 4)
+        near = [other for k in range(step - 2, step + 3) for other in rows.get(k, ())]
+        for other in near:
+            far = line.left - other.right >= ITEM_GAP * max(line.size, other.size)
+            if far and line.right >= other.right:
+                continue
+            if _touch(other, line):
+                _append(other, line)
+                rows.setdefault(round(other.base / 4), []).append(other)
+                break
+            if _raised(other, line) and line.right < other.right:
+                _insert(other, _signed(other, line))
+                break
+        else:
+            rows.setdefault(step, []).append(line)
+            merged.append(line)
+    return sorted(merged, key=lambda line: line.order)
+
+
+def with_scripts(line: Line) -> Line:
+    """Write the superscripts and subscripts of a line so that they cannot be misread."""
+    if END not in line.text:
+        return line
+    text: list[str] = []
+    source: list[int] = []
+    starts: list[float] = []
+    last = 0
+    for place, form in forms(line.text):
+        text += [line.text[last:place], form]
+        source += [*line.source[last:place], *[-1] * len(form)]
+        starts += [*line.starts[last:place], *[line.starts[place]] * len(form)]
+        last = place + 1
+    line.text = "".join([*text, line.text[last:]])
+    line.source = source + line.source[last:]
+    line.starts = starts + line.starts[last:]
+    return line
+
+
+def _signed(line: Line, mark: Line) -> Line:
+    """Put the signs of a superscript or subscript of ``line`` around ``mark``."""
+    if END not in mark.text:
+        sign = LOWERED if mark.base > line.base else RAISED
+        mark.text = f"{sign}{mark.text}{END}"
+        mark.source = [-1, *mark.source, -1]
+        mark.starts = [mark.left, *mark.starts, mark.right]
+    return mark
+
+
+def _touch(line: Line, after: Line) -> bool:
+    larger = max(line.size, after.size)
+    level = abs(line.base - after.base) < 0.12 * larger
+    closest = -0.3 if level else -0.35
+    furthest = 0.5 if level else 0.25
+    gap = after.left - line.right
+    if level and _MARK.fullmatch(line.text) and 0 < gap < ITEM_GAP * larger:
+        return True
+    fits = closest * larger < gap < furthest * larger
+    return fits and (level or _raised(line, after) or _raised(after, line))
+
+
+def _raised(line: Line, mark: Line) -> bool:
+    """Whether ``mark`` is small, short and a little above or below the baseline."""
+    small = len(mark.text.strip(_SIGNS)) <= 3 and mark.size < 0.85 * line.size
+    return small and abs(line.base - mark.base) < 0.55 * line.size
+
+
+def _append(line: Line, more: Line) -> None:
+    level = abs(line.base - more.base) < 0.12 * max(line.size, more.size)
+    if not level:
+        if _raised(line, more):
+            _signed(line, more)
+        elif _raised(more, line):
+            _signed(more, line)
+    # After a superscript the gap before the next word is half its size.
+    least = 0.1 if _raised(more, line) else WORD_GAP
+    if more.left - line.right > least * max(line.size, more.size):
+        line.text += " "
+        line.source.append(-1)
+        line.starts.append(line.right)
+    if len(more.text) > len(line.text) or _raised(more, line):
+        line.size, line.base = more.size, more.base
+    line.text += more.text
+    line.source += more.source
+    line.starts += more.starts
+    line.right = max(line.right, more.right)
+    line.order = min(line.order, more.order)
+    line.largest = max(line.largest, more.largest)
+    line.bold = line.bold and more.bold
+
+
+def _insert(line: Line, mark: Line) -> None:
+    at = bisect_left(line.starts, mark.left + 0.3 * mark.width)
+    if 0 < at < len(line.text) and line.text[at - 1] == " ":
+        at -= 1  # the mark belongs to the word before it
+    line.text = line.text[:at] + mark.text + line.text[at:]
+    line.source[at:at] = mark.source
+    line.starts[at:at] = mark.starts
+    line.order = min(line.order, mark.order)

@@ -1,0 +1,193 @@
+"""Lines of one flow → reading order: the order of the file, repaired where it jumps.
+
+Most programs write text in reading order and tables cell by cell, which geometry could not decide
+better. So the order of the file is kept while it is continuous. A stray piece (a head written last)
+moves to its position on the page. If most of a page jumps (forms, charts, tables written column by
+column), its blocks are ordered by position: left to right in a row, then from top to bottom.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+
+from milepost.documents.readers.pdf.records import Line
+
+MAX_BLOCKS = 1000  # a page with more is a map or a drawing, without a reading order
+MIN_RUN_SHARE = 0.7  # of the lines, in the longest run, for the order of the file to be trusted
+
+
+def order_flow(lines: list[Line]) -> list[Line]:
+    """Order the lines of a flow (one column of running text, or a page without columns)."""
+    typed = [line for line in lines if line.typed]
+    if typed and len(typed) < len(lines):
+        # What is typed into a form is the last of the file, and stands after its label.
+        ordered = order_flow([line for line in lines if not line.typed])
+        for line in sorted(typed, key=lambda line: (line.base, line.left)):
+            at = _place(line, ordered)
+            ordered[at:at] = [line]
+        return ordered
+    lines = sorted(lines, key=lambda line: line.order)
+    runs = _runs(lines)
+    longest = max(runs, key=len)
+    if len(longest) < MIN_RUN_SHARE * len(lines):
+        blocks = [block for run in runs for block in _blocks(run)]
+        if len(blocks) > MAX_BLOCKS:
+            return sorted(lines, key=lambda line: (line.base // line.size, line.left))
+        apart = [part for block in blocks for part in _apart(block, lines)]
+        return [line for block in _by_place(apart) for line in block.lines]
+    ordered = _across(longest)
+    for run in runs:
+        for piece in _pieces(run) if run is not longest else []:
+            at = _place(piece[0], ordered)
+            ordered[at:at] = piece
+    return ordered
+
+
+def _runs(lines: list[Line]) -> list[list[Line]]:
+    """Cut the order of the file where it jumps up and not to the next cell of a row."""
+    runs: list[list[Line]] = []
+    for line in lines:
+        if runs and not _jumps_back(runs[-1], line):
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    return runs
+
+
+def _jumps_back(run: list[Line], line: Line) -> bool:
+    last = run[-1]
+    if abs(line.base - last.base) <= 0.5 * max(last.size, line.size):
+        return line.right < last.left  # backwards in its own row
+    if line.base > last.base:
+        return False
+    # Upwards: the next cell is to the right of the last one, in a row that began just before.
+    beside = line.left >= last.right - 0.5 * line.size
+    return not (beside and any(line.base >= x.base - 0.6 * x.size for x in run[-12:-1]))
+
+
+def _pieces(run: list[Line]) -> list[list[Line]]:
+    """Cut a stray run where it jumps down the page: a head and a foot in one run."""
+    pieces = [[run[0]]]
+    for last, line in pairwise(run):
+        if line.base - last.base > 3 * max(last.size, line.size):
+            pieces.append([line])
+        else:
+            pieces[-1].append(line)
+    return pieces
+
+
+def _place(line: Line, ordered: list[Line]) -> int:
+    """Index of a stray piece: after the left part of its row, before the lines below it."""
+    for at, other in enumerate(ordered):
+        same_row = abs(other.base - line.base) <= 0.5 * min(line.size, other.size)
+        if other.left > line.left if same_row else other.base > line.base:
+            return at
+    return len(ordered)
+
+
+@dataclass(slots=True, eq=False)
+class _Block:
+    """Lines that belong together: a paragraph, a label of several lines, one cell."""
+
+    lines: list[Line]
+
+    @property
+    def left(self) -> float:
+        return min(line.left for line in self.lines)
+
+    @property
+    def right(self) -> float:
+        return max(line.right for line in self.lines)
+
+    @property
+    def top(self) -> float:
+        return self.lines[0].base - 0.7 * self.lines[0].size
+
+    @property
+    def bottom(self) -> float:
+        return self.lines[-1].base + 0.1 * self.lines[-1].size
+
+
+def _across(run: list[Line]) -> list[Line]:
+    """Order the tables of a run by rows if the file writes them column by column."""
+    ordered: list[Line] = []
+    table: list[_Block] = []
+    for block in [*_blocks(run), None]:
+        if block is not None and len(block.lines) >= 3:
+            table.append(block)
+            continue
+        lines = [line for part in table for line in part.lines]
+        parts = [part for column in table for part in _apart(column, lines)]
+        figures = any(not any(c.isalpha() for x in t.lines for c in x.text) for t in table)
+        by_columns = figures and len(parts) == len(lines) > 3  # every column is one of cells
+        ordered += [x for part in _by_place(parts) for x in part.lines] if by_columns else lines
+        table = []
+        if block is not None:
+            ordered += block.lines
+    return ordered
+
+
+def _blocks(run: list[Line]) -> list[_Block]:
+    blocks: list[_Block] = []
+    for line in run:
+        if blocks and _continues(blocks[-1].lines[-1], line):
+            blocks[-1].lines.append(line)
+        else:
+            blocks.append(_Block([line]))
+    return blocks
+
+
+def _apart(block: _Block, lines: list[Line]) -> list[_Block]:
+    """Split a column of cells, so that each can join its row."""
+    if _are_cells(block.lines, lines):
+        return [_Block([line]) for line in block.lines]
+    return [block]
+
+
+def _continues(last: Line, line: Line) -> bool:
+    below = 0.5 * last.size < line.base - last.base < 2.0 * max(last.size, line.size)
+    alike = last.bold == line.bold and 0.8 < line.size / last.size < 1.25
+    shared = min(last.right, line.right) - max(last.left, line.left)
+    return below and alike and shared >= 0.5 * min(last.width, line.width)
+
+
+def _are_cells(stack: list[Line], lines: list[Line]) -> bool:
+    """Whether stacked short lines each have a partner in their row: a table by columns."""
+    like = sum(" " not in line.text or any(map(str.isdigit, line.text)) for line in stack)
+    if median(len(line.text.split()) for line in stack) > 3 or 2 * like < len(stack):
+        return False
+    figures = all(not any(map(str.isalpha, line.text)) for line in stack)
+    if len(stack) < (2 if figures else 3):
+        return False
+    mine = {id(line) for line in stack}
+    others = [line for line in lines if id(line) not in mine]
+    beside = sum(any(abs(o.base - x.base) < 0.3 * x.size for o in others) for x in stack)
+    return beside >= (len(stack) if len(stack) <= 5 else 0.8 * len(stack))
+
+
+def _by_place(blocks: list[_Block]) -> list[_Block]:
+    """Order blocks so that each follows those above it and those to its left in its rows."""
+    import numpy as np
+
+    spots = np.array([(b.left, b.right, b.top, b.bottom) for b in blocks]).reshape(-1, 4)
+    left, right, top, bottom = spots.T
+    slack = 0.2 * np.minimum.outer(bottom - top, bottom - top)
+    shared = np.minimum.outer(bottom, bottom) - np.maximum.outer(top, top)
+    in_rows = right[:, None] <= left[None, :] + slack
+    # [one, two]: one comes before two.
+    before = np.where(shared <= slack, np.less.outer(top, top), in_rows)
+    np.fill_diagonal(before, val=False)
+    waits = before.sum(axis=0)
+    from_top = np.lexsort((left, top))
+    done = np.zeros(len(blocks), dtype=np.bool_)
+    ordered = []
+    for _ in blocks:
+        ready = from_top[(waits[from_top] == 0) & ~done[from_top]]
+        # Blocks that wait for each other in a cycle are released from the top.
+        chosen = ready[0] if len(ready) else from_top[~done[from_top]][0]
+        done[chosen] = True
+        waits -= before[chosen]
+        ordered.append(blocks[chosen])
+    return ordered

@@ -1,0 +1,201 @@
+"""The text of one page of a PDF → its characters, and the objects of the file that draw them.
+
+Programs write in objects of a few letters to a whole line. Letters of one object follow each other
+and have one size and one font, so that pdfium need not be asked for each of them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from dataclasses import dataclass
+from itertools import repeat
+from typing import TYPE_CHECKING, Any
+
+from milepost.documents.readers.pdf.native import HANDLE, INT, fill, plain, pointer
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+HYPHEN = 2
+"""What pdfium has for a hyphen at the end of a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """The characters of a page, and the objects that draw them.
+
+    Attributes:
+        code: ``(n,)`` code points, as pdfium maps them.
+        owner: ``(n,)`` address of the object that draws each letter while the page is open; 0 for
+            blanks, negative for letters that belong to no object, as far as pdfium knows.
+        word: ``(n,)`` where the word of each character begins.
+        letters: ``(m,)`` numbers of the characters that are printed.
+        first: ``(r,)`` the places in ``letters`` at which the object changes.
+        lengths: ``(r,)`` how many letters follow until it changes again.
+        size: ``(r,)`` font size, which may be negative.
+        matrix: ``(r, 6)`` from the text to the page.
+    """
+
+    code: NDArray[np.int64]
+    owner: NDArray[np.int64]
+    word: NDArray[np.int64]
+    letters: NDArray[np.int64]
+    first: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+    size: NDArray[np.float64]
+    matrix: NDArray[np.float64]
+
+    def direction(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return y and x of the direction in which each object writes.
+
+        Some programs write with a negative size, a negative scale and a mirrored page, which
+        together are upright letters. There, the direction is known from the upper side of letters.
+        """
+        import numpy as np
+
+        x, y, up_x, up_y = self.matrix.T[:4]
+        mirrored = (self.size < 0) | (x * up_y < y * up_x)
+        sign = np.where(self.size < 0, -1.0, 1.0)
+        return np.where(mirrored, -sign * up_x, y), np.where(mirrored, sign * up_y, x)
+
+    def quarter_turns(self) -> int:
+        """Quarter turns clockwise that make most of the page's writing upright."""
+        import numpy as np
+
+        quarters = np.rint(np.arctan2(*self.direction()) / (math.pi / 2)).astype(np.int64) % 4
+        return int(np.bincount(quarters, self.lengths, minlength=4).argmax())
+
+    def bold(self, pdfium: Any, text: Any) -> NDArray[np.bool_]:
+        """Say of each character whether its word is bold, as its first letter is."""
+        import numpy as np
+
+        code, letters = self.code, self.letters
+        begins = letters[(self.word[letters] == letters) & (code[letters] > 32)]
+        bold = np.zeros(len(code), np.bool_)
+        items, examples, places = np.unique(
+            self.owner[begins], return_index=True, return_inverse=True
+        )
+        bold[begins] = _are_bold(pdfium, text, items, begins[examples])[places]
+        return bold[self.word] if len(code) else bold
+
+
+def read_writing(pdfium: Any, text: Any) -> Writing:
+    """Read the text of a page; the lock must be held."""
+    import numpy as np
+
+    handle = pointer(text)
+    code = _codes(pdfium, text, max(pdfium.FPDFText_CountChars(text), 0))
+    owner, word = _owners(pdfium, handle, code)
+    # Blanks are not printed: their places say nothing.
+    letters = np.flatnonzero((code > 32) | (code == HYPHEN))
+    first = np.flatnonzero(np.diff(owner[letters], prepend=0))
+    numbers = letters[first].tolist()
+    matrix = np.zeros((len(numbers), 6), np.float32)
+    fill(plain(pdfium.FPDFText_GetMatrix, INT), handle, numbers, matrix)
+    sizes = map(plain(pdfium.FPDFText_GetFontSize, ctypes.c_double), repeat(handle), numbers)
+    return Writing(
+        code=code,
+        owner=owner,
+        word=word,
+        letters=letters,
+        first=first,
+        lengths=np.diff(first, append=len(letters)),
+        size=finite(np.array([*sizes], np.float64)),
+        matrix=finite(matrix),
+    )
+
+
+def finite(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Put 0 in place of NaN and infinity, which broken fonts return."""
+    import numpy as np
+
+    wide: NDArray[np.float64] = numbers.astype(np.float64)
+    return wide if np.isfinite(wide).all() else np.nan_to_num(wide, posinf=0.0, neginf=0.0)
+
+
+def _codes(pdfium: Any, text: Any, count: int) -> NDArray[np.int64]:
+    """Code points of all characters."""
+    import numpy as np
+
+    handle = pointer(text)
+    unicode_of = plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint)
+    buffer = (ctypes.c_ushort * (2 * count + 1))()
+    length = pdfium.FPDFText_GetText(text, 0, count, buffer) - 1
+    units = np.frombuffer(memoryview(buffer), np.uint16)[: max(length, 0)]
+    if length == count and not ((units >= 0xD800) & (units < 0xE000)).any():
+        code: NDArray[np.int64] = units.astype(np.int64)
+        for k in np.flatnonzero(code == 0xFFFE).tolist():  # what the text has for hyphens
+            code[k] = unicode_of(handle, k)
+        return code
+    # The text leaves out characters without a code, and others take two units.
+    return np.array([*map(unicode_of, repeat(handle), range(count))], np.int64)
+
+
+def _owners(
+    pdfium: Any, handle: Any, code: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the owner of each letter, and where its word begins; see ``Writing``."""
+    import numpy as np
+
+    owner_of = plain(pdfium.FPDFText_GetTextObject, HANDLE)
+    owner, word = np.zeros((2, len(code)), np.int64)
+    solid = code > 32
+    begins = np.flatnonzero(solid[1:] & ~solid[:-1]) + 1
+    word[begins] = begins
+    word = np.maximum.accumulate(word)
+
+    def ask(numbers: NDArray[np.int64]) -> None:
+        found = map(owner_of, repeat(handle), numbers.tolist())
+        owner[numbers] = [each or -1 - k for each, k in zip(found, numbers.tolist(), strict=True)]
+
+    ask(np.flatnonzero(code == HYPHEN))
+    letters = np.flatnonzero(solid)
+    if (right_to_left(code) | (code > 0xFFFF)).any():  # both directions mix their objects
+        ask(letters)
+        return owner, word
+    line = np.cumsum(code == ord("\n"))
+    for group in (line[letters], word[letters]):
+        # All letters between two of one object are of that object.
+        rest = np.flatnonzero(owner[letters] == 0)
+        own = group[rest]
+        first = np.flatnonzero(np.diff(own, prepend=-1))
+        last = np.append(first[1:], len(rest)) - 1
+        if not len(first):
+            break
+        ask(letters[rest[np.union1d(first, last)]])
+        ends = owner[letters[rest]]
+        same = np.repeat(ends[first] == ends[last], last - first + 1)
+        owner[letters[rest[same]]] = np.repeat(ends[first], last - first + 1)[same]
+    ask(letters[owner[letters] == 0])
+    return owner, word
+
+
+def right_to_left(code: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Say which code points are of Hebrew, Arabic and the scripts between them."""
+    return ((code >= 0x590) & (code < 0x900)) | ((code >= 0xFB1D) & (code < 0xFF00))
+
+
+def _are_bold(
+    pdfium: Any, text: Any, items: NDArray[np.int64], numbers: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Whether the fonts of objects are bold, given a letter of each; each font is asked once."""
+    import numpy as np
+
+    font_of = plain(pdfium.FPDFTextObj_GetFont, HANDLE, HANDLE)
+    fonts = [font_of(item) or 0 if item > 0 else item for item in items.tolist()]
+    _, examples, places = np.unique(
+        np.array(fonts, np.int64), return_index=True, return_inverse=True
+    )
+    name = ctypes.create_string_buffer(128)
+    bold = [_is_bold(pdfium, text, number, name) for number in numbers[examples].tolist()]
+    return np.array(bold, np.bool_)[places]
+
+
+def _is_bold(pdfium: Any, text: Any, index: int, name: Any) -> bool:
+    """Whether the name of a font says that it is bold."""
+    flags = ctypes.c_int()
+    length = pdfium.FPDFText_GetFontInfo(text, index, name, len(name), ctypes.byref(flags))
+    font = name.value.decode("utf-8", "replace").lower() if 0 < length <= len(name) else ""
+    return any(mark in font for mark in ("bold", "black", "heavy", "cmbx", "demi"))

@@ -1,0 +1,105 @@
+"""Read image files (png, jpg, tiff, gif) by text recognition, if the user requests it."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from milepost._optional import require
+from milepost.documents.readers.pdf import line_boxes
+from milepost.documents.readers.pdf.boxes import line_boxes as boxes_of_lines
+from milepost.documents.readers.pdf.page import named
+from milepost.documents.readers.pdf.read import assembled, marks_of, with_lines
+from milepost.documents.readers.pdf.scans import picture_page
+from milepost.errors import UnreadableFile
+from milepost.types import Document, OnPage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAX_PIXELS = 100_000_000
+"""Maximum pixels of an image; larger images are refused before they are decompressed."""
+
+_LARGEST = 4000  # maximum pixels of the longer side; larger images are scaled down
+
+
+def read_picture(
+    data: bytes, name: str, source: str | None, on_page: OnPage | None = None
+) -> Document:
+    """Read an image; the frames of a TIFF are pages. Boxes are in pixels.
+
+    Raises:
+        UnreadableFile: the file is damaged or too large.
+        MissingExtra: the extra ``ocr`` is not installed.
+    """
+    pages = []
+    for number, (picture, scale) in enumerate(_frames(data, name, on_page), 1):
+        pages.append(picture_page(picture, number, scale))
+    if not any(page.frame.lines for page in pages):
+        return Document(name, "", source=source, notes=("no text was recognised",))
+    joined = assembled(pages, [])
+    text = "".join(joined.parts)
+    if len(pages) == 1:
+        joined.pages.clear()  # a picture has no pages
+    boxes = boxes_of_lines(joined.printed, pages, None, keep_hidden=False)
+    found = with_lines(marks_of(joined), boxes)
+    what = f"{named([page.number for page in pages])} " if len(pages) > 1 else ""
+    return Document(
+        name,
+        text,
+        found,
+        source,
+        notes=(f"{what}text recognised from a picture",),
+        blocks=tuple(joined.blocks),
+        locator=line_boxes.locator(text, found),
+    )
+
+
+def _frames(
+    data: bytes, name: str, on_page: OnPage | None
+) -> Iterator[tuple[NDArray[np.uint8], float]]:
+    """Yield the upright grey values of each page, and the factor by which it was scaled."""
+    pillow = require("PIL.Image", extra="ocr")
+    require("PIL.ImageOps", extra="ocr")
+    image = _tried(lambda: pillow.open(io.BytesIO(data)), name)
+    # In other formats, frames are an animation or other sizes of the same image.
+    count = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
+    for number in range(count):
+        if on_page is not None:
+            on_page(number, count)
+        _tried(partial(image.seek, number), name)
+        if image.width * image.height > MAX_PIXELS:
+            raise UnreadableFile(
+                f"{name} has more than {MAX_PIXELS // 1_000_000} million pixels", "make it smaller"
+            )
+        scale = min(1.0, _LARGEST / max(image.size))
+        yield _tried(partial(_grey, image, scale), name), scale
+
+
+def _tried(action: Callable[[], Any], name: str) -> Any:
+    """Call the image library, and convert its errors into ``UnreadableFile``."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about large images and invalid metadata
+            return action()
+    except Exception as error:  # each format raises different errors
+        why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
+        raise UnreadableFile(f"{name} is damaged: {why}", "save it again") from error
+
+
+def _grey(image: Any, scale: float) -> NDArray[np.uint8]:
+    """Return the grey values, rotated by the EXIF orientation, on white where transparent."""
+    import numpy as np
+    from PIL import Image, ImageOps
+
+    upright = ImageOps.exif_transpose(image).convert("RGBA")
+    white = Image.new("RGBA", upright.size, "white")
+    white.alpha_composite(upright)
+    grey = white.convert("L")
+    if scale < 1:
+        grey = grey.resize((max(1, round(scale * grey.width)), max(1, round(scale * grey.height))))
+    return np.asarray(grey)

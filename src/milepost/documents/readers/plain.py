@@ -1,0 +1,74 @@
+"""Read plain text: source code, reStructuredText, logs and any other text file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from milepost.documents.encoding import decode
+from milepost.types import Document, Mark
+
+_UNDERLINED = re.compile(
+    r"^(?P<words>[^\s].*)\n(?P<line>([=\-~^\"'`*+#:.])\3{2,})[ \t]*$", re.MULTILINE
+)
+
+_MAX_HEADING = 110
+"""Maximum characters of a heading; longer lines in capitals are notices."""
+
+_MIN_CAPITALS = 4
+"""Minimum letters of a heading in capitals; initials have fewer."""
+
+_NUMBERED = re.compile(
+    r"(?:chapter|part|book|section|appendix|act|scene)\s+(?:[ivxlcdm]+|\d+)\b", re.IGNORECASE
+)
+
+_ROW = re.compile(r"^(?=[^\n]*\S)", re.MULTILINE)
+
+
+def read_plain(data: bytes, name: str, source: str | None) -> Document:
+    """Read a text file; numbered or capitalised lines between blank lines are headings."""
+    text, notes = decode(data, name)
+    return Document(name, text, tuple(_headings(text)), source, notes=notes)
+
+
+def _headings(text: str) -> Iterator[Mark]:
+    """Yield single lines between blank lines: "Chapter 3 …" (level 1), or capitals (level 2)."""
+    blank = True
+    offset = 0
+    lines = text.split("\n")
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        words = line.strip()
+        if blank and words and not following.strip() and len(words) <= _MAX_HEADING:
+            start = offset + line.index(words)
+            if _NUMBERED.match(words):
+                yield Mark(start, "heading", words, 1)
+            elif words.isupper() and sum(map(str.isalpha, words)) >= _MIN_CAPITALS:
+                yield Mark(start, "heading", words, 2)
+        blank = not words
+        offset += len(line) + 1
+
+
+def read_rows(data: bytes, name: str, source: str | None) -> Document:
+    """Read a text in which every line is a record (JSON lines, logs, subtitles)."""
+    text, notes = decode(data, name)
+    blocks = tuple(match.start() for match in _ROW.finditer(text))
+    return Document(name, text, source=source, notes=notes, blocks=blocks)
+
+
+def read_underlined(data: bytes, name: str, source: str | None) -> Document:
+    """Read a text whose headings are underlined (reStructuredText).
+
+    The level of a heading is the rank of its underline character, in order of first appearance.
+    """
+    text, notes = decode(data, name)
+    marks: list[Mark] = []
+    kinds: list[str] = []
+    for match in _UNDERLINED.finditer(text):
+        words = match["words"].rstrip()
+        if len(match["line"]) < len(words) or not any(map(str.isalnum, words)):
+            continue
+        kind = match["line"][0]
+        if kind not in kinds:
+            kinds.append(kind)
+        marks.append(Mark(match.start(), "heading", words, min(6, kinds.index(kind) + 1)))
+    return Document(name, text, tuple(marks), source, notes=notes)

@@ -1,0 +1,348 @@
+"""Read rich text (RTF): paragraphs, lists, table rows, footnotes and text boxes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.rtf_fonts import Fonts, code_page
+from milepost.documents.readers.rtf_table import Table
+from milepost.documents.readers.scripts import END, LOWERED, RAISED, shown
+from milepost.types import Document
+
+_TOKEN = re.compile(
+    r"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\(.)|([{}])|[\r\n]+|([^\\{}\r\n]+)",
+    re.DOTALL,
+)
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_OPENED = re.compile(r"\{\s*\Z")
+_SPACES = re.compile(r"[ \t]+")
+_FORMULA = re.compile(r"m\w+Pr")
+
+_SIGNS = {
+    "tab": " ", "line": "\n", "lbr": "\n", "emdash": "—", "endash": "–", "bullet": "•",
+    "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "emspace": " ",
+    "enspace": " ", "qmspace": " ", "zwj": "\u200d", "zwnj": "\u200c", "nestcell": " ",
+    "nestrow": " ",
+}  # fmt: skip
+_SCRIPTS = {"super": RAISED, "msup": RAISED, "sub": LOWERED, "msub": LOWERED, "nosupersub": ""}
+_SYMBOLS = {"~": "\xa0", "_": "‑", "{": "{", "}": "}", "\\": "\\", "\n": "\r", "\r": "\r"}
+_SKIPPED = frozenset(
+    """
+    colortbl stylesheet info pict header headerl headerr headerf footer footerl footerr footerf
+    fldinst objdata objclass objname annotation atnid atnauthor atndate atnref atrfstart atrfend
+    bkmkstart bkmkend ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn nonshppict sp shprslt
+    themedata datastore listtable listoverridetable rsidtbl generator xmlnstbl latentstyles
+    nonesttables nesttableprops filetbl revtbl private1 xe tc tcn rxe template pgptbl do
+    ffname ffdeftext ffformat ffhelptext ffstattext ffl falt panose fname background
+    """.split()  # noqa: SIM905 - one name a line would hide the list
+)
+"""Destinations whose text is not part of the document: pictures, headers, comments, settings."""
+
+_READ = frozenset(("shpinst", "shptxt", "ud", "moMath", "moMathPara", "footnote", "listtext"))
+"""Destinations that are read, although a reader that does not know them is to skip them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """The properties of a group; ``reads`` is False if its text is not part of the document."""
+
+    reads: bool = True
+    shape: bool = False
+    hidden: bool = False
+    struck: bool = False
+    script: str = ""
+    font: int = 0
+    fallback: int = 1
+    in_table: bool = False
+    level: int = 0
+
+
+@dataclass(slots=True)
+class _Frame:
+    """Text that is collected apart: the body, a footnote, a text box, the number of an item.
+
+    Attributes:
+        depth: of the group that ends it.
+        words: pieces of the paragraph.
+        bullet: number of the paragraph's list item.
+        after: footnotes and text boxes of the paragraph, each a list of paragraphs.
+        text: the paragraphs so far.
+        table: the rows of the open table.
+    """
+
+    depth: int
+    kind: str = ""
+    words: list[str] = field(default_factory=list)
+    bullet: str = ""
+    after: list[TextBuilder] = field(default_factory=list)
+    text: TextBuilder = field(default_factory=TextBuilder)
+    table: Table = field(default_factory=Table)
+
+
+def read_rtf(data: bytes, name: str, source: str | None) -> Document:
+    """Read the visible text; the addresses of links are left out."""
+    reader = _Reader()
+    reader.read(data.decode("latin-1"))
+    return reader.text.document(name, source)
+
+
+class _Reader:
+    """Reads the words and marks of a file in order."""
+
+    def __init__(self) -> None:
+        self._fonts = Fonts()
+        self._state = _State()
+        self._stack: list[_State] = []
+        self._frames = [_Frame(0)]
+        self.text = self._frames[0].text
+        self._decoder = self._fonts.decoder(0)
+        self._skip = 0  # characters that stand for the last Unicode character
+        self._optional = False  # after \*: a destination that is skipped if it is not known
+
+    def read(self, raw: str) -> None:
+        """Read the whole file."""
+        place: int | None = 0
+        while place is not None:
+            place = self._run(raw, place)
+        while len(self._frames) > 1:
+            self._close_frame()
+        self._frames[0].table.row()  # the file may end inside of a row
+        self._paragraph()
+        self._frames[0].table.write(self.text)
+
+    def _run(self, raw: str, place: int) -> int | None:
+        """Read from a place on; returns where to go on after bytes that are no text."""
+        for match in _TOKEN.finditer(raw, place):
+            word, code, symbol, brace, words = match[1], match[3], match[4], match[5], match[6]
+            if words is not None:
+                if self._state.reads:
+                    self._plain(words)
+            elif word is not None:
+                number = int(match[2]) if match[2] else None
+                if word == "bin":
+                    return match.end() + max(0, number or 0)
+                if word == "fonttbl":
+                    end = _end_of_group(raw, match.end())
+                    self._fonts.read(raw[match.end() : end])
+                    return end
+                self._word(word, number)
+            elif brace is not None:
+                self._brace(brace)
+            elif code is not None:
+                if self._skip:
+                    self._skip -= 1
+                elif self._state.reads:
+                    self._bytes(bytes((int(code, 16),)))
+            elif symbol == "*":
+                # Elsewhere than at the start of a group it says nothing.
+                at = match.start()
+                self._optional = _OPENED.search(raw, max(0, at - 3), at) is not None
+            elif symbol is not None and self._state.reads:
+                self._symbol(symbol)
+        return None
+
+    def _brace(self, brace: str) -> None:
+        self._optional = False
+        self._skip = 0
+        if brace == "{":
+            self._stack.append(self._state)
+            return
+        if len(self._frames) > 1 and self._frames[-1].depth == len(self._stack):
+            self._close_frame()
+        if self._stack:
+            self._change(self._stack.pop())
+
+    def _change(self, state: _State) -> None:
+        if state.font != self._state.font:
+            self._decoder = self._fonts.decoder(state.font)
+        self._state = state
+
+    def _plain(self, words: str) -> None:
+        """Add characters, which may be the second byte of one that began with an escape."""
+        words = words.replace("\0", "")
+        if self._skip:
+            skipped = min(self._skip, len(words))
+            self._skip -= skipped
+            words = words[skipped:]
+        while words and self._decoder.getstate()[0]:
+            self._bytes(words[0].encode("latin-1"))
+            words = words[1:]
+        if words.isascii():
+            self._add(words)
+        else:
+            self._bytes(words.encode("latin-1"))
+
+    def _bytes(self, data: bytes) -> None:
+        if self._fonts.has_symbols(self._state.font):
+            self._add(data.decode("latin-1"))
+        else:
+            self._add(self._decoder.decode(data))
+
+    def _symbol(self, symbol: str) -> None:
+        if symbol == "-":  # where a word may be divided
+            return
+        sign = _SYMBOLS.get(symbol, "")
+        if self._skip:
+            self._skip -= 1
+        elif sign == "\r":
+            self._end_line()
+        else:
+            self._add(sign)
+
+    def _add(self, words: str) -> None:
+        state = self._state
+        if not words or not state.reads or state.hidden:
+            return
+        if state.struck:
+            held = self._frames[-1].words
+            if words.strip() and (not held or held[-1]):
+                self.text.struck += 1
+                held.append("")  # the next pieces belong to the same place
+            return
+        if self._fonts.has_symbols(state.font):
+            words = "".join(self._fonts.shown(letter, state.font) for letter in words)
+        if state.script:
+            words = f"{state.script}{words}{END}"
+        self._frames[-1].words.append(words)
+
+    def _word(self, word: str, number: int | None) -> None:
+        optional, self._optional = self._optional, False
+        if not optional and word not in _KNOWN and not _FORMULA.fullmatch(word):
+            return  # most words say how the text looks
+        if not self._state.reads and not (self._state.shape and word in ("shptxt", "sp")):
+            return
+        if word in _SKIPPED or (optional and word not in _READ):
+            self._state = replace(self._state, reads=False, shape=False)
+        elif word in _SIGNS:
+            self._add(_SIGNS[word])
+        elif word == "u" and number is not None:
+            if -0x10000 < number < 0x10000:
+                self._add(chr(number % 0x10000))
+            self._skip = self._state.fallback
+        elif word in _ENDS:
+            self._end(word)
+        elif word in ("footnote", "shptxt", "listtext", "pntext"):
+            self._state = replace(self._state, reads=True, shape=False, in_table=False)
+            self._frames.append(_Frame(len(self._stack), word))
+        elif word in ("upr", "shpinst"):
+            self._state = replace(self._state, reads=False, shape=word == "shpinst")
+        elif word == "ud":
+            self._state = replace(self._state, reads=True)
+        elif word == "mden":
+            self._add("/")
+        elif word in ("ansicpg", "mac", "pc", "pca"):
+            page = {"mac": "10000", "pc": "437", "pca": "850"}.get(word, str(number))
+            self._fonts.codec = code_page(page) or "cp1252"
+            self._decoder = self._fonts.decoder(self._state.font)
+        elif not self._frames[-1].table.define(word, number):
+            self._change(_changed(self._state, word, number))
+
+    def _end(self, word: str) -> None:
+        if word == "cell":
+            frame = self._frames[-1]
+            frame.table.cell(" ".join(self._taken().split()))
+            frame.bullet = ""
+        elif word == "row":
+            self._frames[-1].table.row()
+        else:
+            self._end_line()
+
+    def _end_line(self) -> None:
+        """End a paragraph; those of a cell are joined."""
+        if self._state.in_table and self._frames[-1].kind != "shptxt":
+            self._frames[-1].words.append(" ")
+        else:
+            self._paragraph()
+
+    def _taken(self) -> str:
+        """Return the words collected for a paragraph, and begin the next one."""
+        frame = self._frames[-1]
+        joined = "".join(frame.words).replace(f"{END}{RAISED}", "").replace(f"{END}{LOWERED}", "")
+        frame.words.clear()
+        # Characters beyond the first plane are written as surrogate pairs.
+        joined = joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return frame.bullet + shown(joined.replace("\xad", ""))
+
+    def _paragraph(self) -> None:
+        frame = self._frames[-1]
+        bullet = frame.bullet
+        words = self._taken()
+        frame.bullet = ""
+        lines = (_SPACES.sub(" ", line).strip() for line in words.split("\n"))
+        words = "\n".join(line for line in lines if line)
+        level = self._state.level
+        if words.strip() and words.strip() != bullet.strip():
+            frame.table.write(frame.text)
+            frame.text.add(words, close=bool(bullet) and not level, level=level)
+        elif not frame.table.is_open:
+            frame.table.write(frame.text)
+        for inner in frame.after:
+            frame.text.include(inner.document("", None))
+        frame.after.clear()
+
+    def _close_frame(self) -> None:
+        """End a footnote, a text box or the number of a list item."""
+        kind = self._frames[-1].kind
+        if kind in ("listtext", "pntext"):
+            number = " ".join(self._taken().split())
+            self._frames.pop()
+            is_number = any(map(str.isalnum, number)) and number != "o"
+            self._frames[-1].bullet = f"{number} " if is_number else "- "
+            return
+        self._paragraph()
+        frame = self._frames.pop()
+        frame.table.write(frame.text)
+        self._frames[-1].after.append(frame.text)
+
+
+_ENDS = frozenset(("par", "sect", "page", "column", "cell", "row"))
+
+
+def _changed(state: _State, word: str, number: int | None) -> _State:
+    on = number != 0
+    if word == "plain":
+        return replace(state, hidden=False, struck=False, script="", font=0)
+    if word in _SCRIPTS:
+        return replace(state, script=_SCRIPTS[word] if on else "")
+    if word in ("v", "deleted"):
+        return replace(state, hidden=on)
+    if word in ("strike", "striked"):
+        return replace(state, struck=on)
+    if word in ("f", "uc") and number is not None:
+        if word == "f":
+            return replace(state, font=number)
+        return replace(state, fallback=max(0, min(number, 100)))
+    if word == "pard":
+        return replace(state, in_table=False, level=0)
+    if word == "intbl":
+        return replace(state, in_table=True)
+    if word == "outlinelevel" and number is not None and 0 <= number < 6:
+        return replace(state, level=number + 1)
+    if _FORMULA.fullmatch(word):  # properties of a part of a formula
+        return replace(state, reads=False)
+    return state
+
+
+_KNOWN = (
+    _SKIPPED
+    | _READ
+    | _ENDS
+    | _SIGNS.keys()
+    | frozenset(
+        """
+        u f uc plain pard intbl v deleted strike striked super sub nosupersub msup msub mden
+        outlinelevel trowd clvmrg cellx pntext upr ansicpg mac pc pca
+        """.split()  # noqa: SIM905 - one name a line would hide the list
+    )
+)
+
+
+def _end_of_group(raw: str, place: int) -> int:
+    depth = 1
+    for brace in _BRACE.finditer(raw, place):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)
+        if depth == 0:
+            return brace.start()
+    return len(raw)

@@ -1,0 +1,77 @@
+"""Collect the rows of a table in an RTF file, whose cells are known by their right edges."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.grid import Cell, Grid
+
+_CLOSE = 30  # twentieths of a point: edges this near are one
+_MAX_ROWS = 100_000
+
+
+class Table:
+    """The rows of one table at a time."""
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[list[str], list[tuple[int, bool]]]] = []
+        self._cells: list[str] = []
+        self._edges: list[tuple[int, bool]] = []  # right edge, continues the cell above
+        self._merged = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether cells were read whose row has not ended."""
+        return bool(self._cells)
+
+    def define(self, word: str, number: int | None) -> bool:
+        """Note what a word says of the cells of the row; returns whether it does."""
+        if word == "trowd":
+            self._edges = []
+            self._merged = False
+        elif word == "clvmrg":
+            self._merged = True
+        elif word == "cellx":
+            self._edges.append((number or 0, self._merged))
+            self._merged = False
+        else:
+            return False
+        return True
+
+    def cell(self, words: str) -> None:
+        """Add a cell to the open row."""
+        self._cells.append(words)
+
+    def row(self) -> None:
+        """End the row."""
+        if self._cells and len(self._rows) < _MAX_ROWS:
+            self._rows.append((self._cells, self._edges))
+        self._cells = []
+
+    def write(self, text: TextBuilder) -> None:
+        """Write the rows and start anew."""
+        if not self._rows:
+            return
+        known: list[int] = []
+        for edge in sorted({edge for _, edges in self._rows for edge, _ in edges}):
+            if not known or edge - known[-1] > _CLOSE:
+                known.append(edge)
+        grid = Grid()
+        for cells, edges in self._rows:
+            grid.add(_placed(cells, edges, known))
+        grid.write(text)
+        self._rows = []
+
+
+def _placed(cells: list[str], edges: list[tuple[int, bool]], known: list[int]) -> list[Cell]:
+    """Return the cells of a row with the columns that they cover."""
+    if len(edges) != len(cells):
+        return [(words, 1, 1) for words in cells]
+    placed: list[Cell] = []
+    column = 0
+    for words, (edge, merged) in zip(cells, edges, strict=True):
+        span = max(1, bisect_right(known, edge) - column)
+        placed.append((words, span, 0 if merged and not words else 1))
+        column += span
+    return placed

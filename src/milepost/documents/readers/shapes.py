@@ -1,0 +1,135 @@
+"""Find the shapes of a slide, and order them as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from xml.etree.ElementTree import Element
+
+from milepost.documents.readers.archive import every, local
+
+TITLES = {"ctrTitle": 1, "title": 2}
+"""Heading level of each title placeholder: of the deck, of a slide."""
+
+Move = tuple[float, float, float, float]
+UNMOVED: Move = (0.0, 0.0, 1.0, 1.0)
+"""What the places in a group are moved by and multiplied with, in both directions."""
+
+
+def ordered(slide: Element, layout: dict[tuple[str, str], Box]) -> list[Element]:
+    """List the shapes of a slide in reading order; a shape without a place comes first."""
+    found: list[Element] = []
+    boxes: list[Box] = []
+    for shape, box in shapes(slide):
+        own = box or layout.get(_role(shape))
+        found.append(shape)
+        boxes.append(own or (0.0, 0.0, 0.0, 0.0))
+    return [found[k] for k in in_order(boxes)]
+
+
+def places(layout: Element) -> dict[tuple[str, str], Box]:
+    """Map the placeholders of a layout to their places."""
+    return {_role(shape): box for shape, box in shapes(layout) if box is not None}
+
+
+def _role(shape: Element) -> tuple[str, str]:
+    """Return the type and the number of a placeholder, by which the layout knows it."""
+    found = every(shape, "ph")
+    if not found:
+        return "", ""
+    return ("title", "") if found[0].get("type") in TITLES else ("", found[0].get("idx", "0"))
+
+
+def shapes(slide: Element, move: Move = UNMOVED) -> Iterator[tuple[Element, Box | None]]:
+    """Yield the shapes of a slide and their places, with those in groups.
+
+    The first of each alternative is taken.
+    """
+    for node in slide:
+        tag = local(node)
+        if tag in ("sp", "graphicFrame", "cxnSp"):
+            yield node, _box(node, move)
+        elif tag == "AlternateContent":
+            yield from shapes(node[0] if len(node) else node, move)
+        else:
+            yield from shapes(node, _moved(node, move) if tag == "grpSp" else move)
+
+
+def _frame_of(shape: Element) -> Element | None:
+    for node in shape:
+        if local(node) == "xfrm":
+            return node
+        if local(node) in ("spPr", "grpSpPr"):
+            return next((each for each in node if local(each) == "xfrm"), None)
+    return None
+
+
+def _sides(frame: Element | None, place: str, size: str) -> Box | None:
+    parts = {local(node): node for node in frame} if frame is not None else {}
+    if place not in parts or size not in parts:
+        return None
+    said = [
+        parts[place].get("x"),
+        parts[place].get("y"),
+        parts[size].get("cx"),
+        parts[size].get("cy"),
+    ]
+    try:
+        left, top, wide, high = (float(each or "") for each in said)
+    except ValueError:
+        return None
+    return left, top, wide, high
+
+
+def _box(shape: Element, move: Move = UNMOVED) -> Box | None:
+    sides = _sides(_frame_of(shape), "off", "ext")
+    if sides is None:
+        return None
+    left, top, wide, high = sides
+    x, y = move[0] + move[2] * left, move[1] + move[3] * top
+    return x, y, x + move[2] * wide, y + move[3] * high
+
+
+def _moved(group: Element, move: Move = UNMOVED) -> Move:
+    """Return how the places in a group become places on the slide."""
+    frame = _frame_of(group)
+    outer, inner = _sides(frame, "off", "ext"), _sides(frame, "chOff", "chExt")
+    if outer is None or inner is None:
+        return move
+    wide, high = (outer[k] / inner[k] if inner[k] else 1.0 for k in (2, 3))
+    x, y = outer[0] - wide * inner[0], outer[1] - high * inner[1]
+    return move[0] + move[2] * x, move[1] + move[3] * y, move[2] * wide, move[3] * high
+
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+
+_SLACK = 0.15  # of the lower or narrower of two boxes: they may overlap by this much
+
+
+def in_order(boxes: Sequence[Box]) -> list[int]:
+    """Return the indexes of boxes in reading order; boxes that overlap keep their order.
+
+    >>> in_order([(50, 30, 90, 40), (10, 10, 40, 20), (10, 30, 40, 40)])
+    [1, 2, 0]
+    """
+    return _cut(boxes, list(range(len(boxes))))
+
+
+def _cut(boxes: Sequence[Box], chosen: list[int]) -> list[int]:
+    """Cut the boxes into rows, or else into columns, and each part again."""
+    if len(chosen) < 2:
+        return chosen
+    for start, end in ((1, 3), (0, 2)):
+        parts: list[list[int]] = []
+        reach = 0.0
+        for k in sorted(chosen, key=lambda k: (boxes[k][start], k)):
+            size = boxes[k][end] - boxes[k][start]
+            if parts and boxes[k][start] < reach - _SLACK * size:
+                parts[-1].append(k)
+                reach = max(reach, boxes[k][end])
+            else:
+                parts.append([k])
+                reach = boxes[k][end]
+        if len(parts) > 1:
+            return [k for part in parts for k in _cut(boxes, sorted(part))]
+    return chosen

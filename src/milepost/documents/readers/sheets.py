@@ -1,0 +1,195 @@
+"""Read spreadsheets (xlsx, xlsm, xlsb, xls, ods): one heading per sheet, one line per row."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from milepost.documents.readers import metadata
+from milepost.documents.readers.archive import Archive, attribute, every, local
+from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.office import Drawings, links, main_part, words
+from milepost.documents.readers.table import Row, write_rows
+from milepost.errors import UnreadableFile
+from milepost.properties import EMPTY
+from milepost.types import Document
+
+SECONDS = 600
+"""Time limit for reading a spreadsheet, in seconds."""
+
+
+_BOX = re.compile(rb"<draw:(?:text-box|custom-shape)")
+
+_HEAD = 1 << 20
+"""Bytes of a sheet that are searched: a program that stores no results does so from the start."""
+
+_UNSOLVED = re.compile(
+    rb"<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(\w+:)?v></(\w+:)?v>)?"
+    rb"\s*</(?:\w+:)?c>"
+)
+
+
+@dataclass(slots=True)
+class _Extras:
+    """What a sheet has beside its cells.
+
+    Attributes:
+        lines: the text of its boxes, diagrams and charts.
+        unsolved: number of formulas without a stored result.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    unsolved: int = 0
+
+
+_NOTHING = _Extras()
+
+
+def read_sheets(data: bytes, name: str, source: str | None) -> Document:
+    """Read all sheets, including hidden ones, in a separate process (see ``sheet_cells.py``).
+
+    Raises:
+        UnreadableFile: the file is damaged, protected by a password, or too large.
+    """
+    properties = EMPTY
+    beside: dict[str, _Extras] = {}
+    notes: list[str] = []
+    if data.startswith(b"PK"):
+        archive = Archive(data, name)  # refuses zip bombs
+        is_open = "meta.xml" in archive.parts
+        properties = (metadata.of_opendocument if is_open else metadata.of_office)(archive)
+        beside = _boxes(archive) if is_open else _of_workbook(archive, notes)
+    text = TextBuilder()
+    for sheet, rows, left_out in _sheets(_cells(data, name)):
+        text.place("sheet", sheet)
+        own = beside.get(sheet, _NOTHING)
+        if rows or own.lines:
+            text.add(sheet, level=1)
+        write_rows(rows, text)
+        for line in own.lines:
+            text.add(line)
+        if own.unsolved:
+            notes.append(
+                f"sheet {sheet}: {own.unsolved:,} formulas have no stored result; open the file in "
+                "a spreadsheet program and save it again"
+            )
+        if left_out:
+            notes.append(f"sheet {sheet}: {left_out:,} rows equal to the row above were left out")
+    return text.document(name, source, tuple(notes), properties)
+
+
+def _boxes(archive: Archive) -> dict[str, _Extras]:
+    if not _BOX.search(archive.read("content.xml")):
+        return {}
+    found: dict[str, _Extras] = {}
+    for table in every(archive.xml("content.xml"), "table"):
+        boxes = every(table, "text-box") + every(table, "custom-shape")
+        paragraphs = (node for box in boxes for node in every(box, "p"))
+        lines = [" ".join("".join(node.itertext()).split()) for node in paragraphs]
+        found[attribute(table, "name") or ""] = _Extras([line for line in lines if line])
+    return found
+
+
+def _cells(data: bytes, name: str) -> list[bytes]:
+    """Run ``sheet_cells.py`` and return the lines that it prints."""
+    program = Path(__file__).with_name("sheet_cells.py")
+    # -S saves importing site; -P keeps this folder, which has an html.py, off the path.
+    command = [sys.executable, "-S", "-P", "-X", "utf8", str(program)]
+    paths = os.pathsep.join(path for path in sys.path if path)
+    environment = {**os.environ, "PYTHONPATH": paths, "RUST_BACKTRACE": "0"}
+    try:
+        done = subprocess.run(
+            command, input=data, capture_output=True, check=False, env=environment, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired as error:
+        raise _slow(name) from error
+    lines = done.stdout.splitlines()
+    if lines and lines[-1] == b'{"error": "password"}':
+        raise UnreadableFile(f"{name} is protected by a password", "save it without one")
+    if not lines or lines[-1] != b'{"end": true}':
+        raise _refusal(name, done)
+    if len(lines) == 1:
+        raise UnreadableFile(f"{name} is damaged: it has no sheets", "open and save it again")
+    return lines
+
+
+def _slow(name: str) -> UnreadableFile:
+    return UnreadableFile(f"{name} was not read within {SECONDS} seconds", "save its sheets as csv")
+
+
+def _refusal(name: str, done: subprocess.CompletedProcess[bytes]) -> UnreadableFile:
+    said = done.stderr.decode("utf-8", "replace")
+    if done.returncode == -getattr(signal, "SIGXCPU", 0):
+        return _slow(name)
+    if done.returncode < 0 or "memory allocation" in said or "MemoryError" in said:
+        return UnreadableFile(
+            f"{name} needs more memory than a spreadsheet may take", "save its sheets as csv"
+        )
+    if "No module named" in said:
+        return UnreadableFile(
+            f"{name} cannot be read: python-calamine is missing", "pip install python-calamine"
+        )
+    why = (said.strip().splitlines() or ["it cannot be read"])[-1].partition(": ")[2] or "no cells"
+    return UnreadableFile(f"{name} is damaged: {why[:100]}", "open and save it again")
+
+
+def _sheets(lines: list[bytes]) -> Iterator[tuple[str, list[Row], int]]:
+    sheet: str | None = None
+    rows: list[Row] = []
+    left_out = 0
+    for line in lines:
+        record = json.loads(line)
+        if isinstance(record, list):
+            rows.append((record[0], record[1]))
+        elif "left_out" in record:
+            left_out = record["left_out"]
+        else:
+            if sheet is not None:
+                yield sheet, rows, left_out
+            sheet, rows, left_out = record.get("sheet"), [], 0
+
+
+def _of_workbook(archive: Archive, notes: list[str]) -> dict[str, _Extras]:
+    """Find the extras of each sheet by its name; damaged parts are named in ``notes``."""
+    main = main_part(archive)
+    if main is None or not main[0].endswith(".xml"):
+        return {}
+    try:
+        parts = links(archive, main[0])
+        sheets = every(archive.xml(main[0]), "sheet")
+    except UnreadableFile:  # the library has its own way to read the cells
+        return {}
+    found: dict[str, _Extras] = {}
+    for sheet in sheets:
+        part = parts.get(attribute(sheet, "id") or "", ("", ""))[1]
+        if part in archive.parts:
+            found[sheet.get("name", "")] = _extras(archive, part, notes)
+    return found
+
+
+def _extras(archive: Archive, part: str, notes: list[str]) -> _Extras:
+    own = _Extras(unsolved=sum(1 for _ in _UNSOLVED.finditer(archive.head(part, _HEAD))))
+    try:
+        beside = links(archive, part)
+        for kind, target in beside.values():
+            if kind == "drawing":
+                drawings = Drawings(archive, links(archive, target), notes)
+                for node in drawings.part(target).iter():
+                    tag = local(node)
+                    if tag == "txBody":
+                        own.lines += filter(None, map(words, every(node, "p")))
+                    elif tag == "graphicData":
+                        # The values of charts are in cells.
+                        whole = node.get("uri", "").endswith("diagram")
+                        said = drawings.lines(node)
+                        own.lines += [line for line, row in said if line and (whole or not row)]
+    except UnreadableFile as error:
+        notes.append(error.problem)
+    return own

@@ -1,0 +1,150 @@
+"""Read PowerPoint files: titles as headings, text, tables, charts and notes, slide by slide.
+
+Names are compared without namespaces, which differ between the two variants of the standard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from milepost.documents.readers import metadata
+from milepost.documents.readers.archive import Archive, attribute, every, local, number
+from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.grid import Cell, Grid
+from milepost.documents.readers.numbering import numeral
+from milepost.documents.readers.office import Drawings, Links, main_part, words
+from milepost.documents.readers.office import links as links_of
+from milepost.documents.readers.shapes import TITLES, ordered, places
+from milepost.documents.readers.shapes import shapes as found
+from milepost.errors import UnreadableFile
+from milepost.types import Document
+
+_DECK = "ppt/presentation.xml"
+_FURNITURE = frozenset(("dt", "ftr", "hdr", "sldNum", "sldImg"))
+"""Placeholders that are skipped: date, footer, header, slide number, picture of the slide."""
+
+
+def read_slides(data: bytes, name: str, source: str | None) -> Document:
+    """Read a deck in presentation order, including hidden slides.
+
+    Raises:
+        UnreadableFile: the package or its list of slides is damaged, or no slide can be read.
+    """
+    archive = Archive(data, name)
+    slides = _slides(archive)
+    text = TextBuilder()
+    notes: list[str] = []
+    for count, part in enumerate(slides, 1):
+        try:
+            slide = archive.xml(part)
+            links = links_of(archive, part)
+        except UnreadableFile as error:
+            notes.append(f"slide {count}: {error.problem}")
+            continue
+        text.place("slide", str(count))
+        _Slide(archive, links, text, notes).read(slide)
+    if slides and len(notes) >= len(slides) and not text.text:
+        raise UnreadableFile(f"{name} has no slide that can be read", "save it again")
+    return text.document(name, source, tuple(notes), metadata.of_office(archive))
+
+
+def _slides(archive: Archive) -> list[str]:
+    main = main_part(archive)
+    deck = main[0] if main is not None else _DECK
+    links = links_of(archive, deck)
+    order = (attribute(node, "id") for node in every(archive.xml(deck), "sldId"))
+    return [links[key][1] for key in order if key in links]
+
+
+class _Slide:
+    """Adds one slide to a text: its title, then the other shapes from top to bottom."""
+
+    def __init__(self, archive: Archive, links: Links, text: TextBuilder, notes: list[str]) -> None:
+        self._links, self._text, self._parts = links, text, archive.parts
+        self._drawings = Drawings(archive, links, notes)
+
+    def read(self, slide: Element) -> None:
+        """Add the slide and the speaker's notes."""
+        part = next((part for kind, part in self._links.values() if kind == "slideLayout"), None)
+        layout = places(self._drawings.part(part)) if part in self._parts else {}
+        shapes = ordered(slide, layout)
+        shapes.sort(key=lambda shape: _placeholder(shape) not in TITLES)  # stable
+        for shape in shapes:
+            self._shape(shape)
+        for kind, part in self._links.values():
+            if kind == "notesSlide":
+                for shape, _ in found(self._drawings.part(part)):
+                    self._shape(shape)
+
+    def _shape(self, shape: Element) -> None:
+        kind = _placeholder(shape)
+        if kind in _FURNITURE:
+            return
+        if local(shape) == "graphicFrame":
+            self._frame(shape)
+            return
+        paragraphs = list(_paragraphs(shape))
+        if kind in TITLES:
+            self._text.add(" ".join(paragraphs), level=TITLES[kind])
+            return
+        for place, said in enumerate(paragraphs):
+            self._text.add(said, close=place > 0)
+
+    def _frame(self, frame: Element) -> None:
+        grid = Grid()
+        header = any(_is_set(look, "firstRow") for look in every(frame, "tblPr"))
+        for place, row in enumerate(every(frame, "tr")):
+            grid.add(_cells(row), header=header and not place)
+        grid.write(self._text)
+        for line, close in self._drawings.lines(frame):
+            self._text.add(line, close=close)
+
+
+def _cells(row: Element) -> Iterator[Cell]:
+    """Yield the cells of a row, without those that continue a cell to the left or above."""
+    for cell in every(row, "tc"):
+        if not (_is_set(cell, "hMerge") or _is_set(cell, "vMerge")):
+            text = " ".join(filter(None, map(words, every(cell, "p"))))
+            yield text, number(cell.get("gridSpan"), 1), number(cell.get("rowSpan"), 1)
+
+
+def _is_set(cell: Element, key: str) -> bool:
+    return cell.get(key) in ("1", "true")
+
+
+def _paragraphs(shape: Element) -> Iterator[str]:
+    """Yield the paragraphs of a shape; items of a numbered list with their numbers."""
+    counts: dict[int, int] = {}
+    for node in every(shape, "p"):
+        said = words(node)
+        if not said:
+            continue
+        properties = next((each for each in node if local(each) == "pPr"), None)
+        depth = number(properties.get("lvl"), 0) if properties is not None else 0
+        counted = every(properties, "buAutoNum") if properties is not None else []
+        counts = {level: count for level, count in counts.items() if level <= depth}
+        if not counted:
+            counts.pop(depth, None)
+            yield said
+            continue
+        start = number(counted[0].get("startAt"), 1)
+        counts[depth] = count = counts.get(depth, start - 1) + 1
+        yield f"{_numbered(count, counted[0].get('type', ''))} {said}"
+
+
+def _numbered(count: int, kind: str) -> str:
+    """Write the number of an item: ``arabicPeriod`` is 1., ``alphaLcParenBoth`` is (a)."""
+    letters = next((sign for name, sign in _LETTERS.items() if kind.startswith(name)), "1")
+    said = numeral(count, letters)
+    if kind.endswith("ParenBoth"):
+        return f"({said})"
+    return f"{said})" if kind.endswith("ParenR") else f"{said}."
+
+
+_LETTERS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
+
+
+def _placeholder(shape: Element) -> str | None:
+    found = every(shape, "ph")
+    return found[0].get("type", "body") if found else None

@@ -1,0 +1,87 @@
+"""Sidecars: files of properties beside a file, ``report.pdf.meta.json`` for ``report.pdf``.
+
+A sidecar is not a document of its own; its properties override those in the file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from milepost.documents import plain_yaml
+from milepost.errors import InputError, UnreadableFile
+from milepost.properties import Properties, checked, merged
+from milepost.types import Document
+
+SUFFIXES = (".meta.json", ".meta.yaml")
+"""Suffixes of sidecars; if a file has both, the first one is used."""
+
+
+def sidecar(path: str | os.PathLike[str]) -> Path | None:
+    """Find the sidecar of a file, or None."""
+    name = os.fspath(path)
+    # Strings and os.path for speed: this runs for every file of a folder.
+    found = (name + suffix for suffix in SUFFIXES if os.path.isfile(name + suffix))  # noqa: PTH113
+    return next(map(Path, found), None)
+
+
+def described(path: str | os.PathLike[str]) -> Path | None:
+    """Find the file that a sidecar describes; None if ``path`` is not a sidecar."""
+    name = os.fspath(path)
+    for suffix in SUFFIXES:
+        if name.endswith(suffix) and os.path.isfile(name[: -len(suffix)]):  # noqa: PTH113
+            return Path(name[: -len(suffix)])
+    return None
+
+
+def with_sidecar(document: Document, path: str | os.PathLike[str]) -> Document:
+    """Add the properties of a file's sidecar, if there is one, to its document.
+
+    Raises:
+        UnreadableFile: the sidecar cannot be read.
+    """
+    beside = sidecar(path)
+    if beside is None:
+        return document
+    return replace(document, properties=merged(document.properties, read_sidecar(beside)))
+
+
+def read_sidecar(path: Path) -> Properties:
+    """Read the properties in a sidecar; nulls are left out.
+
+    Raises:
+        UnreadableFile: the file cannot be read, is neither JSON nor YAML, or has an invalid
+            property.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UnreadableFile(f"{path} cannot be read: {error.strerror}", "chmod u+r") from error
+    return parse_sidecar(data, str(path))
+
+
+def parse_sidecar(data: bytes, name: str) -> Properties:
+    """Parse the properties in the bytes of a sidecar; nulls are left out.
+
+    Raises:
+        UnreadableFile: the bytes are neither JSON nor YAML, or a property is invalid.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+        if len(text) > plain_yaml.MAX_CHARACTERS:
+            raise ValueError(f"more than {plain_yaml.MAX_CHARACTERS:,} characters")  # noqa: TRY301
+        values = json.loads(text) if name.endswith(".json") else plain_yaml.load(text)
+    except (ValueError, RecursionError) as error:
+        what = "JSON" if name.endswith(".json") else "YAML"
+        said = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
+        raise UnreadableFile(f"{name} is not {what}: {said}", "correct or remove it") from error
+    if not isinstance(values, dict):
+        raise UnreadableFile(
+            f"{name} holds no properties", '{"author": "Lee", "date": "2020-03-01"}'
+        )
+    try:
+        return checked({key: value for key, value in values.items() if value is not None})
+    except InputError as error:
+        raise UnreadableFile(f"{name}: {error.problem}", error.hint) from error

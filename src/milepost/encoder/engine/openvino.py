@@ -1,0 +1,187 @@
+"""Run the landmark graph on OpenVINO, the engine of the base install.
+
+With int8 weights and activations OpenVINO is two to five times as fast on CPUs as onnxruntime and
+torch; see ``docs/dependencies.md`` and ``bench/``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from milepost._silence import import_openvino
+from milepost.encoder.engine import float_graph
+from milepost.encoder.engine.folder import ModelFolder, cache_folder
+from milepost.encoder.engine.precision import Arithmetic, choose
+from milepost.errors import InputError, ModelError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+ALLOCATORS = ("jemalloc", "tcmalloc", "mimalloc")
+"""Allocators that crash a compiling process if preloaded (openvino issue 29025; 2026.4 too)."""
+
+
+def usable_cpus() -> int:
+    """Count the CPUs that this process may run on, by its affinity."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class OpenVinoEngine:
+    """A compiled graph.
+
+    Arithmetic outside int8 layers is float32: otherwise CPUs with bf16 units would give different
+    vectors, and an index may move between machines.
+
+    Args:
+        graph: the ``.xml`` file, with its ``.bin`` next to it.
+        cache: folder for the compiled graph, so that the next start is fast; None for no cache.
+        threads: threads to use; None for all usable CPUs.
+        in_float: remove the activation quantisers of an int8 graph.
+
+    Raises:
+        ModelError: the graph cannot be read or compiled.
+        InputError: ``threads`` is less than 1.
+    """
+
+    def __init__(
+        self,
+        graph: Path,
+        *,
+        cache: Path | None,
+        threads: int | None = None,
+        in_float: bool = False,
+    ) -> None:
+        if threads is not None and threads < 1:
+            raise InputError(f"threads = {threads} cannot run", "give 1 or more, or None for all")
+        self._threads = threads or usable_cpus()
+        self._name = f"{graph.stem} in float" if in_float else graph.stem
+        settings: dict[str, Any] = {
+            "PERFORMANCE_HINT": "LATENCY",
+            "INFERENCE_NUM_THREADS": self._threads,
+        }
+        if cache is not None and _writable(cache):
+            settings["CACHE_DIR"] = str(cache)
+        self._compiled = (compiled_in_float if in_float else compiled)(graph, settings)
+        self._request = self._compiled.create_infer_request()
+        # An infer request accepts one caller at a time and rejects others. Each call uses all
+        # threads of the engine, so waiting loses no throughput.
+        self._one = Lock()
+
+    @property
+    def dimensions(self) -> int:
+        """Width of the vectors."""
+        return int(self._compiled.output(0).partial_shape[2].get_length())
+
+    @property
+    def description(self) -> str:
+        """One line with engine, graph, changed arithmetic if any, and threads."""
+        return f"OpenVINO, {self._name}, {self._threads} threads"
+
+    def run(
+        self,
+        ids: NDArray[np.int32],
+        sentences: NDArray[np.int32],
+        marks: NDArray[np.int32],
+    ) -> NDArray[np.float32]:
+        """See ``Engine.run``."""
+        with self._one:
+            self._request.infer({"ids": ids, "sentences": sentences, "marks": marks})
+            # The next call reuses the tensor's memory.
+            result: NDArray[np.float32] = self._request.get_output_tensor(0).data.copy()
+        return result
+
+
+def open_engine(
+    folder: ModelFolder,
+    *,
+    precision: Arithmetic | None = None,
+    threads: int | None = None,
+    cache: bool = True,
+) -> OpenVinoEngine:
+    """Open an engine for the graph of a model folder."""
+    choice = choose(folder, precision)
+    return OpenVinoEngine(
+        folder.graph(choice.graph),
+        cache=cache_folder() / "graphs" if cache else None,
+        threads=threads,
+        in_float=choice.in_float,
+    )
+
+
+def compiled(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
+    """Compile a graph for this CPU, with float32 arithmetic and without pinning threads.
+
+    With OpenVINO's default pinning, the caller's thread stays on the first core forever, so the
+    Python code of two processes competes for that core while other cores are idle.
+
+    Raises:
+        ModelError: the graph cannot be read or compiled.
+    """
+    try:
+        return _compile(str(graph), settings)
+    except RuntimeError as error:
+        raise _damaged(graph, error) from error
+
+
+def compiled_in_float(graph: Path, settings: Mapping[str, Any] | None = None) -> Any:
+    """Compile an int8 graph without its activation quantisers; see ``compiled``."""
+    core = _core()
+    cache = (settings or {}).get("CACHE_DIR")
+    try:
+        kept = float_graph.cached(core, graph, Path(cache)) if cache else None
+        if kept is not None:
+            try:
+                return _compile(str(kept), settings)
+            except RuntimeError:  # the file is damaged, e.g. by a system crash
+                float_graph.forget(kept)
+        return _compile(float_graph.in_memory(core, graph), settings)
+    except (OSError, RuntimeError) as error:
+        raise _damaged(graph, error) from error
+
+
+def _compile(graph: Any, settings: Mapping[str, Any] | None) -> Any:
+    ours = {"INFERENCE_PRECISION_HINT": "f32", "ENABLE_CPU_PINNING": False, **(settings or {})}
+    try:
+        return _core().compile_model(graph, "CPU", ours)
+    except RuntimeError:
+        # Two processes that write the same file of the cache disturb each other.
+        if ours.pop("CACHE_DIR", None) is None:
+            raise
+        return _core().compile_model(graph, "CPU", ours)
+
+
+def _damaged(graph: Path, error: Exception) -> ModelError:
+    last = (str(error).strip() or type(error).__name__).splitlines()[-1]
+    return ModelError(f"{graph} cannot be compiled: {last}", "reinstall the model")
+
+
+@lru_cache(maxsize=1)
+def _core() -> Any:
+    """Create OpenVINO's ``Core`` once, and keep it for the life of the process.
+
+    Each ``Core`` sets an alternate signal stack for the thread and restores the previous one when
+    it is destroyed. If two are not destroyed in reverse order, the thread is left with a freed
+    stack, and the next Ctrl-C is a segmentation fault (OpenVINO 2026.4, seen with a debugger).
+    """
+    preloaded = os.environ.get("LD_PRELOAD", "")
+    if any(name in preloaded for name in ALLOCATORS):
+        raise ModelError(f"OpenVINO crashes with LD_PRELOAD={preloaded}", "unset LD_PRELOAD")
+    return import_openvino().Core()
+
+
+def _writable(folder: Path) -> bool:
+    """Whether the folder exists or can be made, and is writable; else nothing is cached."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)

@@ -1,0 +1,179 @@
+"""The landmark reranker: a model that reads windows of documents with the question in front.
+
+Landmarks are computed before any question is known. At search time, the few windows that seem to
+answer the question are encoded together with it:
+
+    [CLS] question [LMK] s1 [LMK] s2 [LMK] …
+
+The question is preceded by the ``query_prefix`` of the reranker, as in its training, not by that of
+the model. Every token attends to the whole window in all layers but the last, so a sentence's
+landmark depends on the question. The reranker's score of a sentence is the cosine of its landmark
+with the question's landmark in the same window, from which follows, too, whether the window answers
+(``engine.verdict_head``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from weakref import WeakKeyDictionary, ref
+
+from milepost.encoder import Encoder
+from milepost.encoder.engine.folder import RERANKER, TOKENIZER, ModelFolder
+from milepost.encoder.engine.manifest import MANIFEST, prefixed, read_manifest
+from milepost.encoder.engine.verdict_head import VerdictHead
+from milepost.errors import ModelError
+from milepost.verdicts import WindowReading
+
+
+class LandmarkReranker:
+    """Scores sentences for a question; see ``search.reranking.Reranker``.
+
+    Args:
+        encoder: a landmark model trained for such windows (``milepost train``, kind ``rerank``).
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._head = VerdictHead.read(encoder.folder)
+
+    @staticmethod
+    def of(model: Encoder) -> LandmarkReranker | None:
+        """Load the reranker in a model's folder, once per model; None if there is none.
+
+        It uses the model's tokenizer if it has none of its own.
+
+        Raises:
+            ModelError: the reranker's folder is damaged.
+        """
+        return preload(model).loaded()
+
+    @property
+    def fingerprint(self) -> str:
+        """Fingerprint of the reranker's model."""
+        return self._encoder.fingerprint
+
+    def for_query(self, question: str) -> BoundLandmarkReranker | None:
+        """Bind the reranker to one question; None if that is longer than the longest sentence.
+
+        No part of such a question could stand for the whole.
+        """
+        manifest = self._encoder.manifest
+        words = prefixed(question, manifest.query_prefix)
+        ids, _, _ = self._encoder.tokenizer.count([words])[0]
+        # Leave room for a sentence of fair length beside the question.
+        longest = min(manifest.longest, manifest.window // 2)
+        if len(ids) > longest:
+            return None
+        return BoundLandmarkReranker(self._encoder, ids, self._head)
+
+    def judge(self, claim: str, windows: Sequence[Sequence[str]]) -> list[WindowReading] | None:
+        """Read some windows with a claim in front, each as far as it fits.
+
+        Args:
+            claim: one sentence.
+            windows: consecutive sentences, at least one each.
+
+        Returns:
+            Readings with verdicts; None if the model gives none, or the claim is too long.
+        """
+        bound = self.for_query(claim)
+        if bound is None or self._head is None:
+            return None
+        return bound.read([_fitting(bound.tokens(window), bound.room) for window in windows])
+
+
+class BoundLandmarkReranker:
+    """Encodes windows with one question in front of them.
+
+    Args:
+        encoder: see ``LandmarkReranker``.
+        question: its token ids.
+        head: says of each window what it says of the question; None for no verdicts.
+
+    Attributes:
+        room: tokens left in a window beside the question, including one landmark per sentence.
+    """
+
+    def __init__(
+        self, encoder: Encoder, question: Sequence[int], head: VerdictHead | None = None
+    ) -> None:
+        self._encoder, self._question, self._head = encoder, question, head
+        self.room = encoder.manifest.window - 2 - len(question)
+
+    def tokens(self, sentences: Sequence[str]) -> list[Sequence[int]]:
+        """Tokenize sentences, each cut to what fits in a window."""
+        longest = min(self._encoder.manifest.longest, self.room - 1)
+        return [ids[:longest] for ids, _, _ in self._encoder.tokenizer.count(sentences)]
+
+    def read(self, windows: Sequence[Sequence[Sequence[int]]]) -> list[WindowReading]:
+        """Score the sentences of each window, and judge it as a whole.
+
+        Args:
+            windows: token ids of consecutive sentences.
+        """
+        found = self._encoder.encode_windows([[self._question, *window] for window in windows])
+        head = self._head
+        return [
+            WindowReading(vectors[1:] @ vectors[0], None if head is None else head(vectors[:1])[0])
+            for vectors in found
+        ]
+
+
+def _fitting(sentences: Sequence[Sequence[int]], room: int) -> Sequence[Sequence[int]]:
+    """The first sentences that fit in ``room`` tokens, each with its landmark."""
+    for number, ids in enumerate(sentences):
+        room -= len(ids) + 1
+        if room < 0:
+            return sentences[:number]
+    return sentences
+
+
+class LoadingReranker:
+    """Loads a reranker in a thread; ``for_query`` waits until it is loaded."""
+
+    def __init__(self, model: Encoder) -> None:
+        pool = ThreadPoolExecutor(1, thread_name_prefix="milepost-reranker")
+        self._loading = pool.submit(_load, ref(model))
+        pool.shutdown(wait=False)
+
+    def loaded(self) -> LandmarkReranker | None:
+        """Wait for the reranker; None if the model has none.
+
+        Raises:
+            ModelError: the reranker's folder is damaged.
+        """
+        return self._loading.result()
+
+    def for_query(self, question: str) -> BoundLandmarkReranker | None:
+        """See ``LandmarkReranker.for_query``."""
+        reranker = self.loaded()
+        return reranker.for_query(question) if reranker else None
+
+
+_known: WeakKeyDictionary[Encoder, LoadingReranker] = WeakKeyDictionary()
+
+
+def preload(model: Encoder) -> LoadingReranker:
+    """Start to load a model's reranker, while the caller reads documents or an index."""
+    if model not in _known:  # two threads at once load it twice and keep one
+        _known[model] = LoadingReranker(model)
+    return _known[model]
+
+
+def _load(model: ref[Encoder]) -> LandmarkReranker | None:
+    encoder = model()
+    path = encoder.folder / RERANKER if encoder else None
+    if encoder is None or path is None or not (path / MANIFEST).is_file():
+        return None
+    from milepost.encoder.engine.openvino import open_engine
+
+    folder, opener = ModelFolder(path, read_manifest(path)), encoder.opener or open_engine
+    if folder.manifest.every:
+        raise ModelError(
+            f"{path} has a landmark every {folder.manifest.every} tokens, a reranker after each "
+            "sentence",
+            "export it without --granularity, or remove that folder",
+        )
+    tokenizer = None if (path / TOKENIZER).is_file() else encoder.tokenizer
+    return LandmarkReranker(Encoder(folder, opener(folder), tokenizer))

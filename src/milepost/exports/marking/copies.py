@@ -1,0 +1,166 @@
+"""From questions to a copy of a PDF in which what answers them is highlighted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from milepost._typed import typed
+from milepost.documents import SUFFIXES, stored_bytes
+from milepost.errors import InputError
+from milepost.exports.marking.highlights import Highlight, count_highlights, highlighted, is_signed
+from milepost.exports.marking.update import minimal_update
+from milepost.exports.writing import write_bytes
+from milepost.index import Index
+from milepost.objects import is_address
+from milepost.types import Document, Passage, Span, nearly_best
+
+PROBABLE = 0.2
+"""Probability from which a passage is worth marking; the page of ``milepost serve`` has it too."""
+
+COLOURS = ((255, 221, 64), (140, 224, 128), (128, 200, 255), (255, 168, 200), (255, 184, 112))
+"""Yellow, green, blue, pink, orange: one for each question, in turn."""
+
+_WORDS = (
+    (0.9, "very likely"),
+    (0.66, "likely"),
+    (0.33, "about as likely as not"),
+    (0.0, "unlikely"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedPdf:
+    """What ``annotate`` did.
+
+    Attributes:
+        path: the file that was written; None where nothing was found.
+        passages: for each question what was found, best first.
+        highlights: how many were added: one for each passage on each of its pages.
+        notes: for users, among them those of the document: pages without text, for example.
+    """
+
+    path: Path | None
+    passages: Mapping[str, tuple[Passage, ...]]
+    highlights: int
+    notes: tuple[str, ...] = ()
+
+
+@typed
+def annotate(
+    index: Index,
+    document: str | os.PathLike[str],
+    questions: str | Iterable[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    k: int | None = None,
+    min_score: float = PROBABLE,
+    rerank: bool = True,
+    overwrite: bool = False,
+) -> AnnotatedPdf:
+    """Write a copy of an indexed PDF with the answers to questions highlighted.
+
+    The copy begins with the bytes of the file; highlights are added behind them. In each passage
+    the sentences that score nearly as well as its best one are highlighted, with a comment that
+    has the question and the probability. On a page whose text was recognised (``Index.add(…,
+    ocr="auto")``) they cover the lines of the picture.
+
+    Args:
+        index: holds the PDF as it is now.
+        document: its name in the index, or its path.
+        questions: one or several.
+        out: the file to write; None for ``NAME.marked.pdf`` beside the PDF.
+        k: maximum number of passages a question; None for 5.
+        min_score: a probability, 0–1; passages below it are not highlighted. Models that were not
+            calibrated give no probabilities; set 0 for them.
+        rerank: see ``Index.search``.
+        overwrite: replace ``out`` if it exists, be it the PDF itself.
+
+    Raises:
+        InputError: the document is not a PDF file, has changed since it was indexed, does not
+            allow comments or is damaged; or ``out`` exists or cannot be written.
+        BadQuestion: a question is empty, or there is none.
+    """
+    asked = [questions] if isinstance(questions, str) else list(questions)
+    if not asked:
+        raise InputError("there is no question", 'annotate(index, "report.pdf", ["who signed?"])')
+    stored = index.document(document)
+    if stored.source is None or SUFFIXES.get(Path(stored.source).suffix.lower()) != "pdf":
+        raise InputError(f"{stored.name} is not a PDF file", "a PDF; only they have pages to mark")
+    source = Path(stored.source)
+    if out is None and is_address(stored.source):
+        marked = source.with_suffix(".marked.pdf").name
+        raise InputError(f"{stored.source} is in object storage", f"a file to write: {marked}")
+    target = source.with_suffix(".marked.pdf") if out is None else Path(out).expanduser()
+    _check_target(target, source, overwrite)
+    data = stored_bytes(stored)
+    found: dict[str, tuple[Passage, ...]] = {}
+    highlights: list[Highlight] = []
+    for number, question in enumerate(dict.fromkeys(asked)):
+        passages = index.search(
+            question, k, documents=[stored.name], rerank=rerank, min_score=min_score
+        )
+        found[question] = tuple(passages)
+        colour = COLOURS[number % len(COLOURS)]
+        for passage in passages:
+            highlights += _highlights(stored, passage, comment(question, passage.score), colour)
+    if not highlights:
+        return AnnotatedPdf(None, found, 0, stored.notes)
+    notes = stored.notes
+    if is_signed(data, stored.name):
+        said = f"{source.name} is signed: viewers may show that the copy was changed afterwards"
+        notes = (*notes, said)
+    saved = highlighted(data, stored.name, highlights)
+    made = minimal_update(data, saved, len(highlights), stored.name)
+    before = count_highlights(data, stored.name)
+    if count_highlights(made, stored.name) != before + len(highlights):
+        raise InputError(f"{stored.name} takes no highlights", "save a new copy, e.g. qpdf IN OUT")
+    write_bytes(target, made)
+    return AnnotatedPdf(target, found, len(highlights), notes)
+
+
+def comment(question: str, score: float) -> str:
+    """The comment of a highlight: the question, and the probability in words.
+
+    >>> print(comment("Who signed?", 0.874))
+    Who signed?
+    likely: 87% probability that this passage holds evidence (Milepost)
+    """
+    words = next(words for least, words in _WORDS if score >= least)
+    said = f"{words}: {score:.0%} probability that this passage holds evidence (Milepost)"
+    return f"{' '.join(question.split())}\n{said}"
+
+
+def _check_target(target: Path, source: Path, overwrite: bool) -> None:
+    """Raise an error if a file would be replaced that nobody wants replaced."""
+    if not target.exists():
+        return
+    if target.is_dir():
+        raise InputError(f"{target} is a folder", "a file to write")
+    if overwrite:
+        return
+    if source.exists() and target.samefile(source):
+        raise InputError(f"{target} is the PDF itself", "another file, or --overwrite")
+    raise InputError(f"{target} exists", "another file, or --overwrite")
+
+
+def _highlights(
+    document: Document, passage: Passage, text: str, colour: tuple[int, int, int]
+) -> Iterator[Highlight]:
+    boxes = [box for span in _strong(passage) for box in document.boxes(*span)]
+    for _, group in groupby(sorted(boxes, key=lambda box: box.page), lambda box: box.page):
+        yield Highlight(tuple(group), text, colour)
+
+
+def _strong(passage: Passage) -> list[Span]:
+    """The spans of the sentences that score nearly as well as the best one, neighbours joined."""
+    spans: list[Span] = []
+    for hit in sorted(nearly_best(passage.hits), key=lambda hit: hit.start):
+        if spans and spans[-1][1] == hit.start:
+            spans[-1] = (spans[-1][0], hit.end)
+        else:
+            spans.append((hit.start, hit.end))
+    return spans

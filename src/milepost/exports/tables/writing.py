@@ -1,0 +1,97 @@
+"""Make a table: what an earlier run has asked is kept, the rest is asked, the file is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milepost._typed import typed
+from milepost.exports.tables.formats import writer_of
+from milepost.exports.tables.journal import Journal
+from milepost.exports.tables.rows import Per, Row, ask, plan_rows
+from milepost.exports.writing import check_new, write_bytes
+from milepost.index.naming import Name, resolve_names
+
+if TYPE_CHECKING:
+    from milepost.index import Index
+
+PROBABLE = 0.2
+"""Probability under which a passage is left out unless told."""
+
+
+def check_table(path: Path, *, overwrite: bool) -> None:
+    """Refuse a file that could not be written, before hours of reading.
+
+    Raises:
+        InputError: the file is there and is not to be replaced, its folder is not there, or its
+            suffix names no format.
+    """
+    writer_of(path)
+    check_new(path, "answers.csv", overwrite=overwrite)
+
+
+@typed
+def write_table(
+    index: Index,
+    questions: Iterable[str],
+    path: str | os.PathLike[str],
+    *,
+    per: Per = "document",
+    documents: Name | Iterable[Name] | None = None,
+    min_score: float = PROBABLE,
+    rerank: bool = True,
+    overwrite: bool = False,
+    on_row: Callable[[int, int], None] = lambda done, of: None,
+) -> list[Row]:
+    """Ask every question of every document, and write the best passages as a table.
+
+    What was asked is kept in a hidden file beside the table until that is written, so that the same
+    call goes on after a kill; rows of texts that have changed since are asked again.
+
+    Args:
+        index: what is asked.
+        questions: in words.
+        path: the table: ``.csv``, ``.jsonl`` or ``.html``.
+        per: ``"document"``: a row for each document and question; ``"collection"``: a row for each
+            question, which is asked of all documents together.
+        documents: names or paths of those that are asked; None for all.
+        min_score: a passage of a smaller probability is left out: its cells are empty.
+        rerank: as in ``Index.search``.
+        overwrite: replace the file if it is there.
+        on_row: called with the rows done and in all, before the first and after each one.
+
+    Returns:
+        The rows, in order of the documents, then of the questions.
+
+    Raises:
+        InputError: the file is there or cannot be written, a document is not in the index, a
+            question or ``min_score`` cannot be used.
+    """
+    target = Path(path)
+    check_table(target, overwrite=overwrite)
+    write = writer_of(target)
+    chosen = None
+    if documents is not None:
+        with index.snapshot() as state:
+            chosen = resolve_names(documents, state)
+    infos = index.documents(chosen)
+    planned = plan_rows(index, questions, infos, per=per, min_score=min_score, rerank=rerank)
+    with Journal(target) as journal:
+        rows: list[Row] = []
+        on_row(0, len(planned))
+        for asked in planned:
+            if asked.key not in journal.rows:
+                journal.add(asked.key, ask(index, asked))
+            rows.append(journal.rows[asked.key])
+            on_row(len(rows), len(planned))
+        data = write(rows).encode("utf-8", "replace")
+        write_bytes(target, data, "run the same command again to continue")
+        journal.remove()
+    return rows
+
+
+def answered(rows: Sequence[Row]) -> int:
+    """Rows that have a passage."""
+    return sum(row.passage is not None for row in rows)

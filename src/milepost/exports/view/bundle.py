@@ -1,0 +1,89 @@
+"""The page's modules as one script: each in a function of its own, after those that it imports.
+
+The modules are plain ES modules with imports by name (``import { a, b } from "./c.js"``), so that
+they can be read, linted and shared with the page of ``milepost serve``. A file beside this one
+stands before one of the same name there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+OWN = Path(__file__).with_name("page")
+SHARED = Path(__file__).parents[2] / "server" / "page"
+"""The page of the server, whose modules and styles are used here, too; no Python of it is."""
+
+_IMPORT = re.compile(r'^import (\{[^}]*\}|\* as \w+) from "\./([\w-]+\.js)";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:const|let|function|class)\b)", re.MULTILINE)
+_NAME = re.compile(r"^export (?:async )?(?:const|let|function\*?|class) (\w+)", re.MULTILINE)
+
+
+def script(entry: str = "main.js", made: Mapping[str, str] | None = None) -> str:
+    """The script that does what a module does, its imports included.
+
+    Args:
+        entry: name of the module.
+        made: modules that stand before the files of their names.
+
+    Raises:
+        ValueError: a module imports or exports in a form that is not known, or modules import each
+            other in a circle.
+    """
+    done: dict[str, str] = {}
+    _add(entry, made or {}, done, ())
+    return "\n".join(done.values())
+
+
+def style(*names: str) -> str:
+    """Style sheets, one behind the other."""
+    return "\n".join(_read(name) for name in names)
+
+
+def element(ident: str) -> str:
+    """An element of the server's page with all that is in it.
+
+    Raises:
+        ValueError: the page has no such element, or it does not end as it begins, on a line.
+    """
+    whole = re.compile(rf'^( *)<(\w+) id="{ident}".*?^\1</\2>$', re.MULTILINE | re.DOTALL)
+    found = whole.search(_read("index.html"))
+    if found is None:
+        raise ValueError(f"index.html has no element {ident}")
+    return found[0]
+
+
+def _add(name: str, made: Mapping[str, str], done: dict[str, str], above: tuple[str, ...]) -> None:
+    if name in above:
+        raise ValueError(f"a circle of imports: {' → '.join((*above, name))}")
+    if name in done:
+        return
+    source = made[name] if name in made else _read(name)
+    for _, needed in _IMPORT.findall(source):
+        _add(needed, made, done, (*above, name))
+    names = _NAME.findall(source)
+    inside = _EXPORT.sub("", _IMPORT.sub(_taken, source))
+    for line in inside.splitlines():
+        if line.startswith(("import ", "export ")):
+            raise ValueError(f"{name}: {line}")
+    asynchronous, waiting = ("", "") if above else ("async ", "await ")  # the entry alone may wait
+    done[name] = (
+        f"const {_variable(name)} = {waiting}({asynchronous}() => {{\n"
+        f"{inside}return {{ {', '.join(names)} }};\n}})();"
+    )
+
+
+def _taken(match: re.Match[str]) -> str:
+    names, source = match.groups()
+    pattern = names.removeprefix("* as ") if names.startswith("*") else names.replace(" as ", ": ")
+    return f"const {pattern} = {_variable(source)};\n"
+
+
+def _variable(name: str) -> str:
+    return "module_" + name.removesuffix(".js").replace("-", "_")
+
+
+def _read(name: str) -> str:
+    own = OWN / name
+    return (own if own.is_file() else SHARED / name).read_text(encoding="utf-8")

@@ -1,0 +1,161 @@
+"""What the page needs of the documents: texts, landmarks, words, and where everything is."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from os.path import commonpath
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from milepost.errors import InputError
+from milepost.exports.view.coding import code
+from milepost.exports.view.pack import Pack, bits_of, varints
+from milepost.index.naming import document_id
+from milepost.language.stemming import SCRIPTS, stemmer_of
+from milepost.language.terms import terms
+from milepost.search.scope import EVERYTHING
+from milepost.store.sqlite.segment import pack as packed_rows
+from milepost.table_rows import Tables
+
+if TYPE_CHECKING:
+    from milepost.store import DocumentInfo, Snapshot
+
+_LONE = re.compile("[\ud800-\udfff]")
+"""Half a pair of surrogates: a browser would join two of them to one character."""
+
+
+def add_documents(pack: Pack, state: Snapshot) -> set[str]:
+    """Add all sections of the documents of a state.
+
+    Returns:
+        Names of the stemmers that their words need, but for the English one.
+
+    Raises:
+        InputError: there is nothing to show, or more than a page can search.
+    """
+    import numpy as np
+
+    infos = [info for info in state.documents() if info.characters]
+    total = sum(info.sentences for info in infos)
+    if not total:
+        raise InputError("there is no text to show", "files with text in them")
+    if total > EVERYTHING:
+        characters = sum(info.characters for info in infos)
+        raise InputError(
+            f"the documents have {total:,} sentences ({characters:,} characters), "
+            f"and a page holds {EVERYTHING:,}",
+            "fewer files on a page, or milepost serve, which has no such limit",
+        )
+    sentences = state.sentences(infos)
+    texts = state.texts([(info, 0, info.characters) for info in infos])
+    marks = state.marks(infos)
+    titles = titles_of(infos)
+    pack.facts["documents"] = [
+        {
+            "id": document_id(info.name),
+            "title": _shown(title),
+            "characters": info.characters,
+            "sentences": info.sentences,
+            "notes": [_shown(note) for note in info.notes],
+        }
+        for info, title in zip(infos, titles, strict=True)
+    ]
+    pack.add_json("texts", [_shown(text) for text in texts])
+    pack.add_json(
+        "marks",
+        [
+            [[mark.offset, mark.kind, _shown(mark.value), mark.level] for mark in held]
+            for held in marks
+        ],
+    )
+    spans = sentences.spans
+    lengths = (spans[:, 1] - spans[:, 0]).astype(np.int64)
+    pack.add("spans", varints(lengths))
+    pack.add("lengths", varints(sentences.lengths.astype(np.int64)))
+    coverage = np.rint(np.clip(sentences.vocab_coverage, 0, 1) * 255).astype(np.uint8)
+    pack.add("coverage", coverage.tobytes())
+    pack.add("paragraphs", bits_of(sentences.paragraph_starts))
+    _add_landmarks(pack, state, infos)
+    tables = [Tables(text, held) for text, held in zip(texts, marks, strict=True)]
+    words = _add_words(pack, texts, tables, sentences.document_offsets.tolist(), spans.tolist())
+    _check_tiling(infos, sentences.document_offsets.tolist(), spans.tolist())
+    # Single letters are symbols: α, β and π do not bring the Greek stemmer.
+    return {name for word in words if len(word) > 1 and (name := stemmer_of(word)) in SCRIPTS}
+
+
+def _add_landmarks(pack: Pack, state: Snapshot, infos: Sequence[DocumentInfo]) -> None:
+    """The landmarks as stores on disk keep them: 8 bits a number, and a scale."""
+    import numpy as np
+
+    vectors = state.vectors(infos)
+    rows = np.frombuffer(packed_rows(vectors), np.uint8).reshape(len(vectors), -1)
+    values = (rows[:, 4:].view(np.int8).astype(np.int16) + 128).astype(np.uint8)
+    pack.add_symbols("landmarks", code(values, np.zeros(len(values), np.int64)))
+    pack.add("landmark scales", np.ascontiguousarray(rows[:, :4]).tobytes())
+
+
+def _add_words(
+    pack: Pack,
+    texts: Sequence[str],
+    tables: Sequence[Tables],
+    offsets: Sequence[int],
+    spans: Sequence[Sequence[int]],
+) -> list[str]:
+    """Which sentences hold each word, and how often; returns the words."""
+    import numpy as np
+
+    held: dict[str, list[tuple[int, int]]] = {}
+    for number, text in enumerate(texts):
+        for row in range(offsets[number], offsets[number + 1]):
+            start, end = spans[row]
+            read = tables[number].row(start, end) or text[start:end]
+            for term, often in Counter(terms(read)).items():
+                held.setdefault(term, []).append((row, often))
+    words = sorted(held)
+    sizes = [len(held[word]) for word in words]
+    steps: list[int] = []
+    counts: list[int] = []
+    for word in words:
+        before = 0
+        for row, often in held[word]:
+            steps.append(row - before)
+            counts.append(often)
+            before = row
+    pack.add_json("words", words)
+    pack.add("word sizes", varints(np.array(sizes, np.int64)))
+    pack.add("word rows", varints(np.array(steps, np.int64)))
+    pack.add("word counts", varints(np.array(counts, np.int64)))
+    return words
+
+
+def _check_tiling(
+    infos: Sequence[DocumentInfo], offsets: Sequence[int], spans: Sequence[Sequence[int]]
+) -> None:
+    """The page knows lengths alone, so sentences must follow one another from 0 on."""
+    for number in range(len(infos)):
+        at = 0
+        for start, end in spans[offsets[number] : offsets[number + 1]]:
+            if start != at:
+                raise InputError(
+                    f"{infos[number].name} has text between its sentences", "index it again"
+                )
+            at = end
+
+
+def titles_of(infos: Sequence[DocumentInfo]) -> list[str]:
+    """What users read for each document: its file name, with the path where names are the same."""
+    names = [PurePath(info.name) for info in infos]
+    if len({name.name for name in names}) == len(names):
+        return [name.name or str(name) for name in names]
+    try:
+        shared = PurePath(commonpath([str(name) for name in names]))
+    except ValueError:
+        return [str(name) for name in names]
+    return [str(name.relative_to(shared)) if name != shared else name.name for name in names]
+
+
+def _shown(text: str) -> str:
+    """A text of the same length without lone surrogates."""
+    return _LONE.sub("\ufffd", text)

@@ -1,0 +1,116 @@
+"""Named arrays and texts in one run of bytes, and bytes as characters that HTML leaves alone.
+
+    length of the header (4 bytes), header (JSON), sections
+
+A section is deflated, or holds symbols (``coding.py``). The page opens both without a library
+(``page/pack.js``).
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from milepost.exports.view.coding import LANES, Coded
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+ALPHABET = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in '"&<')
+"""91 characters that are the same in HTML as in a string: 13 bits in two of them."""
+
+_LINE = 8192
+
+
+class Pack:
+    """Sections under names.
+
+    Attributes:
+        facts: of the header: anything that JSON holds.
+    """
+
+    def __init__(self) -> None:
+        self.facts: dict[str, Any] = {}
+        self._sections: dict[str, dict[str, Any]] = {}
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def add(self, name: str, data: bytes) -> None:
+        """Add bytes, deflated."""
+        squeezer = zlib.compressobj(9, zlib.DEFLATED, -15, 9)
+        self._keep(name, squeezer.compress(data) + squeezer.flush(), {"size": len(data)})
+
+    def add_json(self, name: str, value: Any) -> None:
+        """Add what JSON can hold; lone surrogates become escapes."""
+        written = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+        self.add(name, written.encode("ascii"))
+
+    def add_symbols(self, name: str, coded: Coded) -> None:
+        """Add a coded table."""
+        self.add(f"{name} classes", coded.classes.tobytes())
+        self.add(f"{name} frequencies", coded.frequencies.astype("<u2").tobytes())
+        streams = coded.states.astype("<u4").tobytes() + coded.words.astype("<u2").tobytes()
+        shape = {"rows": coded.rows, "columns": coded.columns, "lanes": LANES}
+        self._keep(name, streams, {"symbols": shape})
+
+    def _keep(self, name: str, data: bytes, facts: dict[str, Any]) -> None:
+        self._sections[name] = {"at": self._size, "bytes": len(data), **facts}
+        self._parts.append(data)
+        self._size += len(data)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Bytes of each section."""
+        return {name: facts["bytes"] for name, facts in self._sections.items()}
+
+    def to_bytes(self) -> bytes:
+        """Everything."""
+        head = {"facts": self.facts, "sections": self._sections}
+        header = json.dumps(head, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+        return b"".join((struct.pack("<I", len(header)), header, *self._parts))
+
+
+def as_characters(data: bytes) -> str:
+    """Bytes as characters of ``ALPHABET``, in lines: 1.23 characters a byte.
+
+    The page takes 13 bits from two characters; what is left over at the end it passes over.
+    """
+    import numpy as np
+
+    padded = np.frombuffer(data + bytes(-len(data) % 13), np.uint8)
+    bits = np.unpackbits(padded).reshape(-1, 13)
+    numbers = bits @ (1 << np.arange(12, -1, -1, dtype=np.int64))
+    letters = np.frombuffer(ALPHABET.encode("ascii"), np.uint8)
+    pairs = np.stack((letters[numbers // 91], letters[numbers % 91]), axis=1).tobytes()
+    text = pairs.decode("ascii")
+    return "\n".join(text[at : at + _LINE] for at in range(0, len(text), _LINE))
+
+
+def bits_of(values: NDArray[np.bool_]) -> bytes:
+    """Eight to a byte, the first in the highest bit."""
+    import numpy as np
+
+    return np.packbits(values).tobytes()
+
+
+def varints(values: NDArray[np.int64]) -> bytes:
+    """Numbers of 0 or more, seven bits to a byte, the lowest first; the last byte is below 128."""
+    import numpy as np
+
+    left = np.asarray(values, np.int64).copy()
+    parts: list[NDArray[np.uint8]] = []
+    alive = np.ones(len(left), np.bool_)
+    lives: list[NDArray[np.bool_]] = []
+    while alive.any():
+        more = left > 127
+        parts.append(((left & 127) | (more.astype(np.int64) << 7)).astype(np.uint8))
+        lives.append(alive)
+        alive = alive & more
+        left >>= 7
+    if not parts:
+        return b""
+    table, there = np.stack(parts, axis=1), np.stack(lives, axis=1)
+    return table[there].tobytes()

@@ -1,0 +1,137 @@
+"""The page: one HTML file with everything in it, written whole or not at all."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milepost.exports.view import bundle
+from milepost.exports.view.document_sections import add_documents
+from milepost.exports.view.model_sections import add_model
+from milepost.exports.view.pack import Pack, as_characters
+from milepost.exports.view.stemmers import module
+from milepost.exports.writing import check_new, write_bytes
+
+if TYPE_CHECKING:
+    from milepost.index import Index
+
+EXAMPLE = "page.html"
+
+
+@dataclass(frozen=True, slots=True)
+class PageSize:
+    """What a page consists of, in bytes of the file.
+
+    Attributes:
+        program: script, style and frame.
+        model: the network, its words and its ranking.
+        text: the texts and their pages and headings, compressed.
+        landmarks: one vector for each sentence.
+        words: which sentence holds which word, and where sentences are.
+        documents, sentences, characters: what is on it.
+    """
+
+    program: int
+    model: int
+    text: int
+    landmarks: int
+    words: int
+    documents: int
+    sentences: int
+    characters: int
+
+    @property
+    def total(self) -> int:
+        """Bytes of the file."""
+        return self.program + self.model + self.text + self.landmarks + self.words
+
+
+def write_page(index: Index, path: str | os.PathLike[str], *, overwrite: bool = False) -> PageSize:
+    """Write a page that searches the documents of an index in any browser, without a network.
+
+    The index must have been made with a light model: ``page_model()``, which is small enough for a
+    page, or ``landmark-light`` itself. The page gives the passages of ``index.search``.
+
+    Returns:
+        The sizes of its parts.
+
+    Raises:
+        ModelError: the index was made with another kind of model.
+        InputError: there is no text, more of it than a page can search, or a file that is not to be
+            replaced, or the file cannot be written.
+    """
+    target = Path(path)
+    check_new(target, EXAMPLE, overwrite=overwrite)
+    text, size = page_text(index)
+    write_bytes(target, text.encode())
+    return size
+
+
+def page_text(index: Index) -> tuple[str, PageSize]:
+    """The page, and the sizes of its parts; see ``write_page``."""
+    pack = Pack()
+    add_model(pack, index.model)
+    mark = set(pack.sizes)
+    with index.snapshot() as state:
+        stemmers = add_documents(pack, state)
+    data = as_characters(pack.to_bytes())
+    text = html_of(data, stemmers)
+    share = len(data) / max(1, sum(pack.sizes.values()))
+    parts = {"model": 0, "text": 0, "landmarks": 0, "words": 0}
+    for name, size in pack.sizes.items():
+        parts[_part(name, name in mark)] += round(size * share)
+    documents = pack.facts["documents"]
+    total = len(text.encode("utf-8"))
+    return text, PageSize(
+        program=total - sum(parts.values()),
+        **parts,
+        documents=len(documents),
+        sentences=sum(each["sentences"] for each in documents),
+        characters=sum(each["characters"] for each in documents),
+    )
+
+
+def _part(name: str, of_model: bool) -> str:
+    if of_model:
+        return "model"
+    if name in ("texts", "marks"):
+        return "text"
+    return "landmarks" if name.startswith("landmark") else "words"
+
+
+def html_of(data: str, stemmers: Collection[str] = ()) -> str:
+    """The page of some data.
+
+    Its policy allows its own style and script and nothing else: no request to anywhere.
+    """
+    style = bundle.style("base.css", "style.css", "document.css", "view.css")
+    script = bundle.script(made={"stemmers.js": module(stemmers)} if stemmers else None)
+    for text, end in ((style, "</style"), (script, "</script"), (script, "<!--")):
+        if end in text.lower():
+            raise ValueError(f"the page's own source holds {end}")
+    policy = (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
+        f"script-src {_digest(script)}; style-src {_digest(style)}"
+    )
+    frame = (bundle.OWN / "frame.html").read_text(encoding="utf-8")
+    for name, text in (
+        ("{{policy}}", policy),
+        ("{{document}}", bundle.element("document")),
+        ("{{confirm-dialog}}", bundle.element("confirm-dialog")),
+        ("{{style}}", style),
+        ("{{script}}", script),
+        ("{{data}}", data),
+    ):
+        before, after = frame.split(name)
+        frame = before + text + after
+    return frame
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"

@@ -1,0 +1,173 @@
+"""The light model rounded to a quarter of its size: what a page of less than 3 MB has room for.
+
+Each token's vector gets a step: small for common tokens, large for rare ones, so that the bits go
+where questions are. The matrices get seven bits. The result is a model folder like any other, with
+a fingerprint of its own: an index made with it, the command line and the page give the same
+passages. What it finds beside the model that it was made of is in docs/tables.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from milepost.encoder.engine.folder import ModelFolder, cache_folder, find_model
+from milepost.encoder.engine.manifest import SCHEMA
+from milepost.errors import MilepostError, ModelError
+from milepost.exports.view.graph import Graph, narrowed, widened
+from milepost.exports.view.network import CODES, graph_of, scales_name
+from milepost.exports.view.vocabulary import vocabulary
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LIGHT = "landmark-light"
+"""The shipped model that a page is made of."""
+
+COMMON, RARE = 0.012, 0.3
+"""Share of a token vector's energy that is noise, for the commonest tokens and the rarest."""
+
+_KNEE = 300  # the noise is twice that of the commonest at this place in the order
+_DEAD = 0.55  # what is below this share of a step becomes 0
+_LEVELS = 63  # seven bits of a matrix, with its sign
+_VERSION = 1
+_WORDS = 1996  # BERT's vocabulary has the words from here on, the commonest first
+_COPIED = ("openvino_bf16.xml", "tokenizer.json", "ranking.npz")
+
+
+def page_model(model: str | os.PathLike[str] | None = None) -> Path:
+    """The folder of the rounded light model; it is made in the cache where it is not there yet.
+
+    Args:
+        model: a light model by name or folder; None for ``landmark-light``. One that is rounded
+            already is taken as it is.
+
+    Raises:
+        ModelError: the model is not light.
+        MilepostError: it cannot be written.
+    """
+    source = find_model(LIGHT if model is None else model)
+    if "rounded" in source.manifest.trained:
+        return source.path
+    key = f"{source.manifest.fingerprint} {COMMON} {RARE} {_KNEE} {_DEAD} {_LEVELS} {_VERSION}"
+    fingerprint = hashlib.sha256(key.encode("ascii", "replace")).hexdigest()[:16]
+    folder = cache_folder() / "models" / f"{source.manifest.name}-page-{fingerprint}"
+    if not (folder / "milepost.json").is_file():
+        write_rounded(source, folder, fingerprint)
+    return folder
+
+
+def write_rounded(source: ModelFolder, folder: Path, fingerprint: str) -> None:
+    """Write the rounded model to a folder that is not there yet, whole or not at all."""
+    graph = graph_of(source.path)
+    numbers = rounded_numbers(graph, vocabulary(source.tokenizer))
+    name = f"{source.manifest.name}-page"
+    manifest = replace(
+        source.manifest,
+        name=name,
+        fingerprint=fingerprint,
+        trained={**source.manifest.trained, "rounded": f"from {source.manifest.fingerprint}"},
+    )
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as made:
+            draft = Path(made) / "model"
+            draft.mkdir()
+            for file in _COPIED:
+                if (source.path / file).is_file():
+                    shutil.copyfile(source.path / file, draft / file)
+            (draft / "openvino_bf16.bin").write_bytes(numbers)
+            fields = {"schema": SCHEMA, **asdict(manifest)}
+            text = json.dumps({name: value for name, value in fields.items() if value != {}})
+            (draft / "milepost.json").write_text(text + "\n", encoding="utf-8")
+            draft.replace(folder)
+    except OSError as error:
+        if not (folder / "milepost.json").is_file():  # another process may have made it
+            raise MilepostError(
+                f"{folder} cannot be written: {error.strerror or error}",
+                "set MILEPOST_CACHE to a folder with some 10 MB of space",
+            ) from error
+
+
+def rounded_numbers(graph: Graph, tokens: list[str]) -> bytes:
+    """The numbers of a light model's graph, rounded."""
+    import numpy as np
+
+    table = graph.values(CODES).astype(np.float32)
+    scales = scales_name(graph)
+    table *= graph.values(scales).reshape(-1, 1)
+    codes, steps = rounded_table(table, tokens)
+    numbers = bytearray(graph.numbers)
+
+    def put(name: str | None, data: bytes) -> None:
+        start, end = graph.place(name or "")
+        if end - start != len(data):
+            raise ModelError(f"{graph.path}: {name} is not in bfloat16", LIGHT)
+        numbers[start:end] = data
+
+    put(CODES, codes.tobytes())
+    put(scales, narrowed(steps).astype("<u2").tobytes())
+    for name in graph.matrices():
+        put(name, narrowed(rounded_matrix(graph.values(name))).astype("<u2").tobytes())
+    return bytes(numbers)
+
+
+def rounded_table(
+    table: NDArray[np.float32], tokens: list[str]
+) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Token vectors in steps; tokens that no text has become 0.
+
+    Returns:
+        ``(tokens, e)`` int8, and ``(tokens,)`` float32, the step of each, exact in bfloat16.
+    """
+    import numpy as np
+
+    place = commonness(tokens)
+    noise = np.clip(COMMON * (place + _KNEE) / _KNEE, COMMON, RARE)
+    energy = float(np.median((table**2).sum(axis=1)))
+    ideal = np.sqrt(12.0 * noise * energy / table.shape[1])
+    # Few different steps: rows of one step are coded together.
+    steps = 2.0 ** (np.round(2.0 * np.log2(ideal)) / 2.0)
+    steps = np.maximum(steps, np.abs(table).max(axis=1) / 126.0)
+    steps = widened(narrowed(steps.astype(np.float32)))
+    sizes = np.abs(table) / steps[:, None]
+    codes = np.sign(table) * np.floor(sizes + 1.0 - _DEAD)
+    codes[[token.startswith("[unused") for token in tokens]] = 0
+    return codes.astype(np.int8), steps
+
+
+def rounded_matrix(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
+    """A matrix in steps of a power of two, so that each number is exact in bfloat16."""
+    import numpy as np
+
+    step = 2.0 ** np.ceil(np.log2(float(np.abs(matrix).max()) / _LEVELS))
+    rounded: NDArray[np.float32] = (np.rint(matrix / step) * step).astype(np.float32)
+    return rounded
+
+
+def commonness(tokens: list[str]) -> NDArray[np.float64]:
+    """A place for each token in the order of use, from 0, guessed from BERT's vocabulary.
+
+    Its words are in order of frequency. Letters and digits of English count as common, tokens with
+    letters of other scripts as rare.
+    """
+    import numpy as np
+
+    places = np.arange(len(tokens), dtype=np.float64) - _WORDS
+    places[places < 0] = len(tokens)
+    for number, token in enumerate(tokens):
+        if not token.isascii():
+            places[number] = len(tokens)
+        elif len(token) == 1:
+            places[number] = 50
+    for token, place in (("[SEP]", 0.0), ("[UNK]", 500.0)):
+        if token in tokens:
+            places[tokens.index(token)] = place
+    return places

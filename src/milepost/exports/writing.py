@@ -1,0 +1,98 @@
+"""Write result files: completely or not at all, with an error of one line."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from milepost.errors import InputError
+from milepost.exports.replacing import replacing
+
+_HINT = "check the path and the disk"
+
+
+def write_text(path: Path, text: str, hint: str = _HINT) -> None:
+    """Write a text in UTF-8; see ``write_bytes``."""
+    write_bytes(path, text.encode(), hint)
+
+
+def write_bytes(path: Path, data: bytes, hint: str = _HINT) -> None:
+    """Write a file; a missing folder is made.
+
+    The old content stays until all of the new one is on the disk. Devices and pipes are written
+    directly.
+
+    Args:
+        path: the file; the target is written if it is a link.
+        data: the whole content.
+        hint: of the error.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    with reported(path, hint):
+        draft = _draft(path)
+        if draft == path:
+            path.write_bytes(data)
+            return
+        with replacing(path.resolve(), draft) as file:
+            file.write(data)
+            if path.exists():
+                shutil.copymode(path, draft)
+
+
+def check_new(path: Path, example: str, *, overwrite: bool) -> None:
+    """Refuse a file that is not to be replaced or has no folder, before hours of reading.
+
+    Args:
+        path: the file.
+        example: a name for it, for the message where it is a folder.
+        overwrite: it may be replaced.
+
+    Raises:
+        InputError: the file is there and is not to be replaced, or its folder is not there.
+    """
+    if path.is_dir():
+        raise InputError(f"{path} is a folder", f"{path / example}")
+    if not path.parent.is_dir():
+        raise InputError(f"{path.parent} does not exist", "a folder that does")
+    if path.exists() and not overwrite:
+        raise InputError(f"{path} exists", "another name, or --overwrite")
+
+
+def check_output(path: Path) -> None:
+    """Check that a file can be written, before hours of measuring; nothing is left behind.
+
+    Raises:
+        InputError: it cannot.
+    """
+    with reported(path):
+        draft = _draft(path)
+        there = draft.exists()
+        with draft.open("ab"):
+            pass
+        if not there:
+            draft.unlink()
+
+
+def _draft(path: Path) -> Path:
+    """The temporary path that is written first; the path itself if it is not a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():
+        return path
+    if path.is_file():
+        with path.open("ab"):
+            pass  # another file in its place would not ask whether it is protected
+    place = path.resolve()
+    return place.with_name(f".{place.name}.part")
+
+
+@contextmanager
+def reported(path: Path, hint: str = _HINT) -> Iterator[None]:
+    """Turn errors of the system in a ``with`` block into ``InputError``."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}", hint) from error

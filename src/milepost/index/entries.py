@@ -1,0 +1,66 @@
+"""Entries of a store: built from a document and its landmarks, or read from another store."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from milepost.index.paragraphs import paragraph_starts
+from milepost.language.terms import terms
+from milepost.store import DocumentInfo, Snapshot, Store, stored_document
+from milepost.store.base import Entry
+from milepost.table_rows import Tables
+from milepost.types import Document
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Parts = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]
+    """Spans, vectors and vocabulary coverage of a document's landmarks."""
+
+
+def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:
+    """Whether exactly this text is indexed; versions of Milepost may extract different texts."""
+    if stored.hash != document.hash or stored.characters != len(document.text):
+        return False
+    with store.snapshot() as state:
+        now = state.info(stored.name)
+        return now == stored and state.texts([(now, 0, now.characters)]) == [document.text]
+
+
+def hashed(document: Document) -> Document:
+    """Return the document with a hash; that of its text if the caller has set none."""
+    if document.hash:
+        return document
+    digest = hashlib.sha256(document.text.encode("utf-8", "surrogatepass")).hexdigest()
+    return replace(document, hash=digest)
+
+
+def entry(
+    document: Document, parts: Parts, signature: tuple[int, int] | None, options: str = ""
+) -> Entry:
+    """Build the entry for a store: the text, its landmarks and the terms of each sentence."""
+    spans, vectors, vocab_coverage = parts
+    tables = Tables(document.text, document.marks)
+    return Entry(
+        document=document,
+        spans=spans,
+        vectors=vectors,
+        vocab_coverage=vocab_coverage,
+        paragraph_starts=paragraph_starts(document.text, spans),
+        terms=[
+            terms(tables.row(start, end) or document.text[start:end])
+            for start, end in spans.tolist()
+        ],
+        signature=signature,
+        options=options,
+    )
+
+
+def stored_entry(state: Snapshot, info: DocumentInfo) -> Entry:
+    """A document as another store can keep it; its vectors are those that are stored."""
+    kept = state.sentences([info])
+    parts = kept.spans, state.vectors([info]), kept.vocab_coverage
+    return entry(stored_document(state, info), parts, info.signature, info.options)

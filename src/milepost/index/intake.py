@@ -1,0 +1,368 @@
+"""The parts of ``Index.add``: find files, store what has changed, collect the report."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from milepost.documents import files, read_file, zotero
+from milepost.documents.folders import OnSkip
+from milepost.documents.prefixes import objects, read_object
+from milepost.documents.sidecar import sidecar
+from milepost.errors import MilepostError, StoreError, UnreadableFile
+from milepost.index.entries import entry, hashed, holds
+from milepost.index.places import File, Place, is_below
+from milepost.index.places import absolute as absolute
+from milepost.index.reading_ahead import ReadingAhead, ToRead
+from milepost.objects import Downloads, ObjectAddress, ObjectFile, is_address
+from milepost.store import DocumentInfo, Store
+from milepost.store.base import Entry
+from milepost.types import READ_DEFAULTS, Document, Hidden, IndexReport, Ocr, ReadOptions
+
+if TYPE_CHECKING:
+    from milepost.encoder import Encoder
+
+
+class Known(Protocol):
+    """Knows which indexes hold the content of which files; see ``KnownFiles``."""
+
+    def find(
+        self, store: Store, path: Path, options: ReadOptions
+    ) -> Callable[[], Entry | None] | None:
+        """Find what an index holds of a file's content, read like this, for a store.
+
+        Returns:
+            Reads it; gives None if it is not there any more. None if no index holds it.
+        """
+
+    def remember(self, store: Store, path: Path, entry: Entry) -> None:
+        """Take note of what a store was given of a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Progress of ``Index.add``, for a progress bar.
+
+    Attributes:
+        name: the current document.
+        number: its number, from 1.
+        documents: number of documents, if known.
+        sentences: number of sentences of this document.
+        done: sentences encoded so far.
+        pages: number of pages for text recognition, which comes before there are sentences.
+        pages_done: pages recognised so far.
+    """
+
+    name: str
+    number: int
+    documents: int
+    sentences: int
+    done: int
+    pages: int = 0
+    pages_done: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Reports the steps of one document.
+
+    Attributes:
+        report: called with each step, or None.
+        name, number, documents: as in ``Step``.
+    """
+
+    report: Callable[[Step], None] | None
+    name: str
+    number: int
+    documents: int
+
+    def sentence(self, done: int, total: int) -> None:
+        """Report encoded sentences."""
+        self._give(Step(self.name, self.number, self.documents, total, done))
+
+    def page(self, done: int, total: int) -> None:
+        """Report that text recognition of another page begins."""
+        self._give(Step(self.name, self.number, self.documents, 0, 0, total, done))
+
+    def _give(self, step: Step) -> None:
+        if self.report is not None:
+            self.report(step)
+
+
+@dataclass(slots=True)
+class Tally:
+    """Collects the report of ``Index.add``."""
+
+    added: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    failed: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sentences: int = 0
+    tokens: int = 0
+
+    def report(self, removed: Iterable[str], seconds: float) -> IndexReport:
+        """Build the report."""
+        return IndexReport(
+            added=tuple(self.added),
+            unchanged=tuple(self.unchanged),
+            changed=tuple(self.changed),
+            removed=tuple(removed),
+            failed=self.failed,
+            notes=self.notes,
+            sentences=self.sentences,
+            tokens=self.tokens,
+            seconds=seconds,
+        )
+
+
+def find_files(
+    paths: Sequence[Path],
+    failed: dict[str, str],
+    picture: Callable[[Path], bool] = lambda _: False,
+    on_skip: OnSkip = lambda path, why: None,
+) -> tuple[list[Path], list[Path]]:
+    """List the files under paths, each once, and the folders among the paths that are readable.
+
+    Args:
+        paths: files and folders.
+        failed: receives missing paths and unreadable folders, with the reason.
+        picture: whether an image file in a folder is wanted.
+        on_skip: called with each path that is skipped in a folder.
+    """
+    inside: dict[Path, None] = {}
+    folders: list[Path] = []
+    for path in paths:
+        try:
+            inside |= dict.fromkeys(files([path], failed, picture, on_skip))
+        except MilepostError as error:
+            failed[str(path)] = str(error)
+        else:
+            if path.is_dir():
+                folders.append(path)
+    return list(inside), folders
+
+
+def find_places(
+    places: Sequence[Place],
+    failed: dict[str, str],
+    picture: Callable[[File], bool],
+    stored: Collection[str],
+) -> tuple[list[File], list[Place]]:
+    """Do the same as ``found`` for objects and prefixes as well.
+
+    Args:
+        places: files and folders, objects and prefixes.
+        failed: receives missing and unreadable places, with the reason.
+        picture: whether an image file in a folder or prefix is wanted.
+        stored: names of the indexed documents: an empty prefix is an error unless some lie in it.
+    """
+    inside: dict[str, File] = {}
+    folders: list[Place] = []
+    for each in places:
+        if isinstance(each, Path):
+            files_below, listed = find_files([each], failed, picture)
+            inside |= {str(file): file for file in files_below}
+            folders += listed
+            continue
+        try:
+            below = objects(each, picture)
+            if not below and not any(map(each.holds, stored)):
+                raise UnreadableFile(f"there is nothing to read at {each}", "check the address")
+        except MilepostError as error:
+            failed[str(each)] = str(error)
+        else:
+            inside |= {str(file): file for file in below}
+            if [str(file) for file in below] != [str(each)]:
+                folders.append(each)
+    return list(inside.values()), folders
+
+
+def vanished(
+    stored: Iterable[DocumentInfo],
+    folders: Sequence[Place],
+    present: Container[str],
+    failed: Iterable[str],
+) -> list[str]:
+    """Name the documents whose files are no longer in any of the given folders.
+
+    Args:
+        stored: the indexed documents.
+        folders: the given folders that could be listed.
+        present: names of the files found in them.
+        failed: unreadable places; files in them may still exist, so they are not reported.
+    """
+    unknown = [ObjectAddress.parse(each) if is_address(each) else Path(each) for each in failed]
+    return [
+        info.name
+        for info in stored
+        if info.name not in present
+        and info.source is not None
+        and any(is_below(info.source, folder) for folder in folders)
+        and not any(is_below(info.source, folder) for folder in unknown)
+    ]
+
+
+def file_signature(path: File) -> tuple[int, int] | None:
+    """Return size and modification time; None if there is no access (reading reports why).
+
+    Those of the sidecar and a checksum of Zotero's record are added, so that the signature changes
+    with them. For objects, a hash of the ETag replaces the time.
+    """
+    if isinstance(path, ObjectFile):
+        return path.signature
+    try:
+        status = [each.stat() for each in (path, sidecar(path)) if each is not None]
+    except OSError:
+        return None
+    size, mtime = sum(each.st_size for each in status), sum(each.st_mtime_ns for each in status)
+    if known := zotero.described(str(path)):
+        mtime += zlib.crc32(known.as_json().encode())
+    # Stores hold 64 bits, which only a sum can exceed.
+    return size, mtime % (1 << 63) if known or len(status) > 1 else mtime
+
+
+def wanted_pictures(stored: Container[str], ocr: Ocr | None) -> Callable[[File], bool]:
+    """Return the rule by which image files in folders are read; see ``Index.add``."""
+    return lambda path: str(path) in stored if ocr is None else ocr != "never"
+
+
+def to_download(
+    work: Iterable[File | Document],
+    stored: Mapping[str, DocumentInfo],
+    hidden: Hidden | None,
+    ocr: Ocr | None,
+) -> Iterator[ObjectFile]:
+    """Yield the objects that ``add_one`` will read."""
+    for item in work:
+        if isinstance(item, ObjectFile):
+            info = stored.get(str(item))
+            if info is None or not _as_stored(
+                info, item.signature, str(_options(info, hidden, ocr))
+            ):
+                yield item
+
+
+def to_read(
+    work: Iterable[File | Document],
+    stored: Mapping[str, DocumentInfo],
+    hidden: Hidden | None,
+    ocr: Ocr | None,
+    known: Callable[[Path, ReadOptions], object] = lambda path, options: None,
+) -> Iterator[ToRead]:
+    """Yield the files on disk that ``add_one`` will read: those that are new and not known."""
+    for number, item in enumerate(work, 1):
+        if isinstance(item, Path):
+            info, signature = stored.get(str(item)), file_signature(item)
+            options = _options(info, hidden, ocr)
+            if info is not None and _as_stored(info, signature, str(options)):
+                continue
+            if known(item, options) is None:
+                yield number, item, options, signature
+
+
+def _options(stored: DocumentInfo | None, hidden: Hidden | None, ocr: Ocr | None) -> ReadOptions:
+    """Return the options for a file: those stored, changed by those of the caller."""
+    options = ReadOptions.parse(stored.options) if stored else READ_DEFAULTS
+    return options.changed(hidden=hidden, ocr=ocr)
+
+
+def _as_stored(info: DocumentInfo, signature: tuple[int, int] | None, options: str) -> bool:
+    """Whether a file is unchanged since it was indexed with the same options."""
+    return signature is not None and (info.signature, info.options) == (signature, options)
+
+
+@contextmanager
+def _failures_in(tally: Tally, name: str) -> Iterator[None]:
+    """List a document that cannot be read in a tally."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except MilepostError as error:
+        tally.failed[name] = str(error)
+    except (OSError, MemoryError, RecursionError) as error:
+        tally.failed[name] = f"{type(error).__name__}: {error}"
+
+
+def add_one(
+    item: File | Document,
+    stored: DocumentInfo | None,
+    tally: Tally,
+    steps: Steps,
+    *,
+    store: Store,
+    model: Callable[[], Encoder],
+    hidden: Hidden | None = None,
+    ocr: Ocr | None = None,
+    reader: Callable[[Path, ReadOptions], Document] | None = None,
+    downloads: Downloads | None = None,
+    ahead: ReadingAhead | None = None,
+    known: Known | None = None,
+) -> None:
+    """Read, encode and store a document that has changed, or list it in the tally as unreadable.
+
+    Args:
+        item: a file, an object or a document.
+        stored: the indexed document of the same name, or None.
+        tally: receives the outcome.
+        steps: reports progress.
+        store: written to.
+        model: returns the encoder; called only if there is something to encode.
+        hidden: as in ``Index.add``.
+        ocr: as in ``Index.add``.
+        reader: reads a file; None for ``milepost.documents.read_file``.
+        downloads: provides the bytes of objects; None to download one at a time.
+        ahead: reads files where there is no ``reader``; None to read one at a time.
+        known: finds files whose content another index holds, which are not read.
+
+    Raises:
+        StoreError: the index cannot be written.
+    """
+    name = item.name if isinstance(item, Document) else str(item)
+    options, signature, held = _options(stored, hidden, ocr), None, None
+    with _failures_in(tally, name):
+        if isinstance(item, Document):
+            document, written = hashed(item), ""
+        else:
+            signature, written = file_signature(item), str(options)
+            if stored and _as_stored(stored, signature, written):
+                tally.unchanged.append(name)
+                return
+            found = known.find(store, item, options) if known and isinstance(item, Path) else None
+            if found and (held := found()):
+                document = held.document
+            elif isinstance(item, ObjectFile):
+                content = (downloads or Downloads()).read(item)
+                document = read_object(item, *content, options, steps.page)
+            elif reader:
+                document = reader(item, options)
+            elif ahead:
+                document = ahead.read((steps.number, item, options, signature), steps.page)
+            else:
+                document = read_file(item, options, steps.page)
+        if stored is not None and holds(store, stored, document):
+            # The same text: only its time, reading options or properties may have changed.
+            described = document.properties != stored.properties
+            if described or (stored.signature, stored.options) != (signature, written):
+                store.touch(name, signature, written, document.properties)
+            (tally.changed if described else tally.unchanged).append(name)
+            return
+        if held is None:
+            steps.sentence(0, 0)
+            landmarks = model().encode(document, progress=steps.sentence)
+            parts = landmarks.spans, landmarks.vectors, landmarks.vocab_coverage
+            held = entry(document, parts, signature, written)
+            tally.sentences += len(landmarks.spans)
+            tally.tokens += landmarks.tokens_given
+        held = replace(held, signature=signature)
+        store.put(held)
+        if known and isinstance(item, Path):
+            known.remember(store, item, held)
+        (tally.added if stored is None else tally.changed).append(name)
+        if document.notes:
+            tally.notes[name] = document.notes

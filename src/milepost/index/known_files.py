@@ -1,0 +1,203 @@
+"""Files whose content an index of this user holds already, wherever they lie.
+
+A small database in the cache has a line for each file that a command gave to an index: the index,
+the file's size and hash, and how it was read. It is best effort: what it says is checked when it is
+used, and without it files are read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milepost.documents import described, zotero
+from milepost.documents.readers.formats import TEXT_VERSION
+from milepost.encoder.engine.folder import cache_folder
+from milepost.errors import StoreError
+from milepost.index.entries import stored_entry
+from milepost.index.intake import file_signature
+from milepost.index.places import absolute
+from milepost.store import open_store
+
+if TYPE_CHECKING:
+    from milepost.store import Entry, Store
+    from milepost.types import ReadOptions
+
+FILE = "known.sqlite"
+"""The database, in the cache folder."""
+
+_SCHEMA = """
+PRAGMA journal_mode = MEMORY;
+PRAGMA synchronous = OFF;
+PRAGMA secure_delete = ON;
+CREATE TABLE IF NOT EXISTS files (
+    folder BLOB, name BLOB, model TEXT, options TEXT, size INTEGER, mtime INTEGER, hash TEXT,
+    PRIMARY KEY (folder, name)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_size ON files (size);
+"""
+_FORGET = "DELETE FROM files WHERE folder = ? AND name = ?"
+_PATIENCE_S = 1.0
+
+_Line = tuple[bytes, bytes, str]
+"""Folder of an index, name of a document in it, hash of its file."""
+
+
+class KnownFiles:
+    """Finds and notes files by their content: an ``intake.Known``.
+
+    A file's content is hashed only if a document is of its size, and not where path, size and time
+    are those of one.
+
+    Args:
+        folder: of the index that files are added to; None if it lies in no folder.
+        roots: if given, files whose links lead out of these are not looked for.
+    """
+
+    def __init__(self, folder: Path | None, roots: Sequence[Path] = ()) -> None:
+        self._database = cache_folder() / FILE
+        self._folder = None if folder is None else os.fsencode(absolute(folder))
+        self._roots = [root.resolve() for root in roots]
+        self._last: tuple[object, list[_Line]] = None, []  # a file is asked for twice in turn
+
+    def find(
+        self, store: Store, path: Path, options: ReadOptions
+    ) -> Callable[[], Entry | None] | None:
+        """See ``intake.Known``."""
+        if self._roots and not any(path.resolve().is_relative_to(root) for root in self._roots):
+            return None
+        self._look(store, path, options)
+        return partial(self._entry, store, path, options) if self._last[1] else None
+
+    def remember(self, store: Store, path: Path, entry: Entry) -> None:
+        """See ``intake.Known``."""
+        if self._folder is None or entry.signature is None:
+            return
+        name, digest = os.fsencode(entry.document.name), entry.document.hash
+        line = self._folder, name, _model(store), entry.options, *entry.signature, digest
+        _run(self._database, "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)", *line)
+
+    def _look(self, store: Store, path: Path, options: ReadOptions, *, again: bool = False) -> None:
+        key = path, str(options), file_signature(path), _model(store)
+        if again or self._last[0] != key:
+            self._last = key, self._lines(*key)
+
+    def _lines(
+        self, path: Path, options: str, signature: tuple[int, int] | None, model: str
+    ) -> list[_Line]:
+        """The documents that hold a file's content."""
+        if signature is None:
+            return []
+        select = "SELECT folder, name, hash FROM files WHERE model = ? AND options = ? AND size = ?"
+        exact = f"{select} AND mtime = ? AND name = ?"
+        same: list[_Line] = _run(
+            self._database, exact, model, options, *signature, os.fsencode(path)
+        )
+        if same:
+            return same
+        try:
+            # Not the size in the signature: that of a file with a sidecar is the sum of both.
+            alike = [
+                line
+                for line in _run(self._database, select, model, options, path.stat().st_size)
+                if _may_be_read_as(path, os.fsdecode(line[1]))
+            ]
+            if not alike:
+                return []
+            with path.open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:  # reading it says why
+            return []
+        return [line for line in alike if line[2] == digest]
+
+    def _entry(self, store: Store, path: Path, options: ReadOptions) -> Entry | None:
+        self._look(store, path, options)
+        tried: set[_Line] = set()
+        while lines := set(self._last[1]) - tried:
+            held = self._first(store, path, sorted(lines))
+            if held is not None:
+                return held
+            tried |= lines
+            # Those are gone, of this path perhaps; others of the same content may be there.
+            self._look(store, path, options, again=True)
+        return None
+
+    def _first(self, store: Store, path: Path, lines: Sequence[_Line]) -> Entry | None:
+        for folder, name, digest in lines:
+            held = None
+            with suppress(StoreError):
+                if folder == self._folder:
+                    held = _held(store, os.fsdecode(name), digest)
+                else:
+                    with closing(_beside(store, os.fsdecode(folder))) as other:
+                        held = _held(other, os.fsdecode(name), digest)
+            if held is None:  # removed or changed meanwhile
+                _run(self._database, _FORGET, folder, name)
+                continue
+            if (held.document.name, held.signature) == (str(path), file_signature(path)):
+                return held
+            moved = replace(held.document, name=str(path), source=str(path))
+            return replace(held, document=described(moved, str(path)))
+        return None
+
+
+def forget(folder: Path, names: Iterable[str]) -> None:
+    """Take documents that were removed from an index out of the database."""
+    database = cache_folder() / FILE
+    for name in names if database.exists() else ():
+        _run(database, _FORGET, os.fsencode(absolute(folder)), os.fsencode(name))
+
+
+def forget_missing() -> None:
+    """Take indexes that are gone out of the database."""
+    database = cache_folder() / FILE
+    if database.exists():
+        for (folder,) in _run(database, "SELECT DISTINCT folder FROM files"):
+            if not Path(os.fsdecode(folder)).is_dir():
+                _run(database, "DELETE FROM files WHERE folder = ?", folder)
+
+
+def _may_be_read_as(path: Path, name: str) -> bool:
+    """Whether a file of the same bytes as a document gives the same text and properties."""
+    # The suffix has a say in how bytes are read; Zotero knows of a file by its path.
+    return Path(name).suffix == path.suffix and not zotero.described(name)
+
+
+def _held(store: Store, name: str, digest: str) -> Entry | None:
+    with store.snapshot() as state:
+        info = state.info(name)
+        return stored_entry(state, info) if info is not None and info.hash == digest else None
+
+
+def _beside(store: Store, folder: str) -> Store:
+    """Another index of the same model."""
+    return open_store(
+        Path(folder), fingerprint=store.fingerprint, dimensions=store.dimensions, read_only=True
+    )
+
+
+def _model(store: Store) -> str:
+    """What made the texts and vectors of a store."""
+    return f"{store.fingerprint} {TEXT_VERSION}"
+
+
+def _run(place: Path, command: str, *values: object) -> list[Any]:
+    """Run a command on the database, which is made anew if it is damaged."""
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(place, _PATIENCE_S, isolation_level=None)) as database:
+            database.executescript(_SCHEMA)
+            return database.execute(command, values).fetchall()
+    except (OSError, sqlite3.OperationalError):
+        return []
+    except sqlite3.DatabaseError:
+        with suppress(OSError):
+            place.unlink()
+        return []

@@ -1,0 +1,84 @@
+"""Names of documents: found by path or the end of it, and hashed to ids."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import PurePath
+
+from milepost.errors import InputError, nearest
+from milepost.index.places import absolute
+from milepost.store import Snapshot
+
+Name = str | os.PathLike[str]
+"""A document's name in the index, the path of its file, or the last parts of either."""
+
+_SHOWN = 5
+_SHORT_ID = 8
+"""Characters of a short id: of 10,000 documents two have the same once in 90 libraries, and then
+both are meant."""
+
+
+@lru_cache(maxsize=1 << 16)
+def document_id(name: str) -> str:
+    """The id of a document in addresses: what a name, often a long path, is hashed to."""
+    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+
+
+def short_id(name: str) -> str:
+    """The beginning of a document's id, which stands for it in what agents read."""
+    return document_id(name)[:_SHORT_ID]
+
+
+def resolve_names(names: Name | Iterable[Name], state: Snapshot) -> frozenset[str]:
+    """Resolve names and paths to the names of indexed documents.
+
+    Raises:
+        InputError: a document is not in the index (the nearest name is suggested), or the end of a
+            path is that of several documents.
+    """
+    given = several(names)
+    found = stored_names(given, state)
+    for written, name in zip(given, found, strict=True):
+        if name is None:
+            raise InputError(*not_found(os.fspath(written), state))
+    return frozenset(filter(None, found))
+
+
+def several(names: Name | Iterable[Name]) -> list[Name]:
+    """List the names given, one or several."""
+    return [names] if isinstance(names, str | os.PathLike) else list(names)
+
+
+def stored_names(names: Iterable[Name], state: Snapshot) -> list[str | None]:
+    """Resolve each name, the path of its file, or the end of either; None for no document.
+
+    Raises:
+        InputError: several documents end in a name.
+    """
+    spelled = [(os.fspath(name), str(absolute(name))) for name in names]
+    stored = {info.name for info in state.infos([each for pair in spelled for each in pair])}
+    every: list[str] | None = None
+    found: list[str | None] = []
+    for pair in spelled:
+        fits = [name for name in pair if name in stored][:1]
+        if not fits:
+            every = [info.name for info in state.documents()] if every is None else every
+            end = PurePath(pair[0]).as_posix()
+            fits = [name for name in every if PurePath(name).as_posix().endswith(f"/{end}")]
+        if len(fits) > 1:
+            more = f" and {len(fits) - _SHOWN} more" if len(fits) > _SHOWN else ""
+            raise InputError(
+                f"{pair[0]} can be {', '.join(fits[:_SHOWN])}{more}", "more of the path"
+            )
+        found.append(fits[0] if fits else None)
+    return found
+
+
+def not_found(name: str, state: Snapshot) -> tuple[str, str]:
+    """Return the problem and the hint for a document that is not in the index."""
+    stored = [info.name for info in state.documents()]
+    near = nearest(name, stored) or nearest(str(absolute(name)), stored)
+    return f"{name} is not in the index", f"{near}milepost index {name}"

@@ -1,0 +1,148 @@
+"""The application: parts, routes and guards put together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+import anyio
+from fastapi import FastAPI
+from starlette.routing import Route
+
+import milepost
+from milepost.documents.isolated import Isolated
+from milepost.documents.reader_process import read_plain, reading_seconds
+from milepost.encoder.reranker import preload
+from milepost.index import Index
+from milepost.index.intake import Known
+from milepost.server.agent_tools import AgentTools
+from milepost.server.batching import Batcher
+from milepost.server.documents.indexing import Indexer
+from milepost.server.documents.library import Library
+from milepost.server.failures import add_handlers
+from milepost.server.govern import Governor
+from milepost.server.guard import Guard
+from milepost.server.heads import Heads
+from milepost.server.metrics import Measured, Metrics
+from milepost.server.routes import ask, check, documents, embeddings, page, pages, search, status
+from milepost.server.settings import ServeSettings
+from milepost.server.state import State
+from milepost.types import Document, ReadOptions
+
+
+def create_app(
+    index: Index,
+    settings: ServeSettings | None = None,
+    *,
+    uploads: Path,
+    sources: Sequence[Path] = (),
+    known: Known | None = None,
+) -> FastAPI:
+    """The server of an index, an ASGI application.
+
+    Args:
+        index: the index; the caller closes it when the application has ended.
+        settings: see ``ServeSettings``.
+        uploads: folder where uploaded files are kept, and found again at the next start.
+        sources: files and folders to bring the index up to date with, in the background.
+        known: as in ``Index.add``.
+    """
+    settings = settings or ServeSettings()
+    metrics = Metrics()
+    app = FastAPI(
+        title="Milepost",
+        description="Finds the exact sentences that answer a question.",
+        version=milepost.__version__,
+        docs_url=None,  # its page loads scripts from another site
+        redoc_url=None,
+        redirect_slashes=False,  # ``Guard`` takes a slash off: behind TLS a redirect may leave it
+        lifespan=_lifespan,
+    )
+    state = app.state.milepost = _state(index, settings, metrics, uploads, sources, known)
+    for routes in (embeddings, search, ask, check, documents, pages, status, page):
+        app.include_router(routes.router)
+    if find_spec("mcp") is not None:
+        app.state.tools = AgentTools(state)
+        app.router.routes.append(Route("/mcp", app.state.tools))
+    add_handlers(app)
+    app.add_middleware(Guard, settings=settings)
+    if settings.allowed_origins:
+        from starlette.middleware.cors import CORSMiddleware
+
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(settings.allowed_origins),
+            allow_methods=["GET", "HEAD", "POST", "DELETE"],
+            # Clients of OpenAI and MCP send a dozen of their own, and more with each version.
+            allow_headers=["*"],
+            expose_headers=["Mcp-Session-Id", "Retry-After", "WWW-Authenticate"],
+        )
+    app.add_middleware(Measured, metrics=metrics)
+    app.add_middleware(Heads)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Start the parts, and end them so that nothing stored is lost."""
+    state: State = app.state.milepost
+    tasks = [asyncio.create_task(state.batcher.run())]
+    if hasattr(app.state, "tools"):
+        tasks.append(asyncio.create_task(app.state.tools.run()))
+    state.indexer.start()
+    try:
+        state.ready = True
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        await asyncio.to_thread(state.indexer.stop)
+        state.pages.close()
+
+
+def _state(
+    index: Index,
+    settings: ServeSettings,
+    metrics: Metrics,
+    uploads: Path,
+    sources: Sequence[Path],
+    known: Known | None,
+) -> State:
+    governor = Governor() if settings.govern else None
+    bulk = governor.bulk() if governor else None
+    reader = Isolated()
+    library = Library(index, uploads, sources, pictures=settings.ocr not in (None, "never"))
+
+    def read(path: Path, options: ReadOptions, password: str | None = None) -> Document:
+        seconds = reading_seconds(options, locked=password is not None)
+        return reader.call_within(seconds, read_plain, path, options, password)
+
+    indexer = Indexer(index, read, bulk, end=reader.close, ocr=settings.ocr, known=known)
+    encoder = index.model
+    preload(encoder)
+    if not settings.read_only:
+        library.sweep()
+        folders = [library.uploads] if library.uploads.is_dir() else []
+        if sources or folders:
+            indexer.add([*sources, *folders], prune=True)
+    return State(
+        settings=settings,
+        library=library,
+        encoder=encoder,
+        batcher=Batcher(
+            encoder,
+            most=settings.max_waiting,
+            observe=metrics.run.observe,
+            between=governor.bulk() if governor else None,
+        ),
+        indexer=indexer,
+        pages=Isolated(seconds=60.0),
+        metrics=metrics,
+        governor=governor,
+        searches=anyio.CapacityLimiter(settings.search_threads),
+    )

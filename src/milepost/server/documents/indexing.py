@@ -1,0 +1,247 @@
+"""One thread that adds files to the index, while searches go first."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from milepost.errors import MilepostError, UnreadableFile
+from milepost.index import Index
+from milepost.index.intake import Known, Step
+from milepost.types import Document, Ocr, ReadOptions
+
+log = logging.getLogger("milepost.server")
+
+_REMEMBERED = 100
+"""Failures and notes that are kept for those who ask later."""
+
+
+class Stopped(BaseException):
+    """The server shuts down; the document at hand is started anew at the next start.
+
+    A ``BaseException``, so that nothing takes it for a bad file.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """Something to add.
+
+    Attributes:
+        sources: files, folders or documents.
+        prune: documents of these folders whose files are gone are removed.
+        ocr: as in ``Index.add``; None for what the indexer was made with.
+        password: what opens these files; it is forgotten when they are read.
+    """
+
+    sources: tuple[Path | Document, ...]
+    prune: bool = False
+    ocr: Ocr | None = None
+    password: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What the thread does.
+
+    Attributes:
+        step: the document at hand; None while nothing is read.
+        waiting: pieces of work that wait.
+        indexed: documents added or changed since the start.
+        failed: path or name, and reason, of the last ones that could not be read.
+        notes: path or name, and what a reader left out, of the last ones.
+        remedies: path → with what a file that failed could be read; see ``UnreadableFile``.
+    """
+
+    step: Step | None
+    waiting: int
+    indexed: int
+    failed: tuple[tuple[str, str], ...]
+    notes: tuple[tuple[str, str], ...]
+    remedies: Mapping[str, str]
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything given is in the index."""
+        return self.step is None and not self.waiting
+
+
+class Indexer:
+    """Adds to the index in the background.
+
+    Args:
+        index: where to.
+        read: reads a file with ``ReadOptions``; it is given the password, if there is one.
+        between: called between batches of the encoder; may wait, so that searches go first.
+        end: called by ``stop``, so that a file that is being read holds nobody up.
+        ocr: as in ``Index.add``.
+        known: as in ``Index.add``; not for what a password opens, which stays in this index.
+    """
+
+    def __init__(
+        self,
+        index: Index,
+        read: Callable[..., Document],
+        between: Callable[..., None] | None = None,
+        end: Callable[[], None] | None = None,
+        ocr: Ocr | None = None,
+        known: Known | None = None,
+    ) -> None:
+        self._index, self._read, self._between, self._end = index, read, between, end
+        self._ocr, self._known = ocr, known
+        self._work: deque[Work] = deque()
+        self._failed: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
+        self._notes: deque[tuple[str, str]] = deque(maxlen=_REMEMBERED)
+        self._remedies: dict[str, str] = {}
+        self._removed: set[str] = set()
+        self._step: Step | None = None
+        self._busy = False
+        self._indexed = 0
+        self._stopping = False
+        self._changed = threading.Condition()
+        self._thread = threading.Thread(target=self._run, name="milepost-indexer", daemon=True)
+
+    def start(self) -> None:
+        """Begin; work given before waits until then."""
+        self._thread.start()
+
+    def add(
+        self,
+        sources: Sequence[Path | Document],
+        *,
+        prune: bool = False,
+        ocr: Ocr | None = None,
+        password: str | None = None,
+    ) -> None:
+        """Add files, folders or documents behind what waits already."""
+        with self._changed:
+            self._work.append(Work(tuple(sources), prune, ocr, password))
+            self._changed.notify_all()
+
+    def progress(self) -> Progress:
+        """The present state."""
+        with self._changed:
+            waiting = len(self._work) + (self._busy and self._step is None)
+            return Progress(
+                self._step,
+                waiting,
+                self._indexed,
+                tuple(self._failed),
+                tuple(self._notes),
+                dict(self._remedies),
+            )
+
+    def forget(self, name: str) -> None:
+        """Say no more of a document that was removed, and let no work at hand bring it back."""
+        with self._changed:
+            self._drop({name})
+            if self._busy or self._work:
+                self._removed.add(name)
+
+    def join(self, seconds: float | None = None) -> bool:
+        """Wait until everything given is in the index; False where time was up before."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._work and not self._busy, seconds)
+
+    def stop(self) -> None:
+        """End after the batch at hand; what was stored stays, the rest is not begun."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify_all()
+        if self._end is not None:
+            self._end()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._work or self._stopping)
+                if self._stopping:
+                    return
+                work = self._work.popleft()
+                self._busy = True
+            try:
+                self._do(work)
+            except Stopped:
+                return
+            finally:
+                with self._changed:
+                    self._step, self._busy = None, False
+                    if not self._work:
+                        self._removed.clear()
+                    self._changed.notify_all()
+
+    def _do(self, work: Work) -> None:
+        try:
+            report = self._index.add(
+                work.sources,
+                prune=work.prune,
+                progress=self._on_step,
+                ocr=work.ocr or self._ocr,
+                reader=partial(self._read_file, work.password),
+                known=self._known if work.password is None else None,
+            )
+        except MilepostError as error:  # the index cannot be written: full disk, second writer
+            log.warning("indexing stopped: %s", error)
+            with self._changed:
+                self._failed.extend((_name(source), str(error)) for source in work.sources)
+            return
+        except Exception as error:
+            log.exception("indexing failed")
+            why = f"{type(error).__name__}; see the log"
+            with self._changed:
+                self._failed.extend((_name(source), why) for source in work.sources)
+            return
+        with self._changed:
+            # A file that came back since, as an upload of the same name, stays.
+            gone = {name for name in self._removed if not Path(name).exists()}
+        back = gone & {*report.added, *report.changed}
+        if back:
+            self._index.remove(back)
+        with self._changed:
+            self._indexed += len(report.added) + len(report.changed)
+            self._drop({*report.added, *report.changed, *report.failed})  # what was said before
+            self._failed.extend(
+                (name, why) for name, why in report.failed.items() if name not in gone
+            )
+            for name, notes in report.notes.items():
+                self._notes.extend((name, note) for note in notes)
+
+    def _drop(self, names: set[str]) -> None:
+        for said in (self._failed, self._notes):
+            kept = [(name, why) for name, why in said if name not in names]
+            said.clear()
+            said.extend(kept)
+
+    def _read_file(self, password: str | None, path: Path, options: ReadOptions) -> Document:
+        if self._stopping:
+            raise Stopped
+        remedy = None
+        try:
+            return self._read(path, options, *(() if password is None else (password,)))
+        except UnreadableFile as error:
+            remedy = error.remedy
+            raise
+        finally:
+            with self._changed:
+                self._remedies.pop(str(path), None)
+                if remedy is not None:
+                    self._remedies[str(path)] = remedy
+
+    def _on_step(self, step: Step) -> None:
+        with self._changed:
+            self._step = replace(step)
+            if self._stopping:
+                raise Stopped
+        if self._between is not None:
+            self._between()
+
+
+def _name(source: Path | Document) -> str:
+    return source.name if isinstance(source, Document) else str(source)

@@ -1,0 +1,275 @@
+"""The documents of a server: ids, titles, uploads, and the files behind them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path, PurePath
+
+from milepost.documents.folders import skipped
+from milepost.documents.readers.pdf.line_boxes import lines_between
+from milepost.errors import InputError, UnknownDocument
+from milepost.index import Index, RemovalReport
+from milepost.index.known_files import forget
+from milepost.index.naming import document_id, short_id
+from milepost.index.places import absolute
+from milepost.objects import is_address
+from milepost.server.names import CONTROLS, one_line
+from milepost.store import DocumentInfo, Statistics
+from milepost.types import Box, Span
+
+_LONGEST_NAME = 200
+"""Bytes of an uploaded file's name; file systems allow 255, and temporary names are longer."""
+
+_LONGEST_SUFFIX = 20
+"""Bytes of what is taken for a suffix; what is longer is a part of the name."""
+
+_ABANDONED_S = 3600.0
+"""Seconds since the last byte after which an upload has been given up."""
+
+_UNSAFE = re.compile(rf"[{CONTROLS}/\\:*?\"<>|]+")
+_DEVICES = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+
+
+class Library:
+    """An index, and the folder where uploaded files are kept.
+
+    Args:
+        index: the index.
+        uploads: folder of uploaded files; it is made with the first one.
+        roots: files and folders that were given to the server; a title leaves them out.
+        pictures: whether picture files may be uploaded, because their text is recognised.
+    """
+
+    def __init__(
+        self, index: Index, uploads: Path, roots: Sequence[Path] = (), *, pictures: bool = False
+    ) -> None:
+        # Absolute, as the names of documents are: else an upload has another id than its document.
+        self.index, self.uploads = index, absolute(uploads)
+        self.roots = tuple(map(absolute, roots))
+        self.pictures = pictures
+
+    def infos(self) -> list[DocumentInfo]:
+        """All documents, in the order they were added."""
+        return self.index.documents()
+
+    def titles(self, names: Iterable[str]) -> dict[str, str]:
+        """The titles of the documents named, those that were removed meanwhile too."""
+        named = set(names)
+        return {name: self.short(name) for name in named} | {
+            info.name: self.title(info) for info in self.index.documents(named)
+        }
+
+    def statistics(self) -> Statistics:
+        """Counts over all documents."""
+        with self.index.snapshot() as state:
+            return state.statistics()
+
+    def info(self, identity: str) -> DocumentInfo:
+        """The document of an id.
+
+        Raises:
+            UnknownDocument: there is none.
+        """
+        for info in self.infos():
+            if document_id(info.name) == identity:
+                return info
+        raise UnknownDocument(f"no document has the id {identity}", "a document in the list")
+
+    def chosen(self, wanted: Iterable[str] | None) -> list[str] | None:
+        """Names of the documents that were asked for by id, short id or title; None for all.
+
+        Raises:
+            UnknownDocument: one of them is not there.
+        """
+        if wanted is None:
+            return None
+        by_key: dict[str, list[str]] = {}
+        for info in self.infos():
+            by_key.setdefault(document_id(info.name), []).append(info.name)
+            by_key.setdefault(short_id(info.name), []).append(info.name)
+            by_key.setdefault(self.title(info), []).append(info.name)
+        names: list[str] = []
+        for key in wanted:
+            if key not in by_key:
+                raise UnknownDocument(
+                    f"no document has the id or title {key[:80]!r}", "a document in the list"
+                )
+            names += by_key[key]
+        return names
+
+    def title(self, info: DocumentInfo) -> str:
+        """A document's name for people: its path below what the server was given."""
+        return one_line(info.name) if info.source is None else self.short(info.source)
+
+    def short(self, path: str) -> str:
+        """A path for people: below what the server was given, or its last part."""
+        source = Path(path)
+        for root in (self.uploads, *self.roots):
+            if source != root and source.is_relative_to(root):
+                return one_line(source.relative_to(root).as_posix())
+        return one_line(source.name)
+
+    def without_path(self, message: str) -> str:
+        """What is said of the index, for people: its folder's name stands for the whole path."""
+        folder = self.uploads.parent
+        return message.replace(str(folder), folder.name)
+
+    def file(self, info: DocumentInfo) -> Path:
+        """The file of a document.
+
+        Raises:
+            UnknownDocument: it came from no file, or the file is gone.
+        """
+        if info.source is not None and is_address(info.source):
+            raise UnknownDocument(f"the file of {self.title(info)} is in object storage")
+        if info.source is None or not (path := Path(info.source)).is_file():
+            raise UnknownDocument(f"the file of {self.title(info)} no longer exists")
+        return path
+
+    def sentences(
+        self, info: DocumentInfo, start: int, end: int, most: int
+    ) -> list[tuple[int, int]]:
+        """Spans of the sentences that overlap a part of a document's text.
+
+        The white space around a sentence is left out; one that is nothing else is skipped.
+        """
+        with self.index.snapshot() as store:
+            spans = store.sentences([info]).spans
+            first = int(spans[:, 1].searchsorted(start, side="right"))
+            last = int(spans[:, 0].searchsorted(end, side="left"))
+            chosen = spans[first : min(last, first + most)].tolist()
+            texts = store.texts([(info, low, high) for low, high in chosen])
+        found = []
+        for (low, _), text in zip(chosen, texts, strict=True):
+            ink = low + len(text) - len(text.lstrip())
+            if text.strip():
+                found.append((ink, ink + len(text.strip())))
+        return found
+
+    def page(self, info: DocumentInfo, number: int) -> tuple[Span, str, list[tuple[Span, Box]]]:
+        """Span and text of a page, and its lines where the index has their boxes."""
+        with self.index.snapshot() as store:
+            (marks,) = store.marks([info])
+            starts = {int(mark.value): mark.offset for mark in marks if mark.kind == "page"}
+            start = starts.get(number, info.characters)
+            end = min((at for at in starts.values() if at > start), default=info.characters)
+            (text,) = store.texts([(info, start, end)])
+        return (start, end), text, lines_between(marks, start, end)
+
+    def is_upload(self, info: DocumentInfo) -> bool:
+        """Whether the server keeps the file itself."""
+        return info.source is not None and Path(info.source).parent == self.uploads
+
+    def keep(self, name: str, part: Path) -> Path:
+        """Give a complete upload its name; one of that name is replaced.
+
+        Raises:
+            InputError: the name is empty, or of a kind that is not read.
+        """
+        target = self.uploads / safe_name(name, pictures=self.pictures)
+        part.replace(target)
+        _sync(self.uploads)
+        return target
+
+    def part(self) -> Path:
+        """A new, empty file for an upload that has begun."""
+        self.uploads.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=".part-", dir=self.uploads)
+        os.close(handle)
+        return Path(name)
+
+    def sweep(self) -> None:
+        """Remove what uploads that broke off have left.
+
+        An upload that another server of this folder is receiving stays.
+        """
+        # Versions before kept the places of printed lines there.
+        shutil.rmtree(self.uploads.with_name("lines"), ignore_errors=True)
+        before = time.time() - _ABANDONED_S
+        for path in self.uploads.glob(".part-*"):
+            with suppress(OSError):
+                if path.stat().st_mtime < before:
+                    path.unlink()
+
+    def remove(self, infos: Sequence[DocumentInfo], *, now: bool = False) -> RemovalReport:
+        """Remove documents, and files that were uploaded; other files stay.
+
+        Args:
+            infos: the documents.
+            now: as in ``Index.remove``.
+        """
+        copies = [Path(info.source) for info in infos if info.source and self.is_upload(info)]
+        gone = [path for path in copies if path.exists()]
+        # Files go last: of a document that cannot be removed from the index nothing is lost, and
+        # one whose file stays behind is added again at the next start.
+        report = self.index.remove([info.name for info in infos])
+        for path in gone:
+            path.unlink(missing_ok=True)
+        forget(self.uploads.parent, report.removed)
+        if now:
+            report = replace(report, remains=self.index.remove((), now=True).remains)
+        return replace(report, files=tuple(map(str, gone)))
+
+    def discard(self, identity: str) -> str:
+        """Remove an uploaded file that could not be read, so that it is not tried again.
+
+        Returns:
+            The name it would have in the index.
+
+        Raises:
+            UnknownDocument: no uploaded file has this id.
+        """
+        for path in self.uploads.iterdir() if self.uploads.is_dir() else ():
+            if document_id(str(path)) == identity:
+                path.unlink(missing_ok=True)
+                return str(path)
+        raise UnknownDocument(f"no document has the id {identity}", "a document in the list")
+
+
+def safe_name(name: str, *, pictures: bool = False) -> str:
+    """A file name without folders, control characters and names of devices.
+
+    Any suffix will do, as a file is text unless its first bytes say otherwise; but those that are
+    skipped in folders are refused, as the file would not be found again at the next start; so are
+    pictures, unless their text is recognised.
+
+    Raises:
+        InputError: nothing is left, or files of this kind are not read.
+
+    >>> safe_name("../../etc/report: final.pdf")
+    'report_ final.pdf'
+    """
+    last = PurePath(name.replace("\\", "/")).name
+    cleaned = _UNSAFE.sub("_", last).strip(" .")
+    if not cleaned.strip("_"):
+        raise InputError("the file has no name", "a name such as report.pdf")
+    stem, suffix = os.path.splitext(cleaned)  # noqa: PTH122 - a name, not a path
+    if len(suffix.encode("utf-8", "surrogatepass")) > _LONGEST_SUFFIX:
+        stem, suffix = cleaned, ""
+    if suffix[1:].lower() in skipped(pictures=pictures):
+        raise InputError(
+            f"files named {last[:80]!r} are not read", "a PDF, Word, EPUB, HTML, Markdown or text"
+        )
+    if _DEVICES.fullmatch(cleaned):
+        stem = f"_{stem}"
+    room = _LONGEST_NAME - len(suffix.encode("utf-8", "surrogatepass"))
+    while len(stem.encode("utf-8", "surrogatepass")) > room:
+        stem = stem[:-1]
+    return stem + suffix
+
+
+def _sync(folder: Path) -> None:
+    """Let a new name reach the disk; not every system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,141 @@
+"""Errors as HTTP answers, in the form that OpenAI's clients read."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import re
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import JSONResponse
+
+from milepost.errors import (
+    BadQuestion,
+    IndexBusy,
+    InputError,
+    MilepostError,
+    MissingExtra,
+    StorageFull,
+    UnknownDocument,
+    UnreadableFile,
+)
+from milepost.server.names import one_line
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI, Request
+    from fastapi.exceptions import RequestValidationError
+    from starlette.exceptions import HTTPException
+
+    from milepost.server.documents.library import Library
+
+log = logging.getLogger("milepost.server")
+
+_STATUS: dict[type[MilepostError], int] = {
+    BadQuestion: 422,
+    UnknownDocument: 404,
+    UnreadableFile: 422,
+    InputError: 422,
+    IndexBusy: 503,
+    StorageFull: 507,
+    MissingExtra: 501,
+}
+
+
+class HttpError(MilepostError):
+    """A request that is answered with a status of its own.
+
+    Args:
+        status: the HTTP status.
+        problem: what is wrong.
+        hint: what to do instead.
+        headers: of the answer.
+    """
+
+    def __init__(
+        self, status: int, problem: str, hint: str = "", headers: dict[str, str] | None = None
+    ) -> None:
+        super().__init__(problem, hint)
+        self.status, self.headers = status, headers
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""That nothing can be written, whatever it is."""
+
+_TYPE = re.compile(r"constrained-|function-|list\[")
+"""What pydantic adds to the place of an error: the type that was tried."""
+
+_LONGEST = 1_000
+"""Characters of a message: part of it may be what a client sent."""
+
+
+def shown(message: str) -> str:
+    """A message as JSON can hold it, of bounded length: names of files may hold any bytes."""
+    plain = one_line(message)
+    return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 1] + "…"
+
+
+def body(status: int, message: str, **more: Any) -> dict[str, Any]:
+    """The JSON of an error."""
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return {
+        "error": {"message": shown(message), "type": kind, "param": None, "code": status} | more
+    }
+
+
+def answer(status: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    """An error as an answer."""
+    return JSONResponse(body(status, message), status, headers)
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let an application answer with these errors; other exceptions get status 500 and a log."""
+    from fastapi.exceptions import RequestValidationError
+    from starlette.exceptions import HTTPException
+
+    app.add_exception_handler(MilepostError, _milepost)  # type: ignore[arg-type]
+    app.add_exception_handler(RequestValidationError, _invalid)  # type: ignore[arg-type]
+    app.add_exception_handler(HTTPException, _http)  # type: ignore[arg-type]
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _milepost(request: Request, error: MilepostError) -> JSONResponse:
+    if isinstance(error, HttpError):
+        return answer(error.status, str(error), error.headers)
+    status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
+    if status == 500:
+        log.error("%s", error)
+    library: Library = request.app.state.milepost.server.documents
+    later = {"Retry-After": "2"} if status == 503 else None
+    return answer(status, library.without_path(str(error)), later)
+
+
+async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+    # What was sent is not repeated: it may be long, or secret.
+    # Of a value that may be of several types, the error that went deepest into it says most.
+    first = max(error.errors(), key=lambda each: len(each["loc"]))
+    parts = [str(part) for part in first["loc"] if not _TYPE.match(str(part))]
+    where = ".".join(parts[:4])[:100]
+    said = first["msg"]
+    if "UploadFile" in said:
+        said = "a file with a name is needed; try: curl -F file=@PATH"
+    if where == "body" and first["type"] in ("model_attributes_type", "dict_type"):
+        said = "not JSON; try: an object, with Content-Type: application/json"
+    return JSONResponse(body(422, f"{where}: {said}", param=where), 422)
+
+
+async def _http(_: Request, error: HTTPException) -> JSONResponse:
+    # An upload is spooled to the disk while it is parsed, and FastAPI makes 400 of any failure.
+    cause = error.__cause__
+    if isinstance(cause, OSError) and cause.errno in FULL:
+        return answer(507, "no space is left for temporary files; try: free some space")
+    if isinstance(cause, OSError) and cause.errno in (errno.EMFILE, errno.ENFILE):
+        return answer(503, "the server has too many open files", {"Retry-After": "2"})
+    return answer(error.status_code, str(error.detail), dict(error.headers or {}))
+
+
+async def _unexpected(_: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, OSError) and error.errno in FULL:
+        log.error("no space is left: %s", error)
+        return answer(507, "no space is left on the disk; try: free some space")
+    log.error("a request failed", exc_info=error)
+    return answer(500, "the server failed on this request; its log has the reason")

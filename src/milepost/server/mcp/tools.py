@@ -1,0 +1,368 @@
+"""What an agent can ask: search, read, check, documents.
+
+Every result is a record that becomes JSON, and is within the budget of tokens that was asked for,
+as the model counts them: that is on the safe side, because names and punctuation, of which JSON has
+much, are fewer tokens to a language model.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milepost.errors import InputError
+from milepost.index.naming import document_id, short_id
+from milepost.server.documents import Indexer, Library
+from milepost.server.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted
+from milepost.server.mcp.results import Checked, Documents, Evidence, Listed, Match, Read, Searched
+from milepost.server.names import one_line
+from milepost.types import mark_at, place_in_words, places_at
+
+if TYPE_CHECKING:
+    from milepost.search import SearchResult
+    from milepost.store import DocumentInfo
+    from milepost.types import Passage
+
+_CHARACTERS = 6
+"""Characters a token at most, on average: what is read before it is counted."""
+
+_CURSOR = 60
+"""Tokens that are left for a cursor and a note."""
+
+_LONGEST_CURSOR = 200
+"""Characters of a cursor; a longer one may be JSON nested without end."""
+
+_PASSAGES = 200
+"""Passages that can be paged through."""
+
+_LEAST_ROOM = 20
+"""Tokens of text below which no shorter passage is tried."""
+
+
+class Tools:
+    """The tools of one library.
+
+    Args:
+        library: its documents.
+        indexer: the thread that brings it up to date; None where nothing changes.
+        searching: held during a search, so that indexing pauses.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        indexer: Indexer | None = None,
+        searching: Callable[[], AbstractContextManager[Any]] = nullcontext,
+    ) -> None:
+        self._library, self._indexer, self._searching = library, indexer, searching
+
+    def search(
+        self,
+        question: str,
+        budget_tokens: int = 1500,
+        min_score: float = 0.0,
+        documents: list[str] | None = None,
+        cursor: str | None = None,
+        where: str | None = None,
+    ) -> Searched:
+        """The best sentences for a question, within a budget of tokens.
+
+        Raises:
+            InputError: no such document, a bad cursor, an empty question, a budget too small, or
+                a filter that cannot be used.
+        """
+        budget = _budget(budget_tokens)
+        search = partial(
+            self._library.index.search_detailed,
+            documents=self._library.chosen(documents),
+            min_score=min_score,
+            where=where,
+        )
+        with self._searching():
+            if cursor is None:
+                result = self._first(question, budget, search)
+                more = bool(result.passages)
+                result.next = _cursor(question, budget, 0) if more else None
+            else:
+                result = self._following(question, budget, search, cursor)
+        if not result.passages:
+            result.notes.append("nothing was found" if cursor is None else "nothing else was found")
+        return result
+
+    def _first(self, question: str, budget: int, search: Callable[..., SearchResult]) -> Searched:
+        """The sentences that make the most of the budget."""
+        room = int(budget * TEXT_SHARE)
+        while True:
+            found = search(question, budget=f"{room}t")
+            passages = self._evidence(found.passages)
+            result = self._within(passages, found, budget)
+            # A long heading can take the room of the only passage: then a shorter one.
+            if result.passages or not passages or room < _LEAST_ROOM:
+                return result
+            room //= 2
+
+    def _following(
+        self, question: str, budget: int, search: Callable[..., SearchResult], cursor: str
+    ) -> Searched:
+        """Passages in order of their score, without those that came before."""
+        first, skipped = _places(cursor, question)
+        shown = self._first(question, first, search).passages
+        found = search(question, k=_PASSAGES)
+        left = [
+            each
+            for each in self._evidence(found.passages)
+            if not any(_overlap(each, other) for other in shown)
+        ][skipped:]
+        result = self._within(left, found, budget)
+        if left and not result.passages:  # longer than the budget: its best sentence
+            best = [self._best_sentence(found, left[0])]
+            result = self._within(best, found, budget)
+        if len(result.passages) < len(left) and result.passages:
+            result.next = _cursor(question, first, skipped + len(result.passages))
+        return result
+
+    def _evidence(self, passages: Sequence[Passage]) -> list[Evidence]:
+        return [
+            Evidence(
+                text=passage.text,
+                document=short_id(passage.document),
+                start=passage.start,
+                score=round(passage.score, 2),
+                place=passage.place,
+                heading=passage.heading,
+                table=passage.table.names or None if passage.table else None,
+            )
+            for passage in passages
+        ]
+
+    def _best_sentence(self, found: SearchResult, wanted: Evidence) -> Evidence:
+        passage = next(
+            each
+            for each in found.passages
+            if (short_id(each.document), each.start) == (wanted.document, wanted.start)
+        )
+        best = passage.best
+        text = passage.text[best.start - passage.start : best.end - passage.start]
+        return wanted.model_copy(update={"text": text, "start": best.start})
+
+    def _within(self, passages: list[Evidence], found: SearchResult, budget: int) -> Searched:
+        """The passages, best first, that the budget holds with their documents' titles."""
+        titles = self._titles({each.document for each in found.passages})
+        notes = self._notes(found)
+
+        def first(size: int) -> Searched:
+            some = passages[:size]
+            return Searched(passages=some, documents=_of(titles, some), notes=notes)
+
+        return fitted(first, len(passages), self._tokens, budget - _CURSOR)
+
+    def _titles(self, names: Collection[str]) -> dict[str, str]:
+        """Short id → title of documents."""
+        titles: dict[str, list[str]] = {}
+        for info in self._library.index.documents(names):
+            titles.setdefault(short_id(info.name), []).append(self._library.title(info))
+        return {key: ", ".join(each) for key, each in titles.items()}
+
+    def read(
+        self, document: str, start: int | None = None, page: int | None = None, tokens: int = 1500
+    ) -> Read:
+        """The text of a document from an offset or a page on.
+
+        Raises:
+            InputError: no such document, page or offset.
+        """
+        budget = _budget(tokens)
+        info = self._one(document)
+        with self._library.index.snapshot() as state:
+            marks = state.marks([info])[0]
+            if start is None:
+                start = 0 if page is None else _page(info, page, marks)
+            if not 0 <= start < max(1, info.characters):
+                raise InputError(f"start: {start}", f"0 to {info.characters - 1}")
+            end = min(info.characters, start + budget * _CHARACTERS)
+            text = state.texts([(info, start, end)])[0]
+        result = Read(
+            text=text,
+            document=self._library.title(info),
+            id=short_id(info.name),
+            start=start,
+            end=end,
+            characters=info.characters,
+            place=place_in_words(places_at(marks, start)),
+            heading=mark_at(marks, "heading", start),
+            next=end,
+            notes=list(map(one_line, info.notes)),
+        )
+        result.text = self._cut(result, budget)
+        result.end = start + len(result.text)
+        result.next = result.end if result.end < info.characters else None
+        return result
+
+    def check(
+        self,
+        text: str,
+        documents: list[str] | None = None,
+        min_score: float = 0.5,
+        budget_tokens: int = 1500,
+    ) -> Checked:
+        """Whether a quotation or claim is in the documents, and where.
+
+        Raises:
+            InputError: no such document, or a text without letters and digits.
+        """
+        budget = _budget(budget_tokens)
+        names = self._library.chosen(documents)
+        with self._searching():
+            found = self._library.index.check(text, names, min_score=min_score)
+        places = [
+            Match(
+                text=place.text,
+                document=short_id(place.document),
+                start=place.start,
+                place=place.place,
+                differences=[(each.given, each.text) for each in place.differences],
+            )
+            for place in found.places
+        ]
+        passages = self._evidence(found.passages)
+        titles = self._titles(
+            {each.document for each in found.places} | {each.document for each in found.passages}
+        )
+        notes = [*self._indexing(), *found.notes]
+
+        def first(size: int) -> Checked:  # the places come first
+            shown, support = places[:size], passages[: max(0, size - len(places))]
+            return Checked(
+                verdict=found.verdict,
+                places=shown,
+                passages=support,
+                documents=_of(titles, [*shown, *support]),
+                notes=notes,
+            )
+
+        return fitted(first, len(places) + len(passages), self._tokens, budget)
+
+    def documents(self, cursor: str | None = None, tokens: int = 2000) -> Documents:
+        """The documents that can be searched."""
+        budget = _budget(tokens)
+        infos = self._library.infos()
+        after = 0 if cursor is None else _places(cursor, "documents")[1]
+        rows = [
+            Listed(
+                document=self._library.title(info),
+                id=short_id(info.name),
+                characters=info.characters,
+                sentences=info.sentences,
+                notes=list(map(one_line, info.notes)),
+            )
+            for info in infos[after : after + budget // 20]
+        ]
+        notes = self._indexing()
+
+        def first(size: int) -> Documents:
+            return Documents(documents=rows[:size], total=len(infos), notes=notes)
+
+        result = fitted(first, len(rows), self._tokens, budget - _CURSOR)
+        last = after + len(result.documents)
+        if result.documents and last < len(infos):
+            result.next = _cursor("documents", LEAST, last)
+        return result
+
+    def _notes(self, found: SearchResult) -> list[str]:
+        # Without passages the reason is wanted where nothing could be found at all.
+        said = found.notes if found.passages or not found.terms else ()
+        return [*self._indexing(), *said]
+
+    def _indexing(self) -> list[str]:
+        if self._indexer is None:
+            return []
+        progress = self._indexer.progress()
+        notes = [] if progress.idle else ["documents are still being indexed: ask again for all"]
+        failed = [f"not read: {self._library.short(name)}" for name, _ in progress.failed[-3:]]
+        return notes + failed
+
+    def _one(self, wanted: str) -> DocumentInfo:
+        names = self._library.chosen([wanted]) or []
+        if len(names) > 1:
+            ids = ", ".join(document_id(name) for name in names[:5])
+            raise InputError(f"{len(names)} documents are called {wanted}", f"an id: {ids}")
+        return self._library.info(document_id(names[0]))
+
+    def _tokens(self, text: str) -> int:
+        return self._library.index.model.count_tokens(text)
+
+    def _cut(self, result: Read, budget: int) -> str:
+        """The longest beginning of the text, at a sentence where one ends, that fits."""
+        from milepost.documents import split
+
+        text = result.text
+        fits, beyond = 0, len(text) + 1
+        while beyond - fits > 1:  # bisection: tokens grow with characters
+            middle = (fits + beyond) // 2
+            result.text = text[:middle]
+            if self._tokens(result.model_dump_json(exclude_none=True)) <= budget:
+                fits = middle
+            else:
+                beyond = middle
+        if fits >= len(text):
+            return text
+        whole = [end for _, end in split(text[:fits]) if end < fits]
+        return text[: whole[-1]] if whole and whole[-1] > fits // 2 else text[:fits]
+
+
+def _of(titles: dict[str, str], found: Sequence[Evidence | Match]) -> dict[str, str]:
+    """The titles of the documents that passages and places are in."""
+    return {each.document: titles[each.document] for each in found}
+
+
+def _overlap(one: Evidence, other: Evidence) -> bool:
+    """Whether two passages share a part of a document."""
+    return one.document == other.document and one.start < other.end and one.end > other.start
+
+
+def _budget(tokens: int) -> int:
+    if tokens < LEAST:
+        raise InputError(f"a budget of {tokens} tokens holds no passage", f"{LEAST} to {MOST:,}")
+    return min(tokens, MOST)
+
+
+def _page(info: DocumentInfo, page: int, marks: tuple[Any, ...]) -> int:
+    places = {int(mark.value): mark.offset for mark in marks if mark.kind == "page"}
+    if page not in places:
+        last = max(places, default=0)
+        hint = f"1 to {last}" if places else "start, because this document has no pages"
+        raise InputError(f"page: {page} is not in {one_line(Path(info.name).name)}", hint)
+    return int(places[page])
+
+
+def _cursor(of: str, *places: int) -> str:
+    """Numbers that lead on, for one question only."""
+    data = json.dumps([_mark(of), *places], separators=(",", ":")).encode()
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def _places(cursor: str, of: str) -> tuple[int, int]:
+    """The numbers of a cursor.
+
+    Raises:
+        InputError: it is none, or of another question.
+    """
+    try:
+        given = cursor if len(cursor) <= _LONGEST_CURSOR else ""
+        data = base64.urlsafe_b64decode(given + "=" * (-len(given) % 4))
+        mark, first, skipped = json.loads(data)
+        if mark == _mark(of) and LEAST <= first <= MOST and 0 <= skipped <= 1 << 40:
+            return int(first), int(skipped)
+    except (ValueError, TypeError, RecursionError, binascii.Error):
+        pass
+    raise InputError("the cursor is not one of this question", "the `next` of the last result")
+
+
+def _mark(of: str) -> str:
+    return document_id(of)[:6]

@@ -1,0 +1,125 @@
+"""``/check``: whether a quotation or claim is in the documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from milepost.filters.tokens import MAX_LENGTH
+from milepost.index.naming import document_id
+from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
+from milepost.server.routes.search import WHERE, Found, found
+from milepost.server.state import State, state_of, while_connected
+from milepost.verdicts import DifferenceKind, Verdict
+
+if TYPE_CHECKING:
+    from milepost.verdicts import Match
+
+router = APIRouter(tags=["search"], route_class=JsonRoute)
+
+
+class CheckRequest(RequestBody):
+    """What is looked for, and where."""
+
+    text: Annotated[str, Field(min_length=1, max_length=50_000)] = Field(
+        description="A sentence, a quotation or a claim."
+    )
+    documents: Documents = Field(
+        None, description="Ids or titles of the documents to look in; all if left out."
+    )
+    where: Annotated[str, Field(max_length=MAX_LENGTH)] | None = Field(None, description=WHERE)
+    min_score: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(
+        0.5, description="Probability from which a passage supports the text."
+    )
+
+
+class Changed(BaseModel):
+    """What the text and a document have in place of each other; one of them may be empty."""
+
+    given: str
+    text: str
+    given_start: int
+    given_end: int
+    start: int
+    end: int
+    kind: DifferenceKind | None = Field(description="In which exact point a claim differs.")
+
+
+class FoundPlace(BaseModel):
+    """Where a document holds the text, word for word or nearly."""
+
+    id: str
+    title: str
+    start: int
+    end: int
+    text: str
+    page: int | None
+    place: str | None
+    heading: str | None
+    similarity: float = Field(description="Share of the words that are there.")
+    ignored: list[str] = Field(description="What differs and counts as equal.")
+    differences: list[Changed]
+
+
+class CheckAnswer(BaseModel):
+    """What ``POST /check`` gives."""
+
+    verdict: Verdict
+    places: list[FoundPlace]
+    passages: list[Found] = Field(description="Passages about it, most probable first.")
+    best: float = Field(description="Probability of the best passage, returned or not.")
+    notes: list[str]
+
+
+@router.post("/check")
+async def check(request: Request, asked: CheckRequest) -> CheckAnswer:
+    """Say whether a text is in the documents: verbatim, or how a sentence judges it."""
+    state = state_of(request)
+    return await while_connected(request, state.searching(lambda: _answer(state, asked)))
+
+
+def _answer(state: State, asked: CheckRequest) -> CheckAnswer:
+    library = state.library
+    result = library.index.check(
+        asked.text,
+        library.chosen(asked.documents),
+        min_score=0.5 if asked.min_score is None else asked.min_score,
+        where=asked.where,
+    )
+    titles = library.titles(each.document for each in result.places)
+    return CheckAnswer(
+        verdict=result.verdict,
+        places=[_place(place, titles) for place in result.places],
+        passages=found(library, result.passages),
+        best=result.best,
+        notes=list(result.notes),
+    )
+
+
+def _place(place: Match, titles: dict[str, str]) -> FoundPlace:
+    return FoundPlace(
+        id=document_id(place.document),
+        title=titles[place.document],
+        start=place.start,
+        end=place.end,
+        text=place.text,
+        page=place.page,
+        place=place.place,
+        heading=place.heading,
+        similarity=place.similarity,
+        ignored=list(place.ignored),
+        differences=[
+            Changed(
+                given=each.given,
+                text=each.text,
+                given_start=each.given_start,
+                given_end=each.given_end,
+                start=each.start,
+                end=each.end,
+                kind=each.kind,
+            )
+            for each in place.differences
+        ],
+    )

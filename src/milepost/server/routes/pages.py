@@ -1,0 +1,154 @@
+"""``/documents/ID/pages`` and ``/boxes``: the pages of PDFs, and where text is printed on them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+from starlette.concurrency import run_in_threadpool
+
+from milepost.documents import SUFFIXES, reader_process
+from milepost.server.failures import HttpError
+from milepost.server.state import State, state_of
+from milepost.types import ReadOptions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from milepost.store import DocumentInfo
+
+router = APIRouter(prefix="/documents", tags=["documents"])
+
+Offset = Annotated[int, Query(ge=0, le=2**53)]
+"""An offset into a text, in code points."""
+
+
+class Rectangle(BaseModel):
+    """A box on a page, in points from its top left corner."""
+
+    page: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+class Size(BaseModel):
+    """Size of a page in points."""
+
+    page: int
+    width: float
+    height: float
+
+
+class Pages(BaseModel):
+    """The pages of a PDF, those without text too."""
+
+    pages: list[Size]
+
+
+class Boxes(BaseModel):
+    """Where a span is printed."""
+
+    boxes: list[Rectangle]
+    pages: list[Size]
+
+
+class Line(Rectangle):
+    """A printed line."""
+
+    start: int
+    end: int
+
+
+class PageText(BaseModel):
+    """The text of a page, and its lines in the order of the text."""
+
+    start: int = Field(description="Offset in the document's text, in code points.")
+    end: int
+    text: str
+    lines: list[Line]
+
+
+@router.get("/{identity}/pages")
+async def pages(request: Request, identity: str) -> Pages:
+    """The pages of a PDF and their sizes."""
+    state = state_of(request)
+    path = _pdf(state, state.library.info(identity))
+    found = await run_in_threadpool(state.pages.call, reader_process.sizes, path)
+    return Pages(pages=[Size(page=n, width=w, height=h) for n, (w, h) in enumerate(found, 1)])
+
+
+@router.get("/{identity}/boxes")
+async def boxes(request: Request, identity: str, start: Offset, end: Offset) -> Boxes:
+    """Where a span of a PDF is printed: one box for each line."""
+    state = state_of(request)
+    info = state.library.info(identity)
+    if not start <= end <= info.characters:
+        raise HttpError(422, f"end: {end}", f"{start} to {info.characters}")
+    path = _pdf(state, info)
+    document = await run_in_threadpool(state.library.index.document, info.name)
+    plain, options = replace(document, locator=None), ReadOptions.parse(info.options)
+    place = await run_in_threadpool(
+        state.pages.call, reader_process.place, path, plain, options, start, end
+    )
+    return Boxes(
+        boxes=[Rectangle(**asdict(box)) for box in place.boxes],
+        pages=[Size(page=n, width=size[0], height=size[1]) for n, size in place.sizes.items()],
+    )
+
+
+@router.get("/{identity}/pages/{page}/lines")
+async def lines(request: Request, identity: str, page: int) -> PageText:
+    """The text of a page of a PDF, and where each of its lines is printed."""
+    state = state_of(request)
+    info = state.library.info(identity)
+    path = _pdf(state, info)
+    (start, end), text, printed = await run_in_threadpool(state.library.page, info, page)
+    if not printed and text:
+        options = ReadOptions.parse(info.options)
+        laid = await run_in_threadpool(
+            state.pages.call, reader_process.lines_of_page, path, page, text, options
+        )
+        printed = [((start + low, start + high), box) for (low, high), box in laid]
+    return PageText(
+        start=start,
+        end=end,
+        text=text,
+        lines=[Line(start=low, end=high, **asdict(box)) for (low, high), box in printed],
+    )
+
+
+@router.get(
+    "/{identity}/pages/{page}.png",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}}},
+)
+async def picture(
+    request: Request,
+    identity: str,
+    page: int,
+    scale: Annotated[float, Query(ge=0.1, le=4.0)] = 1.5,
+) -> Response:
+    """A page of a PDF as a picture; ``scale`` is pixels a point."""
+    state = state_of(request)
+    path = _pdf(state, state.library.info(identity))
+    png = await run_in_threadpool(state.pages.call, reader_process.picture, path, page, scale)
+    return Response(png, media_type="image/png", headers={"Cache-Control": "private, max-age=600"})
+
+
+def is_pdf(info: DocumentInfo) -> bool:
+    """Whether the pages of a document can be shown as pictures."""
+    suffix = os.path.splitext(info.source or "")[1]  # noqa: PTH122 - a name, not a path
+    return SUFFIXES.get(suffix.lower()) == "pdf"
+
+
+def _pdf(state: State, info: DocumentInfo) -> Path:
+    if not is_pdf(info):
+        raise HttpError(
+            422, f"{state.library.title(info)} is not a PDF, so it has no pages", "…/text"
+        )
+    return state.library.file(info)

@@ -1,0 +1,203 @@
+"""``/search``: passages that answer a question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from fastapi import APIRouter, Request
+from pydantic import BaseModel, Field
+
+from milepost.filters import as_filter
+from milepost.filters.tokens import MAX_LENGTH
+from milepost.index.naming import document_id
+from milepost.search import Limits
+from milepost.search.heat import peaks, strip
+from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
+from milepost.server.routes.references import Reference, reference_of
+from milepost.server.state import State, state_of, while_connected
+
+if TYPE_CHECKING:
+    from milepost.search import SearchResult
+    from milepost.server.documents.library import Library
+    from milepost.store import DocumentInfo
+    from milepost.types import Passage
+
+router = APIRouter(tags=["search"], route_class=JsonRoute)
+
+T = TypeVar("T")
+
+WHERE = (
+    'Search only documents that match a filter: kind = "pdf" and date >= 2023. Keys: document, '
+    "folder, kind, title, author, date, year, language, and those of the documents; = != < <= > "
+    ">=, in (…), not in (…), contains, matches, exists KEY, missing KEY, and, or, not, ( )."
+)
+
+
+class Question(RequestBody):
+    """A question, and which passages may answer it."""
+
+    question: Annotated[str, Field(min_length=1, max_length=10_000)]
+    k: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        None, description="Maximum number of passages; 5, or with a budget as many as it holds."
+    )
+    budget: Annotated[str, Field(max_length=100)] | Annotated[int, Field(ge=1)] | None = Field(
+        None, description="Maximum length of all passages: 1600c characters, 400t tokens."
+    )
+    min_score: Annotated[float, Field(ge=0.0, le=1.0)] | None = Field(
+        0.0, description="Leave out passages that are less probable."
+    )
+    documents: Documents = Field(
+        None, description="Ids or titles of the documents to search; all if left out."
+    )
+    where: Annotated[str, Field(max_length=MAX_LENGTH)] | None = Field(None, description=WHERE)
+    rerank: bool | None = Field(True, description="Use the model's reranker: better, and slower.")
+
+
+class SearchRequest(Question):
+    """A question, and what the answer is to hold."""
+
+    heat: bool | None = Field(False, description="Add where in each document the matches are.")
+
+
+class Sentence(BaseModel):
+    """A sentence of a passage."""
+
+    text: str
+    start: int
+    end: int
+    score: float = Field(description="Probability, 0 to 1, that it is evidence.")
+
+
+class FoundRow(BaseModel):
+    """A row of a table."""
+
+    start: int
+    end: int
+    cells: list[str] = Field(description="One for each column.")
+
+
+class FoundTable(BaseModel):
+    """The rows of a table that answer, and what names them."""
+
+    caption: str | None
+    columns: list[str] = Field(description="Empty if no row names the columns.")
+    rows: list[FoundRow]
+
+
+class Found(BaseModel):
+    """A passage: whole sentences of one document."""
+
+    text: str
+    id: str = Field(description="Id of the document.")
+    title: str
+    start: int = Field(description="Offset in the document's text, in code points.")
+    end: int
+    score: float = Field(description="Probability, 0 to 1, that it holds evidence.")
+    sentences: list[Sentence] = Field(description="Best first.")
+    page: int | None
+    place: str | None = Field(description="Page, slide, sheet and row … in words.")
+    heading: str | None
+    table: FoundTable | None = Field(description="If the best sentence is in a table.")
+    reference: Reference | None = Field(description="Author, title and date.")
+
+
+class SearchAnswer(BaseModel):
+    """What ``POST /search`` gives."""
+
+    passages: list[Found] = Field(description="Best first.")
+    best: float = Field(description="Probability of the best passage, returned or not.")
+    answerable: float | None = Field(description="Probability that any passage answers.")
+    terms: dict[str, bool] = Field(description="Words of the question; whether the text has them.")
+    notes: list[str]
+    heat: dict[str, list[float]] | None = Field(
+        None, description="Best score in each 64th of a document, by id."
+    )
+    peaks: dict[str, list[int]] | None = Field(
+        None, description="With heat: an offset inside the best sentence of each 64th, by id."
+    )
+
+
+@router.post("/search", response_model_exclude_none=False)
+async def search(request: Request, asked: SearchRequest) -> SearchAnswer:
+    """Find the passages that answer a question, best first."""
+    return await searched(request, asked, partial(_answer, heat=bool(asked.heat)))
+
+
+def _answer(state: State, result: SearchResult, *, heat: bool) -> SearchAnswer:
+    names = {passage.document for passage in result.passages}
+    infos = state.library.index.documents(names) if heat else []
+    return SearchAnswer(
+        passages=found(state.library, result.passages),
+        best=result.best,
+        answerable=result.answerable,
+        terms={term: bool(weight) for term, weight in result.terms.items()},
+        notes=list(result.notes),
+        heat=_heat(result) if heat else None,
+        peaks=_peaks(result, infos) if heat else None,
+    )
+
+
+async def searched(
+    request: Request, asked: Question, made: Callable[[State, SearchResult], T]
+) -> T:
+    """What ``made`` makes of a search, in its thread; given up when the client leaves."""
+    state = state_of(request)
+    min_score, rerank = asked.min_score or 0.0, asked.rerank is not False
+    Limits.parse(asked.k, asked.budget, min_score)  # before it waits for its turn
+    where = as_filter(asked.where)
+
+    def work() -> T:
+        result = state.library.index.search_detailed(
+            asked.question,
+            asked.k,
+            asked.budget,
+            state.library.chosen(asked.documents),
+            rerank=rerank,
+            min_score=min_score,
+            where=where,
+        )
+        return made(state, result)
+
+    return await while_connected(request, state.searching(work))
+
+
+def found(library: Library, passages: Sequence[Passage]) -> list[Found]:
+    """Passages as the API gives them."""
+    names = {passage.document for passage in passages}
+    titles = library.titles(names)
+    references = {info.name: reference_of(info) for info in library.index.documents(names)}
+    return [
+        Found(
+            text=passage.text,
+            id=document_id(passage.document),
+            title=titles[passage.document],
+            start=passage.start,
+            end=passage.end,
+            score=passage.score,
+            sentences=[
+                Sentence(text=hit.text, start=hit.start, end=hit.end, score=hit.score)
+                for hit in passage.hits
+            ],
+            page=passage.page,
+            place=passage.place,
+            heading=passage.heading,
+            table=None if passage.table is None else FoundTable(**asdict(passage.table)),
+            reference=references.get(passage.document),
+        )
+        for passage in passages
+    ]
+
+
+def _heat(result: SearchResult) -> dict[str, list[float]]:
+    return {document_id(name): list(strip(curve)) for name, curve in result.relevance.items()}
+
+
+def _peaks(result: SearchResult, infos: list[DocumentInfo]) -> dict[str, list[int]]:
+    return {
+        document_id(info.name): list(peaks(result.relevance[info.name], info.characters))
+        for info in infos
+        if info.name in result.relevance
+    }

@@ -1,0 +1,141 @@
+"""Run the application under uvicorn until it is asked to end."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+import time
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+
+from milepost.errors import InputError
+from milepost.server.connections import LimitedProtocol, limits
+from milepost.server.prefix import Prefixed
+from milepost.server.settings import ServeSettings
+from milepost.server.starting import Starting
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+_GRACE = 10
+"""Seconds that requests have to end after the server was asked to."""
+
+
+def listen(settings: ServeSettings) -> socket.socket:
+    """A socket that listens on the address of the settings.
+
+    Raises:
+        InputError: the port is in use or not allowed, or the address is not one of this machine.
+    """
+    try:
+        family = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][0]
+        # Only of a socket that says TCP asyncio sets TCP_NODELAY; without, each request after the
+        # first on a connection waits 40 ms for an acknowledgement (uvicorn #3149).
+        made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind((settings.host, settings.port))
+        except (OSError, UnicodeError):
+            made.close()
+            raise
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"cannot listen on {settings.host}:{settings.port}: {reason}", "--port 0 for a free one"
+        ) from error
+    return made
+
+
+def run(
+    app: FastAPI | Starting[Any],
+    at: socket.socket,
+    settings: ServeSettings | None = None,
+    *,
+    show: bool,
+    quiet: bool,
+    note: Callable[[str], None],
+) -> None:
+    """Serve until Ctrl-C or SIGTERM; requests that run are answered first.
+
+    SIGTERM is how servers are meant to be ended, so this returns; Ctrl-C is raised, and so is what
+    an application that was being made has failed with.
+
+    Args:
+        app: the application, or what stands for it until it is made.
+        at: where to listen.
+        settings: of the server, for what stands in front of it; None for nothing.
+        show: open the page in a browser.
+        quiet: print nothing but errors.
+        note: prints a line.
+    """
+    host, port = at.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    address = f"http://{'localhost' if host in ('0.0.0.0', '::') else shown}:{port}/"
+    settings = settings or ServeSettings()
+    most, backlog = limits()
+    config = uvicorn.Config(
+        Prefixed(app, settings.root_path) if settings.root_path else app,
+        http=type("Protocol", (LimitedProtocol,), {"most": most}),
+        backlog=backlog,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=list(settings.trusted_proxies),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=_GRACE,
+        timeout_keep_alive=30,
+    )
+    server = uvicorn.Server(config)
+    threading.Thread(
+        target=_announce, args=(server, app, address, show, quiet, note), daemon=True
+    ).start()
+    with _term_ends():
+        server.run(sockets=[at])
+    if isinstance(app, Starting) and app.error is not None:
+        raise app.error
+
+
+@contextmanager
+def _term_ends() -> Iterator[None]:
+    """Let SIGTERM end the server, and not the process before its index is closed.
+
+    uvicorn ends in good order and then sends itself the signal once more, for the handler that was
+    there before.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # uvicorn hears no signals then
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _announce(
+    server: uvicorn.Server,
+    app: FastAPI | Starting[Any],
+    address: str,
+    show: bool,
+    quiet: bool,
+    note: Callable[[str], None],
+) -> None:
+    """Say the address once the server answers; end it where its application cannot be made."""
+    while not (server.started and (not isinstance(app, Starting) or app.opened.is_set())):
+        if server.should_exit:
+            return
+        time.sleep(0.02)
+    failed = isinstance(app, Starting) and app.error is not None
+    if not quiet and not failed:
+        note(f"serving {address} (Ctrl-C stops it)")
+    if show and not failed:
+        webbrowser.open(address)
+    if isinstance(app, Starting):
+        app.done.wait()
+        server.should_exit |= app.error is not None

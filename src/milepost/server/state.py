@@ -1,0 +1,115 @@
+"""What the routes of one server share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import anyio
+from anyio.to_thread import run_sync
+
+from milepost.server.failures import HttpError
+
+if TYPE_CHECKING:
+    from fastapi import Request
+
+    from milepost.documents.isolated import Isolated
+    from milepost.encoder import Encoder
+    from milepost.server.batching import Batcher
+    from milepost.server.documents.indexing import Indexer
+    from milepost.server.documents.library import Library
+    from milepost.server.govern import Governor
+    from milepost.server.metrics import Metrics
+    from milepost.server.settings import ServeSettings
+
+T = TypeVar("T")
+
+CLIENT_LEFT = 499
+"""Status of a request whose client left before the answer; nobody sees it but the metrics."""
+
+
+@dataclass(slots=True)
+class State:
+    """The parts of a server.
+
+    Attributes:
+        settings: how it was started.
+        library: its documents.
+        encoder: the model.
+        batcher: texts of many requests in one run.
+        indexer: the thread that adds documents.
+        pages: the process that finds boxes and draws pages.
+        metrics: what is counted.
+        governor: holds indexing back; None for not at all.
+        searches: lets so many searches run as the settings say.
+        waiting: searches that run or wait.
+        ready: whether the model and the index are open.
+    """
+
+    settings: ServeSettings
+    library: Library
+    encoder: Encoder
+    batcher: Batcher
+    indexer: Indexer
+    pages: Isolated
+    metrics: Metrics
+    governor: Governor | None
+    searches: anyio.CapacityLimiter
+    waiting: int = 0
+    ready: bool = False
+
+    async def searching(self, work: Callable[[], T], *, patient: bool = False) -> T:
+        """Run a search in a thread; indexing pauses meanwhile.
+
+        Args:
+            work: the search.
+            patient: wait for its turn however many do, as a part of an answer that has begun.
+
+        Raises:
+            HttpError: 503, too many wait.
+        """
+        if self.waiting >= self.settings.max_waiting and not patient:
+            raise HttpError(503, "too many searches wait", "later", {"Retry-After": "2"})
+
+        def governed() -> T:
+            if self.governor is None:
+                return work()
+            with self.governor.search():
+                return work()
+
+        self.waiting += 1
+        try:
+            return await run_sync(governed, limiter=self.searches, abandon_on_cancel=True)
+        finally:
+            self.waiting -= 1
+
+
+def state_of(request: Request) -> State:
+    """The parts of the server that a request has come to."""
+    return cast("State", request.app.state.milepost)
+
+
+async def while_connected(request: Request, work: Awaitable[T]) -> T:
+    """The result of work that is cancelled when the client leaves.
+
+    Raises:
+        HttpError: 499, the client left.
+    """
+    task = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise HttpError(CLIENT_LEFT, "the client left")
+        return task.result()
+    finally:
+        task.cancel()
+        gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    """Return when the client has left."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,196 @@
+"""``Index.check``: verbatim, near, supported or not found, and the places that show it."""
+
+from pathlib import Path
+
+import pytest
+
+import milepost
+from milepost.checking.check import MAX_PLACES, check_documents, prepared
+from milepost.errors import BadQuestion, InputError
+from milepost.index import Index
+from milepost.search import quoted
+from milepost.testing import fake_index
+from milepost.types import Document, Mark
+from milepost.verdicts import CheckResult
+from support.pdf_writer import PdfPage, write_pdf
+
+TEXTS = {
+    "bees": "Bees build cells of wax. The queen lays the eggs. A swarm leaves the hive in June.",
+    "gold": "Gold melts at 1064 degrees. It is heavier than lead, and it never rusts.",
+    "ships": "A ship needs deep\nwater. Tugs pull large ships to the quay.",
+}
+
+
+@pytest.fixture(params=[60_000, 0], ids=["small", "large"])
+def index(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Index:
+    monkeypatch.setattr(quoted, "EVERYTHING", request.param)
+    return fake_index(TEXTS)
+
+
+def assert_places(check: CheckResult) -> None:
+    """Texts are slices, and differences lie inside of their place."""
+    for place in check.places:
+        text = TEXTS[place.document]
+        assert place.text == text[place.start : place.end]
+        for each in place.differences:
+            assert each.text == text[each.start : each.end]
+            assert each.given == check.text[each.given_start : each.given_end]
+        assert (place.similarity == 1.0) == (check.verdict == "verbatim")
+        assert bool(place.differences) == (check.verdict == "near")
+
+
+@pytest.mark.parametrize(
+    ("text", "document", "ignored"),
+    [
+        ("The queen lays the eggs", "bees", ()),
+        ("“the queen lays\n the eggs”", "bees", ("white space", "case")),
+        ("cells of wax. The queen", "bees", ()),
+        ("deep water", "ships", ("white space",)),
+        ("1064", "gold", ()),
+    ],
+)
+def test_verbatim(index: Index, text: str, document: str, ignored: tuple[str, ...]) -> None:
+    check = index.check(text)
+    assert check.verdict == "verbatim"
+    assert [(place.document, place.ignored) for place in check.places] == [(document, ignored)]
+    assert (check.passages, check.best, check.notes) == ((), 0.0, ())
+    assert_places(check)
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "there"),
+    [
+        ("Gold melts at 1164 degrees.", "1164", "1064"),
+        ("It is heavier than lead, and it rusts.", "", "never"),
+        ("Tugs never pull large ships to the quay.", "never", ""),
+    ],
+)
+def test_near(index: Index, text: str, given: str, there: str) -> None:
+    check = index.check(text)
+    assert check.verdict == "near"
+    (difference,) = check.places[0].differences
+    assert (difference.given, difference.text) == (given, there)
+    assert_places(check)
+
+
+def test_related_and_not_found(index: Index) -> None:
+    claim = "in summer the swarm flies out of its hive"
+    related = index.check(claim, min_score=0.0)
+    assert related.verdict == "related"
+    assert related.places == ()
+    assert [each.document for each in related.passages] == [
+        each.document for each in index.search(claim, k=3)
+    ]
+    assert related.best == related.passages[0].score
+    missing = index.check(claim, min_score=1.0)
+    assert (missing.verdict, missing.passages, missing.best) == ("not found", (), related.best)
+
+
+def test_the_sentence_that_judges_a_claim(index: Index) -> None:
+    denied = index.check("At 1164 degrees gold melts.", min_score=1.0)
+    assert denied.verdict == "contradicted"
+    (place,) = denied.places
+    (difference,) = place.differences
+    assert difference.kind == "number"
+    assert denied.text[difference.given_start : difference.given_end] == difference.given
+    text = index.document(place.document).text
+    assert text[difference.start : difference.end] == difference.text
+    assert text[place.start : place.end] == place.text
+
+
+def test_pieces_of_several_places(index: Index) -> None:
+    first, second = "The queen lays the eggs", "Tugs pull large ships to the quay"
+    check = index.check(f"{first}; {second}.")
+    assert check.verdict == "stitched"
+    assert [place.text for place in check.places] == [first, second]
+    assert index.check(f"{first}, {second}, zebras graze on wide plains").verdict != "stitched"
+    assert index.check("A swarm, tugs and lead").verdict != "stitched"
+
+
+def test_only_the_documents_named(index: Index) -> None:
+    for text in ("Gold melts at 1064 degrees.", "Gold melts at 1164 degrees."):
+        assert index.check(text, "gold").verdict in ("verbatim", "near")
+        check = index.check(text, ["bees", "ships"], min_score=0.0)
+        assert check.verdict == "found elsewhere"
+        assert {place.document for place in check.places} == {"gold"}
+    with pytest.raises(InputError, match="golf is not in the index"):
+        index.check("gold", "golf")
+
+
+@pytest.mark.parametrize("text", ["", " \n", "?!", "“”"])
+def test_nothing_to_check(index: Index, text: str) -> None:
+    with pytest.raises(BadQuestion, match="nothing to check"):
+        index.check(text)
+
+
+def test_min_score_is_a_probability(index: Index) -> None:
+    with pytest.raises(InputError, match="not a probability"):
+        index.check("The queen lays the eggs", min_score=50)
+
+
+def test_the_model_is_loaded_for_claims_alone(tmp_path: Path, monkeypatch) -> None:
+    folder = tmp_path / "db"
+    with fake_index() as other, milepost.open(folder, model=other.model) as index:
+        index.add([Document(name, text) for name, text in TEXTS.items()])
+        encoded: list[str] = []
+        monkeypatch.setattr(index.model, "encode_query", encoded.append)
+        assert index.check("The queen lays the eggs").verdict == "verbatim"
+        assert index.check("Gold melts at 1164 degrees").verdict == "near"
+        assert encoded == []
+
+
+def test_an_empty_index() -> None:
+    check = fake_index().check("the queen")
+    assert (check.verdict, check.best) == ("not found", 0.0)
+    assert check.notes == ("there is no text to search",)
+
+
+def test_frequent_words_have_a_limit(index: Index) -> None:
+    check = fake_index({"many": "Bee. " * 300}).check("bee")
+    assert len(check.places) == MAX_PLACES
+    assert [place.start for place in check.places] == list(range(0, 5 * MAX_PLACES, 5))
+    assert "there may be more" in check.notes[0]
+
+
+def test_pages_and_headings() -> None:
+    marks = (Mark(0, "page", "1"), Mark(0, "heading", "Bees", 1), Mark(25, "page", "2"))
+    with fake_index() as index:
+        index.add(Document("marked", TEXTS["bees"], marks=marks))
+        assert [(p.page, p.heading) for p in index.check("queen lays").places] == [(2, "Bees")]
+        assert [p.page for p in index.check("wax. The queen").places] == [1]
+        assert [p.page for p in index.check("The fine queen lays the eggs").places] == [2]
+
+
+def test_a_sentence_over_lines_and_pages_of_a_pdf(tmp_path: Path) -> None:
+    first, second = PdfPage(), PdfPage()
+    first.lines(72, 700, ["The quick brown fox jumps over a lazy dog, and the hedge-"])
+    second.lines(72, 700, ["hog looks on; nobody sees it pass."])
+    path = tmp_path / "fox.pdf"
+    path.write_bytes(write_pdf([first, second]))
+    with fake_index() as index:
+        index.add(path)
+        for text in (
+            "a lazy dog, and the hedgehog looks on",
+            "a lazy dog, and the hedge-\nhog looks on",
+            "A lazy dog, and the hedge- hog\nlooks on",
+        ):
+            check = index.check(text)
+            assert check.verdict == "verbatim"
+            assert check.places[0].page == 1
+
+
+def test_texts_without_an_index_agree_with_one(index: Index) -> None:
+    documents = [Document(name, text) for name, text in TEXTS.items()]
+    for text in ("the queen  lays", "Gold melts at 1164 degrees.", "Bees build", "water. Tugs"):
+        assert check_documents(prepared(text), documents) == index.check(text)
+    assert check_documents(prepared("zebras run"), documents) is None
+    assert check_documents(prepared("zebras run"), []) is None
+
+
+def test_long_texts_are_only_looked_for_word_for_word() -> None:
+    long = "word other " * 3_000
+    index = fake_index({"long": long})
+    assert index.check(long).verdict == "verbatim"
+    check = index.check(long + "more")
+    assert check.verdict in ("related", "not found")
+    assert "only looked for word for word" in check.notes[0]

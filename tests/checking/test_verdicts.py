@@ -1,0 +1,173 @@
+"""Claims beside the sentence that decides them: each true one with a false one of the same kind."""
+
+import pytest
+
+from milepost.checking.claims import Said, judge, why_not
+from milepost.types import Hit, Passage
+
+
+def passage(*sentences: str) -> Passage:
+    text = " ".join(sentences)
+    hits = []
+    for sentence in sentences:
+        start = text.index(sentence)
+        hits.append(Hit(start, start + len(sentence), 0.5, 0.0, {}, sentence))
+    return Passage(text, "d.txt", None, 0, len(text), 0.5, tuple(hits), None, None)
+
+
+PAIRS = [
+    # sentence, a claim that holds, one that does not, and in which point
+    ("The fee was raised to 5 dollars in 1998.", "The fee was raised in 1998.",
+     "The fee was raised in 1989.", "date"),
+    ("The fee was raised to 5 dollars in 1998.", "The fee was raised to $5.",
+     "The fee was raised to 7 dollars in 1998.", "number"),
+    ("The bridge is 1,234 metres long.", "The bridge is 1234 m long.",
+     "The bridge is 1,324 metres long.", "number"),
+    ("The bridge is 12 km long.", "The bridge is 12 kilometres long.",
+     "The bridge is 12 miles long.", "unit"),
+    ("Revenue rose to $1.2bn.", "Revenue rose to 1.2 billion dollars.",
+     "Revenue rose to $1.4bn.", "number"),
+    ("Twelve percent of the farms closed.", "12 % of the farms closed.",
+     "20 % of the farms closed.", "number"),
+    ("The model relied on data from sensors.", "The model relied on sensors' data.",
+     "The model did not rely on data from sensors.", "negation"),
+    ("The committee did not approve the budget.", "The budget was not approved by the committee.",
+     "The committee approved the budget.", "negation"),
+    ("Bees never sleep in winter.", "In winter, bees never sleep.",
+     "Bees sleep in winter.", "negation"),
+    ("No patient died during the trial.", "During the trial no patient died.",
+     "Patients died during the trial.", "negation"),
+    ("The witness failed to appear in court.", "In court the witness failed to appear.",
+     "The witness appeared in court.", "negation"),
+    ("All members voted for the treaty.", "The members all voted for the treaty.",
+     "Few members voted for the treaty.", "quantity"),
+    ("Most hives survived the winter.", "Most of the hives survived the winter.",
+     "Few hives survived the winter.", "quantity"),
+    ("Some hives survived the winter.", "Some of the hives survived the winter.",
+     "All hives survived the winter.", "quantity"),
+    ("Prices increased in the spring.", "In the spring prices increased.",
+     "Prices decreased in the spring.", "opposite"),
+    ("The northern route is open.", "The route that is open is the northern route.",
+     "The southern route is open.", "opposite"),
+    ("The company accepted the offer.", "The offer was accepted by the company.",
+     "The company rejected the offer.", "opposite"),
+    ("It is the largest hall of the town.", "It is the town's largest hall.",
+     "It is the smallest hall of the town.", "opposite"),
+    ("The drug promotes growth of the cells.", "The drug promotes the growth of cells.",
+     "The drug inhibits growth of the cells.", "opposite"),
+    ("The treaty was signed in Lisbon by both parties.", "Both signed the treaty in Lisbon.",
+     "The treaty was signed in Madrid by both parties.", "name"),
+    ("The painter was a Dutch citizen.", "The painter was Dutch.",
+     "The painter was a Spanish citizen.", "name"),
+    ("It opened on 3 May 1998.", "It opened in May 1998.",
+     "It opened on 5 May 1998.", "date"),
+    ("It opened on 3 May 1998.", "It opened on 1998-05-03.",
+     "It opened in June 1998.", "date"),
+    ("The trial lasted more than 12 weeks.", "The trial lasted more than 12 weeks in all.",
+     "The trial lasted less than 6 weeks.", "number"),
+    ("The tank holds 40 litres.", "The tank holds 40 l.",
+     "The tank holds 14 litres.", "number"),
+    ("The results were reliable.", "Reliable results were found, they were reliable.",
+     "The results were unreliable.", "negation"),
+    ("The museum is closed on Mondays.", "On Mondays the museum is closed.",
+     "The museum is not closed on Mondays.", "negation"),
+    ("The vaccine was effective in adults.", "In adults the vaccine was effective.",
+     "The vaccine was not effective in adults.", "negation"),
+    ("Sales fell by 8 percent.", "Sales fell by 8 %.",
+     "Sales rose by 8 percent.", "opposite"),
+    ("The tower is 85 m high.", "The tower is 85 metres high.",
+     "The tower is 58 m high.", "number"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "holds", "fails", "kind"), PAIRS)
+def test_what_differs_exactly_contradicts(sentence, holds, fails, kind):
+    beside = "Nobody had expected it."
+    found = judge(fails, [passage(sentence, beside)])
+    assert found.verdict == "contradicted"
+    assert kind in {each.kind for each in found.sentence.differences}
+    assert found.sentence.text == sentence
+    for each in found.sentence.differences:
+        assert fails[each.given_start : each.given_end] == each.given
+        assert sentence[each.start : each.end] == each.text
+    assert judge(holds, [passage(sentence, beside)]).verdict != "contradicted"
+
+
+def test_most_true_claims_are_supported():
+    """Rules are careful: they may leave a true claim to the reader, but few of these."""
+    verdicts = [judge(holds, [passage(sentence)]).verdict for sentence, holds, _, _ in PAIRS]
+    assert verdicts.count("supported") >= 0.7 * len(PAIRS)
+
+
+def test_what_no_sentence_says_is_only_related():
+    """A name or a number that is nowhere is no support, and no contradiction either."""
+    about = passage("The fee was low.", "Few complained.")
+    assert judge("The fee was introduced by Mayor Smith.", [about]).verdict == "related"
+    assert judge("Complaints about the fee came from 17 shops.", [about]).verdict == "related"
+
+
+def test_a_number_of_a_neighbour_is_no_difference():
+    """Two years of a report stand side by side."""
+    report = passage("Sales rose by 8 percent in 2019.", "Sales fell by 3 percent in 2018.")
+    assert judge("Sales fell by 3 percent in 2018.", [report]).verdict == "supported"
+    assert judge("Sales rose by 8 percent in 2019.", [report]).verdict == "supported"
+
+
+def test_a_denied_compound_denies_no_part_of_it():
+    """Ants that are "not slave-makers" may be slaves."""
+    text = passage("Ants, being not slave-makers, carry pupae to their nests.")
+    assert judge("Slaves carry pupae to their nests.", [text]).verdict != "contradicted"
+
+
+def test_other_languages_get_numbers_and_dates_alone():
+    """Negations and opposites of a language that the rules do not know decide nothing."""
+    text = passage("Die Gebühr für die Brücke wurde 1998 auf 5 Euro erhöht.")
+    changed = judge("Die Gebühr für die Brücke wurde 1989 auf 5 Euro erhöht.", [text])
+    assert changed.verdict == "contradicted"
+    assert {each.kind for each in changed.sentence.differences} == {"date"}
+    assert judge("Die Gebühr für die Brücke wurde erhöht.", [text]).verdict == "related"
+
+
+def test_questions_and_orders_cannot_be_judged():
+    assert why_not("Was the fee raised in 1998?")
+    assert why_not("Please raise the fee.")
+    assert why_not("The fee was raised.") is None
+    assert judge("Was the fee low?", [passage("The fee was low.")]).verdict == "related"
+
+
+@pytest.mark.parametrize(
+    ("claim", "said", "verdict", "sentence"),
+    [
+        # what rules leave open
+        ("The honey harvest was poor that year.", (0.9, 0.05, 1), "supported", 1),
+        ("The honey harvest was poor that year.", (0.1, 0.8, 0), "contradicted", 0),
+        ("The honey harvest was poor that year.", (0.45, 0.05, 1), "related", None),
+        # rules support: a model that contradicts decides, one that doubts leaves it open
+        ("The fee was raised in 1998.", (0.1, 0.8, 0), "contradicted", 0),
+        ("The fee was raised in 1998.", (0.5, 0.3, 0), "supported", 0),
+        ("The fee was raised in 1998.", (0.1, 0.3, 0), "related", None),
+        ("The fee was raised in 1998.", (0.4, 0.45, 0), "related", None),
+        # rules contradict
+        ("The fee was raised in 1989.", (0.95, 0.01, 0), "contradicted", 0),
+        # the model reads English
+        ("Der Honig des Jahres war sehr schlecht und wenig.", (0.9, 0.0, 0), "related", None),
+    ],
+)
+def test_a_model_decides_what_rules_do_not(
+    claim: str, said: tuple[float, float, int], verdict: str, sentence: int | None
+) -> None:
+    about = passage("The fee was raised to 5 dollars in 1998.", "Bees gave little in the summer.")
+    given = Said(said[0], said[1], about.hits[said[2]])
+    found = judge(claim, [about], lambda: [given])
+    assert found.verdict == verdict
+    text = None if sentence is None else about.hits[sentence].text
+    assert (found.sentence and found.sentence.text) == text
+
+
+def test_the_strongest_of_several_passages_decides() -> None:
+    both = [passage("Bees sleep."), passage("Wasps do other things in the dark.")]
+    said = [Said(0.75, 0.1, both[0].best), Said(0.1, 0.85, both[1].best)]
+    found = judge("Insects rest at night.", both, lambda: said)
+    assert found.verdict == "contradicted"
+    assert found.sentence is not None
+    assert found.sentence.text == both[1].text

@@ -1,0 +1,123 @@
+"""PDF pages: running heads, numbers of lines, form fields, fills, letters set wide."""
+
+from milepost.documents.readers.pdf.read import read_pdf
+from support.pdf_writer import PdfPage, write_pdf
+
+
+def _text(*pages: PdfPage) -> str:
+    return read_pdf(write_pdf(list(pages)), "a.pdf", None).text
+
+
+def _page(head: str, *body: str) -> PdfPage:
+    page = PdfPage()
+    page.text(72, 750, head, 10)
+    page.lines(72, 600, list(body), 10)
+    return page
+
+
+def test_two_alike_pages_are_no_proof() -> None:
+    """Two copies of one bill keep what is at the edge."""
+    text = _text(*[_page("Bill no. 88", "Bread and rolls", "Total 9") for _ in range(2)])
+    assert text.count("Bill no. 88") == 2
+
+
+def test_the_first_copy_of_a_running_head_stays() -> None:
+    """It is said once, and apart from a paragraph that goes on over the page."""
+    pages = [_page("The Book of Mills", "It was the year", f"of {word} and") for word in "abcd"]
+    assert _text(*pages).count("The Book of Mills") == 1
+
+
+def test_long_lines_differ_by_their_digits() -> None:
+    """Sentences at the top of pages that differ in a number are all kept."""
+    long = "Those who read part {} of this long guide will want to know what comes after it."
+    text = _text(*[_page(long.format(n), f"Body {'abc'[n]}") for n in range(3)])
+    assert all(f"part {n} of" in text for n in range(3))
+
+
+def test_numbers_of_lines() -> None:
+    prose = ["The court finds that the buyer", "knew of the leak before he"]
+    prose += ["bought it and that the", "seller did not hide it at all."]
+    names = ["Anna Lind", "Bert Moor", "Cora Weil", "Dora Hill"]
+    for lines, dropped in ((prose, True), (names, False)):
+        page = PdfPage()
+        page.lines(40, 700, ["1", "2", "3", "4"], 12, 24)
+        page.lines(90, 700, lines, 12, 24)
+        assert ("1" not in _text(page)) == dropped
+
+
+def test_letters_set_wide() -> None:
+    page = PdfPage()
+    page.operations.append("BT /F1 12 Tf 4 Tc 1 0 0 1 72 700 Tm (OPEN ALL DAY) Tj 0 Tc ET")
+    page.text(72, 600, "Some other words.", 12)
+    assert _text(page).startswith("OPEN ALL DAY")
+
+
+def test_mirrored_letters() -> None:
+    page = PdfPage()
+    page.operations.append(
+        "q 1 0 0 -1 0 792 cm BT -100 Tz /F1 -12 Tf 72 90 Td (One line of text.) Tj "
+        "0 20 Td (And one more.) Tj ET Q"
+    )
+    assert " ".join(_text(page).split()) == "One line of text. And one more."
+
+
+def _raw(objects: list[str]) -> bytes:
+    """Write a file of numbered objects; the first is the catalogue."""
+    out, places = b"%PDF-1.7\n", []
+    for number, content in enumerate(objects, 1):
+        places.append(len(out))
+        out += f"{number} 0 obj\n{content}\nendobj\n".encode("latin-1")
+    table = "".join(f"{place:010} 00000 n \n" for place in places)
+    trailer = f"xref\n0 {len(places) + 1}\n0000000000 65535 f \n{table}trailer<</Size "
+    end = f"{trailer}{len(places) + 1}/Root 1 0 R>>\nstartxref\n{len(out)}\n%%EOF"
+    return out + end.encode()
+
+
+def _stream(content: str, head: str = "") -> str:
+    return f"<<{head}/Length {len(content)}>>stream\n{content}\nendstream"
+
+
+FONT = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>"
+
+
+def test_fields_and_notes_are_read_beside_their_labels() -> None:
+    """The value of a field, what is typed on the page; an empty field is nothing."""
+    form = "/Type/XObject/Subtype/Form/BBox[0 0 200 20]/Resources<</Font<</F1 3 0 R>>>>"
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[6 0 R]>>>>",
+        "<</Type/Pages/Count 1/Kids[4 0 R]>>",
+        FONT,
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>"
+        "/Contents 5 0 R/Annots[6 0 R 8 0 R]>>",
+        _stream("BT /F1 12 Tf 72 700 Td (Name:) Tj 0 -60 Td (Decision:) Tj ET"),
+        "<</Type/Annot/Subtype/Widget/FT/Tx/T(n)/V(Ada Moor)/Rect[120 695 320 715]/F 4"
+        "/AP<</N 7 0 R>>>>",
+        _stream("BT /F1 12 Tf 2 5 Td (Ada Moor) Tj ET", form),
+        "<</Type/Annot/Subtype/FreeText/Contents(Agreed)/Rect[140 635 320 655]/F 4"
+        "/AP<</N 9 0 R>>>>",
+        _stream("BT /F1 12 Tf 2 5 Td (Agreed) Tj ET", form),
+    ]
+    text = read_pdf(_raw(objects), "a.pdf", None).text
+    assert text.split("\n\n") == ["Name: Ada Moor", "Decision: Agreed"]
+
+
+def test_letters_filled_with_a_gradient_are_seen() -> None:
+    """Their colour says nothing; the drawn page does."""
+    shading = (
+        "<</ShadingType 2/ColorSpace/DeviceRGB/Coords[72 0 500 0]/Function<</FunctionType 2"
+        "/Domain[0 1]/C0[0.9 0 0]/C1[0 0 0.9]/N 1>>/Extend[true true]>>"
+    )
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        "<</Type/Pages/Count 1/Kids[4 0 R]>>",
+        FONT,
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>/Pattern"
+        f"<</P1<</PatternType 2/Shading{shading}>>>>>>/Contents 5 0 R>>",
+        _stream(
+            "/Pattern cs /P1 scn BT /F1 24 Tf 72 700 Td (Blue to red) Tj ET "
+            "1 g BT /F1 12 Tf 72 600 Td (white words) Tj ET"
+        ),
+    ]
+    document = read_pdf(_raw(objects), "a.pdf", None)
+    assert document.text == "Blue to red"
+    assert "hidden" in document.notes[0]

@@ -1,0 +1,347 @@
+"""Properties of documents: of files, of sidecars, in YAML."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from milepost.documents import files, plain_yaml, read, read_bytes
+from milepost.documents.sidecar import described, sidecar
+from milepost.errors import UnreadableFile
+from milepost.properties import Value
+from support.office_writer import opendocument, pptx, shape, xlsx, zipped
+from support.pdf_writer import PdfPage, write_pdf
+
+DC = "http://purl.org/dc/elements/1.1/"
+CORE = (
+    f'<cp:coreProperties xmlns:cp="urn:cp" xmlns:dc="{DC}" xmlns:dcterms="urn:dcterms">'
+    "<dc:title>Bees &amp; wax</dc:title><dc:creator>Ann Lee; Bo Chen</dc:creator>"
+    "<dcterms:created>2020-03-01T12:00:00Z</dcterms:created><dc:language>en-GB</dc:language>"
+    "<cp:keywords>bees, wax;cells</cp:keywords><dc:subject>Biology</dc:subject>"
+    "</cp:coreProperties>"
+)
+CUSTOM = (
+    '<Properties xmlns:vt="urn:vt"><property name="Project Name"><vt:lpwstr>Hive</vt:lpwstr>'
+    '</property><property name="Final"><vt:bool>true</vt:bool></property>'
+    '<property name="Version"><vt:i4>3</vt:i4></property></Properties>'
+)
+OFFICE = {
+    "title": "Bees & wax",
+    "author": ("Ann Lee", "Bo Chen"),
+    "date": "2020-03-01",
+    "language": "en-GB",
+    "keywords": ("bees", "wax", "cells"),
+    "subject": "Biology",
+    "project_name": "Hive",
+    "final": True,
+    "version": 3.0,
+}
+
+
+def with_parts(data: bytes, parts: dict[str, str]) -> bytes:
+    import zipfile
+
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        held: dict[str, Any] = {name: archive.read(name) for name in archive.namelist()}
+    return zipped(held | parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("deck.pptx", pptx([shape("Words")])), ("book.xlsx", xlsx({"S": [["a", 1]]}))],
+)
+def test_office_files(name: str, data: bytes) -> None:
+    held = with_parts(data, {"docProps/core.xml": CORE, "docProps/custom.xml": CUSTOM})
+    assert read_bytes(held, name).properties == OFFICE
+    assert read_bytes(data, name).properties == {}
+    broken = with_parts(data, {"docProps/core.xml": "<x", "docProps/custom.xml": "<!ENTITY a>"})
+    document = read_bytes(broken, name)
+    assert (document.properties, document.notes) == ({}, ())
+
+
+def test_word_files() -> None:
+    import docx
+
+    made = docx.Document()
+    made.add_paragraph("Words.")
+    made.core_properties.title = "Bees"
+    made.core_properties.author = "Ann Lee"
+    made.core_properties.keywords = "a; b"
+    buffer = io.BytesIO()
+    made.save(buffer)
+    held = read_bytes(buffer.getvalue(), "a.docx").properties
+    assert (held["title"], held["author"], held["keywords"]) == ("Bees", "Ann Lee", ("a", "b"))
+
+
+@pytest.mark.parametrize("kind", ["text", "spreadsheet"])
+def test_opendocument_files(kind: str) -> None:
+    meta = (
+        f'<office:document-meta xmlns:office="o" xmlns:meta="m" xmlns:dc="{DC}"><office:meta>'
+        "<dc:title>Bees</dc:title><meta:initial-creator>Ann Lee</meta:initial-creator>"
+        "<dc:creator>Bo</dc:creator><meta:creation-date>2020-03-01T10:00:00</meta:creation-date>"
+        "<dc:date>2024-01-01</dc:date><meta:keyword>a</meta:keyword><meta:keyword>b</meta:keyword>"
+        '<meta:user-defined meta:name="Project">Hive</meta:user-defined>'
+        "</office:meta></office:document-meta>"
+    )
+    body = (
+        "<text:p>Words.</text:p>"
+        if kind == "text"
+        else '<table:table table:name="S"><table:table-row><table:table-cell '
+        'office:value-type="string"><text:p>x</text:p></table:table-cell></table:table-row>'
+        "</table:table>"
+    )
+    data = with_parts(opendocument(kind, body), {"meta.xml": meta})
+    assert read_bytes(data, "a.odt" if kind == "text" else "a.ods").properties == {
+        "title": "Bees",
+        "author": "Ann Lee",
+        "date": "2020-03-01",
+        "keywords": ("a", "b"),
+        "project": "Hive",
+    }
+
+
+def test_books() -> None:
+    package = (
+        f'<package xmlns="urn:opf" xmlns:dc="{DC}"><metadata><dc:title>Bees</dc:title>'
+        "<dc:creator>Ann Lee</dc:creator><dc:creator>Bo Chen</dc:creator>"
+        "<dc:date>1859-11-24</dc:date><dc:language>en</dc:language><dc:subject>a</dc:subject>"
+        "</metadata><manifest><item id='c' href='c.xhtml' media-type='application/xhtml+xml'/>"
+        "</manifest><spine><itemref idref='c'/></spine></package>"
+    )
+    data = zipped(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": '<container><rootfile full-path="b.opf"/></container>',
+            "b.opf": package,
+            "c.xhtml": "<html><body><p>Words.</p></body></html>",
+        }
+    )
+    assert read_bytes(data, "a.epub").properties == {
+        "title": "Bees",
+        "author": ("Ann Lee", "Bo Chen"),
+        "date": "1859-11-24",
+        "language": "en",
+        "keywords": ("a",),
+    }
+
+
+def test_pages() -> None:
+    page = (
+        '<!doctype html><html lang="de"><head><title> Bees\n and wax </title>'
+        '<meta name="Author" content="Ann Lee"><meta name="keywords" content="a, b">'
+        '<meta property="article:published_time" content="2020-03-01T08:00:00+01:00">'
+        '<meta name="description" content="On bees."></head>'
+        "<body><svg><title>Picture</title></svg><p>Words.</p></body></html>"
+    )
+    assert read_bytes(page.encode(), "a.html").properties == {
+        "title": "Bees and wax",
+        "author": "Ann Lee",
+        "date": "2020-03-01",
+        "language": "de",
+        "keywords": ("a", "b"),
+        "description": "On bees.",
+    }
+    assert read_bytes(b"<html><body><p>Words.</p></body></html>", "a.html").properties == {}
+
+
+@pytest.mark.parametrize(
+    ("head", "held"),
+    [
+        ("title: Bees\ndate: 2020-03\ndraft: true\ntags: [a, b]\n", {
+            "title": "Bees", "date": "2020-03", "draft": True, "tags": ("a", "b"),
+        }),
+        ("authors:\n- name: Ann\n  orcid: 1\n- Bo\nlang: en\nnested: {a: 1}\n", {
+            "author": ("Ann", "Bo"), "language": "en",
+        }),
+        ("author: {name: Ann}\nlanguage: no\nNumber: 3\n", {
+            "author": "Ann", "language": "no", "number": 3.0,
+        }),
+        ("just a line\n", {}),
+        ("", {}),
+    ],
+)  # fmt: skip
+def test_front_matter(head: str, held: dict[str, Value]) -> None:
+    text = f"---\n{head}---\n\n# Words\n"
+    document = read_bytes(text.encode(), "a.md")
+    assert (document.text, document.properties, document.notes) == (text, held, ())
+
+
+def test_front_matter_that_is_no_yaml_is_reported() -> None:
+    document = read_bytes(b"---\ntitle: [\n---\nWords.\n", "a.md")
+    assert document.properties == {}
+    assert "front matter is not YAML" in document.notes[0]
+
+
+def test_notebooks() -> None:
+    notebook = {
+        "metadata": {
+            "title": "Bees", "authors": [{"name": "Ann"}], "kernelspec": {"name": "python3"},
+            "language_info": {"name": "python"},
+        },
+        "cells": [{"cell_type": "markdown", "source": "Words."}],
+    }  # fmt: skip
+    held = read_bytes(json.dumps(notebook).encode(), "a.ipynb").properties
+    assert held == {"title": "Bees", "author": "Ann"}
+    del notebook["metadata"]
+    assert read_bytes(json.dumps(notebook).encode(), "a.ipynb").properties == {}
+
+
+def test_mail() -> None:
+    mail = (
+        b"From: Ann Lee <ann@example.org>\nTo: bo@example.org\nSubject: =?utf-8?q?B=C3=A9es?=\n"
+        b"Date: Sun, 1 Mar 2020 12:00:00 +0100\n\nWords.\n"
+    )
+    assert read_bytes(mail, "a.eml").properties == {
+        "title": "Bées",
+        "author": "Ann Lee <ann@example.org>",
+        "date": "2020-03-01",
+        "to": "bo@example.org",
+    }
+
+
+def test_pdf() -> None:
+    page = PdfPage()
+    page.text(72, 700, "Words on a page.")
+    data = write_pdf([page])
+    assert read_bytes(data, "a.pdf").properties == {}
+    info = (
+        b"<< /Title (Bees) /Author (Ann Lee) /Keywords (a; b) /CreationDate "
+        b"(D:20200301120000+01'00') /Subject () >>"
+    )
+    number = data.count(b" 0 obj") + 1
+    held = data.replace(b"/Type /Catalog", b"/Type /Catalog /Lang (en-GB)", 1)
+    at = held.index(b"xref")
+    held = held[:at] + b"%d 0 obj\n%s\nendobj\n" % (number, info) + held[at:]
+    held = held.replace(b"trailer\n<<", b"trailer\n<< /Info %d 0 R" % number, 1)
+    assert read_bytes(held, "a.pdf").properties == {
+        "title": "Bees",
+        "author": "Ann Lee",
+        "date": "2020-03-01",
+        "language": "en-GB",
+        "keywords": ("a", "b"),
+    }
+
+
+def _note(folder: Path, name: str = "note.md", text: str = "---\ntitle: Old\n---\nText.\n") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        (".meta.json", '{"title": "New", "year": 2020, "tags": ["a", "b"], "none": null}'),
+        (".meta.yaml", "title: New\nyear: 2020\ntags: [a, b]\nnone:\n"),
+        (".meta.yaml", "title: 'New'\nyear: 2020.0\ntags:\n- a\n- b\n"),
+    ],
+)
+def test_a_sidecar_wins_over_its_file(tmp_path: Path, suffix: str, text: str) -> None:
+    path = _note(tmp_path, text="---\ntitle: Old\nauthor: Lee\n---\nText.\n")
+    beside = tmp_path / f"note.md{suffix}"
+    beside.write_text(text, encoding="utf-8")
+    assert sidecar(path) == beside
+    assert described(beside) == path
+    assert read(path).properties == {
+        "title": "New",
+        "author": "Lee",
+        "year": 2020.0,
+        "tags": ("a", "b"),
+    }
+    beside.unlink()
+    assert read(path).properties["title"] == "Old"
+
+
+def test_json_comes_first(tmp_path: Path) -> None:
+    path = _note(tmp_path)
+    (tmp_path / "note.md.meta.json").write_text('{"k": "json"}', encoding="utf-8")
+    (tmp_path / "note.md.meta.yaml").write_text("k: yaml", encoding="utf-8")
+    assert read(path).properties["k"] == "json"
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text", "problem"),
+    [
+        (".meta.json", "{", "is not JSON: "),
+        (".meta.json", "", "is not JSON: "),
+        (".meta.json", "[" * 100_000, "is not JSON: "),
+        (".meta.json", "[" * 60_000, "is not JSON: nested too deeply"),
+        (".meta.json", "[1]", "holds no properties"),
+        (".meta.json", '{"a": {"b": 1}}', "'a' cannot be dict"),
+        (".meta.json", '{"Big Key": 1}', "'Big Key' cannot be the key"),
+        (".meta.json", '{"a": NaN}', "'a' cannot be float"),
+        (".meta.yaml", "a: [1", "is not YAML: "),
+        (".meta.yaml", "a: &x 1\nb: *x\n", "is not YAML: aliases"),
+        (".meta.yaml", "a: !!python/object:os.system x\n", "is not YAML: "),
+        (".meta.yaml", "just text", "holds no properties"),
+        (".meta.yaml", "[" * 60_000, "is not YAML: "),
+    ],
+)
+def test_a_bad_sidecar_names_itself(tmp_path: Path, suffix: str, text: str, problem: str) -> None:
+    path = _note(tmp_path)
+    beside = tmp_path / f"note.md{suffix}"
+    beside.write_text(text, encoding="utf-8")
+    with pytest.raises(UnreadableFile) as caught:
+        read(path)
+    assert caught.value.problem.startswith(str(beside))
+    assert problem in caught.value.problem
+    assert "\n" not in str(caught.value)
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = _note(tmp_path)
+    (tmp_path / "note.md.meta.json").write_bytes(b'{"a": "\xff"}')
+    with pytest.raises(UnreadableFile, match="is not JSON"):
+        read(path)
+
+
+def test_sidecars_are_no_documents(tmp_path: Path) -> None:
+    path = _note(tmp_path)
+    beside = tmp_path / "note.md.meta.json"
+    beside.write_text(json.dumps({"a": 1}), encoding="utf-8")
+    alone = _note(tmp_path, "lonely.meta.json", "{}")
+    assert list(files([tmp_path])) == [alone, path]
+    assert list(files([path, beside])) == [path]
+    assert list(files([beside])) == [path]
+
+
+def test_scalars_are_what_they_look_like() -> None:
+    text = "a: no\nb: on\nc: 12:30\nd: 2020-03-01\ne: true\nf: 1.5\ng: 12\nh: 0x1F\ni: ~\nj: 007\n"
+    assert plain_yaml.load(text) == {
+        "a": "no", "b": "on", "c": "12:30", "d": "2020-03-01", "e": True, "f": 1.5, "g": 12,
+        "h": "0x1F", "i": None, "j": "007",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &a [x]\nb: *a\n",
+        "a: &a {x: 1}\nb: &b {<<: [*a, *a]}\nc: {<<: [*b, *b]}\n",
+        "a: !!python/name:os.system\n",
+        "a: [",
+        "a: b: c",
+        "\x00",
+        "[" * 5000,
+        "x" * 65_000,
+        "{[a]: 1}",
+    ],
+)
+def test_what_is_refused(text: str) -> None:
+    """Aliases, tags, what is broken, deep or long is a ``ValueError`` of one line."""
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        plain_yaml.load(text)
+
+
+@given(st.text() | st.text("&*!a:- \n[]{}<|>'\"#,?0.1~").map(str))
+def test_anything_is_a_value_or_a_value_error(text: str) -> None:
+    said = None
+    try:
+        plain_yaml.load(text)
+    except ValueError as error:
+        said = str(error)
+    assert said is None or "\n" not in said

@@ -1,0 +1,239 @@
+"""Word files, slides, and open documents of both kinds."""
+
+import pytest
+
+from milepost.documents import read_bytes
+from milepost.errors import UnreadableFile
+from support.office_writer import W, opendocument, pptx, relations, shape, slide_table, word, zipped
+
+
+def run(words: str, properties: str = "") -> str:
+    return f"<w:r><w:rPr>{properties}</w:rPr><w:t xml:space='preserve'>{words}</w:t></w:r>"
+
+
+def test_packages_of_other_programs() -> None:
+    body = f"<w:p>{run('The mill turns.')}</w:p>"
+    moved = word(body, part="word/text7.xml")
+    strict = word(body, namespace="http://purl.oclc.org/ooxml/wordprocessingml/main")
+    for data, name in ((moved, "a.docx"), (strict, "a.docx"), (word(body), "a.dotm")):
+        assert read_bytes(data, name).text == "The mill turns."
+
+
+@pytest.mark.parametrize(
+    ("properties", "wanted"),
+    [
+        ("<w:vanish/>", "Rain. Snow."),
+        ("<w:vanish w:val='0'/>", "Rain. Hail. Snow."),
+        ("<w:vanish w:val='false'/>", "Rain. Hail. Snow."),
+        ("<w:strike/>", "Rain. Snow."),
+        ("<w:dstrike w:val='true'/>", "Rain. Snow."),
+        ("<w:strike w:val='off'/>", "Rain. Hail. Snow."),
+    ],
+)
+def test_what_is_shown(properties: str, wanted: str) -> None:
+    """A property may be set to off; struck-out text is told in a note."""
+    document = read_bytes(
+        word(f"<w:p>{run('Rain. ')}{run('Hail. ', properties)}{run('Snow.')}</w:p>"), "a.docx"
+    )
+    assert document.text == wanted
+    assert ("struck-out" in "".join(document.notes)) == (
+        "strike" in properties and "off" not in properties
+    )
+
+
+def test_symbols_formulas_readings_and_fields() -> None:
+    body = (
+        "<w:p><w:r><w:sym w:font='Symbol' w:char='F061'/></w:r>"
+        f"{run('-rays: ')}<m:oMath xmlns:m='m'><m:f><m:num><m:r><m:t>a+b</m:t></m:r></m:num><m:den>"
+        "<m:r><m:t>2</m:t></m:r></m:den></m:f></m:oMath>"
+        "<w:r><w:ruby><w:rt><w:r><w:t>reading</w:t></w:r></w:rt><w:rubyBase><w:r><w:t>; base</w:t>"
+        "</w:r></w:rubyBase></w:ruby></w:r>"
+        f"{run(' ')}<w:r><w:fldChar><w:ffData><w:checkBox><w:checked/></w:checkBox></w:ffData>"
+        "</w:fldChar></w:r></w:p>"
+    )
+    assert read_bytes(word(body), "a.docx").text == "α-rays: (a+b)/2; base ☒"
+
+
+def test_initials() -> None:
+    """A large first letter is a paragraph in the file, and a part of a word on the page."""
+    initial = "<w:pPr><w:framePr w:dropCap='drop' w:lines='3'/></w:pPr>"
+    body = f"<w:p>{initial}{run('O')}</w:p><w:p>{run('nce there was a mill.')}</w:p>"
+    assert read_bytes(word(body), "a.docx").text == "Once there was a mill."
+
+
+def test_list_numbers() -> None:
+    levels = "".join(
+        f"<w:lvl w:ilvl='{n}'><w:start w:val='1'/><w:numFmt w:val='{kind}'/>"
+        f"<w:lvlText w:val='{text}'/></w:lvl>"
+        for n, (kind, text) in enumerate([("decimal", "%1."), ("lowerLetter", "(%2)")])
+    )
+    numbering = (
+        f"<w:numbering xmlns:w='{W}'><w:abstractNum w:abstractNumId='5'>{levels}</w:abstractNum>"
+        "<w:num w:numId='1'><w:abstractNumId w:val='5'/></w:num></w:numbering>"
+    )
+    items = [("Boil", 0), ("slowly", 1), ("gently", 1), ("Pour", 0), ("again", 1)]
+    body = "".join(
+        f"<w:p><w:pPr><w:numPr><w:ilvl w:val='{level}'/><w:numId w:val='1'/></w:numPr></w:pPr>"
+        f"{run(words)}</w:p>"
+        for words, level in items
+    )
+    data = word(body, more={"numbering": numbering})
+    assert read_bytes(data, "a.docx").text == (
+        "1. Boil\n(a) slowly\n(b) gently\n2. Pour\n(a) again"
+    )
+
+
+def test_diagrams_and_inserted_files() -> None:
+    body = (
+        f"<w:p>{run('Steps:')}<w:r><w:drawing><a:graphicData xmlns:a="
+        "'http://schemas.openxmlformats.org/drawingml/2006/main'><d:relIds xmlns:d='d' "
+        "xmlns:r='r' r:dm='rId1'/></a:graphicData></w:drawing></w:r></w:p>"
+        "<w:altChunk xmlns:r='r' r:id='rId2'/>"
+    )
+    parts = {
+        "_rels/.rels": relations({"m": ("officeDocument", "word/document.xml")}),
+        "word/document.xml": f"<w:document xmlns:w='{W}'><w:body>{body}</w:body></w:document>",
+        "word/_rels/document.xml.rels": relations(
+            {"rId1": ("diagramData", "data.xml"), "rId2": ("aFChunk", "page.html")}
+        ),
+        "word/data.xml": "<d><p><r><t>Wash the filter</t></r></p></d>",
+        "word/page.html": "<html><p>An inserted page.</p></html>",
+    }
+    text = read_bytes(zipped(parts), "a.docx").text
+    assert text == "Steps:\nWash the filter\n\nAn inserted page."
+
+
+def test_slides_come_in_the_order_of_the_deck_with_titles_first() -> None:
+    """The list of the deck decides; a title stands first whatever the order of the shapes."""
+    data = pptx(
+        [
+            shape("Bees fly.", "They dance.") + shape("On bees", kind="title"),
+            shape("The year of the bee", kind="ctrTitle"),
+        ],
+        order=[1, 0],
+    )
+    document = read_bytes(data, "bees.pptx")
+    assert document.text == "The year of the bee\n\nOn bees\n\nBees fly.\nThey dance."
+    assert [(m.kind, m.value, m.level) for m in document.marks] == [
+        ("slide", "1", 0),
+        ("heading", "The year of the bee", 1),
+        ("slide", "2", 0),
+        ("heading", "On bees", 2),
+    ]
+    at = document.text.index("They")
+    assert (document.place(at), document.heading(at), document.page(at)) == (
+        "slide 2",
+        "On bees",
+        None,
+    )
+
+
+def test_notes_and_tables_are_read_and_furniture_is_not() -> None:
+    slide = (
+        slide_table([["Cell", "Sides"], ["Honeycomb", "six"]])
+        + shape("3", kind="sldNum")
+        + shape("Company confidential", kind="ftr")
+    )
+    notes = shape("12", kind="sldNum") + shape("Tell the joke here.", kind="body")
+    document = read_bytes(pptx([slide], notes={0: notes}), "a.pptx")
+    assert document.text == "Cell | Sides\nHoneycomb | six\n\nTell the joke here."
+    assert document.place(document.text.index("joke")) == "slide 1"
+
+
+def test_charts_diagrams_and_groups_are_read() -> None:
+    """A series of a chart is a row; of alternatives only the first is read."""
+    chart = (
+        '<c:chart xmlns:c="urn:c" xmlns:a="urn:a"><c:title><a:p><a:r><a:t>Sales</a:t></a:r></a:p>'
+        "</c:title><c:ser><c:tx><c:v>North</c:v></c:tx><c:cat><c:v>Q1</c:v><c:v>Q2</c:v></c:cat>"
+        "<c:val><c:v>10</c:v><c:v>12</c:v></c:val></c:ser></c:chart>"
+    )
+    shapes = (
+        '<p:graphicFrame><a:graphic><c:chart r:id="rIdC"/></a:graphic></p:graphicFrame>'
+        f"<p:grpSp><p:grpSp>{shape('Inside a group.')}</p:grpSp></p:grpSp>"
+        f'<mc:AlternateContent xmlns:mc="urn:mc"><mc:Choice>{shape("New form.")}</mc:Choice>'
+        f"<mc:Fallback>{shape('Old form.')}</mc:Fallback></mc:AlternateContent>"
+    )
+    data = pptx(
+        [shapes],
+        links={0: {"rIdC": ("chart", "../charts/chart1.xml")}},
+        parts={"ppt/charts/chart1.xml": chart},
+    )
+    text = read_bytes(data, "a.pptx").text
+    assert text == "Sales\nNorth | Q1: 10 | Q2: 12\n\nInside a group.\n\nNew form."
+
+
+def test_a_damaged_slide_is_reported_and_the_others_are_read() -> None:
+    data = pptx(["<p:broken", shape("Second.")])
+    document = read_bytes(data, "a.pptx")
+    assert document.text == "Second."
+    assert document.place(0) == "slide 2"
+    assert document.notes[0].startswith("slide 1: a.pptx is damaged")
+    with pytest.raises(UnreadableFile, match="no slide that can be read"):
+        read_bytes(pptx(["<p:broken"]), "a.pptx")
+
+
+def test_a_missing_chart_is_reported() -> None:
+    frame = '<p:graphicFrame><c:chart r:id="rIdC"/></p:graphicFrame>'
+    data = pptx([frame + shape("Words.")], links={0: {"rIdC": ("chart", "../charts/no.xml")}})
+    document = read_bytes(data, "a.pptx")
+    assert document.text == "Words."
+    assert any("ppt/charts/no.xml is missing" in note for note in document.notes)
+
+
+def test_a_deck_without_text_says_so() -> None:
+    assert read_bytes(pptx([""]), "a.pptx").notes == ("no text in it",)
+
+
+def test_headings_lists_tables_and_footnotes() -> None:
+    body = (
+        "<text:tracked-changes><text:p>A deleted line.</text:p></text:tracked-changes>"
+        '<text:h text:outline-level="2">On  bees</text:h>'
+        "<text:p>They<text:s/>fly<text:note><text:note-citation>1</text:note-citation>"
+        "<text:note-body><text:p>And walk.</text:p></text:note-body></text:note> far."
+        "<office:annotation><text:p>A comment.</text:p></office:annotation></text:p>"
+        "<text:list><text:list-item><text:p>one</text:p><text:list><text:list-item>"
+        "<text:p>inner</text:p></text:list-item></text:list></text:list-item>"
+        "<text:list-item><text:p>two<text:line-break/>lines</text:p></text:list-item></text:list>"
+        "<table:table><table:table-header-rows><table:table-row><table:table-cell>"
+        "<text:p>Name</text:p></table:table-cell><table:table-cell><text:p>Legs</text:p>"
+        "</table:table-cell></table:table-row></table:table-header-rows><table:table-row>"
+        "<table:table-cell><text:p>Bee</text:p></table:table-cell><table:table-cell>"
+        "<text:p>6</text:p></table:table-cell></table:table-row></table:table>"
+    )
+    document = read_bytes(opendocument("text", body), "a.odt")
+    assert document.text == (
+        "On bees\n\nThey fly far.\n\nAnd walk.\n- one\n- inner\n- two\nlines\nName | Legs\nBee | 6"
+    )
+    headings = [(m.value, m.level) for m in document.marks if m.kind == "heading"]
+    assert headings == [("On bees", 2)]
+    assert all(document.text[at - 1] == "\n" for at in document.blocks[1:])
+
+
+def test_slides_have_titles_notes_and_numbers() -> None:
+    body = (
+        "<draw:page><draw:frame><draw:text-box><text:p>Words below.</text:p></draw:text-box>"
+        '</draw:frame><draw:frame presentation:class="title"><draw:text-box><text:p>First</text:p>'
+        '</draw:text-box></draw:frame><draw:frame presentation:class="page-number">'
+        "<draw:text-box><text:p>1</text:p></draw:text-box></draw:frame><presentation:notes>"
+        "<draw:frame><draw:text-box><text:p>Speak up.</text:p></draw:text-box></draw:frame>"
+        "</presentation:notes></draw:page>"
+        "<draw:page><draw:frame><draw:text-box><text:p>Last words.</text:p></draw:text-box>"
+        "</draw:frame></draw:page>"
+    )
+    document = read_bytes(opendocument("presentation", body), "a.odp")
+    assert document.text == "First\n\nWords below.\n\nSpeak up.\n\nLast words."
+    assert document.place(document.text.index("Speak")) == "slide 1"
+    assert document.place(document.text.index("Last")) == "slide 2"
+    assert document.heading(3) == "First"
+
+
+def test_a_password_is_named() -> None:
+    data = opendocument("text", "<text:p>x</text:p>", manifest="<manifest:encryption-data/>")
+    with pytest.raises(UnreadableFile, match="password"):
+        read_bytes(data, "a.odt")
+
+
+def test_depth_ends_in_an_error() -> None:
+    deep = "<text:section>" * 50_000 + "</text:section>" * 50_000
+    with pytest.raises(UnreadableFile, match="nested too deeply"):
+        read_bytes(opendocument("text", deep), "a.odt")

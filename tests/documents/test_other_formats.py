@@ -1,0 +1,286 @@
+"""Web pages, mail of other programs, books, rich text, notebooks."""
+
+import json
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from milepost.documents import read_bytes
+from milepost.errors import UnreadableFile
+from support.office_writer import opendocument, zipped
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("<ol start=3><li>Boil<li>Pour</ol>", "3. Boil\n4. Pour"),
+        ("<ol type=a reversed><li>one<li>two</ol>", "b. one\na. two"),
+        ("<ol><li>x<ul><li>y</ul><li value=7>z</ol>", "1. x\n- y\n7. z"),
+        ("<p>It costs <del>9</del> <ins>8</ins> euros.", "It costs 8 euros."),
+        ("<p>It is <span style='text-decoration: line-through'>so</span> here.", "It is here."),
+        ("<p>He said <q>we <q>go</q></q>.", "He said “we ‘go’”."),
+        ("<span style='display:block'>a</span><span style='display:block'>b</span>", "a\n\nb"),
+        ("<x-row>First</x-row><x-row>Second</x-row>", "First\n\nSecond"),
+        ("<a href=1>Home</a><a href=2>Shop</a>", "Home Shop"),
+        ("<p><math><msup><mi>x</mi><mn>2</mn></msup></math> and x", "x^2 and x"),
+    ],
+)
+def test_inline_and_lists(body: str, wanted: str) -> None:
+    assert read_bytes(f"<html><body>{body}</body></html>".encode(), "a.html").text == wanted
+
+
+def test_notes_inside_the_main_part() -> None:
+    """Footnotes, boxes and sources of quotations are kept; menus and forms are not."""
+    page = (
+        "<html><body><main><p>A long text about wells, their depth and their water.</p>"
+        "<aside class=note><p>Forty metres.</p></aside>"
+        "<blockquote>Water is life.<footer>A saying</footer></blockquote>"
+        "<aside><a href=1>Other pages</a></aside><aside><form>Subscribe</form></aside></main>"
+        "<footer>Imprint</footer></body></html>"
+    )
+    text = read_bytes(page.encode(), "a.html").text
+    assert "Forty metres." in text
+    assert "A saying" in text
+    assert not any(words in text for words in ("Other pages", "Subscribe", "Imprint"))
+
+
+def test_notes_of_what_is_not_read() -> None:
+    """A page without text says so; a book has one note for what all its chapters strike out."""
+    assert read_bytes(b"<html><body></body></html>", "a.html").notes == ("no text in it",)
+    chapters = {f"{n}.xhtml": f"<html><p>Part {n} <del>old</del></p></html>" for n in (1, 2)}
+    items = "".join(f"<item id='{n}' href='{n}' media-type='text/html'/>" for n in chapters)
+    order = "".join(f"<itemref idref='{n}'/>" for n in chapters)
+    book = f"<package><manifest>{items}</manifest><spine>{order}</spine></package>"
+    document = read_bytes(zipped({"b.opf": book, **chapters}), "a.epub")
+    assert document.notes == ("struck-out text in 2 places was left out",)
+
+
+MAIL = (
+    b"From: a@x.org\nSubject: Well\nContent-Type: text/plain; charset=utf-8\n\nThe well is dry.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (b"\xef\xbb\xbf" + MAIL, "a.eml"),
+        (b"\r\n\n" + MAIL, "a.eml"),
+        (MAIL.decode().encode("utf-16"), "a.eml"),
+        (b"99   \n" + MAIL + b"<?xml version='1.0'?><plist/>", "a.emlx"),
+        (b"From a Mon Jun  1 10:00:00 2009\n\nThe well is dry.\n", "a.mbox"),
+        (
+            b"MIME-Version: 1.0\nContent-Type: multipart/related; boundary=B\n\n--B\n"
+            b"Content-Type: text/html\n\n<p>The well is dry.</p>\n--B--\n",
+            "a.mht",
+        ),
+        (
+            b"<?xml version='1.0'?><FictionBook xmlns='f'><body><section><p>The well is dry.</p>"
+            b"</section></body></FictionBook>",
+            "a.fb2",
+        ),
+        (
+            b"<?xml version='1.0'?><office:document xmlns:office='o' xmlns:text='t'><office:body>"
+            b"<office:text><text:p>The well is dry.</text:p></office:text></office:body>"
+            b"</office:document>",
+            "a.fodt",
+        ),
+    ],
+)
+def test_files_of_other_programs(data: bytes, name: str) -> None:
+    text = read_bytes(data, name).text
+    assert "The well is dry." in text
+    assert not any(sign in text for sign in ("<", "boundary", "Content-Type"))
+
+
+def _mixed(kind: str, *parts: str) -> bytes:
+    body = "".join(f"--A\n{part}\n" for part in parts)
+    return f"From: a@x.org\nSubject: S\nContent-Type: {kind}; boundary=A\n\n{body}--A--\n".encode()
+
+
+def test_alternatives() -> None:
+    """A text that only says that there is HTML is not the text; attachments are not lost."""
+    page = "Content-Type: text/html\n\n<p>We moved to Mill Street.</p>"
+    stub = "Content-Type: text/plain\n\nPlease enable HTML."
+    assert "Mill Street" in read_bytes(_mixed("multipart/alternative", stub, page), "a.eml").text
+    inner = (
+        "Content-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: text/html\n\n<p>See.</p>"
+        "\n--B\nContent-Type: text/csv\nContent-Disposition: attachment; filename=a.csv\n\n"
+        "Step,Day\nDig,Monday\n--B--"
+    )
+    plain = "Content-Type: text/plain\n\nSee it."
+    text = read_bytes(_mixed("multipart/alternative", plain, inner), "a.eml").text
+    assert "Step: Dig | Day: Monday" in text
+
+
+def test_encrypted_mail_is_told() -> None:
+    data = _mixed("multipart/encrypted", "Content-Type: application/octet-stream\n\nxx")
+    assert any("encrypted" in note for note in read_bytes(data, "a.eml").notes)
+
+
+def test_headers_in_raw_bytes() -> None:
+    """Letters that are not encoded have the encoding of the text."""
+    data = "From: a@x.org\nSubject: Über Öl\nContent-Type: text/plain; charset=latin1\n\nÖl.\n"
+    assert read_bytes(data.encode("latin-1"), "a.eml").text.startswith("Über Öl")
+
+
+@pytest.mark.parametrize(
+    ("package", "page", "kind"),
+    [
+        ("book.opf", "Text/One.xhtml", "application/xhtml+xml"),
+        ("book.opf", "one.html", "text/x-oeb1-document"),
+    ],
+)
+def test_books(package: str, page: str, kind: str) -> None:
+    parts = {
+        "META-INF/container.xml": f"<c><rootfile full-path='{package}'/></c>",
+        package: f"<p><metadata><title>Jam & Tea&nbsp;</title></metadata><manifest><item id='a' "
+        f"href='{page}' media-type='{kind}'/></manifest><spine><itemref idref='a'/></spine></p>",
+        page.lower(): "<html><body><p>The lamp burned.</p></body></html>",
+    }
+    assert read_bytes(zipped(parts), "a.epub").text == "The lamp burned."
+
+
+def test_rich_text() -> None:
+    data = (
+        rb"{\rtf1\ansi Open {\v secret }part.{\footnote Small print.}\par"
+        rb"{\pict\pngblip 89504e47}{\*\shppict{\pict{\*\picprop}8950}}"
+        rb"{\listtext 2.\tab}Second\par{\shp{\*\shpinst{\sp{\sn a}{\sv 1}}{\shptxt Boxed.\par}}}"
+        rb"{\deleted gone}{\strike old }End.\par}"
+    )
+    document = read_bytes(data, "a.rtf")
+    assert document.text == "Open part.\n\nSmall print.\n2. Second\n\nEnd.\n\nBoxed."
+    assert "struck-out" in document.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        # A picture of bytes, among them zeros and braces; the words after it were lost.
+        (rb"Before {\pict\jpegblip\bin9 " + b"\0}\0{\0\\\0}\0" + rb"}after.\par", "Before after."),
+        # A star that opens no group.
+        (rb"{\i0\*\cs7\cf0 The well} is dry.\par", "The well is dry."),
+        # A row that has no end.
+        (rb"{\f0 Name\cell Depth\cell }", "Name | Depth"),
+    ],
+)
+def test_rich_text_of_other_programs(body: bytes, wanted: str) -> None:
+    """Pictures stored as bytes, stray stars, rows without an end."""
+    assert read_bytes(rb"{\rtf1\ansi " + body + b"}", "a.rtf").text == wanted
+
+
+def test_open_documents() -> None:
+    body = (
+        "<text:p>Open.</text:p><text:p><text:hidden-paragraph text:is-hidden='true'/>No.</text:p>"
+        "<text:section text:display='none'><text:p>Hidden.</text:p></text:section>"
+    )
+    assert read_bytes(opendocument("text", body), "a.odt").text == "Open."
+
+
+def test_output_of_notebooks() -> None:
+    outputs = [
+        {"data": {"text/html": "<table><tr><td>Oslo<td>7</table>", "text/plain": "<HTML>"}},
+        {"data": {"text/markdown": "The mean is **4**."}},
+        {"output_type": "stream", "text": "10%\r100%\n"},
+    ]
+    cell = {"cell_type": "code", "source": "x", "outputs": outputs}
+    text = read_bytes(json.dumps({"cells": [cell]}).encode(), "a.ipynb").text
+    assert text == "x\nOslo | 7\n\nThe mean is **4**.\n\n100%"
+
+
+def test_documents_in_xml_are_named() -> None:
+    data = b"<?xml version='1.0'?><w:wordDocument xmlns:w='w'/>"
+    with pytest.raises(UnreadableFile, match="a document in XML"):
+        read_bytes(data, "a.xml")
+
+
+def test_cells_are_read_with_their_outputs() -> None:
+    cells = [
+        {"cell_type": "markdown", "source": ["# Bees\n", "\n", "They *fly*."]},
+        {
+            "cell_type": "code",
+            "source": "x = 1\n\nprint(x)",
+            "outputs": [
+                {"output_type": "stream", "text": ["\x1b[31m1\x1b[0m\n"]},
+                {"output_type": "display_data", "data": {"image/png": "iVBOR"}},
+                {"output_type": "execute_result", "data": {"text/plain": "42"}},
+                {"output_type": "error", "ename": "ValueError", "evalue": "no bees"},
+            ],
+        },
+        {"cell_type": "raw", "source": "raw words"},
+    ]
+    document = read_bytes(json.dumps({"cells": cells}).encode(), "a.ipynb")
+    assert document.text == (
+        "# Bees\n\nThey *fly*.\n\nx = 1\nprint(x)\n\n1\n\n42\n\nValueError: no bees\n\nraw words"
+    )
+    assert document.place(document.text.index("print")) == "cell 2"
+    assert document.place(len(document.text) - 1) == "cell 3"
+    assert document.heading(document.text.index("print")) == "Bees"
+
+
+def test_old_notebooks_keep_their_cells_in_sheets() -> None:
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": "Old"},
+        {"cell_type": "code", "input": "y = 2", "outputs": []},
+    ]
+    document = read_bytes(json.dumps({"worksheets": [{"cells": cells}]}).encode(), "a.ipynb")
+    assert document.text == "## Old\n\ny = 2"
+    assert document.heading(8) == "Old"
+
+
+@pytest.mark.parametrize("data", [b"[]", b"{}", b'{"cells": 3}', b"{", b"words", b"[" * 100_000])
+def test_what_is_no_notebook_is_named(data: bytes) -> None:
+    with pytest.raises(UnreadableFile, match=r"a\.ipynb"):
+        read_bytes(data, "a.ipynb")
+
+
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(max_size=5),
+        lambda inner: (
+            st.lists(inner, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["cell_type", "source", "outputs", "data", "text", "level", "text/plain"]
+                ),
+                inner,
+                max_size=5,
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_any_cell_is_read_or_named(cell: object) -> None:
+    with suppress(UnreadableFile):
+        read_bytes(json.dumps({"cells": [cell]}).encode(), "a.ipynb")
+
+
+def test_rich_text_of_notebooks() -> None:
+    """Paragraphs, letters beyond ASCII, rows, fonts of other scripts; addresses are left out."""
+    data = (
+        rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fnil\fcharset0 Arial;}"
+        rb"{\f1\fnil\fcharset204{\*\fname Times;}Times CYR;}}{\info{\author Nobody}}"
+        rb"Hello \b world\b0  \'e9\u8364?\u-10179?\u-8704?.\par \f1\'cf\'f0\'e8\'e2\'e5\'f2\f0\par "
+        rb'A {\field{\*\fldinst HYPERLINK "http://x.y"}{\fldrslt link}}.\par '
+        rb"\trowd a\cell b\cell\row c\cell\row One | two\par}"
+    )
+    text = read_bytes(data, "a.rtf").text
+    assert text == "Hello world é€😀.\n\nПривет\n\nA link.\na | b\n\nc\n\nOne | two"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"{\\rtf1 " + b'{\\field{\\*\\fldinst{ HYPERLINK "' * 5000,
+        b"{\\rtf1 {\\fonttbl" + b"{\\f0 " * 30_000,
+        b"{\\rtf1 {\\fonttbl" + b"\\f0\\fcharset0 a" * 30_000,
+        b"{\\rtf1 " + b"{" * 100_000,
+        b"{\\rtf1 \\u99999999?}",
+        b"{\\rtf1 \\uc",
+    ],
+)
+def test_hostile_rich_text_ends_soon(data: bytes) -> None:
+    """No pattern of the library takes hours: some of these took more than ten minutes."""
+    with suppress(UnreadableFile):
+        assert read_bytes(data, "a.rtf").notes == ("no text in it",)

@@ -1,0 +1,274 @@
+"""The PDF reader on small files made on the fly."""
+
+import re
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.documents.readers.pdf.line_joiner import LineJoiner
+from milepost.documents.readers.pdf.read import read_pdf
+from milepost.errors import InputError, UnreadableFile
+from milepost.types import Document
+from support.pdf_writer import PdfPage, check_document, write_pdf
+
+WORDS = (
+    "the quick brown fox jumps over a lazy dog while seven grey geese fly slowly across that wide "
+    "river and nobody on either bank looks up from his work to see them pass into morning light "
+)
+
+
+def _prose(words: int, start: int = 0) -> list[str]:
+    """Lines of about 40 characters."""
+    stream = (WORDS * 20).split()[start : start + words]
+    lines, line = [], ""
+    for word in stream:
+        if len(line) + len(word) > 40:
+            lines.append(line.strip())
+            line = ""
+        line += word + " "
+    return [*lines, line.strip()]
+
+
+def _made(pages: list[PdfPage], outline: list[tuple[str, int]] | None = None) -> Document:
+    return read_pdf(write_pdf(pages, outline), "made.pdf", None)
+
+
+def test_lines_of_a_paragraph_are_joined_by_one_space() -> None:
+    page = PdfPage()
+    page.lines(72, 700, _prose(30))
+    page.lines(72, 600, _prose(30, start=30))
+    document = _made([page])
+    words = WORDS.split() * 2
+    assert document.text == " ".join(words[:30]) + "\n\n" + " ".join(words[30:60])
+    assert document.blocks == (0, document.text.index("\n\n") + 2)
+
+
+def test_two_and_three_columns_are_read_down_before_across() -> None:
+    for count, gap in ((2, 250), (3, 230)):
+        columns = [_prose(80, start=10 + 13 * number) for number in range(count)]
+        rows = min(len(column) for column in columns)
+        page = PdfPage(width=72 + gap * count)
+        for row in range(rows):
+            for number, column in enumerate(columns):
+                page.text(40 + gap * number, 700 - 12 * row, column[row])
+        text = _made([page]).text.split()
+        assert text == " ".join(" ".join(column[:rows]) for column in columns).split()
+
+
+def test_a_paragraph_goes_on_over_columns_and_pages() -> None:
+    first, second = PdfPage(), PdfPage()
+    lines = _prose(240)
+    first.lines(60, 700, lines[:12])
+    first.lines(320, 700, lines[12:24])
+    second.lines(60, 700, lines[24:])
+    document = _made([first, second])
+    assert "\n" not in document.text
+    assert [mark.value for mark in document.marks] == ["1", "2"]
+    assert document.text[document.marks[1].offset :].startswith(" ".join(lines[24:26]))
+
+
+def test_running_heads_and_page_numbers_are_dropped() -> None:
+    """What repeats at an edge goes, digits aside; a number that does not count pages stays."""
+    pages = []
+    for number in range(5):
+        page = PdfPage()
+        page.text(72, 760, f"Annual report 2024, part {number}", 8)
+        page.lines(72, 700, _prose(40, start=7 * number))
+        page.text(300, 30, str(number + 11), 8)
+        pages.append(page)
+    pages[3].text(72, 60, "731", 10)
+    text = _made(pages).text
+    assert text.count("Annual report") == 1
+    assert not re.search(r"\b1[1-5]\b", text)
+    assert "731" in text
+
+
+def test_pages_that_are_all_heads_keep_them() -> None:
+    pages = [PdfPage() for _ in range(4)]
+    for page in pages:
+        page.text(72, 760, "This page is left empty on purpose")
+    assert _made(pages).text.count("left empty on purpose") == 4
+
+
+def test_text_turned_by_rotate_is_read_in_order() -> None:
+    for turn in (0, 90, 180, 270):
+        page = PdfPage(rotate=turn)
+        page.lines(72, 700, _prose(60))
+        document = _made([page])
+        assert document.text == " ".join((WORDS * 2).split()[:60])
+        width, height = (792, 612) if turn in (90, 270) else (612, 792)
+        for box in document.boxes(0, len(document.text)):
+            assert 0 <= box.left < box.right <= width
+            assert 0 <= box.top < box.bottom <= height
+
+
+def test_rows_of_a_table_stay_rows() -> None:
+    table = [["Iowa", "1.35", "1.42"], ["Ohio", "2.10", "2.25"], ["Utah", "0.98", "1.07"]]
+    for by_column in (False, True):
+        page = PdfPage()
+        spots = [(row, column) for row in range(3) for column in range(3)]
+        for row, column in sorted(spots, key=lambda spot: spot[::-1] if by_column else spot):
+            page.text(72 + 90 * column, 700 - 14 * row, table[row][column])
+        assert _made([page]).text == "\n".join(" ".join(row) for row in table)
+
+
+def test_list_items_begin_blocks() -> None:
+    page = PdfPage()
+    page.text(72, 700, "• first item of the list that goes on")
+    page.text(80, 688, "in a second line")
+    page.text(72, 676, "• second item")
+    document = _made([page])
+    assert document.text == (
+        "• first item of the list that goes on in a second line\n• second item"
+    )
+    assert document.blocks == (0, document.text.index("\n") + 1)
+
+
+def test_large_lines_are_headings_where_there_are_no_bookmarks() -> None:
+    page = PdfPage()
+    page.text(72, 740, "Great Title", 24)
+    page.text(72, 700, "A Section", 16)
+    page.lines(72, 670, _prose(60))
+    document = _made([page])
+    heads = [(m.value, m.level) for m in document.marks if m.kind == "heading"]
+    assert heads == [("Great Title", 1), ("A Section", 2)]
+    assert document.heading(len(document.text) - 1) == "A Section"
+
+
+def test_bookmarks_are_found_in_the_text() -> None:
+    """A bookmark's title without the printed number finds its line; a lost one is left out."""
+    page = PdfPage()
+    for number, title in enumerate(("1 Beginnings", "2 Middle things", "3 Ends")):
+        page.text(72, 740 - 200 * number, title)
+        page.lines(72, 710 - 200 * number, _prose(40, start=5 * number))
+    outline = [("Beginnings", 0), ("Middle things", 0), ("Not there", 0), ("3 Ends", 0)]
+    document = _made([page], outline)
+    heads = [m for m in document.marks if m.kind == "heading"]
+    assert [m.value for m in heads] == ["Beginnings", "Middle things", "3 Ends"]
+    assert [document.text[m.offset] for m in heads] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "joined"),
+    [
+        ("a long hyphen-", "ation here", "a long hyphenation here"),
+        ("a long hyphen\u2010", "ation here", "a long hyphenation here"),
+        ("the reduced sur\u2011", "face of it", "the reduced surface of it"),
+        ("it is self-", "contained", "it is self-contained"),
+        ("written user-", "defined here", "written user-defined here"),
+        ("known as EIP-", "155 by him", "known as EIP-155 by him"),
+        ("in Porto-", "Novo today", "in Porto-Novo today"),
+        ("die Vor-", "und Nachteile", "die Vor- und Nachteile"),
+        ("that was - ", "in short", "that was - in short"),
+        ("所有应用程序应争取的最低", "限度。", "所有应用程序应争取的最低限度。"),
+        ("控制 Level 1", "的应用", "控制 Level 1 的应用"),
+        ("한국어 문장은", "띄어 쓴다", "한국어 문장은 띄어 쓴다"),
+        ("see https://example.org/", "path/file", "see https://example.org/path/file"),
+        ("the work—", "which", "the work—which"),
+        ("from 2018–", "23 on", "from 2018–23 on"),
+        ("one", "two", "one two"),
+    ],
+)
+def test_line_ends_are_glued_as_a_reader_would(before: str, after: str, joined: str) -> None:
+    glue = LineJoiner(
+        ["a self-contained thing and another self-contained thing", "the user", "is defined"]
+    )
+    fallen, between = glue.join(before.strip(), after)
+    text = before.strip()
+    assert text[: len(text) - fallen] + between + after == joined
+
+
+@given(st.text(max_size=30), st.text(max_size=30))
+@settings(max_examples=100, deadline=None)
+def test_glue_drops_at_most_a_hyphen(before: str, after: str) -> None:
+    fallen, between = LineJoiner([before, after]).join(before, after)
+    assert between in ("", " ")
+    assert fallen == 0 or (fallen == 1 and before[-1] in "-\u2010\u2011")
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 600),
+            st.integers(0, 780),
+            st.text(st.characters(codec="cp1252", exclude_categories=["C"]), max_size=30),
+            st.sampled_from([6.0, 10.0, 18.0]),
+        ),
+        max_size=25,
+    ),
+    st.sampled_from([0, 90, 180, 270]),
+)
+@settings(max_examples=25, deadline=None)
+def test_any_scatter_of_words_is_read_whole(
+    spots: list[tuple[int, int, str, float]], turn: int
+) -> None:
+    page = PdfPage(rotate=turn)
+    for x, y, words, size in spots:
+        page.text(x, y, words, size)
+    try:
+        document = _made([page])
+    except UnreadableFile:
+        assert not any(re.search(r"[A-Za-z0-9]", words) for _, _, words, _ in spots)
+        return
+    check_document(document)
+    middle = len(document.text) // 2
+    assert {box.page for box in document.boxes(middle, middle + 1)} <= {1}
+
+
+def test_a_page_full_of_labels_loses_no_word() -> None:
+    page = PdfPage(width=2000, height=2000)
+    labels = [f"label{number}" for number in range(1000)]
+    for number, label in enumerate(labels):
+        page.text(number * 7919 % 1950, number * 104729 % 1950, label, 5)
+    text = _made([page]).text
+    assert sorted(re.findall(r"label\d+", text)) == sorted(labels)
+
+
+def test_boxes_need_the_same_file(tmp_path: Path) -> None:
+    page = PdfPage()
+    page.lines(72, 700, _prose(20))
+    data = write_pdf([page])
+    path = tmp_path / "a.pdf"
+    path.write_bytes(data)
+    document = read_pdf(data, "a.pdf", str(path))
+    boxes = document.boxes(0, 9)
+    assert len(boxes) == 1
+    assert boxes[0].page == 1
+    assert 71 < boxes[0].left < 75
+    assert 792 - 700 - 10 < boxes[0].top < boxes[0].bottom < 792 - 700 + 4
+    path.write_bytes(data + b"\n")
+    with pytest.raises(InputError, match="changed"):
+        document.boxes(0, 9)
+    path.unlink()
+    with pytest.raises(InputError, match=r"a\.pdf"):
+        document.boxes(0, 9)
+
+
+def test_what_is_no_pdf_is_refused() -> None:
+    with pytest.raises(UnreadableFile, match="not a PDF"):
+        read_pdf(b"PK\x03\x04 hello", "x.pdf", None)
+
+
+def test_a_cut_header_is_refused() -> None:
+    with pytest.raises(UnreadableFile, match="damaged"):
+        read_pdf(b"%PDF-1.7\n", "x.pdf", None)
+
+
+def test_threads_take_turns() -> None:
+    page = PdfPage()
+    page.lines(72, 700, _prose(80))
+    data = write_pdf([page])
+    texts: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: texts.append(read_pdf(data, "x.pdf", None).text))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(texts) == 8
+    assert len(set(texts)) == 1

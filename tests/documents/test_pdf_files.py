@@ -1,0 +1,200 @@
+"""The PDF reader on the real files of the shared data, with the questions of their README."""
+
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+from milepost.documents.readers.pdf.glyphs import PDFIUM
+from milepost.documents.readers.pdf.read import read_pdf
+from milepost.errors import UnreadableFile
+from milepost.types import Document
+from support.pdf_writer import check_document
+
+FILES = Path(__file__).resolve().parents[3] / "shared" / "data" / "files"
+_BLANK = re.compile(r"[\s\-\u00ad\u2010\u2011]")
+_INK = re.compile(r"[^\s\-\u00ad\u2010\u2011]")
+
+
+def _questions() -> list[tuple[str, str, int]]:
+    """File, sentence and page of each PDF in the README's table of questions."""
+    readme = FILES / "README.md"
+    if not readme.is_file():
+        return []
+    table = readme.read_text(encoding="utf-8").split("## One question each")[1]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    return [(r[0], r[2], int(r[3].split()[0])) for r in rows if len(r) == 4 and ".pdf" in r[0]]
+
+
+def _squeezed(text: str) -> str:
+    return _BLANK.sub("", text)
+
+
+def _find(document: Document, sentence: str) -> tuple[int, int]:
+    """Where the sentence stands, white space and hyphens left out of account."""
+    start = document.text.find(sentence)
+    if start >= 0:
+        return start, start + len(sentence)
+    places = [match.start() for match in _INK.finditer(document.text)]
+    at = _squeezed(document.text).find(_squeezed(sentence))
+    assert at >= 0, f"not found: {sentence}"
+    return places[at], places[at + len(_squeezed(sentence)) - 1] + 1
+
+
+_read: dict[str, Document] = {}
+
+
+def _real(name: str) -> Document:
+    path = FILES / name
+    if not path.is_file():
+        pytest.skip(f"needs {path}")
+    if name not in _read:
+        _read[name] = read_pdf(path.read_bytes(), name, str(path))
+    return _read[name]
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("name", "sentence", "page"), _questions())
+def test_each_question_finds_its_sentence_on_its_page(name: str, sentence: str, page: int) -> None:
+    document = _real(name)
+    start, end = _find(document, sentence)
+    assert document.text[start:end] == sentence
+    assert document.page(start) == page
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("name", "sentence", "page"), _questions())
+def test_boxes_hold_exactly_the_sentence(name: str, sentence: str, page: int) -> None:
+    """The characters whose middle lies in the boxes spell the sentence, by pdfium's own word."""
+    import pypdfium2
+
+    document = _real(name)
+    start, end = _find(document, sentence)
+    boxes = document.boxes(start, end)
+    assert {box.page for box in boxes} == {page}
+    with PDFIUM:
+        pdf = pypdfium2.PdfDocument(FILES / name)
+        try:
+            inside = _characters_in(pdf, boxes)
+        finally:
+            pdf.close()
+    want = _squeezed(sentence)
+    assert sorted(inside) == sorted(want)  # on turned pages pdfium has its own order
+
+
+def _characters_in(pdf: object, boxes: list) -> str:
+    """Characters inside the boxes, counted in displayed points by this test's own arithmetic."""
+    found = []
+    page = pdf[boxes[0].page - 1]
+    text = page.get_textpage()
+    left, bottom, right, top = page.get_bbox()
+    turn = page.get_rotation()
+    displayed = []
+    for k in range(text.count_chars()):
+        x0, y0, x1, y1 = text.get_charbox(k)
+        x, y = (x0 + x1) / 2, (y0 + y1) / 2
+        displayed.append(
+            {
+                0: (x - left, top - y),
+                90: (y - bottom, x - left),
+                180: (right - x, y - bottom),
+                270: (top - y, right - x),
+            }[turn]
+        )
+    for box in boxes:
+        for k, shown in enumerate(displayed):
+            if box.left <= shown[0] <= box.right and box.top <= shown[1] <= box.bottom:
+                found.append(text.get_text_range(k, 1))
+    text.close()
+    page.close()
+    joined = "".join(found).replace("\ufffe", "").replace("\x02", "")
+    return _squeezed(joined.replace("ﬁ", "fi").replace("ﬂ", "fl"))
+
+
+@pytest.mark.shared
+def test_columns_with_footnotes_are_read_in_order() -> None:
+    text = _real("pdf-three-column-footnotes.pdf").text
+    assert "airspeed disagree alert, and altitude disagree alert,[5] and may affect" in text
+
+
+@pytest.mark.shared
+def test_running_heads_and_page_numbers_are_gone() -> None:
+    text = _real("pdf-paper-two-column.pdf").text
+    assert text.count("SECURE DECENTRALISED GENERALISED TRANSACTION LEDGER") == 1
+    assert "VerDate" not in _real("pdf-three-column-footnotes.pdf").text
+    assert "DSKJLSW7X2PROD" not in _real("pdf-three-column-footnotes.pdf").text
+    assert "Application Security Verification Standard May 2025" not in (
+        _real("pdf-long-many-bookmarks.pdf").text
+    )
+
+
+@pytest.mark.shared
+def test_bookmarks_become_headings() -> None:
+    """Nearly all 223 bookmarks are found where their words stand, in levels 1 to 3."""
+    document = _real("pdf-long-many-bookmarks.pdf")
+    heads = [mark for mark in document.marks if mark.kind == "heading"]
+    assert len(heads) >= 215
+    assert {mark.level for mark in heads} == {1, 2, 3}
+    for mark in heads:
+        words = _squeezed(mark.value)
+        assert _squeezed(document.text[mark.offset : mark.offset + 400]).startswith(words)
+
+
+@pytest.mark.shared
+def test_a_table_is_read_row_by_row() -> None:
+    lines = _real("pdf-rotated-table.pdf").text.splitlines()
+    assert (
+        "Alabama 18,870 23,022 22,650 859 1,178 0 14 15 0 2,179 2,307 11 0 0 0 13 14 0 3 2 0 71,137"
+        in lines
+    )
+
+
+@pytest.mark.shared
+def test_ligatures_hyphens_and_scripts_without_spaces() -> None:
+    german = _real("pdf-latex-book-german.pdf").text
+    assert "definiert" in german
+    assert "Qualitätssteigerung am Skript" in german
+    paper = _real("pdf-paper-two-column.pdf").text
+    assert "total difficulty in the case of the Paris update" in paper
+    assert "pre-Paris updates" in paper
+    assert "可以通过工具自动检查" in _real("pdf-chinese.pdf").text
+
+
+@pytest.mark.shared
+def test_letters_drawn_one_by_one_make_words() -> None:
+    text = _real("pdf-slides.pdf").text
+    assert "V3.1 Web Frontend Security Documentation" in text
+    assert "Defining the scope of ASVS" in text
+
+
+@pytest.mark.shared
+def test_bad_files_are_named_with_their_reason() -> None:
+    if not FILES.is_dir():
+        pytest.skip(f"needs {FILES}")
+    reasons = {
+        "pdf-zero-bytes.pdf": "empty",
+        "pdf-password.pdf": "password",
+        "pdf-truncated.pdf": "truncated",
+        "pdf-scan-no-text.pdf": "scanned",
+    }
+    for name, reason in reasons.items():
+        with pytest.raises(UnreadableFile, match=reason) as caught:
+            read_pdf((FILES / name).read_bytes(), name, None)
+        assert caught.value.problem.startswith(name)
+        assert caught.value.hint
+
+
+@pytest.mark.shared
+def test_pages_without_text_are_noted() -> None:
+    (note,) = _real("pdf-report-single-column.pdf").notes
+    assert note.startswith("pages 1, 46 have hardly any text (scanned?); --ocr auto takes about")
+    assert _real("pdf-truncated-recoverable.pdf").notes[0].startswith("pages 9-23")
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", [n for n, _, _ in _questions()])
+def test_every_real_file_keeps_the_promises_of_a_document(name: str) -> None:
+    document = _real(name)
+    assert document.hash == hashlib.sha256((FILES / name).read_bytes()).hexdigest()
+    check_document(document)

@@ -1,0 +1,258 @@
+"""The readers of formats, on small files made here; test_real_files.py has the real ones."""
+
+import hashlib
+import io
+from pathlib import Path
+
+import docx
+import pytest
+from docx.oxml import parse_xml
+
+from milepost.documents import read, read_bytes
+from milepost.errors import UnreadableFile
+from milepost.types import Document
+from support.office_writer import epub, zipped
+
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+
+
+def html(body: str) -> Document:
+    return read_bytes(f"<!doctype html><html><body>{body}</body></html>".encode(), "p.html")
+
+
+def headings(document: Document) -> list[tuple[str, int]]:
+    return [(mark.value, mark.level) for mark in document.marks if mark.kind == "heading"]
+
+
+def test_read_names_and_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.txt").write_bytes(b"one\r\ntwo")
+    monkeypatch.chdir(tmp_path)
+    document = read("a.txt")
+    assert document.name == document.source == str(tmp_path / "a.txt")
+    assert document.text == "one\ntwo"
+    assert document.hash == hashlib.sha256(b"one\r\ntwo").hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "problem"),
+    [
+        (b"", "a.txt", "empty"),
+        (b"\x89PNG\r\n\x1a\n...", "a.txt", "picture"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "a.doc", "damaged"),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"),
+            "a.docx",
+            "password",
+        ),
+        (b"PK\x03\x04 broken", "a.docx", "damaged"),
+        (b"just words", "a.docx", "not a docx"),
+        (zipped({"xl/workbook.xml": "<x/>"}), "a.xlsx", "damaged"),
+        (zipped({"ppt/presentation.xml": "<x"}), "a.pptx", "damaged"),
+        (zipped({"content.xml": "<!DOCTYPE x [<!ENTITY a 'b'>]><x/>"}), "a.odt", "entities"),
+        (b"just words", "a.xlsx", "not a xlsx"),
+        (zipped({"word/document.xml": "<x"}), "a.docx", "damaged"),
+        (zipped({"a.txt": "x"}), "a.zip", "zip archive"),
+        (zipped({"META-INF/container.xml": "<!DOCTYPE x [<!ENTITY a 'b'>]><x/>"}), "a.epub", "ent"),
+        (zipped({"META-INF/container.xml": "<x/>"}), "a.epub", "no book"),
+        (b"\0\1\2\3" * 200, "a.txt", "binary"),
+    ],
+)
+def test_what_cannot_be_read_is_named(data: bytes, name: str, problem: str) -> None:
+    with pytest.raises(UnreadableFile, match=problem) as caught:
+        read_bytes(data, name)
+    assert name in caught.value.problem
+    assert caught.value.hint
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFile, match="does not exist"):
+        read(tmp_path / "none.txt")
+    with pytest.raises(UnreadableFile, match="is a folder"):
+        read(tmp_path)
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a system without devices as files")
+def test_a_device_is_not_read() -> None:
+    with pytest.raises(UnreadableFile, match="/dev/zero is a device"):
+        read("/dev/zero")
+
+
+def test_a_zip_bomb_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from milepost.documents.readers import archive
+
+    monkeypatch.setattr(archive, "MAX_BYTES", 1 << 20)
+    with pytest.raises(UnreadableFile, match="unpacks to more"):
+        read_bytes(zipped({"word/document.xml": b"\0" * (2 << 20)}), "bomb.docx")
+
+
+def test_content_goes_before_suffix() -> None:
+    assert read_bytes(b"<!DOCTYPE html><p>Hi<script>x()</script>", "a.txt").text == "Hi"
+
+
+def test_html_blocks_and_inline() -> None:
+    document = html("<h1>A <i>t</i>itle¶</h1><p>One <b>t</b>wo<br>three</p><div>four<p>five</div>")
+    assert document.text == "A title\n\nOne two\nthree\n\nfour\n\nfive"
+    assert headings(document) == [("A title", 1)]
+    assert [document.text[block] for block in document.blocks] == ["A", "O", "f", "f"]
+
+
+def test_html_lists_tables_and_code() -> None:
+    document = html(
+        "<ul><li>one<li><p>two</p></ul><table><tr><th>a<th>b<tr><td>1<p>x<td>2</table>"
+        "<pre>\nif x:\n    y\n</pre>"
+    )
+    assert document.text == "- one\n- two\na | b\n1 x | 2\n\nif x:\n    y"
+    assert len(document.blocks) == 6
+
+
+def test_html_leaves_out_what_is_not_seen() -> None:
+    document = html(
+        "<script>a</script><style>b</style><template>c</template><noscript>d</noscript>"
+        "<p hidden>e</p><p style='display: none'>f</p>"
+        "<p><ruby>漢字<rp>(</rp><rt>かんじ</rt><rp>)</rp></ruby>です<img alt='g'></p>"
+    )
+    assert document.text == "漢字です"
+
+
+def test_html_menus_go_only_where_the_main_part_is_known() -> None:
+    menu = "<nav>Home</nav>"
+    assert html(f"{menu}<main><p>{'words ' * 30}</p></main>").text == ("words " * 30).strip()
+    assert html(f"{menu}<p>Words</p>").text == "Home\n\nWords"
+    assert "Home" in html(f"{menu}<p>{'words ' * 30}</p><main>x</main>").text
+
+
+def test_xhtml_may_close_tags_at_once() -> None:
+    page = b"<?xml version='1.0'?><html><head><title/><script/></head><body><p>Hi</p></body></html>"
+    assert read_bytes(page, "a.xhtml").text == "Hi"
+
+
+def test_deep_html_is_no_problem() -> None:
+    assert html("<div>" * 10_000 + "deep" + "</div>" * 10_000).text == "deep"
+
+
+def test_html_declares_its_encoding() -> None:
+    page = "<!doctype html><meta charset=shift_jis><p>日本語</p>".encode("cp932")
+    assert read_bytes(page, "a.html").text == "日本語"
+
+
+def test_markdown_is_kept_as_typed() -> None:
+    source = (
+        "---\ntitle: T\n---\n# A [link](x) *title*\n\nText\nmore\n\n- one\n- two\n\n"
+        "| a | b |\n|---|---|\n| 1 | 2 |\n\n```py\nx = 1\ny\n```\n\nUnder\n=====\n"
+    )
+    document = read_bytes(source.encode(), "a.md")
+    assert document.text == source
+    assert headings(document) == [("A link title", 1), ("Under", 1)]
+    offsets = [mark.offset for mark in document.marks if mark.kind == "heading"]
+    assert [source[offset:][:5] for offset in offsets] == ["A [li", "Under"]
+    starts = {source[block:].split("\n", 1)[0] for block in document.blocks}
+    assert {"Text", "- one", "- two", "| 1 | 2 |", "x = 1", "y", "Under"} <= starts
+    assert "more" not in starts
+
+
+def test_rst_headings() -> None:
+    source = "Top\n===\n\nText.\n\nSub\n---\n\nMore.\n\nTop two\n=======\n"
+    assert headings(read_bytes(source.encode(), "a.rst")) == [
+        ("Top", 1),
+        ("Sub", 2),
+        ("Top two", 1),
+    ]
+
+
+def test_rows_are_blocks() -> None:
+    document = read_bytes(b"a,b\n\n1,2\n  3,4\n", "a.log")
+    assert document.blocks == (0, 5, 9)
+
+
+def test_docx_paragraphs_tables_and_headings() -> None:
+    file = docx.Document()
+    file.add_heading("Title", 0)
+    file.add_heading("Chapter", 2)
+    file.add_paragraph("One.")
+    table = file.add_table(2, 3)
+    for number, cell in enumerate(c for row in table.rows for c in row.cells):
+        cell.text = f"c{number}"
+    table.cell(0, 0).merge(table.cell(0, 1))
+    file.add_paragraph("item", style="List Bullet")
+    buffer = io.BytesIO()
+    file.save(buffer)
+    document = read_bytes(buffer.getvalue(), "a.docx")
+    assert document.text == "Title\n\nChapter\n\nOne.\nc0 c1 | | c2\nc3 | c4 | c5\n- item"
+    assert headings(document) == [("Title", 1), ("Chapter", 2)]
+
+
+def test_docx_reads_as_if_changes_were_accepted() -> None:
+    file = docx.Document()
+    body = file.element.body
+    for inner in (
+        "<w:pPr><w:rPr><w:del/></w:rPr></w:pPr><w:r><w:t>kept</w:t></w:r>"
+        "<w:del><w:r><w:delText> gone</w:delText></w:r></w:del>"
+        '<w:ins><w:r><w:t xml:space="preserve"> new</w:t></w:r></w:ins>',
+        '<w:r><w:t xml:space="preserve"> joined</w:t></w:r><w:moveFrom><w:r><w:t>x</w:t></w:r>'
+        "</w:moveFrom><w:r><w:rPr><w:vanish/></w:rPr><w:t>hidden</w:t></w:r>",
+    ):
+        body.insert(len(body) - 1, parse_xml(f"<w:p {W}>{inner}</w:p>"))
+    buffer = io.BytesIO()
+    file.save(buffer)
+    assert read_bytes(buffer.getvalue(), "a.docx").text == "kept new joined"
+
+
+def test_epub_in_reading_order() -> None:
+    document = read_bytes(epub(), "a.epub")
+    assert document.text == "One\n\nFirst.\n\nTwo\n\nSecond."
+    assert headings(document) == [("One", 1), ("Two", 2)]
+
+
+def test_epub_locked_chapters() -> None:
+    reference = "<CipherReference URI='O/{}'/>"
+    one = reference.format("one.xhtml")
+    document = read_bytes(epub(**{"META-INF/encryption.xml": f"<e>{one}</e>"}), "a.epub")
+    assert document.text == "Two\n\nSecond."
+    assert document.notes == ("O/one.xhtml is locked by copy protection",)
+    both = one + reference.format("two%20two.xhtml")
+    with pytest.raises(UnreadableFile, match="DRM"):
+        read_bytes(epub(**{"META-INF/encryption.xml": f"<e>{both}</e>"}), "a.epub")
+
+
+def test_plain_headings() -> None:
+    text = (
+        b"THE BOOK\n\nCHAPTER I. Of bees\n\nThey fly. USA\n\nA.B.\n\nNOT ALONE\nhere it goes on.\n"
+    )
+    document = read_bytes(text, "book.txt")
+    assert [(mark.value, mark.level) for mark in document.marks] == [
+        ("THE BOOK", 2),
+        ("CHAPTER I. Of bees", 1),
+    ]
+    for mark in document.marks:
+        assert document.text[mark.offset :].startswith(mark.value)
+
+
+@pytest.mark.parametrize("encoding", ["utf-99999999", "utf-7", "base64", "punycode"])
+def test_xml_in_an_encoding_that_no_reader_knows(encoding: str) -> None:
+    """The parser raises errors of several kinds; all are one of ours, which names the file."""
+    book = f"<?xml version='1.0' encoding='{encoding}'?><container>\x80</container>"
+    with pytest.raises(UnreadableFile, match=r"a\.epub is damaged: META-INF"):
+        read_bytes(epub(**{"META-INF/container.xml": book}), "a.epub")
+
+
+def test_a_reader_that_fails_is_an_error_that_names_the_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever a library raises, the files after this one are read."""
+
+    def fail(*_: object, **__: object) -> Document:
+        raise AssertionError("line one\nline \x1b[2J two")
+
+    monkeypatch.setattr("milepost.documents.readers.formats._reader", lambda _: fail)
+    with pytest.raises(UnreadableFile) as caught:
+        read_bytes(b"text", "a.txt")
+    assert caught.value.problem == (
+        "a.txt is damaged: its reader failed (AssertionError: line one line [2J two)"
+    )
+
+
+def test_headings_have_no_control_characters() -> None:
+    document = read_bytes(b"# A \x1b[2J bell\n\nText.", "a.md")
+    assert document.text.startswith("# A \x1b[2J bell")
+    assert [mark.value for mark in document.marks] == ["A [2J bell"]

@@ -1,0 +1,272 @@
+"""Tables of every format: grids, sheets, rows with the names of their columns."""
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from milepost.documents import read_bytes, split
+from milepost.documents.readers import sheets
+from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.grid import Grid
+from milepost.documents.readers.table import MAX_UNIT, write_rows
+from milepost.errors import UnreadableFile
+from support.office_writer import opendocument, word, xlsx
+from support.ole_writer import ole, xls
+
+
+def test_grid() -> None:
+    grid, text = Grid(), TextBuilder()
+    grid.add([("Who", 1, 1), ("", 1, 1), ("May", 2, 1)])
+    grid.add([("Ann", 1, 2), ("", 1, 1), ("1", 1, 1), ("2", 1, 1)])
+    grid.add([("", 1, 1), ("", 1, 1), ("3", 1, 1)])
+    grid.add([("Sum", 1, 1), ("", 1, 1), ("", 1, 1), ("5", 1, 1)])
+    grid.write(text)
+    assert text.text == "Who | May\nAnn | 1 | 2\nAnn | | 3\nSum | | 5"
+
+
+def _cell(words: str, properties: str = "") -> str:
+    return f"<w:tc><w:tcPr>{properties}</w:tcPr><w:p><w:r><w:t>{words}</w:t></w:r></w:p></w:tc>"
+
+
+def _odf(words: str, span: str = "") -> str:
+    return f"<table:table-cell {span}><text:p>{words}</text:p></table:table-cell>"
+
+
+RESTART = '<w:vMerge w:val="restart"/>'
+TWO_ROWS = 'table:number-rows-spanned="2"'
+DOCX = (
+    f"<w:tbl><w:tr>{_cell('Land')}{_cell('Town')}{_cell('2024')}</w:tr>"
+    f"<w:tr>{_cell('East', RESTART)}{_cell('Elm')}{_cell('')}</w:tr>"
+    f"<w:tr>{_cell('', '<w:vMerge/>')}{_cell('')}{_cell('9')}</w:tr></w:tbl>"
+)
+ODT = (
+    f"<table:table><table:table-row>{_odf('Land')}{_odf('Town')}{_odf('2024')}</table:table-row>"
+    f"<table:table-row>{_odf('East', TWO_ROWS)}{_odf('Elm')}{_odf('')}"
+    "</table:table-row><table:table-row><table:covered-table-cell/>"
+    f"{_odf('')}{_odf('9')}</table:table-row></table:table>"
+)
+HTML = "<table><tr><th>Land<th>Town<th>2024<tr><td rowspan=2>East<td>Elm<td><tr><td><td>9</table>"
+RTF = (
+    r"{\rtf1\trowd\cellx1000\cellx2000\cellx3000\intbl Land\cell Town\cell 2024\cell\row"
+    r"\trowd\clvmgf\cellx1000\cellx2000\cellx3000\intbl {East\par}\cell Elm\cell\cell\row"
+    r"\trowd\clvmrg\cellx1000\cellx2000\cellx3000\intbl\cell\cell 9\cell\row\pard\par}"
+)
+FILES = {
+    "a.docx": word(DOCX),
+    "a.odt": opendocument("text", ODT),
+    "a.html": HTML.encode(),
+    "a.rtf": RTF.encode(),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_format(name: str) -> None:
+    """A cell over two rows is repeated, an empty one leaves its place."""
+    assert read_bytes(FILES[name], name).text == "Land | Town | 2024\nEast | Elm\nEast | | 9"
+
+
+def test_sheets_without_headings() -> None:
+    assert read_bytes(b"1,,3\n4,5,6\n7,8,9\n", "a.csv").text == "1 | | 3\n4 | 5 | 6\n7 | 8 | 9"
+
+
+ROW = (
+    "<table:table-row{}><table:table-cell{} office:value-type='string'><text:p>{}</text:p>"
+    "</table:table-cell></table:table-row>"
+)
+
+
+def ods(rows: str) -> bytes:
+    return opendocument("spreadsheet", f"<table:table table:name='Costs'>{rows}</table:table>")
+
+
+def test_sheets_are_headings_and_rows_have_places() -> None:
+    """Numbers are written as people write them; the place says sheet and row."""
+    data = xlsx(
+        {
+            "Costs": [["Item", "Euro"], ["Bolt", 1.5], [], ["Nut", 0.30000000000000004]],
+            "Empty": [],
+            "People": [["Anna", "Rome"]],
+        }
+    )
+    document = read_bytes(data, "a.xlsx")
+    assert document.text == (
+        "Costs\nItem | Euro\nItem: Bolt | Euro: 1.5\nItem: Nut | Euro: 0.3\n\nPeople\nAnna | Rome"
+    )
+    assert document.place(document.text.index("Nut")) == "sheet Costs, row 4"
+    assert document.place(document.text.index("Anna")) == "sheet People, row 1"
+    assert document.heading(document.text.index("Anna")) == "People"
+
+
+def test_old_and_open_formats_give_the_same() -> None:
+    rows = [["Item", "Euro"], ["Bolt", 1.5]]
+    assert read_bytes(xls(rows), "a.xls").text == "Sheet1\nItem | Euro\nItem: Bolt | Euro: 1.5"
+    open_rows = ROW.format("", "", "Bolts") + ROW.format("", "", "Nuts")
+    document = read_bytes(ods(open_rows), "a.ods")
+    assert document.text == "Costs\nBolts\nNuts"
+    assert document.place(8) == "sheet Costs, row 1"
+
+
+def test_a_cell_in_the_last_corner_is_refused() -> None:
+    """A file of a kilobyte that asks for 17 billion cells ends its own process, not this one."""
+    corner = (
+        '<row r="1"><c r="A1"><v>1</v></c></row>'
+        '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
+    )
+    with pytest.raises(UnreadableFile, match="more memory than"):
+        read_bytes(xlsx({"S": corner}), "a.xlsx")
+
+
+def test_repeated_rows_are_reported() -> None:
+    document = read_bytes(ods(ROW.format(" table:number-rows-repeated='5000'", "", "x")), "a.ods")
+    assert document.text.count("x") == 100
+    assert document.notes == ("sheet Costs: 4,900 rows equal to the row above were left out",)
+
+
+def test_what_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sheets, "SECONDS", 0.001)
+    with pytest.raises(UnreadableFile, match="not read within"):
+        read_bytes(xlsx({"S": [["a"]]}), "a.xlsx")
+
+
+def test_damage_and_passwords_are_named() -> None:
+    whole = xlsx({"S": [["a", "b"]]})
+    with pytest.raises(UnreadableFile, match=r"a\.xlsx is damaged"):
+        read_bytes(whole.replace(b"xl/workbook.xml", b"xl/workb00k.xml"), "a.xlsx")
+    with pytest.raises(UnreadableFile, match="password"):
+        read_bytes(ole({"EncryptedPackage": b"x" * 5000}), "a.xlsx")
+    with pytest.raises(UnreadableFile, match="old Office format"):
+        read_bytes(ole({"WordDocument": b"x" * 5000}), "a.doc")
+
+
+def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(*_args: object, **_options: object) -> subprocess.CompletedProcess[bytes]:
+        said = b"ModuleNotFoundError: No module named 'python_calamine'"
+        return subprocess.CompletedProcess([], 1, b"", said)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(UnreadableFile, match="pip install python-calamine"):
+        read_bytes(xlsx({"S": [["a"]]}), "a.xlsx")
+
+
+def test_dates_are_written_as_dates() -> None:
+    from datetime import date, datetime
+
+    from milepost.documents.readers.sheet_cells import written
+
+    assert written(datetime(2026, 3, 1)) == written(date(2026, 3, 1)) == "2026-03-01"
+    assert written(datetime(2026, 3, 1, 9, 30)) == "2026-03-01 09:30"
+    assert (written(True), written(12.0), written(" a \n b ")) == ("TRUE", "12", "a b")
+
+
+def test_the_process_that_reads_cells_ends_by_itself() -> None:
+    """Its time is limited even where whoever started it was killed, and waits no more."""
+    resource = pytest.importorskip("resource", reason="needs limits of processes")
+    code = (
+        "import resource; "
+        "from milepost.documents.readers.sheet_cells import limit_resources as limit; "
+        "limit(); print([resource.getrlimit(getattr(resource, f'RLIMIT_{n}'))[0] for n in "
+        "('AS', 'CPU')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
+    ours = resource.getrlimit(resource.RLIMIT_CPU)[0]
+    most = 600 if ours == resource.RLIM_INFINITY else min(600, ours)
+    assert done.stdout.strip() == str([4 << 30, most])
+
+
+CELLS = st.lists(st.text(st.characters(exclude_categories=("C", "Z")), max_size=30), max_size=5)
+
+
+def lines(*rows: list[str], first: int = 1) -> list[str]:
+    text = TextBuilder()
+    write_rows([(n, row) for n, row in enumerate(rows, first) if any(row)], text)
+    return text.text.split("\n")
+
+
+def test_cells_have_the_names_of_their_columns() -> None:
+    assert lines(["Name", "Price", "Note"], ["Bolt", "1.5", ""], ["Nut", "", "new"]) == [
+        "Name | Price | Note",
+        "Name: Bolt | Price: 1.5",
+        "Name: Nut | Note: new",
+    ]
+
+
+def test_titles_above_a_table_are_passed_over() -> None:
+    """Lines of one cell do not name columns; years do, beside words."""
+    assert lines(["Population"], [], ["Country", "2019", "2020"], ["Chad", "15.9", "16.4"]) == [
+        "Population",
+        "Country | 2019 | 2020",
+        "Country: Chad | 2019: 15.9 | 2020: 16.4",
+    ]
+
+
+def test_rows_without_names_stay_as_they_are() -> None:
+    """A value that comes again, a figure or a sentence is not the name of a column."""
+    for first in (["Anna", "Paris"], ["3.5", "7"], ["It rained.", "It snowed."]):
+        below = [[*first[:1], "Rome"], ["Bert", "Oslo"]]
+        assert lines(first, *below)[0] == " | ".join(first)
+        assert lines(first, *below)[2] == "Bert | Oslo"
+
+
+def test_a_second_table_has_its_own_names() -> None:
+    """After an empty row a new header stands above figures; text alone stays under the old one."""
+    made = lines(
+        ["Name", "Legs"], ["Bee", "6"], ["", ""], ["Cell", "Sides"], ["Comb", "6"], [], ["a", "b"]
+    )
+    assert made == [
+        "Name | Legs", "Name: Bee | Legs: 6", "Cell | Sides", "Cell: Comb | Sides: 6",
+        "Cell: a | Sides: b",
+    ]  # fmt: skip
+
+
+def test_long_rows_are_several_units_that_begin_alike() -> None:
+    names = [f"column {n}" for n in range(40)]
+    row = ["Bolt M8", *[f"value number {n}" for n in range(39)]]
+    made = lines(names, row)[1:]
+    assert len(made) > 1
+    assert all(line.startswith("column 0: Bolt M8 | ") for line in made)
+    assert all(len(line) <= MAX_UNIT + 30 for line in made)
+    for n in range(39):
+        assert sum(f"column {n + 1}: value number {n}" in line.split(" | ") for line in made) == 1
+
+
+@given(st.lists(CELLS, max_size=8), st.integers(1, 500))
+def test_every_cell_is_in_the_row_of_its_place(rows: list[list[str]], first: int) -> None:
+    text = TextBuilder()
+    write_rows([(n, row) for n, row in enumerate(rows, first) if any(row)], text)
+    document = text.document("t", None)
+    marks = {int(mark.value): mark.offset for mark in document.marks if mark.kind == "row"}
+    ends = dict(zip(marks, [*list(marks.values())[1:], len(document.text)], strict=False))
+    for number, row in enumerate(rows, first):
+        for cell in row:
+            if cell.strip():
+                assert cell in document.text[marks[number] : ends[number]]
+    assert all(document.place(at) == f"row {number}" for number, at in marks.items())
+
+
+def test_csv_with_any_delimiter() -> None:
+    wanted = "Name | Price\nName: Bolt, M8 long | Price: 1\nName: Nut | Price: 2"
+    for mark in (",", ";", "\t", "|"):
+        rows = f'Name{mark}Price\n"Bolt, M8\nlong"{mark}1\n\nNut{mark}2\n'
+        document = read_bytes(rows.encode(), "a.csv")
+        assert document.text == wanted
+        assert [m.value for m in document.marks if m.kind == "row"] == ["1", "2", "4"]
+    assert (
+        read_bytes(b"Name\tPrice\nBolt\t1\n", "a.tsv").text == "Name | Price\nName: Bolt | Price: 1"
+    )
+
+
+def test_csv_that_is_no_table_is_read_by_lines() -> None:
+    assert read_bytes(b"one\ntwo\n", "a.csv").blocks == (0, 4)
+    broken = b'a,b\n"' + b"x,y\n" * 50_000
+    assert read_bytes(broken, "a.csv").text == broken.decode()
+
+
+def test_a_row_is_a_sentence() -> None:
+    document = read_bytes(b"Name,Price\nBolt,1.50\nNut,2\n", "a.csv")
+    spans = [document.text[a:b].strip() for a, b in split(document.text, document.blocks)]
+    assert spans == ["Name | Price", "Name: Bolt | Price: 1.50", "Name: Nut | Price: 2"]

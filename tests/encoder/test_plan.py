@@ -1,0 +1,157 @@
+"""Sentences to windows: one owner each, no window over its size, context on both sides."""
+
+import itertools
+import re
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from milepost.encoder.windows import Window, WindowSize, batches, cut, plan
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> tuple[WindowSize, list[int]]:
+    """A window size and sentence costs that fit it."""
+    longest = draw(st.integers(1, 40))
+    size = draw(st.integers(longest + 1, 120))
+    shape = WindowSize(
+        size=size, left=draw(st.integers(0, 150)), right=draw(st.integers(0, 150)), longest=longest
+    )
+    return shape, draw(st.lists(st.integers(1, longest), max_size=60))
+
+
+@settings(max_examples=100, deadline=None)
+@given(shapes())
+def test_each_sentence_has_one_owner_in_order(given_: tuple[WindowSize, list[int]]) -> None:
+    shape, costs = given_
+    owned = 0
+    for window in plan(costs, shape):
+        assert window.own_first == owned < window.own_last
+        assert 0 <= window.first <= window.own_first
+        assert window.own_last <= window.last <= len(costs)
+        owned = window.own_last
+    assert owned == len(costs)
+
+
+@settings(max_examples=100, deadline=None)
+@given(shapes())
+def test_no_window_is_too_large(given_: tuple[WindowSize, list[int]]) -> None:
+    shape, costs = given_
+    for window in plan(costs, shape):
+        assert 1 + sum(costs[window.first : window.last]) <= shape.size
+        assert sum(costs[window.first : window.own_first]) <= shape.left
+        assert sum(costs[window.own_last : window.last]) <= shape.right
+
+
+@settings(max_examples=100, deadline=None)
+@given(shapes())
+def test_a_halo_is_as_wide_as_it_may_be(given_: tuple[WindowSize, list[int]]) -> None:
+    shape, costs = given_
+    for window in plan(costs, shape):
+        first_owned = costs[window.own_first]
+        if window.first > 0:
+            left = sum(costs[window.first - 1 : window.own_first])
+            assert left > shape.left or 1 + left + first_owned > shape.size
+        if window.last < len(costs):
+            right = sum(costs[window.own_last : window.last + 1])
+            whole = sum(costs[window.first : window.last + 1])
+            assert right > shape.right or 1 + whole > shape.size
+
+
+def test_worked_numbers() -> None:
+    """Twelve sentences of ten tokens, worked out by hand: both halos, then the text's two ends."""
+    shape = WindowSize(size=61, left=20, right=10, longest=11)
+    assert list(plan([10] * 12, shape)) == [
+        Window(0, 0, 5, 6),
+        Window(3, 5, 8, 9),
+        Window(6, 8, 12, 12),
+    ]
+
+
+def test_one_window_holds_a_short_text() -> None:
+    assert list(plan([10] * 5, WindowSize(51, 20, 30, 11))) == [Window(0, 0, 5, 5)]
+    assert list(plan([], WindowSize())) == []
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="sentence 1 has 12 tokens"):
+        list(plan([11, 12], WindowSize(51, 20, 0, 11)))
+    with pytest.raises(ValueError, match="does not fit"):
+        WindowSize(size=128, longest=128)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 300), max_size=80), st.integers(1, 600), st.integers(1, 20))
+def test_every_item_is_in_one_batch(lengths: list[int], budget: int, look_ahead: int) -> None:
+    items = [(length, number) for number, length in enumerate(lengths)]
+    made = list(batches(items, budget=budget, look_ahead=look_ahead))
+    assert sorted(number for batch in made for number in batch) == list(range(len(lengths)))
+    for batch in made:
+        assert batch
+        longest = max(lengths[number] for number in batch)
+        assert len(batch) == 1 or len(batch) * longest <= budget
+
+
+def test_no_more_is_held_than_the_look_ahead() -> None:
+    taken = 0
+
+    def endless() -> Iterator[tuple[int, int]]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield 10, taken
+
+    stream = batches(endless(), budget=50, look_ahead=16)
+    for _ in range(4):
+        next(stream)
+        assert taken <= 16
+
+
+def test_similar_lengths_stand_together() -> None:
+    items = [(length, length) for length in (90, 5, 80, 6, 7, 85)]
+    assert list(batches(items, budget=270)) == [[5, 6, 7], [80, 85, 90]]
+
+
+def tokens(text: str) -> tuple[list[int], list[int]]:
+    found = [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
+    return [start for start, _ in found], [end for _, end in found]
+
+
+def pieces(text: str, longest: int) -> list[str]:
+    starts, ends = tokens(text)
+    edges = [0, *(starts[n] for n in cut(text, starts, ends, longest)), len(text)]
+    return [text[a:b] for a, b in itertools.pairwise(edges)]
+
+
+def test_cuts_after_the_last_clause_mark() -> None:
+    assert pieces("a b, c d, e f g h i j", 8) == ["a b, c d, ", "e f g h i j"]
+    assert pieces("a, b c d e f g h i", 8) == ["a, b c d e f g ", "h i"]
+
+
+def test_cuts_between_words_not_in_them() -> None:
+    # "abc" is three tokens, "de" two: the limit falls inside "de".
+    assert cut("x x abc de", [0, 2, 4, 5, 6, 8, 9], [1, 3, 5, 6, 7, 9, 10], 6) == [5]
+
+
+def test_cuts_at_the_limit_where_nothing_else_is() -> None:
+    assert cut("abcdefgh", list(range(8)), list(range(1, 9)), 3) == [3, 6]
+
+
+def test_chinese_clauses() -> None:
+    text = "天气很好，我们去公园散步"
+    starts = list(range(len(text)))
+    assert cut(text, starts, [n + 1 for n in starts], 8) == [5]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text("ab ,;é、字", max_size=120), st.integers(1, 30))
+def test_every_piece_fits(text: str, longest: int) -> None:
+    starts, ends = tokens(text)
+    cuts = cut(text, starts, ends, longest)
+    edges = [0, *cuts, len(starts)]
+    sizes = [b - a for a, b in itertools.pairwise(edges)]
+    assert all(0 < size <= longest for size in sizes) or not starts
+    assert (len(sizes) == 1) == (len(starts) <= longest)
+    assert all(size > longest // 2 for size in sizes[:-1])

@@ -1,0 +1,243 @@
+"""int8 where the CPU gains by it, float where it does not, and one index for both."""
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import milepost
+from milepost.encoder.engine import ModelFolder, cpu, find_model, float_graph, openvino, precision
+from milepost.encoder.engine.folder import SHIPPED
+from milepost.encoder.engine.precision import choose
+from milepost.errors import InputError, ModelError
+
+ROOT = Path(__file__).resolve().parents[2]
+BOOK = ROOT / "examples" / "origin-of-species.txt"
+MINILM = "landmark-minilm"
+
+
+@pytest.fixture(autouse=True)
+def no_wish(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The variable of whoever runs the tests does not count."""
+    monkeypatch.delenv(precision.VARIABLE, raising=False)
+
+
+@pytest.fixture(scope="module")
+def text() -> str:
+    return BOOK.read_text(encoding="utf-8")[200_000:210_000]
+
+
+@pytest.fixture(scope="module")
+def encoders() -> dict[str, milepost.Encoder]:
+    return {
+        "int8": milepost.load(MINILM, precision="int8", cache=False),
+        "float": milepost.load(MINILM, precision="float", cache=False),
+    }
+
+
+def folder_with(place: Path, *graphs: str) -> ModelFolder:
+    for name in graphs:
+        for suffix in ("xml", "bin"):
+            (place / f"openvino_{name}.{suffix}").touch()
+    return ModelFolder(place, find_model(MINILM).manifest)
+
+
+@pytest.mark.parametrize(
+    ("graphs", "dot_product", "asked", "name"),
+    [
+        (("int8",), True, None, "int8"),
+        (("int8",), False, None, "int8 in float"),
+        (("int8",), None, "auto", "int8"),
+        (("int8",), True, "float", "int8 in float"),
+        (("int8",), False, "int8", "int8"),
+        (("int8", "f32"), True, "auto", "int8"),
+        (("int8", "f32"), False, "auto", "f32"),
+        (("int8", "f32"), True, "float", "f32"),
+        (("int8", "bf16"), False, "auto", "int8 in float"),
+        (("bf16",), True, "auto", "bf16"),
+        (("bf16",), False, "float", "bf16"),
+        (("f32", "bf16"), True, "auto", "f32"),
+    ],
+)
+def test_what_runs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    graphs: tuple[str, ...],
+    dot_product: bool | None,
+    asked: str | None,
+    name: str,
+) -> None:
+    monkeypatch.setattr(precision, "has_int8_dot_product", lambda: dot_product)
+    assert choose(folder_with(tmp_path, *graphs), asked).name == name
+
+
+def test_this_cpu_decides(tmp_path: Path) -> None:
+    chosen = choose(folder_with(tmp_path, "int8"))
+    assert chosen.in_float is (cpu.has_int8_dot_product() is False)
+
+
+def test_the_environment_is_asked_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    both = folder_with(tmp_path, "int8")
+    monkeypatch.setenv(precision.VARIABLE, "float")
+    assert choose(both).name == "int8 in float"
+    assert precision.VARIABLE in choose(both).why
+    assert choose(both, "int8").name == "int8"
+    monkeypatch.setenv(precision.VARIABLE, "int8")
+    assert choose(both).name == "int8"
+    assert choose(find_model("landmark-light")).name == "bf16"
+    monkeypatch.setenv(precision.VARIABLE, "")
+    assert choose(both).why != f"by {precision.VARIABLE}"
+
+
+def test_wrong_words_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in ("f16", "INT8", ""):
+        with pytest.raises(InputError, match="unknown precision"):
+            milepost.load(MINILM, precision=wrong)
+        with pytest.raises(InputError, match="unknown precision"):
+            milepost.open(tmp_path / "index", precision=wrong)
+    assert not (tmp_path / "index").exists()
+    monkeypatch.setenv(precision.VARIABLE, "half")
+    with pytest.raises(InputError, match="'half' in MILEPOST_PRECISION"):
+        milepost.load(MINILM)
+
+
+def test_int8_is_refused_where_there_is_none() -> None:
+    with pytest.raises(ModelError, match="has no int8 graph"):
+        milepost.load("landmark-light", precision="int8")
+
+
+def test_a_folder_without_graphs(tmp_path: Path) -> None:
+    for asked in ("auto", "int8", "float"):
+        with pytest.raises(ModelError, match="holds no OpenVINO graph"):
+            choose(folder_with(tmp_path), asked)
+
+
+def test_both_paths_agree(encoders: dict[str, milepost.Encoder], text: str) -> None:
+    whole, plain = encoders["int8"].encode(text), encoders["float"].encode(text)
+    np.testing.assert_array_equal(whole.spans, plain.spans)
+    cosines = (whole.vectors * plain.vectors).sum(1)
+    assert cosines.mean() >= 0.995
+    assert cosines.min() >= 0.97
+    assert not np.array_equal(whole.vectors, plain.vectors)
+    assert float(whole.document @ plain.document) >= 0.995
+    assert encoders["int8"].fingerprint == encoders["float"].fingerprint
+    assert encoders["int8"].engine.startswith("OpenVINO, openvino_int8, ")
+    assert encoders["float"].engine.startswith("OpenVINO, openvino_int8 in float, ")
+
+
+def test_rerankers_agree_and_run_as_their_model_does(
+    encoders: dict[str, milepost.Encoder], text: str
+) -> None:
+    from milepost.encoder.reranker import LandmarkReranker
+
+    question, scores = "How do species compete for food?", {}
+    for name, encoder in encoders.items():
+        reranker = LandmarkReranker.of(encoder)
+        assert reranker is not None
+        assert reranker._encoder.engine == encoder.engine
+        bound = reranker.for_query(question)
+        assert bound is not None
+        sentences = bound.tokens([part for part in text.split(". ")[:6] if part.strip()])
+        scores[name] = np.concatenate([each.cosines for each in bound.read([sentences])])
+    np.testing.assert_allclose(scores["int8"], scores["float"], atol=0.1)
+
+
+def test_one_index_for_both(
+    tmp_path: Path, encoders: dict[str, milepost.Encoder], text: str
+) -> None:
+    place = tmp_path / "index"
+    file = tmp_path / "book.txt"
+    file.write_text(text, encoding="utf-8")
+    question = "Why are species of the same genus rivals?"
+    with milepost.open(place, model=encoders["int8"]) as index:
+        index.add(file)
+        first = index.search(question, k=3)
+    with milepost.open(place, model=encoders["float"]) as index:
+        assert index.add(file).unchanged == (str(file),)
+        again = index.search(question, k=3)
+    assert again[0].text == first[0].text
+    np.testing.assert_allclose(again[0].score, first[0].score, atol=0.15)
+
+
+def test_open_takes_a_precision(tmp_path: Path) -> None:
+    for asked, said in (("int8", "openvino_int8,"), ("float", "openvino_int8 in float,")):
+        with milepost.open(tmp_path / asked, model=MINILM, precision=asked) as index:
+            assert said in index.model.engine
+
+
+class TestTheCache:
+    """The graph without quantisers is kept as a file, since files are compiled faster."""
+
+    graph = SHIPPED / MINILM / "openvino_int8.xml"
+
+    @pytest.fixture
+    def vectors(self, encoders: dict[str, milepost.Encoder]) -> np.ndarray:
+        return encoders["float"].encode("Bees build cells of wax.").vectors
+
+    def encode(self, cache: Path) -> np.ndarray:
+        engine = openvino.OpenVinoEngine(self.graph, cache=cache, in_float=True)
+        model = milepost.Encoder(find_model(MINILM), engine)
+        return model.encode("Bees build cells of wax.").vectors
+
+    def test_is_written_once(self, tmp_path: Path, vectors: np.ndarray) -> None:
+        np.testing.assert_allclose(self.encode(tmp_path), vectors, atol=1e-5)
+        (kept,) = tmp_path.glob("*.xml")
+        assert kept.with_suffix(".bin").is_file()
+        assert not [path for path in tmp_path.iterdir() if path.is_dir()]
+        before = kept.stat().st_mtime_ns
+        np.testing.assert_allclose(self.encode(tmp_path), vectors, atol=1e-5)
+        assert [path.stat().st_mtime_ns for path in tmp_path.glob("*.xml")] == [before]
+
+    def test_a_damaged_file_is_not_used(self, tmp_path: Path, vectors: np.ndarray) -> None:
+        core = openvino._core()
+        kept = float_graph.cached(core, self.graph, tmp_path)
+        assert kept is not None
+        kept.write_text("<net", encoding="utf-8")
+        np.testing.assert_allclose(self.encode(tmp_path), vectors, atol=1e-5)
+        assert not kept.exists()
+        assert float_graph.cached(core, self.graph, tmp_path) == kept
+        assert kept.stat().st_size > 1000
+
+    def test_a_folder_that_takes_no_files(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, vectors: np.ndarray
+    ) -> None:
+        def full(**_: object) -> str:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(float_graph.tempfile, "mkdtemp", full)
+        np.testing.assert_allclose(self.encode(tmp_path), vectors, atol=1e-5)
+        assert not list(tmp_path.glob("*.xml"))
+
+    def test_a_changed_model_is_another_file(self, tmp_path: Path) -> None:
+        model, cache = tmp_path / "model", tmp_path / "cache"
+        model.mkdir()
+        cache.mkdir()
+        for suffix in (".xml", ".bin"):
+            copy = model / f"openvino_int8{suffix}"
+            copy.write_bytes(self.graph.with_suffix(suffix).read_bytes())
+        core = openvino._core()
+        first = float_graph.cached(core, model / "openvino_int8.xml", cache)
+        (model / "openvino_int8.xml").touch()
+        assert float_graph.cached(core, model / "openvino_int8.xml", cache) != first
+
+    def test_two_starts_at_once(self, tmp_path: Path) -> None:
+        core, given = openvino._core(), []
+        threads = [
+            threading.Thread(
+                target=lambda: given.append(float_graph.cached(core, self.graph, tmp_path))
+            )
+            for _ in range(2)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert given[0] == given[1]
+        core.read_model(str(given[0]))
+
+
+def test_a_graph_that_is_missing(tmp_path: Path) -> None:
+    for cache in (None, tmp_path / "cache"):
+        with pytest.raises(ModelError, match=r"none\.xml cannot be compiled"):
+            openvino.OpenVinoEngine(tmp_path / "none.xml", cache=cache, in_float=True)

@@ -1,0 +1,186 @@
+"""Questions and formats of tables."""
+
+import csv
+import io
+import json
+from dataclasses import asdict
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from milepost.errors import BadQuestion, InputError, UnreadableFile
+from milepost.exports.tables import read_questions
+from milepost.exports.tables.formats import as_csv, as_html, as_jsonl, writer_of
+from milepost.exports.tables.rows import Row
+
+QUESTIONS = ["Who paid, and why?", 'What is "it"?', "Wie heißt das?"]
+
+
+def write(folder: Path, name: str, text: str, encoding: str = "utf-8") -> Path:
+    path = folder / name
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_each_form_gives_the_same_questions(tmp_path: Path, encoding: str, end: str) -> None:
+    rows = io.StringIO(newline="")
+    for delimiter in ",;":
+        rows = io.StringIO(newline="")
+        writer = csv.writer(rows, delimiter=delimiter, lineterminator=end)
+        writer.writerow(["id", " Question "])
+        writer.writerows([str(number), text] for number, text in enumerate(QUESTIONS))
+        writer.writerows([["7", ""], ["8", QUESTIONS[0]], ["9"]])
+        path = write(tmp_path, f"q{ord(delimiter)}.csv", rows.getvalue(), encoding)
+        assert read_questions(path) == QUESTIONS
+    lines = end.join([QUESTIONS[0], "", f"  {QUESTIONS[1]}  ", QUESTIONS[2], QUESTIONS[0], ""])
+    assert read_questions(write(tmp_path, "q.txt", lines, encoding)) == QUESTIONS
+    records = end.join(json.dumps({"id": 1, "question": text}) for text in QUESTIONS)
+    assert read_questions(write(tmp_path, "q.jsonl", records, encoding)) == QUESTIONS
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind", "said"),
+    [
+        ("q.txt", "\n \n", InputError, "has no questions"),
+        ("q.txt", "Who?\n???\n", BadQuestion, "line 2: '\\?\\?\\?' has neither"),
+        ("q.csv", "id,text\n1,Who?\n", UnreadableFile, "no column named 'question'"),
+        ("q.csv", 'question\n"Who"x\n', UnreadableFile, "line 2 is not CSV"),
+        ("q.jsonl", '{"question": "Who?"}\n{', UnreadableFile, "line 2 is not JSON"),
+        ("q.jsonl", '{"question": 3}', UnreadableFile, "line 1 has no field 'question'"),
+        ("q.jsonl", "[1]", UnreadableFile, "line 1 has no field 'question'"),
+        ("q.txt", "\0\1\2" * 50, UnreadableFile, "binary"),
+    ],
+)
+def test_what_cannot_be_read_is_named(
+    tmp_path: Path, name: str, text: str, kind: type[Exception], said: str
+) -> None:
+    with pytest.raises(kind, match=said):
+        read_questions(write(tmp_path, name, text))
+    with pytest.raises(UnreadableFile, match="cannot be read"):
+        read_questions(tmp_path / "none.txt")
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs", "Cc"])), max_size=6))
+def test_csv_gives_back_what_was_written(tmp_path: Path, texts: list[str]) -> None:
+    rows = io.StringIO(newline="")
+    csv.writer(rows).writerows([["question"], ["First one?"], *([text] for text in texts)])
+    wanted = [" ".join(text.replace("\ufeff", "").split()) for text in ["First one?", *texts]]
+    path = write(tmp_path, "q.csv", rows.getvalue())
+    if all(any(map(str.isalnum, text)) or not text for text in wanted):
+        assert read_questions(path) == list(dict.fromkeys(filter(None, wanted)))
+    else:
+        with pytest.raises(BadQuestion):
+            read_questions(path)
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+ROWS = st.lists(
+    st.builds(
+        Row,
+        document=st.none() | TEXTS,
+        question=TEXTS,
+        probability=st.none() | st.floats(0, 1),
+        passage=st.none() | TEXTS,
+        place=st.none() | TEXTS,
+        page=st.none() | st.integers(1, 999),
+        heading=st.none() | TEXTS,
+        start=st.none() | st.integers(0, 10**6),
+        end=st.none() | st.integers(0, 10**6),
+    ),
+    max_size=4,
+)
+BOUGHT = Row("/a/b <c>.pdf", "=1+1", 0.5, '=HYPERLINK("x")\n<script>', "page 3", 3, "@SUM", 1, 2)
+
+
+@given(ROWS)
+def test_csv_is_read_back_and_no_cell_is_a_formula(rows: list[Row]) -> None:
+    text = as_csv(rows)
+    assert text.startswith("\ufeff")
+    read = list(csv.DictReader(io.StringIO(text[1:], newline="")))
+    assert len(read) == len(rows)
+    for row, cells in zip(rows, read, strict=True):
+        for name, value in asdict(row).items():
+            cell = cells[name]
+            assert not cell.startswith(("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠"))
+            if isinstance(value, str):
+                line = " ".join(value.replace("\0", "\ufffd").split())
+                assert cell in (line, f"'{line}")
+            else:
+                assert cell == ("" if value is None else str(value))
+
+
+def test_a_formula_gets_an_apostrophe() -> None:
+    (row,) = csv.DictReader(io.StringIO(as_csv([BOUGHT])[1:]))
+    assert row["question"] == "'=1+1"
+    assert row["passage"] == '\'=HYPERLINK("x") <script>'
+    assert row["heading"] == "'@SUM"
+
+
+@given(ROWS)
+def test_jsonl_has_the_rows_as_they_are(rows: list[Row]) -> None:
+    lines = as_jsonl(rows).split("\n")
+    assert lines.pop() == ""
+    assert [Row(**json.loads(line)) for line in lines] == rows
+
+
+class _Cells(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.tags: set[str] = set()
+        self.links: list[str] = []
+        self._in_cell = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag == "td":
+            self.rows[-1].append("")
+            self._in_cell = True
+        if tag == "a":
+            self.links.append(dict(attrs)["href"] or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_cell = self._in_cell and tag != "td"
+
+    def handle_data(self, data: str) -> None:
+        if self._in_cell:
+            self.rows[-1][-1] += data
+
+
+@given(ROWS)
+def test_html_holds_the_texts_and_no_tag_of_theirs(rows: list[Row]) -> None:
+    page = _Cells()
+    page.feed(as_html(rows))
+    page.close()
+    assert page.tags <= {
+        *("html", "head", "meta", "title", "style", "body", "h1", "main"),
+        *("table", "thead", "tbody", "tr", "th", "td", "a"),
+    }
+    found = page.rows[1:]
+    assert [" ".join(cells[1].split()) for cells in found] == [
+        " ".join(row.question.replace("\0", "\ufffd").split()) for row in rows
+    ]
+    assert all(len(cells) == 5 for cells in found)
+
+
+def test_html_links_to_the_page_of_the_file() -> None:
+    page = _Cells()
+    page.feed(as_html([BOUGHT, Row("stdin", "Who?")]))
+    assert page.links == ["file:///a/b%20%3Cc%3E.pdf#page=3"]
+    assert page.rows[1] == ["b <c>.pdf", "=1+1", "50%", '=HYPERLINK("x") <script>', "page 3 · @SUM"]
+    assert page.rows[2] == ["stdin", "Who?", "", "", ""]
+
+
+def test_the_suffix_names_the_form() -> None:
+    assert writer_of(Path("a.CSV")) is as_csv
+    assert writer_of(Path("a.htm")) is as_html
+    with pytest.raises(InputError, match="does not say in which form"):
+        writer_of(Path("a.xlsx"))

@@ -1,0 +1,53 @@
+"""Some of the documents, and the model that is shipped: the page gives what Python gives."""
+
+from pathlib import Path
+
+import pytest
+
+import milepost
+from milepost.exports.view import write_page
+from milepost.index import Index
+from milepost.types import Document
+from support.browser_page import Tab
+from support.ranking_cases import BOOK
+
+TOLERANCE = 1e-5
+
+QUESTIONS = (
+    "how do bees build their cells",
+    "do ants make slaves",
+    "what is instinct",
+    "the",
+    "Wie bauen Bienen ihre Zellen?",
+)
+
+FOUND = """([question, chosen]) => milepost.search(question, 5, chosen).passages
+  .map(({ start, end, score }) => [start, end, score])"""
+
+
+def test_some_documents_are_searched_alone(tab: Tab, small_page: Path, small: Index) -> None:
+    question = "trail of the harbour painting"
+    with tab(small_page) as opened:
+        opened.goto(small_page.as_uri())
+        opened.wait_for_selector("#documents li")
+        for number, info in enumerate(small.documents()):
+            found = opened.evaluate(FOUND, [question, [number]])
+            passages = small.search(question, documents=info.name)
+            assert [each[:2] for each in found] == [[each.start, each.end] for each in passages]
+            scores = [passage.score for passage in passages]
+            assert [each[2] for each in found] == pytest.approx(scores, abs=TOLERANCE)
+
+
+def test_the_shipped_model_gives_its_own_passages(tab: Tab, tmp_path: Path) -> None:
+    with milepost.open(tmp_path / "index", model="landmark-light") as index:
+        index.add(Document("book", BOOK.read_text(encoding="utf-8")[400_000:520_000]))
+        write_page(index, tmp_path / "page.html")
+        with tab(tmp_path / "page.html") as opened:
+            opened.goto((tmp_path / "page.html").as_uri())
+            opened.wait_for_selector("#documents li")
+            for question in QUESTIONS:
+                found = opened.evaluate(FOUND, [question, None])
+                passages = index.search(question)
+                assert [each[:2] for each in found] == [[each.start, each.end] for each in passages]
+                scores = [passage.score for passage in passages]
+                assert [each[2] for each in found] == pytest.approx(scores, abs=TOLERANCE)

@@ -1,0 +1,160 @@
+"""The stemmers of the page give the stems of Python, and a page has those that it needs."""
+
+import gzip
+import json
+import random
+import shutil
+import subprocess
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import milepost
+from milepost.encoder import Encoder
+from milepost.errors import InputError
+from milepost.exports.view import bundle, stemmers, write_page
+from milepost.language.stemming import SCRIPTS, stemmer_class, stemmer_of
+from milepost.language.terms import question_terms, tokens
+from milepost.types import Document
+from support.languages import PAGES
+
+NODE = shutil.which("node")
+
+MADE_OF_ENDINGS = 3000
+"""Words of each script that are made of its letters and of what the stemmer looks for."""
+
+STEMS = """
+import { readFileSync } from "node:fs";
+import { STEMMERS } from "./stemmers.js";
+const words = JSON.parse(readFileSync(0, "utf8"));
+const one = STEMMERS.find(({ first }) => first === process.argv[2]).stemmer;
+console.log(JSON.stringify(words.map((word) => one.stem(word))));
+"""
+
+TERMS = """
+import { readFileSync } from "node:fs";
+import { questionTerms } from "./terms.js";
+console.log(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(questionTerms)));
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The modules with all stemmers, for Node."""
+    if NODE is None:
+        pytest.skip("needs node")
+    folder = tmp_path_factory.mktemp("stemmers")
+    (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    (folder / "stems.js").write_text(STEMS, encoding="utf-8")
+    (folder / "terms_of.js").write_text(TERMS, encoding="utf-8")
+    (folder / "stemmers.js").write_text(stemmers.module(SCRIPTS), encoding="utf-8")
+    for name in ("snowball.js", "stem.js", "terms.js"):
+        shutil.copy(bundle.OWN / name, folder)
+    return folder
+
+
+def answered(given: list[str], *command: str | Path) -> list[Any]:
+    """What a script in Node makes of each text."""
+    ran = subprocess.run(
+        [str(NODE), *command],
+        input=json.dumps(given),
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    )
+    found: list[Any] = json.loads(ran.stdout)
+    return found
+
+
+def different(name: str, words: Iterable[str], folder: Path) -> list[tuple[str, str, str]]:
+    """Words with the stems of Python and JavaScript where they are not the same."""
+    given = sorted(words)
+    found = answered(given, folder / "stems.js", SCRIPTS[name][0])
+    stem = stemmer_class(name)().stemWord
+    pairs = zip(given, found, strict=True)
+    return [(word, stem(word), other) for word, other in pairs if stem(word) != other]
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_made_words(name: str, folder: Path) -> None:
+    first, last = SCRIPTS[name]
+    letters = [chr(c) for c in range(ord(first), ord(last) + 1) if unicodedata.name(chr(c), "")]
+    tables = [value for key, value in vars(stemmer_class(name)).items() if key.startswith("a_")]
+    texts = [each.s for table in tables for each in table]
+    assert len(texts) > 20
+    pick = random.Random(0).choice
+    count = random.Random(1).choices((1, 2, 3, 4), k=MADE_OF_ENDINGS)
+    words = {"".join(pick((pick(letters), pick(texts))) for _ in range(each)) for each in count}
+    words |= {f"{word[:2]}\U00010400{word[2:]}" for word in list(words)[::20]}
+    assert different(name, words, folder) == []
+
+
+@pytest.mark.shared
+def test_words_of_the_shared_texts(shared_data: Path, folder: Path) -> None:
+    words: dict[str, set[str]] = {name: set() for name in SCRIPTS}
+    file = shared_data / "tasks" / "multilingual" / "documents.jsonl.gz"
+    for line in gzip.decompress(file.read_bytes()).splitlines():
+        for match in tokens(str(json.loads(line)["text"])):
+            word = unicodedata.normalize("NFC", match.group()).casefold()
+            if (name := stemmer_of(word)) in words:
+                words[name].add(word)
+    assert [name for name, held in words.items() if len(held) > 5000] == [
+        "greek",
+        "russian",
+        "arabic",
+        "hindi",
+    ]
+    for name, held in words.items():
+        if held:
+            assert different(name, held, folder) == []
+
+
+def test_terms_of_questions(folder: Path) -> None:
+    letters = [
+        letter
+        for code in (*range(0x20, 0x3400, 3), *range(0xA640, 0xAC00, 3), *range(0xF900, 0x10000, 3))
+        if (letter := chr(code)).isalnum()
+    ]
+    texts = [
+        *PAGES.values(),
+        *(word for text in PAGES.values() for word in text.split()),
+        *(f"{before}{letter}" for letter in letters for before in ("xx", "слов", "λογ", "كتا")),
+        "٢٠٢٣ μmol группа2 covidом می‌خواهم кни\u00adги ПЧЁЛЫ Θάλασσας ΣΊΣΥΦΟΣ",
+        "தேனீக்களின் கூடுகளில் Մեղուներից बजे। में ք α β 𐐀слово",
+    ]
+    found = answered(texts, folder / "terms_of.js")
+    wrong = [
+        (text, question_terms(text), other)
+        for text, other in zip(texts, found, strict=True)
+        if question_terms(text) != other
+    ]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("text", "brought"),
+    [
+        ("Bees build cells. The angle α is π/3, 5 µmol of β-carotene, größer.", []),
+        ("Bees build cells. Пчёлы строят соты.", ["Russian"]),
+        ("Οι μέλισσες χτίζουν. वे मधुमक्खियाँ हैं।", ["Greek", "Hindi"]),
+    ],
+)
+def test_a_page_has_the_stemmers_of_its_words(
+    light: Encoder, tmp_path: Path, text: str, brought: list[str]
+) -> None:
+    with milepost.open(model=light) as index:
+        index.add(Document("a", text))
+        write_page(index, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert [name.title() for name in SCRIPTS if f"class {name.title()}Stemmer" in page] == brought
+    assert ("Redistribution and use in source" in page) == bool(brought)
+
+
+def test_a_form_that_is_not_known_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "class RussianStemmer(BaseStemmer):\n    def _stem(self):\n        self.leap(2)\n"
+    monkeypatch.setattr(stemmers.inspect, "getsource", lambda _: source)
+    with pytest.raises(InputError, match=r"self\.leap\(2\)"):
+        stemmers.module(["russian"])

@@ -1,0 +1,193 @@
+"""The cache is pruned by age and size, beside other processes, and after one was killed."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from milepost.errors import InputError
+from milepost.index.cache import (
+    cached_items,
+    keep_within,
+    limit_bytes,
+    parse_age,
+    parse_size,
+    prune,
+)
+from milepost.store import open_store
+from support.cli_process import command, environment
+
+DAY_S = 86400.0
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("MILEPOST_CACHE_LIMIT", raising=False)
+    return tmp_path / "cache"
+
+
+def filled(folder: Path, files: int = 2, size: int = 500, days: float = 0.0) -> Path:
+    folder.mkdir(parents=True)
+    for number in range(files):
+        (folder / str(number)).write_bytes(b"x" * size)
+        os.utime(folder / str(number), (time.time() - days * DAY_S,) * 2)
+    return folder
+
+
+def index(folder: Path, days: float = 0.0) -> Path:
+    open_store(folder, fingerprint="f", dimensions=4).close()
+    for file in folder.iterdir():
+        os.utime(file, (time.time() - days * DAY_S,) * 2)
+    return folder
+
+
+def names(cache: Path) -> set[str]:
+    return {str(path.relative_to(cache)) for path in cache.rglob("*") if not path.is_dir()}
+
+
+def test_items_are_things_that_go_as_a_whole(cache: Path) -> None:
+    """Each index and model; the vectors of ``eval`` together; compiled graphs by file."""
+    assert cached_items() == []
+    filled(cache / "indexes" / "a", days=2)
+    filled(cache / "models" / "m", files=1, days=3)
+    filled(cache / "eval", days=1)
+    (cache / "graph.blob").write_bytes(b"123")
+    assert [(item.kind, item.size_bytes) for item in cached_items()] == [
+        ("model", 500),
+        ("index", 1000),
+        ("vectors of eval", 1000),
+        ("compiled model", 3),
+    ]
+
+
+def test_age_and_size(cache: Path) -> None:
+    """The old ones go, then the longest unused until what is left is small enough."""
+    for days in (1, 2, 3, 40):
+        filled(cache / "indexes" / str(days), days=days)
+    assert [item.path.name for item in prune(cached_items(), older_s=30 * DAY_S).removed] == ["40"]
+    assert prune(cached_items(), size_bytes=3000).removed == []
+    done = prune(cached_items(), size_bytes=2999)
+    assert [item.path.name for item in done.removed] == ["3"]
+    prune(cached_items(), size_bytes=0)
+    assert names(cache) == set()
+
+
+def test_the_limit_is_for_indexes(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models, which are slower to make and few, stay."""
+    filled(cache / "models" / "m", days=9)
+    filled(cache / "indexes" / "old", days=2)
+    filled(cache / "indexes" / "new", days=1)
+    keep_within(1000)
+    assert {item.path.name for item in cached_items()} == {"m", "new"}
+    assert limit_bytes() == 10**10
+    monkeypatch.setenv("MILEPOST_CACHE_LIMIT", "1.5 MB")
+    assert limit_bytes() == 1_500_000
+    monkeypatch.setenv("MILEPOST_CACHE_LIMIT", "a lot")
+    with pytest.raises(InputError, match="MILEPOST_CACHE_LIMIT 'a lot' is not a size"):
+        limit_bytes()
+
+
+def test_sizes_and_ages() -> None:
+    assert [parse_size(each, "x") for each in ("0", "12", "500MB", "2 gb", "1T")] == [
+        0,
+        12,
+        500 * 10**6,
+        2 * 10**9,
+        10**12,
+    ]
+    assert [parse_age(each, "x") for each in ("12h", "30d", "4w")] == [
+        43200.0,
+        2592000.0,
+        2419200.0,
+    ]
+    for wrong in ("-1", "1.2.3", "MB", ""):
+        with pytest.raises(InputError):
+            parse_size(wrong, "--to")
+        with pytest.raises(InputError):
+            parse_age(wrong, "--older")
+
+
+def test_an_open_index_stays(cache: Path) -> None:
+    """Here or in another process; once it is closed, or the process is dead, it goes."""
+    folder = index(cache / "indexes" / "a", days=9)
+    store = open_store(folder, fingerprint="f", dimensions=4, read_only=True)
+    assert [item.path for item in prune(cached_items(), size_bytes=0).in_use] == [folder]
+    with store.snapshot() as state:
+        assert state.documents() == []
+    store.close()
+    code = (
+        "import sys, time; from milepost.store import open_store\n"
+        "store = open_store(sys.argv[1], fingerprint='f', dimensions=4)\n"
+        "print('open', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code, folder], env=environment(), stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout is not None
+        other.stdout.readline()
+        assert prune(cached_items(), size_bytes=0).removed == []
+        other.kill()
+    assert [item.path for item in prune(cached_items(), size_bytes=0).removed] == [folder]
+    assert not folder.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills as Unix does")
+def test_a_killed_prune_leaves_no_half(cache: Path) -> None:
+    """What has its name is whole; the next prune removes the rest, even if nothing else is left."""
+    for number in range(6):
+        filled(cache / "indexes" / str(number), files=2000, size=1, days=9 - number)
+    with subprocess.Popen(command("cache", "prune", "--to", "0"), env=environment()) as process:
+        while process.poll() is None and not list((cache / "indexes").glob(".gone-*")):
+            time.sleep(0.001)
+        process.send_signal(signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL, "it was done before it was killed"
+    left = [item for item in cached_items() if item.path.is_dir()]
+    assert left
+    assert {item.size_bytes for item in left} == {2000}
+    shutil.rmtree(cache / "indexes" / "5", ignore_errors=True)
+    prune(cached_items(), size_bytes=0)
+    prune([])
+    assert list((cache / "indexes").iterdir()) == []
+
+
+def test_two_at_once(cache: Path) -> None:
+    for number in range(40):
+        filled(cache / "indexes" / str(number), files=20, days=1)
+    both = [
+        subprocess.Popen(
+            command("cache", "prune", "--to", "0"),
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        for _ in range(2)
+    ]
+    said = [process.communicate(timeout=120) for process in both]
+    assert [process.returncode for process in both] == [0, 0], said
+    assert sum(int(out.split()[0]) for out, _ in said) == 40
+    assert list((cache / "indexes").iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of Unix")
+def test_a_cache_that_may_not_be_changed(cache: Path) -> None:
+    """One line says what is refused, exit code 2, and nothing is lost."""
+    filled(cache / "indexes" / "a", days=2)
+    (cache / "indexes").chmod(0o555)
+    arguments = command("cache", "prune", "--to", "0")
+    if os.geteuid() == 0:  # root passes every door, unless it lays that power down
+        if shutil.which("setpriv") is None:
+            pytest.skip("root needs setpriv to be refused anything")
+        arguments = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *arguments]
+    run = subprocess.run(arguments, capture_output=True, encoding="utf-8", env=environment())
+    (cache / "indexes").chmod(0o755)
+    assert run.returncode == 2
+    assert run.stderr.startswith(f"milepost: {cache / 'indexes' / 'a'} cannot be removed")
+    assert len(run.stderr.splitlines()) == 1
+    assert names(cache) == {"indexes/a/0", "indexes/a/1"}

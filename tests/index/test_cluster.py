@@ -1,0 +1,135 @@
+"""A real cluster on this machine: two workers, killed workers, a killed driver, poison files."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+if find_spec("ray") is None:
+    pytest.skip("needs the extra ray", allow_module_level=True)
+
+import milepost
+from support.cli_process import environment
+from support.postgres import fresh_schema
+from support.ray_process import RayDriver
+
+LIGHT = "landmark-light"
+
+
+@pytest.fixture(scope="module")
+def driver() -> Iterator[RayDriver]:
+    with RayDriver() as driver:
+        yield driver
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for number in range(40):
+        text = " ".join(f"Document {number} says that bee {n} makes wax." for n in range(150))
+        (folder / f"{number:02}.txt").write_text(text, encoding="utf-8")
+    (folder / "poison.pdf").write_bytes(b"%PDF-1.4 and nothing else")
+    return sorted(folder.iterdir())
+
+
+def check(place: str, files: list[Path]) -> None:
+    with milepost.open(place, model=LIGHT, create=False) as index:
+        infos = index.documents()
+        texts = [path for path in files if path.suffix == ".txt"]
+        assert sorted(info.name for info in infos) == [str(path) for path in texts]
+        assert {info.sentences for info in infos} == {150}
+        with index.snapshot() as state:
+            assert state.statistics().sentences == 150 * len(texts)
+            assert len(state.vectors(infos)) == 150 * len(texts)
+
+
+@pytest.mark.parametrize("kind", ["folder", "server"])
+def test_two_workers_index_everything_once(
+    kind: str, driver: RayDriver, files: list[Path], tmp_path: Path
+) -> None:
+    with fresh_schema() as address:
+        place = str(tmp_path / "db") if kind == "folder" else address
+        seen: list[int] = []
+        report = driver.index(files, place, LIGHT, lambda name, done, of: seen.append(done))
+        # A batch that Ray sends again, because its worker did not answer, finds its files stored.
+        assert len(report["added"]) + len(report["unchanged"]) == 40
+        assert list(report["failed"]) == [str(files[-1])]
+        assert seen[-41:] == list(range(1, 42))
+        check(place, files)
+        again = driver.index(files, place, LIGHT)
+        assert (len(again["unchanged"]), again["sentences"]) == (40, 0)
+
+
+def workers() -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                title = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if b"ray::" in title and b"IndexFiles" in title:
+                found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds processes in /proc")
+def test_killed_workers_lose_and_double_nothing(driver: RayDriver, files: list[Path]) -> None:
+    killed: list[int] = []
+
+    def kill(_: str, done: int, of: int) -> None:
+        if done in (2, 14):
+            killed.extend(workers()[:1])
+            os.kill(killed[-1], signal.SIGKILL)
+
+    with fresh_schema() as address:
+        report = driver.index(files, address, LIGHT, kill)
+        assert len(killed) >= 2
+        assert len(report["added"]) + len(report["unchanged"]) == 40
+        check(address, files)
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from milepost.index.workers.cluster import connect, index_files
+from milepost.errors import InputError
+files = sorted(Path(sys.argv[1]).iterdir())
+try:
+    connect("auto")
+except InputError:  # Ray does not wait long for a cluster on a busy machine
+    connect("auto")
+index_files(files, sys.argv[2], model="landmark-light", workers=2,
+            progress=lambda name, done, of: print(done, flush=True))
+"""
+
+
+def test_a_killed_driver_is_continued(driver: RayDriver, files: list[Path]) -> None:
+    with fresh_schema() as address:
+        with subprocess.Popen(
+            [sys.executable, "-c", DRIVER, str(files[0].parent), address],
+            env={**environment(), "RAY_ADDRESS": "auto"},  # the Ray of the other driver
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            start_new_session=True,
+        ) as process:
+            assert process.stdout is not None
+            seen = [0]
+            for line in process.stdout:  # a batch that Ray repeats may count several at once
+                if line.strip().isdigit():  # Ray prints lines of its own, too
+                    seen.append(int(line))
+                if seen[-1] >= 4:
+                    break
+            assert 4 <= seen[-1] < 40, f"the driver ended before it was killed: {seen}"
+            os.killpg(process.pid, signal.SIGKILL)
+        time.sleep(1.0)
+        report = driver.index(files, address, LIGHT)
+        assert report["unchanged"]
+        check(address, files)

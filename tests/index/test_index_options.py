@@ -1,0 +1,293 @@
+"""Arguments and options of an index, and how it shows itself."""
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import milepost
+from milepost.errors import InputError, StoreError
+from milepost.exports.tables import write_table
+from milepost.index import Index
+from milepost.testing import fake_encoder, fake_index
+from milepost.types import Document, ReadOptions
+from support.pdf_writer import PdfPage, write_pdf
+from support.small_index import BEES, MODEL
+
+
+@pytest.fixture(params=["memory", "folder"])
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
+    folder = tmp_path / "db" if request.param == "folder" else None
+    with milepost.open(folder, model=MODEL) as opened:
+        yield opened
+
+
+@pytest.fixture
+def fees(tmp_path: Path) -> Path:
+    """A PDF with a line that is seen under one that is not, and a text beside it."""
+    page = PdfPage()
+    page.operations.append("BT 3 Tr /F1 10 Tf 1 0 0 1 72 720 Tm (Badgers dig setts.) Tj ET")
+    page.operations.append("BT 0 Tr /F1 10 Tf 1 0 0 1 72 700 Tm (The fee is five euros.) Tj ET")
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "fees.pdf").write_bytes(write_pdf([page]))
+    (folder / "bees.txt").write_text(BEES, encoding="utf-8")
+    return folder
+
+
+def text(index: Index, folder: Path) -> str:
+    return index.document(folder / "fees.pdf").text
+
+
+def test_another_way_of_reading_is_no_unchanged_file(index: Index, fees: Path) -> None:
+    first = index.add(fees)
+    assert (len(first.added), len(first.notes)) == (2, 1)
+    assert "Badgers" not in text(index, fees)
+    second = index.add(fees, hidden="keep")
+    assert second.changed == (str(fees / "fees.pdf"),)
+    assert second.unchanged == (str(fees / "bees.txt"),)
+    assert "Badgers" in text(index, fees)
+    assert {info.options for info in index.documents()} == {"hidden=keep"}
+    third = index.add(fees, hidden="drop")
+    assert third.changed == (str(fees / "fees.pdf"),)
+    assert "Badgers" not in text(index, fees)
+
+
+def test_without_an_option_a_file_is_read_as_before(index: Index, fees: Path) -> None:
+    index.add(fees, hidden="keep")
+    assert len(index.add(fees).unchanged) == 2
+    os.utime(fees / "fees.pdf", ns=(1, 10**18))
+    assert len(index.add(fees).unchanged) == 2
+    assert "Badgers" in text(index, fees)
+    (fees / "more.pdf").write_bytes((fees / "fees.pdf").read_bytes())
+    index.add(fees)
+    assert "Badgers" not in index.document(fees / "more.pdf").text
+
+
+def test_boxes_of_a_stored_document_are_those_of_its_text(index: Index, fees: Path) -> None:
+    """The file is read again in the way in which it was indexed, or every box would be off."""
+    tops = []
+    for hidden in ("drop", "keep"):
+        index.add(fees, hidden=hidden)
+        document = index.document(fees / "fees.pdf")
+        at = document.text.index("five")
+        (box,) = document.boxes(at, at + 4)
+        tops.append(box.top)
+    assert tops[0] == tops[1]
+
+
+def test_a_wrong_word_is_refused_before_anything_is_read(index: Index, fees: Path) -> None:
+    with pytest.raises(InputError, match="hidden is 'show'"):
+        index.add(fees, hidden="show")  # type: ignore[arg-type]
+    assert index.documents() == []
+
+
+def test_options_are_written_and_read_back() -> None:
+    assert str(ReadOptions()) == ""
+    kept = ReadOptions(hidden="keep")
+    assert ReadOptions.parse(str(kept)) == kept
+    assert ReadOptions.parse("hidden=keep colour=blue") == kept
+    assert kept.changed(hidden=None) == kept
+    assert kept.changed(hidden="drop") == ReadOptions()
+
+
+Index = milepost.Index
+
+
+def one() -> Index:
+    return fake_index({"bees": "Bees build cells of wax."})
+
+
+@pytest.mark.parametrize("question", [[], None, 3, b"bees"])
+def test_a_question_of_another_type_is_refused(question: Any) -> None:
+    """``str([])`` would be looked for as the text ``[]``."""
+    index = one()
+    for ask in (index.search, index.search_detailed, index.check, index.model.encode_query):
+        with pytest.raises(TypeError, match=rf"must be str\b.*, not {type(question).__name__}"):
+            ask(question)
+    with pytest.raises(TypeError, match=f"must hold str, not {type(question).__name__}"):
+        index.search_many([question])
+    with pytest.raises(TypeError, match="must be several of them, not"):
+        index.search_many("wax" if question is None else question or None)
+
+
+ENCODER = fake_encoder()
+REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]] = [
+    *((Index.search, ("wax",), {"k": k}, "k must be int") for k in ("3", 3.0, True, [3])),
+    *((Index.search, ("wax",), {"budget": b}, "budget must be str or int") for b in (3.5, [], b"")),
+    *(
+        (Index.search, ("wax",), {"min_score": s}, "min_score must be a number")
+        for s in ("0.2", None, [], True)
+    ),
+    *((Index.search, ("wax",), {"documents": d}, "documents must") for d in (3, b"bees", [3], {3})),
+    (Index.search, ("wax",), {"where": 3}, "where must be str or Filter"),
+    (Index.search, ("wax",), {"rerank": "no"}, "rerank must be bool"),
+    (Index.search_many, (["wax"],), {"k": "3"}, "k must be int"),
+    (Index.search_detailed, ("wax",), {"min_score": "x"}, "min_score must be a number"),
+    (Index.check, ("wax",), {"documents": 3}, "documents must be str or path"),
+    (Index.check, ("wax",), {"k": "3"}, "k must be int"),
+    (Index.add, (3,), {}, "sources must be str or path or Document"),
+    (Index.add, ([3],), {}, "sources must hold str or path or Document"),
+    (Index.add, ("x",), {"hidden": 3}, "hidden must be str"),
+    (Index.add, ("x",), {"progress": 3}, "progress must be Callable"),
+    (Index.remove, (3,), {}, "names must be str or path"),
+    (Index.remove, ("x",), {"now": "yes"}, "now must be bool"),
+    (Index.documents, (3,), {}, "names must be"),
+    (Index.document, (None,), {}, "name must be str or path"),
+    (Index.boxes, ("bees",), {}, "passage must be Passage"),
+    (lambda _, **given: milepost.open(**given), (), {"place": 3}, "place must be str or path"),
+    (lambda _, **given: milepost.open(**given), (), {"model": 3}, "model must be Encoder"),
+    (lambda _, **given: milepost.open(**given), (), {"create": 3}, "create must be bool"),
+    (lambda _, name: milepost.load(name), (3,), {}, "name must be str or path"),
+    (lambda _, path: milepost.read(path), (3,), {}, "path must be str or path"),
+    (lambda _, path: milepost.chunks(path), (3,), {}, "document must be Document or str or path"),
+    (lambda _, path: milepost.chunks(path, size=[]), ("x",), {}, "size must be str or int"),
+    (lambda _, *places: milepost.copy(*places), ("a", None), {}, "target must be str or path"),
+    (lambda _, path: milepost.annotate(path, "x"), (3,), {}, "must be"),
+    (lambda index, path: write_table(index, ["x"], path), (3,), {}, "path must be str or path"),
+    (lambda _, text: ENCODER.encode(text), (3,), {}, "text must be str or Document"),
+    (lambda _, texts: ENCODER.encode_texts(texts), ("ab",), {}, "texts must be several of them"),
+    (lambda _, texts: ENCODER.encode_queries(texts), ([3],), {}, "questions must hold str"),
+    (lambda _, text: ENCODER.count_tokens(text), (None,), {}, "text must be str"),
+    (lambda _, text: ENCODER.vocab_coverage(text), (None,), {}, "question must be str"),
+    (lambda _, text: milepost.Query.parse(text, ENCODER), (None,), {}, "text must be str"),
+    (lambda _, text: Document("a", text), (None,), {}, "text must be str"),
+    (lambda _, name: Document(name, "a"), (Path("a"),), {}, "name must be str"),
+]
+
+
+@pytest.mark.parametrize(("call", "given", "named", "message"), REFUSED)
+def test_arguments_of_another_type_name_the_right_one(
+    call: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any], message: str
+) -> None:
+    """In one line, as a TypeError and as an error of Milepost's."""
+    with pytest.raises(TypeError, match=message) as caught:
+        call(one(), *given, **named)
+    assert isinstance(caught.value, InputError)
+
+
+def test_what_counts_as_a_number_or_a_name() -> None:
+    """NumPy's numbers, paths, generators, and names that Python's own rules refuse."""
+    index = one()
+    assert index.search("wax", k=np.int64(1), min_score=np.float32(0.0), rerank=np.bool_(True))
+    assert index.search("wax", documents=(name for name in ["bees"]))
+    assert index.search("wax", documents=Path("bees"))
+    with pytest.raises(InputError, match="is not a length") as caught:
+        index.search("wax", budget="9" * 5000)
+    assert len(str(caught.value)) < 100
+    assert index.search("wax", budget=10**5000)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        index.search("wax", top=3)  # type: ignore[call-arg]
+
+
+def test_a_closed_index_in_memory_refuses() -> None:
+    """As an index in a folder does, instead of finding nothing."""
+    index = one()
+    index.close()
+    for use in (
+        lambda: index.search("wax"),
+        lambda: index.search_many(["wax"]),
+        index.documents,
+        lambda: index.check("wax"),
+        lambda: index.add([Document("a", "A text.")]),
+        lambda: index.remove("bees"),
+    ):
+        with pytest.raises(StoreError, match="the index in memory is closed"):
+            use()
+
+
+def test_a_property_too_large_for_a_number_is_refused() -> None:
+    """An integer of 400 digits is no float."""
+    with pytest.raises(InputError, match="the property 'a' cannot be int"):
+        fake_index({}).add(Document("p", "x y.", properties={"a": 10**400}))
+
+
+NASTY = 'The <script>alert("x")</script> & co. build cells.\nThe queen lays the eggs.'
+
+
+def tags(html: str) -> set[str]:
+    open_tags: list[str] = []
+    seen: set[str] = set()
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: object) -> None:
+            seen.add(tag)
+            if tag != "br":
+                open_tags.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert open_tags.pop() == tag
+
+    Reader().feed(html)
+    assert not open_tags
+    return seen
+
+
+def test_a_passage_shows_its_answer() -> None:
+    passage = fake_index({"<b>notes</b>": NASTY}).search("the queen lays", k=1, budget=200)[0]
+    line = repr(passage)
+    assert "The queen lays the eggs." in line
+    assert f"{passage.score:.0%}" in line
+    assert f"{passage.start}:{passage.end}" in line
+    html = passage._repr_html_()
+    assert tags(html) <= {"div", "b", "br"}
+    assert ">The queen lays the eggs.</b>" in html
+    assert "&lt;script&gt;" in html
+    assert not re.search(r"color|background|https?:|url\(", html)  # the page's own, in any mode
+
+
+def test_passages_compare_by_all_fields() -> None:
+    """As before they had a line of their own."""
+    first = fake_index({"a": NASTY}).search("queen", k=1)[0]
+    again = fake_index({"a": NASTY}).search("queen", k=1)[0]
+    assert first == again
+    assert hash(first.text) == hash(again.text)
+    assert first != replace(first, place="page 3")
+
+
+def test_an_index_says_what_it_holds(tmp_path: Path) -> None:
+    """Place, model and counts, without loading the model; closed ones too."""
+    texts = {f"<{n}>": "One sentence. Two." for n in range(12)}
+    with milepost.open(tmp_path / "db", model=fake_encoder()) as index:
+        index.add([milepost.Document(*each) for each in texts.items()])
+        line, html = repr(index), index._repr_html_()
+        assert str(tmp_path / "db") in line
+        assert "12 documents, 24 sentences" in line
+        assert tags(html) <= {"div", "table", "tr", "td", "th"}
+        assert "&lt;0&gt;" in html
+        assert "and 2 more" in html
+    assert "closed" in repr(index)
+    assert tags(index._repr_html_()) == {"div"}
+    lazy = milepost.open(model="landmark-light")
+    assert "in memory, landmark-light: 0 documents" in repr(lazy)
+    assert "model" not in vars(lazy)
+
+
+def test_the_line_of_an_address_keeps_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is shown in notebooks that are shared."""
+    from milepost.index import opening
+    from milepost.store import open_store
+
+    def memory(_: object, model: milepost.Encoder, **__: object) -> object:
+        manifest = model.manifest
+        made = open_store(None, fingerprint=manifest.fingerprint, dimensions=manifest.dimensions)
+        return made, model
+
+    monkeypatch.setattr(opening, "opened_store", memory)
+    place = "postgresql://anna:secret@db.example.com/notes"
+    line = repr(milepost.open(place, model=fake_encoder()))
+    assert "postgresql://db.example.com/notes" in line
+    assert "secret" not in line
+
+
+def test_an_encoder_says_which_model_it_is() -> None:
+    encoder = fake_encoder()
+    line = repr(encoder)
+    for part in (encoder.manifest.name, "32 dimensions", encoder.fingerprint):
+        assert part in line

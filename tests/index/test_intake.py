@@ -1,0 +1,140 @@
+"""What an index does where the file system keeps it out."""
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import milepost
+from milepost.errors import UnreadableFile
+from milepost.index.intake import Step, file_signature
+from milepost.index.reading_ahead import ReadingAhead, ToRead
+from milepost.testing import fake_encoder
+from milepost.types import READ_DEFAULTS
+
+LOCKED = """
+import pathlib, sys
+import milepost
+from milepost.testing import fake_encoder
+notes = pathlib.Path(sys.argv[1])
+with milepost.open(model=fake_encoder()) as index:
+    index.add(notes)
+    (notes / "inner").chmod(int(sys.argv[2], 8))
+    try:
+        report = index.add([notes, notes / "inner" / "deep.txt"])
+        print(len(report.unchanged), len(report.removed), *report.failed.values(), sep="\\n")
+    finally:
+        (notes / "inner").chmod(0o755)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of Unix")
+@pytest.mark.parametrize("mode", ["000", "600"])
+def test_a_locked_folder_below_is_named_and_not_pruned(tmp_path: Path, mode: str) -> None:
+    notes = tmp_path / "notes"
+    (notes / "inner").mkdir(parents=True)
+    for number in range(3):
+        (notes / f"{number}.txt").write_text("Bees build cells.", encoding="utf-8")
+    (notes / "inner" / "deep.txt").write_text("Deep down.", encoding="utf-8")
+    command = [sys.executable, "-c", LOCKED, str(notes), mode]
+    if os.geteuid() == 0:  # root passes every door, unless it lays that power down
+        if shutil.which("setpriv") is None:
+            pytest.skip("root needs setpriv to be refused anything")
+        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *command]
+    run = subprocess.run(
+        command,
+        capture_output=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+    assert run.returncode == 0, run.stderr
+    unchanged, removed, *reasons = run.stdout.splitlines()
+    assert (unchanged, removed) == ("3", "0")
+    assert f"{notes / 'inner'} cannot be listed" in reasons[0]
+    assert "deep.txt cannot be reached: Permission denied" in reasons[1]
+
+
+def test_a_sidecar_is_part_of_the_signature(tmp_path: Path) -> None:
+    path, beside = tmp_path / "note.txt", tmp_path / "note.txt.meta.yaml"
+    path.write_text("Text.", encoding="utf-8")
+    status = path.stat()
+    alone = file_signature(path)
+    assert alone == (status.st_size, status.st_mtime_ns)
+    beside.write_text("a: 1", encoding="utf-8")
+    seen = {alone, file_signature(path)}
+    os.utime(beside, ns=(1, 1))
+    seen.add(file_signature(path))
+    far = 2**62 + 2**61
+    for each in (path, beside):
+        os.utime(each, ns=(far, far))
+    found = file_signature(path)
+    assert found is not None
+    assert 0 <= found[1] < 2**63
+    assert len({*seen, found}) == 4
+
+
+def _file(number: int, path: Path) -> ToRead:
+    return number, path, READ_DEFAULTS, file_signature(path)
+
+
+def _files(folder: Path, texts: list[str]) -> list[ToRead]:
+    made = []
+    for number, text in enumerate(texts, 1):
+        path = folder / f"{number}.txt"
+        path.write_text(text, encoding="utf-8")
+        made.append(_file(number, path))
+    return made
+
+
+def test_the_next_file_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
+    one, two = _files(tmp_path, ["Bees dance.", "Owls see."])
+    begun = threading.Event()
+
+    def coming() -> Iterator[ToRead]:
+        yield one
+        yield two
+        begun.set()  # the last one was taken and read
+
+    with ReadingAhead(coming()) as ahead:
+        assert ahead.read(one).text == "Bees dance."
+        ahead._pool.shutdown(wait=True)
+        two[1].unlink()
+        assert ahead.read(two).text == "Owls see."
+    assert begun.is_set()
+
+
+def test_a_file_that_has_changed_meanwhile_is_read_again(tmp_path: Path) -> None:
+    one, two = _files(tmp_path, ["Bees dance.", "Owls see."])
+    with ReadingAhead([one, two]) as ahead:
+        ahead.read(one)
+        two[1].write_text("Owls hear well.", encoding="utf-8")
+        assert ahead.read(_file(2, two[1])).text == "Owls hear well."
+
+
+def test_errors_come_when_their_file_is_asked_for(tmp_path: Path) -> None:
+    one, two, three = _files(tmp_path, ["Bees dance.", "", "Owls see."])
+    two[1].write_bytes(b"\x00\x01\x02\xff" * 99)
+    with ReadingAhead([one, two, three]) as ahead:
+        assert ahead.read(one).text == "Bees dance."
+        with pytest.raises(UnreadableFile):
+            ahead.read(two)
+        assert ahead.read(three).text == "Owls see."
+
+
+def test_an_index_reads_while_it_encodes(tmp_path: Path) -> None:
+    _files(tmp_path, [f"Document {number} is about bees." for number in range(1, 6)])
+    steps: list[Step] = []
+    with milepost.open(model=fake_encoder()) as index:
+        first = index.add(tmp_path, progress=steps.append)
+        assert len(first.added) == 5
+        assert [index.document(name).text for name in first.added] == [
+            f"Document {number} is about bees." for number in range(1, 6)
+        ]
+        (tmp_path / "3.txt").write_text("Owls hear well.", encoding="utf-8")
+        again = index.add(tmp_path)
+        assert (len(again.changed), len(again.unchanged)) == (1, 4)

@@ -1,0 +1,113 @@
+"""Documents by name, and documents that are replaced."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import milepost
+from milepost.errors import InputError
+from milepost.exports.replacing import replacing
+from milepost.testing import fake_encoder
+from milepost.types import Document
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[milepost.Index]:
+    for name in ("reports/2024/costs.txt", "reports/2025/costs.txt", "reports/plan.txt"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"The fee of {name} was raised. ")
+    monkeypatch.chdir(tmp_path)
+    with milepost.open(model=fake_encoder()) as opened:
+        opened.add(["reports", Document("plan", "The fee of a plan. ")])
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("written", "found"),
+    [
+        ("plan", "plan"),
+        ("plan.txt", "reports/plan.txt"),
+        ("./plan.txt", "reports/plan.txt"),
+        (Path("plan.txt"), "reports/plan.txt"),
+        ("reports/plan.txt", "reports/plan.txt"),
+        ("2024/costs.txt", "reports/2024/costs.txt"),
+        ("reports/2025/../2024/costs.txt", "reports/2024/costs.txt"),
+    ],
+)
+def test_a_document_is_found(
+    index: milepost.Index, tmp_path: Path, written: str | Path, found: str
+) -> None:
+    name = found if found == "plan" else str(tmp_path / found)
+    for given in (written, [written]):
+        assert {p.document for p in index.search("fee", documents=given)} == {name}
+    assert [p.document for p in index.search_many(["fee"], documents=written)[0]] == [name]
+    assert index.document(written).name == name
+    assert index.check("The fee of", documents=written).verdict == "verbatim"
+    assert index.remove(written).removed == (name,)
+
+
+@pytest.mark.parametrize("written", ["costs.txt", "./costs.txt"])
+def test_what_several_documents_end_in_is_refused(index: milepost.Index, written: str) -> None:
+    """With the names that it can mean; nothing is removed."""
+    for use in (
+        lambda: index.search("fee", documents=written),
+        lambda: index.document(written),
+        lambda: index.remove(["plan.txt", written]),
+    ):
+        with pytest.raises(InputError) as caught:
+            use()
+        for year in ("2024", "2025"):
+            assert str(Path("reports", year, "costs.txt")) in str(caught.value)
+    assert len(index.documents()) == 4
+
+
+@pytest.mark.parametrize("written", ["osts.txt", "reports", "2024", "txt", "", ".", "/"])
+def test_what_is_no_name_is_not_in_the_index(index: milepost.Index, written: str) -> None:
+    """Ends count in whole parts of a path."""
+    with pytest.raises(InputError, match="is not in the index"):
+        index.search("fee", documents=written)
+
+
+def test_the_old_content_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
+    path, draft = tmp_path / "file", tmp_path / "draft"
+    path.write_bytes(b"old")
+    with replacing(path, draft) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert not draft.exists()
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_nothing_is_left_of_a_draft_that_failed(tmp_path: Path, error: BaseException) -> None:
+    path, draft = tmp_path / "file", tmp_path / "draft"
+    path.write_bytes(b"old")
+
+    def half() -> None:
+        with replacing(path, draft) as file:
+            file.write(b"half")
+            raise error
+
+    with pytest.raises(type(error)):
+        half()
+    assert path.read_bytes() == b"old"
+    assert not draft.exists()
+
+
+def test_a_disk_that_fails_at_the_end_keeps_the_old_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, draft = tmp_path / "file", tmp_path / "draft"
+    path.write_bytes(b"old")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space"), replacing(path, draft) as file:
+        file.write(b"new")
+    assert path.read_bytes() == b"old"
+    assert not draft.exists()

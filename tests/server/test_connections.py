@@ -1,0 +1,108 @@
+"""Connections to a real server: slow clients are cut, many do not shut others out."""
+
+import http.client
+import socket
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from milepost.server import connections
+from support.server import Server
+
+
+@pytest.fixture(scope="module")
+def hasty(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server with room for eight connections and short patience."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connections, "HEAD_S", 2.0)
+        patch.setattr(connections, "BODY_S", 3.0)
+        patch.setattr(connections, "STALL_S", 5.0)
+        patch.setattr("milepost.server.running.limits", lambda: (8, 8))
+        with Server(str(texts), cache=tmp_path_factory.mktemp("cache")) as running:
+            yield running
+
+
+def connected(server: Server, data: bytes) -> socket.socket:
+    parts = urlsplit(server.url)
+    made = socket.create_connection((parts.hostname, parts.port), timeout=40)
+    made.sendall(data)
+    return made
+
+
+def answer(connection: socket.socket) -> bytes:
+    got = b""
+    with connection:
+        while block := connection.recv(1 << 16):
+            got += block
+    return got
+
+
+def test_a_head_that_does_not_end_is_cut(hasty: Server) -> None:
+    """With 408 where something came, silently where nothing did; a byte now and then is no help."""
+    assert answer(connected(hasty, b"GET /he")).startswith(b"HTTP/1.1 408 ")
+    assert answer(connected(hasty, b"")) == b""
+    slow = connected(hasty, b"GET /health HTTP/1.1\r\n")
+    begun = time.monotonic()
+    with suppress(OSError), slow:
+        while time.monotonic() - begun < 40:
+            slow.sendall(b"x: y\r\n")
+            time.sleep(0.1)
+    assert time.monotonic() - begun < 30
+
+
+def test_the_second_request_of_a_connection_is_timed_too(hasty: Server) -> None:
+    connection = connected(hasty, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
+    connection.sendall(b"GET /hea")
+    assert b"HTTP/1.1 408 " in answer(connection)
+
+
+def test_a_body_that_does_not_come_is_cut(hasty: Server) -> None:
+    head = (
+        b"POST /search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b'Content-Length: 5000\r\n\r\n{"question": '
+    )
+    begun = time.monotonic()
+    assert answer(connected(hasty, head)).startswith(b"HTTP/1.1 408 ")
+    assert time.monotonic() - begun < 30
+    assert "Traceback" not in hasty.said()
+
+
+def test_those_who_wait_make_room(hasty: Server) -> None:
+    held = [connected(hasty, b"GET /he") for _ in range(30)]
+    try:
+        with hasty.client() as client:
+            assert client.get("/health").status_code == 200
+    finally:
+        for each in held:
+            each.close()
+    assert "Traceback" not in hasty.said()
+
+
+def test_a_kept_connection_does_not_wait_for_acknowledgements(server: Server) -> None:
+    """Without TCP_NODELAY each request after the first takes 40 ms."""
+    parts = urlsplit(server.url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
+    took = []
+    for _ in range(30):
+        begun = time.perf_counter()
+        connection.request("GET", "/health")
+        connection.getresponse().read()
+        took.append(time.perf_counter() - begun)
+    connection.close()
+    assert statistics.median(took) < 0.03
+
+
+def test_room_is_left_for_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a process may have few files, as on macOS, the index and the model need some."""
+    resource = pytest.importorskip("resource")
+    for files in (64, 256, 1024, 1 << 20):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, files=files: (files, files))
+        most, backlog = connections.limits()
+        assert most + 4 * backlog < files
+        assert 8 <= most <= connections.MOST

@@ -1,0 +1,323 @@
+"""``/documents``: uploads survive, names are tamed, pages and boxes agree."""
+
+import io
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from milepost.server.documents.library import Library
+from milepost.testing import fake_index
+from support.server import START, Server, ServerProcess
+from support.small_disk import fill
+
+PDF = b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R
+/Resources<</Font<</F 5 0 R>>>>>>endobj
+4 0 obj<</Length 98>>stream
+BT /F 12 Tf 40 150 Td (Bees make wax in eight glands.) Tj 0 -20 Td (Ants follow trails.) Tj ET
+endstream endobj
+5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
+trailer<</Root 1 0 R>>
+"""
+
+
+def upload(client: httpx2.Client, name: str, data: bytes) -> httpx2.Response:
+    return client.post("/documents", files={"file": (name, data)})
+
+
+@pytest.fixture(scope="module")
+def writable(tmp_path_factory: pytest.TempPathFactory):
+    with Server(cache=tmp_path_factory.mktemp("cache")) as running, running.client() as client:
+        yield running, client
+
+
+def test_an_upload_is_indexed_listed_and_removed(writable) -> None:
+    running, client = writable
+    got = upload(client, "../../etc/wax: notes.txt", b"Bees make wax.\n")
+    assert got.status_code == 202
+    accepted = got.json()["documents"][0]
+    assert accepted["title"] == "wax_ notes.txt"
+    running.indexed(client)
+    listed = client.get("/documents", params={"limit": 1000}).json()["documents"]
+    assert accepted["id"] in [each["id"] for each in listed]
+    assert client.get(f"/documents/{accepted['id']}").json()["sentences"] == 1
+    assert client.delete(f"/documents/{accepted['id']}").json()["sentences"] == 1
+    left = client.get("/documents", params={"limit": 1000}).json()["documents"]
+    assert accepted["id"] not in [each["id"] for each in left]
+    assert client.get(f"/documents/{accepted['id']}").status_code == 404
+
+
+def test_a_removal_says_what_was_removed(writable) -> None:
+    """The upload and the index; with ``now`` no byte of the text is left."""
+    running, client = writable
+    identity = upload(client, "bees.pdf", PDF).json()["documents"][0]["id"]
+    running.indexed(client)
+    before = client.get(f"/documents/{identity}").json()
+    done = client.delete(f"/documents/{identity}", params={"now": True})
+    assert done.status_code == 200
+    removed = done.json()
+    assert (removed["characters"], removed["sentences"]) == (
+        before["characters"],
+        before["sentences"],
+    )
+    assert removed["words"] > 0
+    assert removed["files"] == 1  # the upload
+    assert removed["remains"] == ""
+    assert client.delete(f"/documents/{identity}", params={"now": True}).status_code == 404
+
+
+def test_a_pdf_has_pages_and_boxes(writable) -> None:
+    from PIL import Image
+
+    running, client = writable
+    identity = upload(client, "bees.pdf", PDF).json()["documents"][0]["id"]
+    running.indexed(client)
+    passage = client.post("/search", json={"question": "What follows trails?", "k": 1}).json()
+    found = passage["passages"][0]
+    assert (found["title"], found["page"]) == ("bees.pdf", 1)
+    place = client.get(
+        f"/documents/{identity}/boxes", params={"start": found["start"], "end": found["end"]}
+    ).json()
+    assert place["pages"] == [{"page": 1, "width": 300.0, "height": 200.0}]
+    assert all(40 <= box["left"] < box["right"] < 260 for box in place["boxes"])
+    picture = client.get(f"/documents/{identity}/pages/1.png", params={"scale": 2})
+    assert picture.headers["content-type"] == "image/png"
+    image = Image.open(io.BytesIO(picture.content))
+    assert image.size == (600, 400)
+    box = place["boxes"][0]
+    ink = image.convert("L").crop(
+        tuple(round(2 * box[side]) for side in ("left", "top", "right", "bottom"))
+    )
+    assert ink.getextrema()[0] < 100, "no print inside the box"
+    assert client.get(f"/documents/{identity}/pages/2.png").status_code == 422
+    client.delete(f"/documents/{identity}")
+
+
+@pytest.mark.parametrize("name", ["", "/", "..", "a/..", "___"])
+def test_files_without_a_name_are_refused(writable, name: str) -> None:
+    _, client = writable
+    assert upload(client, name, b"text").status_code == 422
+
+
+def test_a_file_that_cannot_be_read_is_reported(writable) -> None:
+    running, client = writable
+    upload(client, "broken.pdf", b"%PDF-1.4 nothing")
+    progress = running.indexed(client)
+    assert progress["failed"][-1]["title"] == "broken.pdf"
+    assert str(running.log.parent) not in str(progress)
+    assert client.get("/health").status_code == 200
+
+
+def test_the_list_comes_in_parts(writable) -> None:
+    running, client = writable
+    for number in range(5):
+        upload(client, f"n{number}.txt", f"Note number {number}.".encode())
+    running.indexed(client)
+    titles, cursor = [], None
+    while True:
+        params = {"limit": 2, **({"cursor": cursor} if cursor else {})}
+        part = client.get("/documents", params=params).json()
+        titles += [each["title"] for each in part["documents"]]
+        cursor = part["cursor"]
+        if cursor is None:
+            break
+    assert [title for title in titles if title.startswith("n")] == [
+        f"n{number}.txt" for number in range(5)
+    ]
+    assert client.get("/documents", params={"cursor": "?"}).status_code == 422
+
+
+def test_a_large_file_is_refused(tmp_path: Path) -> None:
+    with Server("--max-upload", "1", cache=tmp_path / "c") as running, running.client() as client:
+        assert upload(client, "big.txt", b"x" * (1 << 21)).status_code == 413
+        head = b'--b\r\nContent-Disposition: form-data; name="file"; filename="b.txt"\r\n\r\n'
+        got = client.post(
+            "/documents",
+            content=iter([head, *[b"x" * 65536] * 40]),  # no Content-Length says so beforehand
+            headers={"content-type": "multipart/form-data; boundary=b"},
+        )
+        assert got.status_code == 413
+        assert client.get("/documents").json()["documents"] == []
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+def test_an_accepted_upload_is_there_after_a_restart(tmp_path: Path, end: signal.Signals) -> None:
+    names = [f"part{number}.txt" for number in range(8)]
+    text = "".join(f"Sentence {n} is about bees and wax. " for n in range(100)).encode()
+    with ServerProcess(cache=tmp_path / "c") as running, running.client() as client:
+        for name in names:
+            assert upload(client, name, text).status_code == 202
+        running.process.send_signal(end)
+        code = running.process.wait(START)
+        assert code == (0 if end is signal.SIGTERM else -end)
+    with Server(cache=tmp_path / "c") as running, running.client() as client:
+        running.indexed(client)
+        listed = client.get("/documents").json()["documents"]
+        assert sorted(each["title"] for each in listed) == names
+        assert {each["characters"] for each in listed} == {len(text.decode())}
+
+
+def test_a_reading_server_takes_nothing(texts: Path, tmp_path: Path) -> None:
+    with (
+        Server(str(texts), "--read-only", cache=tmp_path / "c") as running,
+        running.client() as client,
+    ):
+        assert upload(client, "a.txt", b"text").status_code == 403
+
+
+def test_a_full_disk_is_named_without_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from starlette.testclient import TestClient
+
+    from milepost.errors import StorageFull
+    from milepost.index import Index
+    from milepost.server.app import create_app
+    from milepost.server.settings import ServeSettings
+    from milepost.testing import fake_index
+
+    db = tmp_path / "papers"
+
+    def full(*_: object, **__: object) -> None:
+        raise StorageFull(f"no space left for the index {db}; its contents are intact", "space")
+
+    with fake_index({"note": "A text."}) as index:
+        app = create_app(index, ServeSettings(), uploads=db / "uploads")
+        with TestClient(app, base_url="http://localhost") as client:
+            identity = client.get("/documents").json()["documents"][0]["id"]
+            monkeypatch.setattr(Index, "remove", full)
+            monkeypatch.setattr(Index, "add", full)
+            removed = client.delete(f"/documents/{identity}")
+            assert removed.status_code == 507
+            assert upload(client, "a.txt", b"A text.").status_code == 202
+            while not (state := client.get("/indexing").json())["idle"]:
+                pass
+        for said in (removed.json()["error"]["message"], state["failed"][0]["reason"]):
+            assert said.startswith("no space left for the index papers; its contents are intact")
+
+
+def test_on_a_full_disk_a_document_and_its_upload_go_together(
+    small_disk: Path, tmp_path: Path
+) -> None:
+    """Both stay where nothing can be written, at a restart as well; with space both go."""
+    db = small_disk / "db"
+
+    def state_of(client: httpx2.Client) -> tuple[list[str], list[str]]:
+        listed = client.get("/documents").json()["documents"]
+        return [each["title"] for each in listed], [path.name for path in uploads.iterdir()]
+
+    uploads = db / "uploads"
+    with Server("--db", str(db), cache=tmp_path / "c") as running, running.client() as client:
+        identity = uploaded(client, "ibex.txt", b"The ibex lives in Bern. " * 2000)
+        running.indexed(client)
+        filler = fill(small_disk)
+        refused = client.delete(f"/documents/{identity}")
+        assert (refused.status_code, state_of(client)) == (507, (["ibex.txt"], ["ibex.txt"]))
+    with Server("--db", str(db), cache=tmp_path / "c") as running, running.client() as client:
+        running.indexed(client)
+        assert state_of(client) == (["ibex.txt"], ["ibex.txt"])
+        filler.unlink()
+        assert client.delete(f"/documents/{identity}").status_code == 200
+        assert state_of(client) == ([], [])
+
+
+def uploaded(client: httpx2.Client, name: str, text: bytes = b"The ibex lives in Bern.\n") -> str:
+    got = upload(client, name, text)
+    assert got.status_code == 202, got.text
+    return str(got.json()["documents"][0]["id"])
+
+
+def test_an_upload_is_removed_for_good_with_a_relative_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Server("--db", "idx", cache=tmp_path / "c") as running, running.client() as client:
+        identity = uploaded(client, "ibex.txt")
+        running.indexed(client)
+        listed = client.get("/documents").json()["documents"]
+        assert [(each["id"], each["uploaded"]) for each in listed] == [(identity, True)]
+        assert client.delete(f"/documents/{identity}").status_code == 200
+        assert list((tmp_path / "idx" / "uploads").iterdir()) == []
+    with Server("--db", "idx", cache=tmp_path / "c") as running, running.client() as client:
+        running.indexed(client)
+        assert client.get("/documents").json()["documents"] == []
+
+
+def test_a_removed_upload_is_not_brought_back_by_its_indexing(tmp_path: Path) -> None:
+    place = "--db", str(tmp_path / "idx")
+    with Server(*place, cache=tmp_path / "c") as running, running.client() as client:
+        uploaded(client, "long.txt", b"A sentence of some words, and more. " * 3000)
+        identity = uploaded(client, "ibex.txt", b"The ibex lives in Bern. " * 200)
+        assert client.delete(f"/documents/{identity}").status_code == 200
+        progress = running.indexed(client)
+        assert progress["failed"] == []
+        titles = [each["title"] for each in client.get("/documents").json()["documents"]]
+        assert titles == ["long.txt"]
+
+
+def test_names_that_are_no_utf_8_become_signs(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    here = os.fsencode(folder)
+    with open(here + b"/caf\xe9\n.txt", "wb") as file:  # noqa: PTH123 - no path of text
+        file.write(b"The cafe opened in 1999 in Lyon.\n")
+    with open(here + b"/no\xff.pdf", "wb") as file:  # noqa: PTH123
+        file.write(b"%PDF-1.4 nothing")
+    with Server(str(folder), cache=tmp_path / "c") as running, running.client() as client:
+        progress = running.indexed(client)
+        assert [each["title"] for each in progress["failed"]] == ["no\ufffd.pdf"]  # type: ignore[index]
+        assert client.get("/documents").json()["documents"][0]["title"] == "caf\ufffd\ufffd.txt"
+        found = client.post("/search", json={"question": "When did the cafe open?"}).json()
+        assert found["passages"][0]["title"] == "caf\ufffd\ufffd.txt"
+        checked = client.post("/check", json={"text": "The cafe opened in 1999 in Lyon."}).json()
+        assert checked["places"][0]["title"] == "caf\ufffd\ufffd.txt"
+        wrong = client.post("/search", json={"question": "x", "documents": ["caf\ufffd"]})
+        assert wrong.status_code == 404
+        assert "Traceback" not in running.said()
+
+
+@pytest.fixture
+def unwritable(tmp_path: Path) -> Iterator[Path]:
+    """An index on a file system that takes nothing more."""
+    place = tmp_path / "idx"
+    place.mkdir()
+    with Server("--db", str(place), cache=tmp_path / "c"):
+        pass
+    done = subprocess.run(["mount", "--bind", place, place], capture_output=True)
+    if done.returncode:
+        pytest.skip("may not mount")
+    subprocess.run(["mount", "-o", "remount,ro,bind", place], check=True)
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def test_an_upload_that_cannot_be_kept_is_507(unwritable: Path, tmp_path: Path) -> None:
+    with Server("--db", str(unwritable), cache=tmp_path / "c2") as running:
+        with running.client() as client:
+            got = client.post("/documents", files={"file": ("a.txt", b"Bees fly.")})
+            assert got.status_code == 507
+            message = got.json()["error"]["message"]
+            assert message.startswith("a.txt cannot be kept: ")
+            assert str(tmp_path) not in message
+        assert "Traceback" not in running.said()
+
+
+def test_the_upload_of_another_server_is_not_swept(tmp_path: Path) -> None:
+    """Only what nobody has written to for an hour has broken off."""
+    uploads = tmp_path / "uploads"
+    uploads.mkdir()
+    fresh, old = uploads / ".part-fresh", uploads / ".part-old"
+    for each in (fresh, old):
+        each.write_bytes(b"half of a file")
+    hours_ago = time.time() - 7200
+    os.utime(old, (hours_ago, hours_ago))
+    Library(fake_index({}), uploads).sweep()
+    assert list(uploads.iterdir()) == [fresh]

@@ -1,0 +1,79 @@
+"""Bulk work waits for searches: real time and real threads."""
+
+import threading
+
+import pytest
+
+from milepost.errors import InputError
+from milepost.server.govern import Governor
+
+
+def test_batches_go_at_once_without_searches():
+    assert Governor().batch(10.0) < 0.8
+
+
+def test_a_batch_waits_for_searches_and_no_longer_than_its_patience():
+    governor = Governor(linger=0.5, patience=2.0)
+    with governor.search():
+        assert 2.0 <= governor.batch(10.0) < 9.0
+    after = governor.batch(10.0)
+    assert 0.0 < after < 2.0  # lingers, and does not wait for a search that is over
+    assert governor.paused >= 2.0
+
+
+def test_bulk_work_keeps_its_least_share_however_many_searches_come():
+    governor = Governor(min_rate=0.2, patience=60.0)
+    with governor.search():
+        assert 0.2 <= governor.batch(0.05) < 9.0
+        assert governor.batch(0.0) < 9.0
+
+
+def test_a_batch_begins_when_the_last_search_ends():
+    governor = Governor(linger=0.0, patience=60.0)
+    begun = threading.Event()
+
+    def search():
+        with governor.search():
+            begun.set()
+            threading.Event().wait(0.3)
+
+    thread = threading.Thread(target=search)
+    thread.start()
+    begun.wait()
+    assert governor.batch(10.0) < 30.0
+    thread.join()
+
+
+def test_a_search_that_fails_is_over():
+    governor = Governor()
+    with pytest.raises(ValueError, match="asked wrongly"), governor.search():
+        raise ValueError("asked wrongly")
+    assert governor.searches == 0
+
+
+def test_many_threads_leave_it_whole():
+    governor = Governor(linger=0.0)
+
+    def search():
+        for _ in range(50):
+            with governor.search():
+                pass
+
+    def index():
+        step = governor.bulk()
+        for number in range(50):
+            step(number, 50)
+
+    threads = [threading.Thread(target=target) for target in (search, index) * 4]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert governor.searches == 0
+
+
+def test_times_below_zero_are_refused():
+    with pytest.raises(InputError, match="negative"):
+        Governor(linger=-1.0)
+    with pytest.raises(InputError, match="min_rate"):
+        Governor(min_rate=0.0)

@@ -1,0 +1,117 @@
+"""Names of uploads."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import milepost
+from milepost.documents import read_file
+from milepost.errors import InputError, UnknownDocument
+from milepost.index.naming import document_id
+from milepost.server.documents import Indexer, Library
+from milepost.server.documents.library import safe_name
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=400))
+def test_an_upload_stays_in_its_folder(name: str) -> None:
+    try:
+        safe = safe_name(name)
+    except InputError:
+        return
+    path = Path("/uploads") / safe
+    assert path.resolve().parent == Path("/uploads").resolve()
+    assert len(safe.encode()) <= 210
+    assert not set(safe) & set('/\\:*?"<>|\x00\n')
+    assert safe_name(safe) == safe
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("report.pdf", "report.pdf"),
+        ("C:\\Users\\me\\report.pdf", "report.pdf"),
+        ("../../etc/passwd", "passwd"),
+        ("con.txt", "_con.txt"),
+        ("a\x9b2J\u202efdp.txt", "a_2J_fdp.txt"),
+        ("Überblick 2026.docx", "Überblick 2026.docx"),
+    ],
+)
+def test_names(name: str, safe: str) -> None:
+    assert safe_name(name) == safe
+
+
+def test_documents_are_found_by_id_and_title(tmp_path: Path) -> None:
+    import milepost
+
+    (tmp_path / "sub").mkdir()
+    for name in ("a.txt", "sub/a.txt"):
+        (tmp_path / name).write_text("A text.", encoding="utf-8")
+    with milepost.open(None, model="landmark-light") as index:
+        index.add(tmp_path)
+        library = Library(index, tmp_path / "uploads", [tmp_path])
+        titles = sorted(library.title(info) for info in library.infos())
+        assert titles == ["a.txt", "sub/a.txt"]
+        name = str(tmp_path / "sub" / "a.txt")
+        assert library.chosen(["sub/a.txt"]) == [name] == library.chosen([document_id(name)])
+        with pytest.raises(UnknownDocument):
+            library.chosen(["b.txt"])
+        with pytest.raises(UnknownDocument):
+            library.info("b")
+
+
+def test_what_is_said_of_the_index_holds_no_path(tmp_path: Path) -> None:
+    from milepost.testing import fake_index
+
+    db = tmp_path / "papers.milepost"
+    library = Library(fake_index(), db / "uploads")
+    said = library.without_path(f"no space left for the index {db}; its contents are intact")
+    assert said == "no space left for the index papers.milepost; its contents are intact"
+
+
+@pytest.fixture
+def index():
+    with milepost.open(None, model="landmark-light") as opened:
+        yield opened
+
+
+def test_everything_given_is_indexed(index, tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"{number}.txt").write_text(f"Note {number} is here.", encoding="utf-8")
+    (tmp_path / "bad.pdf").write_bytes(b"%PDF-1.4")
+    indexer = Indexer(index, read_file)
+    indexer.add([tmp_path])
+    assert indexer.progress().waiting == 1
+    indexer.start()
+    assert indexer.join(60)
+    progress = indexer.progress()
+    assert (progress.indexed, progress.idle) == (3, True)
+    assert [Path(name).name for name, _ in progress.failed] == ["bad.pdf"]
+    indexer.stop()
+
+
+def test_an_end_in_the_middle_keeps_what_was_stored(index, tmp_path: Path) -> None:
+    first, second = tmp_path / "a.txt", tmp_path / "b.txt"
+    first.write_text("One is whole.", encoding="utf-8")
+    second.write_text("Two is long. " * 2000, encoding="utf-8")
+    reached, go = threading.Event(), threading.Event()
+
+    def between(*_: object) -> None:
+        progress = indexer.progress()
+        if progress.step is not None and progress.step.name == str(second) and progress.step.done:
+            reached.set()
+            assert go.wait(60)
+
+    indexer = Indexer(index, read_file, between)
+    indexer.add([first, second])
+    indexer.start()
+    assert reached.wait(60)
+    ending = threading.Thread(target=indexer.stop)
+    ending.start()
+    go.set()
+    ending.join(60)
+    assert not ending.is_alive()
+    assert [info.name for info in index.documents()] in ([str(first)], [str(first), str(second)])
+    assert index.document(str(first)).text == "One is whole."

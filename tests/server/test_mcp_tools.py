@@ -1,0 +1,295 @@
+"""The tools through the SDK's own client: budgets, cursors, errors."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("mcp", reason="needs the mcp extra")
+
+import anyio
+from mcp import Client, StdioServerParameters, stdio_client
+
+import milepost
+from milepost.server.documents import Library
+from milepost.server.mcp.server import create_server
+from milepost.server.mcp.tools import Tools
+from support.cli_process import environment
+
+BOOK = Path(__file__).parents[2] / "examples" / "origin-of-species.txt"
+QUESTION = "How do bees make the cells of the honeycomb?"
+
+
+@pytest.fixture(scope="module")
+def index():
+    text = BOOK.read_text(encoding="utf-8")
+    with milepost.open(None, model="landmark-light") as opened:
+        start = text.index("CELL-MAKING INSTINCT")
+        opened.add(milepost.Document("book.txt", text[start - 20_000 : start + 60_000]))
+        opened.add(milepost.Document("note.txt", "Bees 😀 are insects. They fly."))
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def server(index):
+    return create_server(Tools(Library(index, Path("/nowhere"))))
+
+
+def call(server, name: str, **arguments):
+    async def ask():
+        async with Client(server) as client:
+            return await client.call_tool(name, arguments)
+
+    return anyio.run(ask)
+
+
+def tokens(index, result) -> int:
+    return index.model.count_tokens(result.content[0].text)
+
+
+@pytest.mark.parametrize("budget", [200, 400, 1500, 6000])
+def test_a_search_stays_within_its_budget(server, index, budget) -> None:
+    result = call(server, "search", question=QUESTION, budget_tokens=budget)
+    found = result.structured_content
+    assert json.loads(result.content[0].text) == found
+    assert found["passages"]
+    assert tokens(index, result) <= budget
+    for each in found["passages"]:
+        whole = index.document(found["documents"][each["document"]]).text
+        assert whole[each["start"] :].startswith(each["text"])
+    assert {link.name for link in result.content[1:]} == set(found["documents"].values())
+    assert found["documents"].keys() == {each["document"] for each in found["passages"]}
+
+
+def test_a_cursor_goes_on_without_repeating(server, index) -> None:
+    spans, cursor = [], None
+    for _ in range(6):
+        result = call(server, "search", question=QUESTION, budget_tokens=300, cursor=cursor)
+        assert tokens(index, result) <= 300
+        spans += [
+            (each["document"], each["start"], len(each["text"]))
+            for each in result.structured_content["passages"]
+        ]
+        cursor = result.structured_content.get("next")
+        if cursor is None:
+            break
+    assert len(spans) >= 4
+    assert len({(document, start) for document, start, _ in spans}) == len(spans)
+
+
+def test_reading_on_gives_the_whole_text(server, index) -> None:
+    whole = index.document("note.txt").text
+    got = call(server, "read", document="note.txt").structured_content
+    assert got["text"] == whole
+    assert got.get("next") is None
+    whole = index.document("book.txt").text
+    text, start = "", 0
+    for _ in range(5):
+        result = call(server, "read", document="book.txt", start=start, tokens=500)
+        assert tokens(index, result) <= 500
+        text += result.structured_content["text"]
+        start = result.structured_content["next"]
+    assert whole.startswith(text)
+    assert len(text) > 3000
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict"),
+    [
+        ("Bees 😀 are insects.", "verbatim"),
+        ("bees 😀 are  insects", "verbatim"),
+        ("Bees 😀 are small insects.", "near"),
+        ("The parliament dissolved itself on a Tuesday.", "not found"),
+    ],
+)
+def test_a_quotation_is_checked(server, index, text, verdict) -> None:
+    result = call(server, "check", text=text, documents=["note.txt"])
+    found = result.structured_content
+    assert found["verdict"] == verdict
+    assert tokens(index, result) <= 1500
+    if verdict == "near":
+        assert ["small", ""] in [
+            [a.strip(), b.strip()] for a, b in found["places"][0]["differences"]
+        ]
+
+
+def test_documents(server) -> None:
+    got = call(server, "documents").structured_content
+    assert [each["document"] for each in got["documents"]] == ["book.txt", "note.txt"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "words"),
+    [
+        ("search", {"question": "?"}, "neither letter nor digit"),
+        ("search", {"question": QUESTION, "documents": ["x"]}, "no document has"),
+        ("search", {"question": QUESTION, "cursor": "x"}, "cursor"),
+        ("search", {"question": QUESTION, "budget_tokens": 3}, "budget_tokens"),
+        ("read", {"document": "note.txt", "page": 3}, "no pages"),
+        ("read", {"document": "note.txt", "start": 900}, "start: 900"),
+        ("read", {"document": "no"}, "no document has"),
+    ],
+)
+def test_errors_are_results(server, name, arguments, words) -> None:
+    result = call(server, name, **arguments)
+    assert result.is_error
+    assert words in result.content[0].text
+    assert "Traceback" not in result.content[0].text
+
+
+def test_tools_say_that_they_only_look(server) -> None:
+    async def ask():
+        async with Client(server) as client:
+            return await client.list_tools()
+
+    listed = anyio.run(ask).tools
+    assert [each.name for each in listed] == ["search", "read", "check", "documents"]
+    assert all(each.annotations.read_only_hint and each.output_schema for each in listed)
+
+
+def test_over_stdio_with_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "bees.txt").write_text("Bees make wax in eight glands.", encoding="utf-8")
+    (tmp_path / "secret.txt").write_text("The secret of the bees is honey.", encoding="utf-8")
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    parameters = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "milepost", "mcp", "run", str(folder), "--model", "landmark-light"],
+        env={**environment(), "MILEPOST_CACHE": str(tmp_path / "cache")},
+    )
+
+    async def ask():
+        async with Client(stdio_client(parameters)) as client:
+            for _ in range(200):
+                got = await client.call_tool("documents", {})
+                found = got.structured_content
+                if found["total"] and not any("being indexed" in note for note in found["notes"]):
+                    break
+                await anyio.sleep(0.1)
+            return found, await client.call_tool("search", {"question": "secret of the bees"})
+
+    listed, found = anyio.run(ask)
+    assert [each["document"] for each in listed["documents"]] == ["bees.txt"]
+    assert "not read: link.txt" in listed["notes"]
+    assert "honey" not in found.content[0].text
+
+
+def test_over_http_in_the_server(tmp_path: Path) -> None:
+    pytest.importorskip("fastapi", reason="needs the serve extra")
+    from support.server import Server
+
+    (tmp_path / "bees.txt").write_text("Bees make wax in eight glands.", encoding="utf-8")
+    with Server(str(tmp_path / "bees.txt"), cache=tmp_path / "cache") as running:
+        with running.client() as client:
+            running.indexed(client)
+
+        async def ask():
+            async with Client(f"{running.url}/mcp") as client:
+                return await client.call_tool("search", {"question": "Where is wax made?"})
+
+        result = anyio.run(ask)
+    assert "eight glands" in result.structured_content["passages"][0]["text"]
+
+
+CONFIGS = {
+    "claude-code": (".mcp.json", "mcpServers"),
+    "vscode": (".vscode/mcp.json", "servers"),
+    "cursor": ("home/.cursor/mcp.json", "mcpServers"),
+    "gemini": ("home/.gemini/settings.json", "mcpServers"),
+    "windsurf": ("home/.codeium/windsurf/mcp_config.json", "mcpServers"),
+}
+
+
+def install(tmp_path: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    home = {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": str(tmp_path / "home/.config")}
+    return subprocess.run(
+        [sys.executable, "-m", "milepost", "mcp", "install", *args],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        env={**environment(), **home},
+    )
+
+
+@pytest.mark.parametrize("client", CONFIGS)
+def test_install_keeps_what_was_there(tmp_path: Path, client: str) -> None:
+    place, key = CONFIGS[client]
+    file = tmp_path / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    before = {key: {"other": {"command": "x"}}, "theme": "dark"}
+    file.write_text(json.dumps(before), encoding="utf-8")
+    (tmp_path / "docs").mkdir()
+    done = install(tmp_path, client, "docs", "--yes")
+    assert done.returncode == 0, done.stderr
+    after = json.loads(file.read_text(encoding="utf-8"))
+    added = after[key].pop("milepost")
+    assert after == before
+    assert added["args"][-1] == str(tmp_path / "docs")
+    assert "+" in done.stdout
+    assert "already has this server" in install(tmp_path, client, "docs", "--yes").stderr
+
+
+def test_install_for_codex_keeps_comments(tmp_path: Path) -> None:
+    import tomllib
+
+    file = tmp_path / "home" / ".codex" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('# mine\nmodel = "o"\n\n[mcp_servers.other]\ncommand = "x"\n', encoding="utf-8")
+    (tmp_path / "docs").mkdir()
+    done = install(tmp_path, "codex", "docs", "--yes")
+    assert done.returncode == 0, done.stderr
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith('# mine\nmodel = "o"')
+    servers = tomllib.loads(text)["mcp_servers"]
+    assert servers["other"] == {"command": "x"}
+    assert servers["milepost"]["args"][-1] == str(tmp_path / "docs")
+
+
+def test_install_leaves_a_file_that_it_does_not_understand(tmp_path: Path) -> None:
+    file = tmp_path / ".mcp.json"
+    file.write_text("{ // a comment\n}", encoding="utf-8")
+    (tmp_path / "docs").mkdir()
+    done = install(tmp_path, "claude-code", "docs", "--yes")
+    assert done.returncode == 2
+    assert "was not changed" in done.stderr
+    assert file.read_text(encoding="utf-8") == "{ // a comment\n}"
+
+
+def test_a_filter_limits_the_documents(server) -> None:
+    found = call(server, "search", question=QUESTION, where='document = "note.txt"')
+    assert set(found.structured_content["documents"].values()) == {"note.txt"}
+    none = call(server, "search", question=QUESTION, where="year > 2020").structured_content
+    assert none["notes"][0] == "no document matches year > 2020"
+    for where in ("year >", 'colour = "red"'):
+        refused = call(server, "search", question=QUESTION, where=where)
+        assert refused.is_error
+        assert "filter, column" in refused.content[0].text
+
+
+def test_null_is_the_default(server) -> None:
+    """Models send it for what they have no value for."""
+    nothing = dict.fromkeys(("budget_tokens", "min_score", "documents", "cursor", "where"))
+    found = call(server, "search", question=QUESTION, **nothing)
+    assert found.structured_content == call(server, "search", question=QUESTION).structured_content
+    read = call(server, "read", document="note.txt", start=None, page=None, tokens=None)
+    assert read.structured_content["text"].startswith("Bees")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"question": ["b"] * 50_000},
+        {"question": QUESTION, "documents": [1] * 50_000},
+        {"question": QUESTION, "budget_tokens": "many", "min_score": "high"},
+        {"question": None},
+    ],
+)
+def test_wrong_arguments_are_one_short_line(server, arguments) -> None:
+    refused = call(server, "search", **arguments)
+    assert refused.is_error
+    assert len(refused.content[0].text.splitlines()) == 1
+    assert len(refused.content[0].text) < 200
+    assert len(call(server, "x" * 50_000).content[0].text) < 1_100

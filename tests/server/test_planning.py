@@ -1,0 +1,141 @@
+"""What ``Index.add`` would do, beside what it does."""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+import milepost
+from milepost.server.documents.planning import Planned, plan
+from milepost.store import DocumentInfo
+from milepost.testing import fake_encoder
+from support.pdf_writer import PdfPage, write_pdf
+
+WORDS = "Bees build cells of wax.\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "folder"
+    (made / "sub").mkdir(parents=True)
+    (made / "node_modules").mkdir()
+    (made / "a.txt").write_text(WORDS, encoding="utf-8")
+    (made / "sub" / "b.md").write_text(f"# Bees\n\n{WORDS}", encoding="utf-8")
+    page = PdfPage()
+    page.text(72, 700, WORDS.strip())
+    (made / "three.pdf").write_bytes(write_pdf([page] * 3))
+    (made / ".gitignore").write_text("*.log\n", encoding="utf-8")
+    (made / "x.log").write_text(WORDS, encoding="utf-8")
+    (made / "empty.txt").touch()
+    (made / "binary.foo").write_bytes(random.Random(3).randbytes(5000))
+    (made / "false.pdf").write_text(WORDS, encoding="utf-8")
+    (made / "cut.pdf").write_bytes(b"%PDF-1.7 and no more")
+    (made / "z.zip").write_bytes(b"PK")
+    (made / "photo.png").write_bytes(b"\x89PNG")
+    (made / "~$plan.docx").write_bytes(b"x")
+    (made / "broken").symlink_to("nowhere")
+    return made
+
+
+def by_name(planned: list[Planned]) -> dict[str, Planned]:
+    assert len({each.path for each in planned}) == len(planned), "each once"
+    return {Path(each.path).name: each for each in planned}
+
+
+def test_every_name_of_a_folder_has_its_reason(folder: Path) -> None:
+    found = by_name(plan([], [folder]))
+    names = {path.name for path in folder.rglob("*")}
+    assert set(found) == names - {"sub"}, "nothing is left out in silence"
+    assert {name for name, each in found.items() if each.action == "add"} == {
+        "a.txt",
+        "b.md",
+        "three.pdf",
+    }
+    assert (found["three.pdf"].pages, found["three.pdf"].exact) == (3, True)
+    assert (found["a.txt"].pages, found["a.txt"].exact) == (1, False)
+    assert found["a.txt"].size_bytes == len(WORDS)
+    said = {name: (each.action, each.reason) for name, each in found.items() if each.reason}
+    assert said == {
+        ".gitignore": ("skip", "hidden"),
+        "x.log": ("skip", f"ignored by {folder / '.gitignore'}"),
+        "node_modules": ("skip", "a folder of installed or cached files"),
+        "z.zip": ("skip", "no text: .zip"),
+        "photo.png": ("skip", "a picture (--ocr auto reads it)"),
+        "~$plan.docx": ("skip", "a lock of another program"),
+        "broken": ("skip", "neither a file nor a folder"),
+        "empty.txt": ("fail", "is empty (0 bytes)"),
+        "binary.foo": ("fail", "is a binary file, not text"),
+        "false.pdf": ("fail", "is not a pdf file, in spite of its suffix"),
+        "cut.pdf": ("fail", "is damaged or truncated"),
+    }
+
+
+def test_the_plan_is_what_add_then_does(folder: Path) -> None:
+    with milepost.open(model=fake_encoder()) as index:
+        for change in (lambda: None, lambda: disturb(folder)):
+            change()
+            planned = plan(index.documents(), [folder, folder / "nowhere"])
+            before = {info.name for info in index.documents()}
+            report = index.add([folder, folder / "nowhere"])
+            wanted = {
+                "add": report.added,
+                "change": report.changed,
+                "unchanged": report.unchanged,
+                "remove": report.removed,
+                "fail": tuple(report.failed),
+            }
+            for action, names in wanted.items():
+                assert {each.path for each in planned if each.action == action} == set(names)
+            assert not before & {each.path for each in planned if each.action == "add"}
+    reasons = {Path(each.path).name: each.reason for each in planned if each.reason}
+    assert reasons["a.txt"] == "size or time has changed"
+    assert reasons["b.md"] == "the file is gone"
+    assert reasons["three.pdf"].startswith("ignored by")
+
+
+def disturb(folder: Path) -> None:
+    (folder / "a.txt").write_text(WORDS * 2, encoding="utf-8")
+    (folder / "sub" / "b.md").unlink()
+    (folder / ".gitignore").write_text("*.log\nthree.pdf\n", encoding="utf-8")
+    (folder / "new.txt").write_text(WORDS, encoding="utf-8")
+
+
+def test_a_rebuild_reads_everything_and_forgets_the_rest(tmp_path: Path, folder: Path) -> None:
+    stamp = (folder / "a.txt").stat()
+    here = info(str(folder / "a.txt"), (stamp.st_size, stamp.st_mtime_ns))
+    gone = info(str(tmp_path / "elsewhere.txt"), (1, 1))
+    assert by_name(plan([here, gone], [folder]))["a.txt"].action == "unchanged"
+    rebuilt = by_name(plan([here, gone], [folder], rebuild=True))
+    assert rebuilt["a.txt"].action == "add"
+    assert rebuilt["elsewhere.txt"].action == "remove"
+
+
+def test_another_way_of_reading_is_a_reason(folder: Path) -> None:
+    stamp = (folder / "three.pdf").stat()
+    here = info(str(folder / "three.pdf"), (stamp.st_size, stamp.st_mtime_ns))
+    found = by_name(plan([here], [folder], hidden="keep"))
+    assert (found["three.pdf"].action, found["three.pdf"].reason) == (
+        "change",
+        "read in another way",
+    )
+    assert by_name(plan([], [folder], ocr="always"))["photo.png"].action == "add"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_and_a_locked_file_do_not_hold_it_up(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    (folder / "a.txt").chmod(0)
+    found = by_name(plan([], [folder, folder / "pipe"]))
+    assert found["pipe"].action == "fail"
+    if os.geteuid():
+        assert (found["a.txt"].action, found["a.txt"].reason) == (
+            "fail",
+            "cannot be read: Permission denied",
+        )
+
+
+def info(name: str, signature: tuple[int, int]) -> DocumentInfo:
+    return DocumentInfo(
+        name=name, source=name, hash="", characters=1, sentences=1, signature=signature, first=0
+    )
