@@ -1,6 +1,6 @@
 """Rows that a judge learns from: texts put to sentences, with what these say of them.
 
-    python tools/judged_rows.py --out scratch/judged [--data ../shared/data]
+    python tools/judged_rows.py --out scratch/judged [--data ../shared/data] [--extra FOLDER]
 
 Writes ``claims.jsonl.gz`` (supported, contradicted, unknown) and ``answers.jsonl.gz`` (answered,
 unanswered), each row with a ``split``. Whole sources of claims (``LEFT_OUT``) are "dev": what a
@@ -9,6 +9,10 @@ all rows of the same evidence.
 
 Unanswered are the near misses of SQuAD 2.0, and questions in which a rule replaced a name or number
 of the paragraph by another of the same document.
+
+``--extra`` is a folder with rows of other public sets, all for training: ``claims*.jsonl.gz`` as in
+``shared/data/claims``, ``answers*.jsonl.gz`` with ``question``, ``paragraph``, ``answerable`` and
+``source``. The shipped reranker had those that its card names.
 
 ``near-misses/`` is a task for ``milepost fit``: the near misses as questions that their document
 does not answer.
@@ -24,6 +28,7 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -95,6 +100,24 @@ def answers(data: Path, questions: Path) -> Iterator[Row]:
                 yield _row(other, paragraph, "unanswered", f"{source}-swapped", row["split"])
 
 
+def extra_claims(folder: Path) -> Iterator[Row]:
+    """Claims of other sets, for training."""
+    for path in sorted(folder.glob("claims*.jsonl.gz")):
+        for row in objects(path):
+            sentences = [each for each in row["evidence"] if each.strip()]
+            if sentences and row["source"] not in LEFT_OUT:
+                kept = {name: row[name] for name in ("label", "source")}
+                yield {"text": row["claim"], "sentences": sentences, **kept, "split": "train"}
+
+
+def extra_answers(folder: Path) -> Iterator[Row]:
+    """Questions of other sets beside a paragraph, for training."""
+    for path in sorted(folder.glob("answers*.jsonl.gz")):
+        for row in objects(path):
+            label = "answered" if row["answerable"] else "unanswered"
+            yield _row(row["question"], row["paragraph"], label, row["source"], "train")
+
+
 def near_misses(data: Path, out: Path) -> None:
     """Write the near misses as a task."""
     squad = data / "tasks" / "squad_articles"
@@ -161,9 +184,12 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--questions", type=Path, default=ROOT / "scratch" / "questions")
+    parser.add_argument("--extra", type=Path, default=Path("none"))
     args = parser.parse_args()
-    write(args.out / "claims.jsonl.gz", claims(args.data))
-    write(args.out / "answers.jsonl.gz", answers(args.data, args.questions))
+    found = (claims(args.data), extra_claims(args.extra))
+    write(args.out / "claims.jsonl.gz", chain(*found))
+    found = (answers(args.data, args.questions), extra_answers(args.extra))
+    write(args.out / "answers.jsonl.gz", chain(*found))
     near_misses(args.data, args.out / "near-misses")
 
 
