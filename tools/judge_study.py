@@ -2,10 +2,10 @@
 
     python tools/judged_rows.py --out scratch/judged
     python tools/judge_study.py my-model/reranker [--rows scratch/judged] [--limit 600]
-    python tools/judge_study.py my-model --search [--split dev]
+    python tools/judge_study.py my-model --check
 
-``--search`` asks SQuAD's answered questions and near misses of their whole document, and of a
-collection of all its documents, and checks claims against a longer text (``milepost check``).
+``--check`` puts claims to a longer text than their evidence (``milepost check``). What whole
+searches say of near misses, ``milepost eval run`` measures.
 
 For each source of claims: the share of supported and contradicted claims that get each verdict, by
 the limits of ``milepost.checking``, and how well supported are told from contradicted ones (AUROC).
@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 import milepost
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.verdicts import ANSWERED, VERDICTS
+from milepost_eval.probabilities import refused, told_apart
 from milepost_eval.tasks.reading import objects
 
 Row = dict[str, Any]
@@ -53,12 +54,6 @@ def log_odds(reranker: LandmarkReranker, text: str, sentences: Sequence[str]) ->
     return readings[0].verdicts
 
 
-def auroc(high: NDArray[Any], low: NDArray[Any]) -> float:
-    """The share of pairs in which the first is above the second."""
-    above = (high[:, None] > low[None]).mean() + 0.5 * (high[:, None] == low[None]).mean()
-    return float(100 * above)
-
-
 def shares(odds: NDArray[Any]) -> NDArray[Any]:
     """Probabilities of the three verdicts on a claim, ``(n, 3)``."""
     weights = np.exp(odds[:, :3] - odds[:, :3].max(axis=1, keepdims=True))
@@ -68,43 +63,12 @@ def shares(odds: NDArray[Any]) -> NDArray[Any]:
 
 def refusal(answered: NDArray[Any], unanswered: NDArray[Any]) -> dict[str, float]:
     """How well questions are told apart, and the share refused at one false refusal in ten."""
-    least = np.quantile(answered, 0.1)
+    values = np.concatenate([answered, unanswered])
+    absent = np.arange(len(values)) >= len(answered)
     return {
-        "AUROC": round(auroc(answered, unanswered), 1),
-        "refused": round(100 * float((unanswered < least).mean()), 1),
+        "AUROC": round(100 * float(told_apart(values, absent).mean()), 1),
+        "refused": round(100 * float(refused(values, absent).mean()), 1),
     }
-
-
-def search(model: Path, data: Path, split: str, limit: int) -> None:
-    """Print refusals of whole searches."""
-    encoder = milepost.load(model)
-    squad = data / "tasks" / "squad_articles"
-    asked: dict[str, list[tuple[str, bool]]] = defaultdict(list)
-    for path, label in (
-        (squad / "questions.jsonl.gz", True),
-        (data / "refusal" / "squad2.jsonl.gz", False),
-    ):
-        of_split = [row for row in objects(path) if row["split"] == split]
-        for row in Random(1).sample(of_split, min(limit, len(of_split))):
-            asked[row["document"]].append((row["question"], label))
-    texts = {row["id"]: row["text"] for row in objects(squad / "documents.jsonl.gz")}
-    alone: list[tuple[float, float, bool]] = []
-    together: list[tuple[float, float, bool]] = []
-    with milepost.open(model=encoder) as everything:
-        everything.add([milepost.Document(name, text) for name, text in texts.items()])
-        for name, questions in asked.items():
-            with milepost.open(model=encoder) as index:
-                index.add(milepost.Document(name, texts[name]))
-                for into, where in ((alone, index), (together, everything)):
-                    for question, label in questions:
-                        found = where.search_detailed(question)
-                        into.append((found.best, found.answerable or found.best, label))
-    for setting, rows_ in (("document", alone), ("collection", together)):
-        values = np.array(rows_)
-        held = values[:, 2] > 0
-        for column, name in ((0, "best passage"), (1, "answerable")):
-            said = values[:, column]
-            print(setting, name, len(said), refusal(said[held], said[~held]), flush=True)
 
 
 def check(model: Path, data: Path, limit: int) -> None:
@@ -131,12 +95,10 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=600)
     parser.add_argument("--least", type=float, nargs=2, default=(0.6, 0.6))
     parser.add_argument("--save", type=Path, help="Write the log-odds here, for limits.")
-    parser.add_argument("--search", action="store_true", help="Ask whole documents.")
-    parser.add_argument("--split", default="dev")
+    parser.add_argument("--check", action="store_true", help="Put claims to longer texts.")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     args = parser.parse_args()
-    if args.search:
-        search(args.reranker, args.data, args.split, args.limit)
+    if args.check:
         check(args.reranker, args.data, args.limit)
         return
     reranker = LandmarkReranker(milepost.load(args.reranker))
@@ -162,8 +124,8 @@ def main() -> None:
         for name, part in (("supported", is_for), ("contradicted", against)):
             row[f"{name}, so"] = _percent(said[part], VERDICTS.index(name), args.least)
             row[f"{name}, not"] = _percent(said[part], 1 - VERDICTS.index(name), args.least)
-        row["AUROC"] = round(auroc(gap[is_for], gap[against]), 1)
-        row["AUROC, claim alone"] = round(auroc(alone[is_for], alone[against]), 1)
+        row["AUROC"] = refusal(gap[is_for], gap[against])["AUROC"]
+        row["AUROC, claim alone"] = refusal(alone[is_for], alone[against])["AUROC"]
         row["right of three"] = round(
             100 * float((said.argmax(axis=1) == [VERDICTS.index(each) for each in labels]).mean()),
             1,
@@ -190,8 +152,8 @@ def main() -> None:
             low = odds[part & ~labels]
             if len(low):
                 figures[name] = refusal(odds[labels], low)
-                alone = auroc(other[labels], other[part & ~labels])
-                figures[name]["AUROC, question alone"] = round(alone, 1)
+                alone = refusal(other[labels], other[part & ~labels])
+                figures[name]["AUROC, question alone"] = alone["AUROC"]
                 print(name, len(low), figures[name], flush=True)
     print(json.dumps(figures))
     if args.save:

@@ -14,8 +14,8 @@ of the paragraph by another of the same document.
 ``shared/data/claims``, ``answers*.jsonl.gz`` with ``question``, ``paragraph``, ``answerable`` and
 ``source``. The shipped reranker had those that its card names.
 
-``near-misses/`` is a task for ``milepost fit``: the near misses as questions that their document
-does not answer.
+``near-misses/`` is a task for ``milepost fit`` and ``milepost eval``: the near misses as questions
+that their document does not answer.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 that nobody asks about: ``--size N`` adds them up to N. ``--size 25`` asks each question of its
 document and 24 others, in as many files as are needed (``scratch/other-25-0.jsonl.gz`` …).
 ``--absent`` writes the questions, too, that their document does not answer: they have no spans,
-which training and evaluation refuse and ``milepost fit`` calibrates with.
+which training refuses, ``milepost fit`` calibrates with and ``milepost eval`` measures.
 
 Evidence in real files is kept as its first and last words, so that it is found again when a reader
 of files extracts a text differently.

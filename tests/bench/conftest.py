@@ -8,15 +8,15 @@ from types import ModuleType
 
 import pytest
 
-# The scripts measure with milepost-eval and take samples as milepost-train does.
-collect_ignore_glob = [] if find_spec("milepost_train") else ["test_*.py"]
+# The scripts measure with milepost-eval.
+collect_ignore_glob = [] if find_spec("milepost_eval") else ["test_*.py"]
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
-    if not (BENCH / "reliability.py").is_file():
+    if not (BENCH / "stress.py").is_file():
         pytest.skip("needs the checkout")
     monkeypatch.syspath_prepend(BENCH)
     return importlib.import_module

@@ -130,20 +130,21 @@ def of_sentences(
         order: all units, best first; looked at only for a question that has twins.
         question: with evidence spans.
     """
-    touches = strongest is not None and _touches(strongest, question, question.spans)
-    figures = {"mark@1": float(touches)}
+    marked = strongest is not None and touches(strongest, question, question.spans)
+    figures = {"mark@1": float(marked)}
     if question.twins:
         first = (
-            _touches(place, question, question.spans) and not twin
+            touches(place, question, question.spans) and not twin
             for place in order
-            if (twin := _touches(place, question, question.twins))
-            or _touches(place, question, question.spans)
+            if (twin := touches(place, question, question.twins))
+            or touches(place, question, question.spans)
         )
         figures["twins"] = float(next(first, False))
     return figures
 
 
-def _touches(place: Place, question: Question, spans: Iterable[tuple[int, int]]) -> bool:
+def touches(place: Place, question: Question, spans: Iterable[tuple[int, int]]) -> bool:
+    """Whether a place shares characters with spans of the question's document."""
     return place.document == question.document and any(
         place.start < end and start < place.end for start, end in spans
     )

@@ -55,7 +55,7 @@ class Record:
         system: its name, as ``--systems`` reads it.
         fingerprint: of its model or library.
         task: the task's name.
-        setting: ``document`` or ``collection``.
+        setting: ``document``, ``collection`` or, of a number, ``25 documents``.
         split: which questions were asked.
         documents: documents in the collection.
         questions: questions asked.
@@ -112,9 +112,12 @@ def budgets(metrics: Iterable[str]) -> list[int]:
 
 
 def usual_metric(metrics: Iterable[str]) -> str:
-    """The default metric: recall at the middle budget, nDCG@10 without evidence."""
-    found = budgets(metrics)
-    return f"recall@{found[len(found) // 2]}" if found else "ndcg@10"
+    """The default metric: recall at the middle budget, nDCG@10 without evidence, else the first."""
+    known = list(metrics)
+    found = budgets(known)
+    if found:
+        return f"recall@{found[len(found) // 2]}"
+    return "ndcg@10" if "ndcg@10" in known or not known else known[0]
 
 
 def read(path: Path) -> list[Record]:

@@ -12,10 +12,18 @@ from milepost import __version__
 from milepost.errors import InputError
 from milepost.types import Document
 from milepost_eval import provenance
-from milepost_eval.metrics import BUDGETS, at_budget, at_rank, of_documents, of_sentences
+from milepost_eval.metrics import (
+    BUDGETS,
+    at_budget,
+    at_rank,
+    of_documents,
+    of_sentences,
+    touches,
+)
+from milepost_eval.probabilities import Said, of_probabilities
 from milepost_eval.records import PerQuestion, Record
 from milepost_eval.statistics import interval
-from milepost_eval.types import Question, Ranking, Setting, System, Task
+from milepost_eval.types import Place, Question, Ranking, Setting, System, Task
 from milepost_eval.vectors import Vectors
 
 _BLOCK = 64
@@ -42,7 +50,7 @@ def evaluate(
     Args:
         system: what is measured.
         task: what is asked.
-        setting: whether each question's document is given.
+        setting: what each question's document is searched with.
         budgets: characters, for the metrics of ``AT_BUDGET``.
         left_out: questions of the whole task that ``task`` does not have, for the record.
         vectors: where the system keeps vectors, to tell whether they were there before.
@@ -51,9 +59,11 @@ def evaluate(
     Raises:
         InputError: the task cannot be asked in this setting.
     """
-    if setting not in task.settings:
+    if not task.has(setting):
         raise InputError(
-            f"task {task.name} has no spans, so there is no evidence to find in a given document",
+            f"task {task.name} has no spans, so there is no evidence to find in a given document"
+            if setting == "document"
+            else f"task {task.name} cannot be asked among {setting} documents",
             "--setting collection",
         )
     kept_before = vectors.kept if vectors is not None else 0
@@ -63,7 +73,7 @@ def evaluate(
         system=system.name,
         fingerprint=system.fingerprint,
         task=task.name,
-        setting=setting,
+        setting=f"{setting} documents" if isinstance(setting, int) else setting,
         split=task.split,
         documents=len(task.documents),
         questions=len(asked.questions),
@@ -84,10 +94,14 @@ def evaluate(
 
 @dataclass(slots=True)
 class Asked:
-    """What came of asking; ``figures`` has each question's figures by metric, in order."""
+    """What came of asking; ``figures`` has each question's figures by metric, in order.
+
+    ``said`` has what the system said of each question, if it gives probabilities.
+    """
 
     questions: list[Question] = field(default_factory=list)
     figures: list[dict[str, float]] = field(default_factory=list)
+    said: list[Said] = field(default_factory=list)
     tokens: int = 0
     open_seconds: float = 0.0
     search_seconds: float = 0.0
@@ -105,7 +119,7 @@ def ask(
 
     The time of a search holds the time to measure what came back, which is small.
     """
-    if len({bool(question.spans) for question in task.questions}) > 1:
+    if len({bool(question.spans) for question in task.questions if not question.absent}) > 1:
         raise InputError(
             f"task {task.name} has questions with spans and questions without", "two tasks"
         )
@@ -123,26 +137,37 @@ def ask(
             rankings = opened.search([question.text for question in block])
             for question, ranking in zip(block, rankings, strict=True):
                 asked.figures.append(_figures(question, ranking, setting, budgets))
+                if (said := _said(question, ranking)) is not None:
+                    asked.said.append(said)
             asked.search_seconds += time.perf_counter() - begun
             asked.questions += block
             if progress is not None:
                 progress(len(asked.questions), len(task.questions))
+    if len(asked.said) == len(asked.questions):
+        for name, values in of_probabilities(asked.said).items():
+            for figures, value in zip(asked.figures, values.tolist(), strict=True):
+                figures[name] = value
     return asked
 
 
 def opened_together(
     task: Task, setting: Setting
 ) -> Iterator[tuple[Sequence[Document], Sequence[Question]]]:
-    """The documents that a system opens at once, and the questions that it is then asked."""
-    if setting == "collection":
-        yield task.documents, task.questions
-        return
+    """The documents that a system opens at once, and the questions that it is then asked.
+
+    As many documents each time: the last ones are searched with some of those before them.
+    """
+    of_name = {"document": 1, "collection": len(task.documents)}
+    size = setting if isinstance(setting, int) else of_name[setting]
     asked: dict[str, list[Question]] = defaultdict(list)
     for question in task.questions:
         asked[question.document].append(question)
-    for document in task.documents:
-        if document.name in asked:
-            yield (document,), asked[document.name]
+    for at in range(0, len(task.documents), size):
+        own = task.documents[at : at + size]
+        questions = [question for document in own for question in asked[document.name]]
+        if questions:
+            first = min(at, len(task.documents) - size)
+            yield task.documents[first : first + size], questions
 
 
 def _figures(
@@ -157,9 +182,21 @@ def _figures(
         found |= at_rank(ranking.best(_UNITS), question)
         order = ranking.best(_ALL) if question.twins else ()
         found |= of_sentences(ranking.strongest(), order, question)
-    if setting == "collection":
+    if setting != "document" and not question.absent:
         found |= of_documents(ranking.documents(_DOCUMENTS), question.relevant)
     return found
+
+
+def _said(question: Question, ranking: Ranking) -> Said | None:
+    """What a system with probabilities said; None of others, and where no evidence is marked."""
+    if not question.spans and not question.absent:
+        return None
+    shown = ranking.shown
+    if shown is None:
+        return None
+    places = [Place(p.document, p.start, p.end, p.score) for p in shown.passages]
+    passages = ((place.score, touches(place, question, question.spans)) for place in places)
+    return Said(shown.answerable, tuple(passages), question.absent)
 
 
 def _per_question(task: Task, asked: Asked) -> PerQuestion:

@@ -18,6 +18,7 @@ from milepost_eval.catalogue import chosen
 from milepost_eval.factory import SystemFactory
 from milepost_eval.metrics import AT_BUDGET, AT_RANK, BUDGETS, OF_DOCUMENTS, OF_SENTENCES
 from milepost_eval.noise import Noise, noisy
+from milepost_eval.probabilities import OF_PROBABILITIES
 from milepost_eval.records import Record, from_value, to_value
 from milepost_eval.run import evaluate
 from milepost_eval.runs import Run
@@ -149,6 +150,8 @@ class Session:
         for task, left_out, settings in loaded:
             for note in task.notes:
                 say(f"{task.name}: {note}")
+            for size in set(self.settings) - {*settings, *SETTINGS}:
+                say(f"{task.name}: not asked among {size} documents, as it has fewer or no spans")
             for setting in settings:
                 for system in systems:
 
@@ -178,7 +181,7 @@ class Session:
                     yield record
 
     def _settings(self, task: Task) -> list[Setting]:
-        wanted = [setting for setting in self.settings if setting in task.settings]
+        wanted = [setting for setting in self.settings if task.has(setting)]
         if not wanted:
             raise InputError(
                 f"task {task.name} cannot be asked in the setting {self.settings[0]!r}",
@@ -199,10 +202,10 @@ def check_metric(name: str, budgets: Sequence[int], settings: Sequence[Setting])
         InputError: the metric is unknown (with the nearest known one), or not of these settings.
     """
     known = [f"{each}@{budget}" for budget in budgets for each in AT_BUDGET]
-    known += [*AT_RANK, *OF_SENTENCES, *OF_DOCUMENTS]
+    known += [*AT_RANK, *OF_SENTENCES, *OF_DOCUMENTS, *OF_PROBABILITIES]
     if name not in known:
         raise InputError(f"unknown metric {name!r}", f"{nearest(name, known)}milepost eval list")
-    if name in OF_DOCUMENTS and "collection" not in settings:
+    if name in OF_DOCUMENTS and set(settings) == {"document"}:
         raise InputError(f"{name} ranks documents of a collection", "--setting collection")
     return name
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from milepost.types import Document, Span
 
-Split = Literal["train", "dev", "test"]
-Setting = Literal["document", "collection"]
-"""``document``: the question's document is given, find the place. ``collection``: all documents
-of the task are searched at once, find document and place."""
+if TYPE_CHECKING:
+    from milepost.search import SearchResult
 
-SETTINGS: tuple[Setting, ...] = ("document", "collection")
+Split = Literal["train", "dev", "test"]
+Setting = Literal["document", "collection"] | int
+"""``document``: the question's document is given, find the place. ``collection``: all documents
+of the task are searched at once, find document and place. A number: so many documents, the
+question's among them."""
+
+SETTINGS: tuple[Literal["document", "collection"], ...] = ("document", "collection")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,8 @@ class Task:
         documents: the collection.
         questions: each one's documents are in the collection.
         facts: document → what else is known of it (licence, language, kind …).
-        settings: in which it can be asked. A task without spans: ``collection`` only.
+        settings: in which it can be asked. A task without spans: ``collection`` only. One with
+            ``document`` also by numbers of documents, see ``has``.
         notes: what the task leaves out of its source and what was changed, in words.
     """
 
@@ -70,6 +75,12 @@ class Task:
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     settings: tuple[Setting, ...] = SETTINGS
     notes: tuple[str, ...] = ()
+
+    def has(self, setting: Setting) -> bool:
+        """Whether it can be asked in a setting."""
+        if isinstance(setting, int):
+            return "document" in self.settings and setting <= len(self.documents)
+        return setting in self.settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,10 @@ class Ranking(Protocol):
 
     def strongest(self) -> Place | None:
         """The sentence that a user is shown first: the search's best, else the first unit."""
+
+    @property
+    def shown(self) -> SearchResult | None:
+        """What a user is shown who sets no limit, with probabilities; None of a system without."""
 
     def spend(self, budget: int) -> list[Place]:
         """What a user with a budget of ``budget`` characters gets, best first.

@@ -89,6 +89,7 @@ Examples:
   milepost eval run --tasks questions.jsonl
   milepost eval run --tasks written,trials --systems short,chunk:tuned@minilm --plot out.svg
   milepost eval run --tasks all --systems all --split test --json > results.jsonl
+  milepost eval run --tasks questions.jsonl --sizes 1,25,500 --metric ece-passage
 
 \b
 Vectors are kept in the cache, and finished results in the folder of --run: after an interruption
@@ -107,6 +108,11 @@ the same command continues.""",
     type=click.Choice(["document", "collection", "both"]),
     default="document",
     help="Search the question's document, or all documents of the task at once.",
+)
+@click.option(
+    "--sizes",
+    metavar="N,N",
+    help="Search the question's document among so many of the task's, too.",
 )
 @click.option(
     "--budgets",
@@ -146,6 +152,7 @@ def run(
     cache: Path | None,
     systems: str,
     setting: str,
+    sizes: str | None,
     budgets: str,
     model: str | None,
     dtype: str,
@@ -160,11 +167,15 @@ def run(
     from milepost_eval.session import Session, check_metric, check_plot
     from milepost_eval.types import SETTINGS
 
+    wanted: list[Setting] = [*SETTINGS] if setting == "both" else [cast("Setting", setting)]
+    if sizes:
+        numbers = split_numbers(sizes, "--sizes", "numbers of documents such as 1,25")
+        wanted += ["document" if number == 1 else number for number in numbers]
     session = Session(
         tasks=split_names(tasks),
         systems=split_names(systems),
         split=split,
-        settings=SETTINGS if setting == "both" else (cast("Setting", setting),),
+        settings=list(dict.fromkeys(wanted)),
         budgets=split_numbers(budgets, "--budgets", "numbers of characters such as 800,1600"),
         questions=questions,
         documents=documents,

@@ -24,15 +24,37 @@ def show_records(records: Sequence[Record], metric: str | None) -> None:
     from milepost_eval.report import as_text, rows
 
     shown = metric or usual_metric(name for record in records for name in record.metrics)
-    measured = [record for record in records if shown in record.metrics] or records
-    others = [record for record in records if shown not in record.metrics]
+    places = {(record.task, record.setting) for record in records if shown in record.metrics}
+    measured = [each for each in records if (each.task, each.setting) in places] or records
+    others = [each for each in records if (each.task, each.setting) not in places]
     for setting in dict.fromkeys(record.setting for record in measured):
         click.echo(as_text(rows(measured, shown, setting), width(sys.stdout)))
+    if metric is None:
+        _show_probabilities(measured)
     if others and metric is None:
         show_records(others, None)
     for what in dict.fromkeys(f"{record.task}, setting {record.setting}" for record in others):
         if metric is not None:
             click.echo(f"Without {metric}: {visible(what)}")
+
+
+def _show_probabilities(records: Sequence[Record]) -> None:
+    """Print what probabilities say of questions that nothing answers, where there are such."""
+    from milepost_eval.probabilities import OF_PROBABILITIES
+    from milepost_eval.report.table import cells
+
+    asked = {(record.task, record.setting) for record in records if "auroc" in record.metrics}
+    lines = [
+        (
+            f"{record.task}, {record.setting}, {record.system}",
+            *(cells(record, name)[0] for name in OF_PROBABILITIES),
+        )
+        for record in records
+        if (record.task, record.setting) in asked
+    ]
+    if lines:
+        head = ("probabilities, in percent", *OF_PROBABILITIES)
+        click.echo("\n".join([*columns(head, lines), ""]))
 
 
 def show_comparison(comparison: Comparison, a: str, b: str) -> None:
@@ -87,6 +109,7 @@ def show_names() -> int:
     from milepost_eval.catalogue import KINDS, read_catalogue
     from milepost_eval.embedders import NAMES as MODELS
     from milepost_eval.metrics import AT_BUDGET, AT_RANK, OF_DOCUMENTS, OF_SENTENCES
+    from milepost_eval.probabilities import OF_PROBABILITIES
     from milepost_eval.tasks.names import NAMES
 
     tasks = dict.fromkeys(NAMES, "of the shared data (--data)")
@@ -100,7 +123,7 @@ def show_names() -> int:
     _section("Models", {**MODELS, "FOLDER": "a model of Milepost or sentence-transformers"})
     _section("Sets of systems", {name: ", ".join(names) for name, names in catalogue.sets.items()})
     at_budget = {f"{name}@BUDGET": text for name, text in AT_BUDGET.items()}
-    _section("Metrics", at_budget | AT_RANK | OF_SENTENCES | OF_DOCUMENTS)
+    _section("Metrics", at_budget | AT_RANK | OF_SENTENCES | OF_DOCUMENTS | OF_PROBABILITIES)
     return 0
 
 

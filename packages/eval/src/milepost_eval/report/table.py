@@ -9,6 +9,7 @@ from statistics import fmean
 
 from milepost.errors import InputError, nearest
 from milepost_eval.cli.terminal import columns
+from milepost_eval.probabilities import ERRORS
 from milepost_eval.records import Record
 from milepost_eval.statistics import mean_over_tasks
 
@@ -61,12 +62,12 @@ def percent(value: float) -> str:
 
 
 def with_interval(mean: float, low: float, high: float) -> str:
-    """A share with its interval.
+    """A share with its interval, which some metrics can take beyond 0 or 1.
 
     >>> with_interval(0.724, 0.69, 0.756)
     '72.4 [69.0, 75.6]'
     """
-    return f"{percent(mean)} [{percent(low)}, {percent(high)}]"
+    return f"{percent(mean)} [{percent(max(0.0, low))}, {percent(min(1.0, high))}]"
 
 
 def rows(records: Iterable[Record], metric: str, setting: str) -> Table:
@@ -75,20 +76,25 @@ def rows(records: Iterable[Record], metric: str, setting: str) -> Table:
     Args:
         records: of one run: one of each system, task and setting, all of one split.
         metric: such as ``recall@1600``.
-        setting: ``document`` or ``collection``.
+        setting: as records name it.
 
     Raises:
         InputError: no records, none with this metric in this setting, one of them twice, or records
             of two splits.
     """
-    measured = by_task(tuple(records), metric, setting)
+    given = tuple(records)
+    measured = by_task(given, metric, setting)
     tasks = list(dict.fromkeys(task for task, _ in measured))
+    # Systems without the metric (that give no probabilities) are last, with no figure.
+    order = dict.fromkeys(each.system for each in given if each.setting == setting)
+    means = dict(ranked(measured, metric))
     detailed, narrow = [], []
-    for system, mean in ranked(measured, metric):
+    for system in means | order:
+        mean = means.get(system)
         last = with_interval(*mean) if mean else MISSING
-        cells = [_cells(measured.get((task, system)), metric) for task in tasks]
-        detailed.append((clean(system), *(cell for cell, _ in cells), last))
-        narrow.append((clean(system), *(cell for _, cell in cells), last))
+        found = [cells(measured.get((task, system)), metric) for task in tasks]
+        detailed.append((clean(system), *(cell for cell, _ in found), last))
+        narrow.append((clean(system), *(cell for _, cell in found), last))
     return Table(
         title=f"{metric}, setting {setting}, in percent with 95 % intervals",
         headers=("system", *map(clean, tasks), MEAN),
@@ -109,11 +115,12 @@ def ranked(
     found: dict[str, dict[str, Record]] = {}
     for (task, system), record in measured.items():
         found.setdefault(system, {})[task] = record
+    better = 1 if metric in ERRORS else -1
     order = sorted(
         found,
         key=lambda name: (
             len(found[name]) < len(tasks),
-            -fmean(record.metrics[metric] for record in found[name].values()),
+            better * fmean(record.metrics[metric] for record in found[name].values()),
         ),
     )
     return [
@@ -201,9 +208,9 @@ def as_text(table: Table, width: int | None) -> str:
     return "\n".join([table.title, "", *lines, *(["", *table.notes] if table.notes else []), ""])
 
 
-def _cells(record: Record | None, metric: str) -> tuple[str, str]:
+def cells(record: Record | None, metric: str) -> tuple[str, str]:
     """The detailed and the narrow cell."""
-    if record is None:
+    if record is None or metric not in record.metrics:
         return MISSING, MISSING
     mean = record.metrics[metric]
     if metric not in record.intervals:

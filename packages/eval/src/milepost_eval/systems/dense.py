@@ -145,6 +145,11 @@ class Windowed:
         """See ``Ranking.strongest``: the sentence, without its neighbours."""
         return self.scored.strongest()
 
+    @property
+    def shown(self) -> None:
+        """See ``Ranking.shown``: scores are no probabilities."""
+        return None
+
     def documents(self, most: int) -> list[str]:
         """See ``Ranking.documents``."""
         return self.scored.documents(most)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from milepost.encoder import Encoder
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.index.entries import entry, hashed
-from milepost.search import Limits, Query, SearchModel, search
+from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking, rank
 from milepost.search.reranking import BoundReranker
 from milepost.search.scope import gather
 from milepost.store import open_store
-from milepost.types import Document, Passage
+from milepost.types import Document
 from milepost.verdicts import WindowReading
 from milepost_eval.systems.units import Scored, Units
 from milepost_eval.types import Place
@@ -115,19 +115,24 @@ class _Answered:
 
     def spend(self, budget: int) -> list[Place]:
         """The passages of a search with this budget."""
-        passages = self._passages(Limits.parse(budget=budget))
+        passages = self._search(Limits.parse(budget=budget)).passages
         return [Place(p.document, p.start, p.end, p.score) for p in passages]
 
     def strongest(self) -> Place | None:
         """The best sentence of the first passage of a search as users have it."""
-        for passage in self._passages(Limits.parse()):
+        for passage in self.shown.passages:
             hit = passage.best
             return Place(passage.document, hit.start, hit.end, hit.score)
         return None
 
-    def _passages(self, limits: Limits) -> Sequence[Passage]:
+    @cached_property
+    def shown(self) -> SearchResult:
+        """See ``Ranking.shown``."""
+        return self._search(Limits.parse())
+
+    def _search(self, limits: Limits) -> SearchResult:
         with self._store.snapshot() as state:
-            return search(state, replace(self._query, limits=limits), self._model).passages
+            return search(state, replace(self._query, limits=limits), self._model)
 
     def best(self, most: int) -> list[Place]:
         """Sentences by score."""

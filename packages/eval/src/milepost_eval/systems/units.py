@@ -103,6 +103,11 @@ class Scored:
         """See ``Ranking.strongest``."""
         return next(iter(self.best(1)), None)
 
+    @property
+    def shown(self) -> None:
+        """See ``Ranking.shown``: scores are no probabilities."""
+        return None
+
     def documents(self, most: int) -> list[str]:
         """See ``Ranking.documents``; a document without units is never found."""
         import numpy as np

@@ -26,15 +26,13 @@ NAMES = (*SPAN_TASKS, "articles")
 _SAY = "--data FOLDER, or MILEPOST_DATA=FOLDER in the environment"
 
 
-def load(name: str, split: Split, data: Path | None = None, *, absent: bool = False) -> Task:
+def load(name: str, split: Split, data: Path | None = None) -> Task:
     """The task of a name or path.
 
     Args:
         name: see the module.
         split: which questions.
         data: the folder of the shared data, for tasks by name.
-        absent: take questions with an empty list of spans, too (``Question.absent``), from a
-            folder or a file of one's own; else they are an error.
 
     Raises:
         InputError: the task is unknown (with the nearest known name), the shared data is missing,
@@ -49,7 +47,7 @@ def load(name: str, split: Split, data: Path | None = None, *, absent: bool = Fa
         return read_beir(Path(rest).expanduser(), split)
     path = Path(name).expanduser()
     if is_table(path) or path.name.endswith((".jsonl", ".jsonl.gz")):
-        return read_own(path, split, absent=absent)
+        return read_own(path, split)
     if path.is_file():
         raise InputError(
             f"{path} is not a task: files of questions end in .jsonl, .jsonl.gz or .parquet",
@@ -57,7 +55,7 @@ def load(name: str, split: Split, data: Path | None = None, *, absent: bool = Fa
         )
     if path.is_dir():
         if part_of(path, "questions").exists():
-            return read_folder(path, split, absent=absent)
+            return read_folder(path, split)
         if (path / "qrels").is_dir():
             return read_beir(path, split)
         raise InputError(

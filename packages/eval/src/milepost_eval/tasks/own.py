@@ -28,7 +28,8 @@ A question line may also have
     "twins": [[9, 40]]   spans that say the same of another subject, for the metric ``twins``,
     "distance": 3        sentences between the evidence and the name of its subject.
 
-``milepost fit`` also takes ``"spans": []``: the document is about this and does not answer.
+``"spans": []`` says that nothing answers: ``milepost eval`` then measures probabilities, and
+``milepost fit`` calibrates them.
 
 Documents of which only another split asks are left out; one of which nobody asks is in every
 split's collection, to be searched and never the answer. Other keys of a document line are kept as
@@ -78,7 +79,7 @@ _KEYS = (
 )
 
 
-def read_own(path: Path, split: Split, *, absent: bool = False) -> Task:
+def read_own(path: Path, split: Split) -> Task:
     """The questions of one split and the documents they ask of.
 
     Lines of other splits are checked too, but for the spans in files that only they ask of: those
@@ -87,8 +88,6 @@ def read_own(path: Path, split: Split, *, absent: bool = False) -> Task:
     Args:
         path: the file.
         split: of the questions.
-        absent: take questions with an empty list of spans, too, which their document does not
-            answer; else they are an error.
 
     Raises:
         UnreadableFile: the file, or a document's file, cannot be read.
@@ -120,7 +119,7 @@ def read_own(path: Path, split: Split, *, absent: bool = False) -> Task:
             continue
         if "answer" in line.fields:
             line = _with_spans(line, document)
-        question = question_of(line, name, document, absent=absent)
+        question = question_of(line, name, document)
         if wanted:
             questions.append(question)
     need_questions(questions, split, path)

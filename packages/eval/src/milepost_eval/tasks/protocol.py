@@ -74,17 +74,20 @@ def together(tasks: Sequence[Task]) -> Task:
     """One task of several, whose collection holds the documents of all of them.
 
     Documents and questions are named after their task, which is also the type of its questions.
+    Documents with the same text are one, named after the first task that has it.
 
     Args:
         tasks: at least one, all of one split.
     """
-    documents: list[Document] = []
+    documents: dict[str, Document] = {}
     questions: list[Question] = []
     facts: dict[str, Mapping[str, Any]] = {}
     for task in tasks:
-        names = {document.name: f"{task.name}/{document.name}" for document in task.documents}
-        documents += [replace(each, name=names[each.name]) for each in task.documents]
-        facts |= {names[name]: known for name, known in task.facts.items()}
+        names: dict[str, str] = {}
+        for document in task.documents:
+            renamed = replace(document, name=f"{task.name}/{document.name}")
+            names[document.name] = documents.setdefault(document.text, renamed).name
+        facts = {names[name]: known for name, known in task.facts.items()} | facts
         questions += [
             replace(
                 each,
@@ -98,7 +101,7 @@ def together(tasks: Sequence[Task]) -> Task:
     return Task(
         name="+".join(task.name for task in tasks),
         split=tasks[0].split,
-        documents=tuple(documents),
+        documents=tuple(documents.values()),
         questions=tuple(questions),
         facts=facts,
         settings=tuple(each for each in SETTINGS if all(each in task.settings for task in tasks)),

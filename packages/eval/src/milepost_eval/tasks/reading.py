@@ -308,19 +308,18 @@ def spans_of(
     return tuple(found)
 
 
-def question_of(line: Line, name: str, document: Document, *, absent: bool = False) -> Question:
+def question_of(line: Line, name: str, document: Document) -> Question:
     """The question of a line with ``question`` and ``spans``, of a task's folder or file.
 
     Args:
         line: of the question.
         name: its name.
         document: which it asks of.
-        absent: whether an empty list of spans may say that the document does not answer.
 
     Raises:
         InputError: something of it cannot be used; see ``spans_of``.
     """
-    spans = spans_of(line, line.fields.get("spans"), document, absent=absent)
+    spans = spans_of(line, line.fields.get("spans"), document, absent=True)
     twins = line.fields.get("twins", [])
     distance = line.fields.get("distance")
     if distance is not None and type(distance) is not int:

@@ -39,7 +39,7 @@ TEST_ONLY = frozenset({"long_corpora"})
 """Tasks without training and development questions: four very long documents."""
 
 
-def read_folder(folder: Path, split: Split, *, absent: bool = False) -> Task:
+def read_folder(folder: Path, split: Split) -> Task:
     """A task from its two files.
 
     The collection is the documents that a question of the split names; a document lies in one
@@ -48,8 +48,6 @@ def read_folder(folder: Path, split: Split, *, absent: bool = False) -> Task:
     Args:
         folder: of the two files.
         split: of the questions.
-        absent: take questions with an empty list of spans, too, which their document does not
-            answer; else they are an error.
 
     Raises:
         UnreadableFile: a file is missing or damaged.
@@ -70,8 +68,7 @@ def read_folder(folder: Path, split: Split, *, absent: bool = False) -> Task:
         split=split,
         documents=tuple(documents.values()),
         questions=tuple(
-            question_of(line, line.name("id"), documents[line.name("document")], absent=absent)
-            for line in asking
+            question_of(line, line.name("id"), documents[line.name("document")]) for line in asking
         ),
         facts=facts,
     )

@@ -181,7 +181,7 @@ def _tasks(name: str, data: Path | None, wanted: Sequence[Split]) -> list[Task]:
     missing: NoQuestions | None = None
     for each in splits:
         try:
-            task = load(plain, each, data, absent=True)
+            task = load(plain, each, data)
         except NoQuestions as error:
             missing = error
             continue
