@@ -7,6 +7,8 @@ unanswered), each row with a ``split``. Whole sources of claims (``LEFT_OUT``) a
 judge says of them shows what carries over. Of the others one row in ten is "dev", together with
 all rows of the same evidence.
 
+``data/claims`` has claims and questions of this project about paragraphs of ``shared/data/corpus``.
+
 Unanswered are the near misses of SQuAD 2.0, and questions in which a rule replaced a name or number
 of the paragraph by another of the same document.
 
@@ -63,13 +65,8 @@ def claims(data: Path) -> Iterator[Row]:
             if not sentences:
                 continue
             dev = source in LEFT_OUT or in_dev(sentences[0])
-            yield {
-                "text": row["claim"],
-                "sentences": sentences,
-                "label": row["label"],
-                "source": source,
-                "split": "dev" if dev else "train",
-            }
+            part = "dev" if dev else "train"
+            yield _judged(row["claim"], sentences, row["label"], source, part)
 
 
 def answers(data: Path, questions: Path) -> Iterator[Row]:
@@ -100,14 +97,47 @@ def answers(data: Path, questions: Path) -> Iterator[Row]:
                 yield _row(other, paragraph, "unanswered", f"{source}-swapped", row["split"])
 
 
+def written(data: Path) -> Iterator[tuple[Row, Sequence[str], str]]:
+    """Rows of this project, each with the sentences of its paragraph and its split."""
+    rows = list(objects(ROOT / "data" / "claims" / "written.jsonl.gz"))
+    wanted = {row["document"] for row in rows}
+    texts = {
+        each["id"]: each["text"]
+        for path in sorted((data / "corpus").glob("*.jsonl.gz"))
+        for each in objects(path)
+        if each["id"] in wanted
+    }
+    for row in rows:
+        if row["document"] in texts:
+            start, end = row["span"]
+            paragraph = " ".join(texts[row["document"]][start:end].split())
+            sentences = [paragraph[start:end].strip() for start, end in split(paragraph)]
+            yield row, sentences, "dev" if in_dev(row["document"]) else "train"
+
+
+def written_claims(data: Path) -> Iterator[Row]:
+    """Claims of this project."""
+    for row, sentences, part in written(data):
+        for label in ("supported", "contradicted", "unknown"):
+            for text in row[label]:
+                yield _judged(text, sentences, label, "written-claims", part)
+
+
+def written_answers(data: Path) -> Iterator[Row]:
+    """Questions of this project that a paragraph answers, and near misses."""
+    for row, sentences, part in written(data):
+        for name, label in (("answerable", "answered"), ("near", "unanswered")):
+            for text in row[name]:
+                yield _judged(text, sentences, label, "written-claims", part)
+
+
 def extra_claims(folder: Path) -> Iterator[Row]:
     """Claims of other sets, for training."""
     for path in sorted(folder.glob("claims*.jsonl.gz")):
         for row in objects(path):
             sentences = [each for each in row["evidence"] if each.strip()]
             if sentences and row["source"] not in LEFT_OUT:
-                kept = {name: row[name] for name in ("label", "source")}
-                yield {"text": row["claim"], "sentences": sentences, **kept, "split": "train"}
+                yield _judged(row["claim"], sentences, row["label"], row["source"], "train")
 
 
 def extra_answers(folder: Path) -> Iterator[Row]:
@@ -131,8 +161,11 @@ def near_misses(data: Path, out: Path) -> None:
 
 def _row(text: str, paragraph: str, label: str, source: str, part: str) -> Row:
     sentences = [paragraph[start:end].strip() for start, end in split(paragraph)]
-    kept = [each for each in sentences if each]
-    return {"text": text, "sentences": kept, "label": label, "source": source, "split": part}
+    return _judged(text, [each for each in sentences if each], label, source, part)
+
+
+def _judged(text: str, sentences: Sequence[str], label: str, source: str, part: str) -> Row:
+    return {"text": text, "sentences": sentences, "label": label, "source": source, "split": part}
 
 
 def around(text: str, spans: Sequence[Sequence[int]]) -> str | None:
@@ -186,9 +219,13 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, default=ROOT / "scratch" / "questions")
     parser.add_argument("--extra", type=Path, default=Path("none"))
     args = parser.parse_args()
-    found = (claims(args.data), extra_claims(args.extra))
+    found = claims(args.data), written_claims(args.data), extra_claims(args.extra)
     write(args.out / "claims.jsonl.gz", chain(*found))
-    found = (answers(args.data, args.questions), extra_answers(args.extra))
+    found = (
+        answers(args.data, args.questions),
+        written_answers(args.data),
+        extra_answers(args.extra),
+    )
     write(args.out / "answers.jsonl.gz", chain(*found))
     near_misses(args.data, args.out / "near-misses")
 
