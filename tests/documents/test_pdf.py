@@ -86,6 +86,23 @@ def test_running_heads_and_page_numbers_are_dropped() -> None:
     assert "731" in text
 
 
+def test_names_of_columns_and_labels_below_a_head_stay() -> None:
+    """A table at the top of each page: only the head above it repeats without need."""
+    pages = []
+    for number in range(4):
+        page = PdfPage()
+        page.text(72, 765, "Annual report of the harbour", 8)
+        page.text(72, 750, ("Sales by harbour", "Costs by pier", "Staff by year", "Ships")[number])
+        row = ((300, 735, "2022"), (400, 735, "2021"), (72, 720, "Net total"))
+        for x, y, words in (*row, (300, 720, f"1{number},694"), (400, 720, "14,544")):
+            page.text(x, y, words)
+        page.lines(72, 660, _prose(30, start=9 * number))
+        pages.append(page)
+    text = _made(pages).text
+    assert text.count("Annual report") == 1
+    assert [text.count(each) for each in ("2022", "2021", "Net total", "14,544")] == [4] * 4
+
+
 def test_pages_that_are_all_heads_keep_them() -> None:
     pages = [PdfPage() for _ in range(4)]
     for page in pages:

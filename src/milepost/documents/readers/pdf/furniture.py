@@ -1,9 +1,10 @@
 """Mark running heads, footers and page numbers for dropping: they repeat over pages.
 
 A line is furniture if similar lines (digits aside, if it is short) are at the same height near the
-top or bottom edge of three pages or more, or sideways at the same position. A line without letters
-is furniture if its number counts the pages or never changes. Lines in an outermost row with
-furniture (the name of the chapter beside the page number) are furniture too.
+top or bottom edge of three pages or more, or sideways at the same position, and no line of the text
+stands between it and the edge. A line without letters is furniture if its number counts the pages
+or never changes. Lines in an outermost row with furniture (the name of the chapter beside the page
+number) are furniture too, if they have no words or come again.
 
 The first copy of a running head is kept, because a line that comes again may be part of the text:
 on the first page at its place, on other pages apart from the paragraph that goes on over them.
@@ -78,7 +79,9 @@ def mark_furniture(pages: Sequence[Page]) -> None:
             if _repeats(seats, line, page, need):
                 page.dropped.add(id(line))
     for page in pages:
-        _drop_rows(page)
+        _restore_inner(page)
+    for page in pages:
+        _drop_rows(page, seats)
     _drop_stray_numbers(pages)
     if all(len(page.dropped) == len(page.frame.lines) for page in pages):
         for page in pages:  # if there are only heads, they are the text
@@ -188,12 +191,53 @@ def _repeats(seats: _Seats, line: Line, page: Page, need: int) -> bool:
     return False
 
 
-def _drop_rows(page: Page) -> None:
+def _restore_inner(page: Page) -> None:
+    """Keep repeated lines inside of the text: names of columns, units, a label beside numbers."""
+    lines = [x for x in page.frame.lines if _upright(page, x)]
+    heads = [x for x in _edge_lines(page) if id(x) in page.dropped and _upright(page, x)]
+    while True:
+        text = [x for x in lines if id(x) not in page.dropped]
+        inner = {id(x) for x in heads if _inside(x, text, page.frame.height / 2)}
+        if not inner:
+            return
+        page.dropped -= inner
+        heads = [x for x in heads if id(x) not in inner]
+
+
+def _inside(line: Line, text: list[Line], middle: float) -> bool:
+    """Whether lines of the text stand between a line and the page's edge, or numbers beside it."""
+    at_top = line.base < middle
+    sign = 1 if at_top else -1
+    outside = any(
+        (x.base < middle) == at_top
+        and sign * (line.base - x.base) > 0.5 * line.size
+        and _has_words(x.text)
+        for x in text
+    )
+    beside = sum(_in_row(x, line) and _is_figures(x.text) for x in text)
+    return outside or (beside >= 2 and _has_words(line.text))
+
+
+def _is_figures(text: str) -> bool:
+    return any(map(str.isdigit, text)) and not any(map(str.isalpha, text))
+
+
+def _drop_rows(page: Page, seats: _Seats) -> None:
     """Drop lines in one row with furniture if the row is separate from the text."""
     for line in [x for x in page.frame.lines if id(x) in page.dropped]:
         if _outermost(page, line):
             row = [x for x in page.frame.lines if _in_row(x, line)]
-            page.dropped |= {id(x) for x in row if x.size < 1.3 * line.size}
+            page.dropped |= {
+                id(x) for x in row if x.size < 1.3 * line.size and _comes_again(seats, x, page)
+            }
+
+
+def _comes_again(seats: _Seats, line: Line, page: Page) -> bool:
+    """Whether a line has no words, or stands at this height on another page, too."""
+    shape, _ = _shape(line.text)
+    return not _has_words(line.text) or any(
+        len(seats[_upright(page, line), slot, shape].pages) >= 2 for slot in _slots(line)
+    )
 
 
 def _drop_stray_numbers(pages: Sequence[Page]) -> None:
