@@ -2,6 +2,7 @@
 
     python tools/question_task.py --out scratch/questions [--data ../shared/data] [--absent]
     python tools/question_task.py --set files --out scratch/files.jsonl.gz
+    python tools/question_task.py --set reports --data FOLDER --out scratch/reports.jsonl.gz
     python tools/question_task.py --set other-words --size 500 --out scratch/other-500.jsonl.gz
 
 ``--out`` is a folder for ``milepost train``, or one file, whose collection also holds documents
@@ -27,16 +28,16 @@ from milepost.errors import MilepostError
 from milepost_eval.tasks.reading import objects
 
 HOME = Path(__file__).parents[1] / "data"
-SETS = ("questions", "files", "other-words")
+SETS = ("questions", "files", "other-words", "reports")
 REPEATED = ("docx-long-tables.docx", "pdf-rotated-pages.pdf")  # they repeat other files
 FACTS = ("licence", "source", "kind")
 
 Row = dict[str, Any]
 
 
-def span(text: str, first: str, last: str) -> tuple[int, int] | None:
+def span(text: str, first: str, last: str, begin: int = 0) -> tuple[int, int] | None:
     """From the start of ``first`` to the end of the ``last`` at or after it; None if not there."""
-    start = text.find(first)
+    start = text.find(first, begin)
     end = text.find(last, start)
     return None if start < 0 or end < 0 else (start, end + len(last))
 
@@ -57,9 +58,18 @@ def files(data: Path) -> Iterable[Row]:
         if path.name in (*REPEATED, "README.md"):
             continue
         try:
-            yield {"id": path.name, "title": "", "text": read(path).text, "meta": {}}
+            document = read(path)
         except MilepostError as error:
             print(f"left out: {error}")
+            continue
+        pages = {int(mark.value): mark.offset for mark in document.marks if mark.kind == "page"}
+        yield {
+            "id": path.name,
+            "title": "",
+            "text": document.text,
+            "meta": {},
+            "pages": pages,
+        }
 
 
 def located(asked: Iterable[Mapping[str, Any]], documents: Mapping[str, Row]) -> list[Row]:
@@ -70,7 +80,9 @@ def located(asked: Iterable[Mapping[str, Any]], documents: Mapping[str, Row]) ->
         if "from" not in row:
             found.append(dict(row))
             continue
-        place = span(documents[row["document"]]["text"], row["from"], row["to"])
+        document = documents.get(row["document"], {"text": ""})
+        begin = document.get("pages", {}).get(row.get("page"), 0)
+        place = span(document["text"], row["from"], row["to"], begin)
         if place is None:
             lost += 1
             continue
@@ -86,8 +98,13 @@ def write(out: Path, documents: Iterable[Row], questions: Sequence[Row]) -> None
     if out.name.endswith((".jsonl", ".jsonl.gz")):
         put(out, (*(flat(row) for row in documents), *questions))
         return
-    put(out / "documents.jsonl.gz", documents)
+    put(out / "documents.jsonl.gz", map(plain, documents))
     put(out / "questions.jsonl.gz", questions)
+
+
+def plain(row: Row) -> Row:
+    """A document of a task."""
+    return {key: row[key] for key in ("id", "title", "text", "meta")}
 
 
 def flat(row: Row) -> Row:
@@ -116,13 +133,13 @@ def main() -> None:
     given = parser.parse_args()
     (source,) = (HOME / given.set).glob("questions.jsonl*")
     asked = [row for row in objects(source) if row.get("spans", True) or given.absent]
-    names = {row["document"] for row in asked}
     every: dict[str, Row] = {}
     if given.set != "questions":
         every |= {row["id"]: row for row in files(given.data)}
-    if given.set != "files":
+    if given.set not in ("files", "reports"):
         every |= {row["id"]: row for row in corpus(given.data)}
     questions = located(asked, every)
+    names = {row["document"] for row in questions}
     if given.set == "files":
         names = set(every)  # forms and tables that nobody asks about must not win
     draw = random.Random(given.seed)
