@@ -4,18 +4,13 @@ import gzip
 import json
 from collections import Counter
 
-import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
-from milepost.language.terms import question_terms, terms
-from milepost.search.lexical import bm25, idf
+from milepost.language.terms import terms
 from milepost.testing import fake_encoder
-from milepost.types import Document
-from milepost_train.collection import Statistics, blocks, sentences_of
-from milepost_train.generated import Source
 from milepost_train.mining import mine
 from milepost_train.negatives import (
     BESIDE,
@@ -99,48 +94,17 @@ def test_rankings_take_turns():
 
 @pytest.mark.parametrize(
     "limits",
-    [{"below": 0}, {"below": 1.1}, {"similar": 0}, {"around": -1}, {"depth": 0},
-     {"document": 0, "collection": 0}],
-)  # fmt: skip
+    [{"below": 0.0}, {"below": 1.1}, {"similar": 0.0}, {"around": -1}, {"depth": 0}],
+)
 def test_limits_that_make_no_sense(limits):
-    with pytest.raises(InputError):
+    with pytest.raises(ValueError, match=next(iter(limits))):
         Limits(**limits)
 
 
-@settings(max_examples=25, deadline=None)
-@given(
-    sizes=st.lists(st.integers(0, 6), min_size=1, max_size=5),
-    size=st.integers(1, 12),
-    picks=st.lists(st.integers(0, 5), min_size=40, max_size=40),
-)
-def test_words_in_blocks_score_as_in_one_piece(sizes, size, picks):
-    vocabulary = ["hive", "queen", "eggs", "honey", "drone", "wax"]
-    texts = [
-        "".join(
-            " ".join(vocabulary[picks[(7 * d + 3 * s + w) % 40]] for w in range(1 + (d + s) % 4))
-            + ". Xy. "
-            for s in range(n)
-        )
-        for d, n in enumerate(sizes)
-    ]
-    question = "Which queen lays eggs in a hive?"
-    read = [sentences_of(Source(Document(f"d{n}", t)), ENCODER) for n, t in enumerate(texts)]
-    statistics = Statistics(set(question_terms(question)))
-    for each in read:
-        statistics.add(each)
-    found = [part.by_words(question) for part in blocks(read, statistics, size)]
-    sentences = [terms(each.text(n)) for each in read for n in range(len(each.spans))]
-    if not sentences:
-        assert found == []
-        return
-    lengths = np.array([len(s) for s in sentences], np.float32)
-    counts, weights = {}, {}
-    for term in question_terms(question):
-        counts[term] = np.array([s.count(term) for s in sentences], np.float32)
-        weights[term] = idf(int((counts[term] > 0).sum()), len(sentences))
-    document_offsets = np.array([0, len(sentences)])
-    whole = bm25(counts, lengths, document_offsets, weights, float(lengths.mean()), (0,))[0]
-    np.testing.assert_allclose(np.concatenate(found), whole, rtol=1e-5)
+def test_no_negatives(tmp_path):
+    given = files(tmp_path, DOCUMENTS, [question()])
+    with pytest.raises(InputError, match="no negatives"):
+        mine(*given, tmp_path / "out.jsonl", ENCODER, Limits(0, 0))
 
 
 def files(folder, documents, questions):
@@ -198,10 +162,10 @@ def test_scores_are_those_of_the_encoder(tmp_path):
             if negative["document"] == name:
                 at = [int(a) for a, _ in marks.spans].index(negative["span"][0])
                 assert negative["score"] == pytest.approx(
-                    float(marks.vectors[at] @ asked), abs=1e-4
+                    float(marks.vectors[at] @ asked), abs=5e-3
                 )
     assert row["positive"] == pytest.approx(
-        float(ENCODER.encode(BEES).vectors[0] @ asked), abs=1e-4
+        float(ENCODER.encode(BEES).vectors[0] @ asked), abs=5e-3
     )
 
 
@@ -244,10 +208,10 @@ def test_other_splits_and_licences_give_nothing(tmp_path):
     mined = mine(*given, out, ENCODER)
     assert {n["document"] for row in rows(out) for n in row["negatives"]} == {"bees"}
     for what, number in {
-        "question of another split": 1,
-        "document of another split": 2,
+        "questions of another split": 1,
+        "document of another split": 1,
         "document with a non-commercial licence": 1,
-        "question about a document that is left out": 1,
+        "questions about a document that is left out": 1,
     }.items():
         assert mined.counts[what] == number
     assert not mined.bad
@@ -289,7 +253,7 @@ def many():
 def test_a_stopped_run_goes_on(tmp_path):
     given = files(tmp_path, DOCUMENTS, many())
     whole = tmp_path / "whole.jsonl"
-    counts = mine(*given, whole, ENCODER, at_once=2).counts
+    counts = mine(*given, whole, ENCODER).counts
     out = tmp_path / "out.jsonl"
 
     class Stopped(Exception):
@@ -300,18 +264,10 @@ def test_a_stopped_run_goes_on(tmp_path):
             raise Stopped
 
     with pytest.raises(Stopped):
-        mine(*given, out, ENCODER, at_once=2, progress=stop)
+        mine(*given, out, ENCODER, progress=stop)
     assert len(rows(out)) == 4
-    assert mine(*given, out, ENCODER, at_once=2).counts == counts
+    assert mine(*given, out, ENCODER).counts == counts
     assert out.read_bytes() == whole.read_bytes()
-
-
-@pytest.mark.parametrize("at_once", [1, 3, 100])
-def test_blocks_of_questions_change_nothing(tmp_path, at_once):
-    given = files(tmp_path, DOCUMENTS, many())
-    mine(*given, tmp_path / "a.jsonl", ENCODER, at_once=2)
-    mine(*given, tmp_path / "b.jsonl", ENCODER, at_once=at_once)
-    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
 
 
 def test_one_file_may_hold_both(tmp_path):

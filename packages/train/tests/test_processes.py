@@ -41,6 +41,7 @@ windows = [64]
 [[stage.part]]
 kind = "pairs"
 pairs = 5
+chunk = 2
 """
 )
 

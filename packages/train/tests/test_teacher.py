@@ -13,6 +13,7 @@ import torch.nn.functional as F
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.errors import ModelError
 from milepost_train.data import tokenize
+from milepost_train.model import load_checkpoint
 from milepost_train.teacher import MeanTeacher, Targets
 from support.small_models import write_checkpoint
 
@@ -32,16 +33,15 @@ def text_of(folder: Path, words: str = TEXT) -> Any:
     return tokenize(reader, "name", "task", words)
 
 
-def state_of(teacher: MeanTeacher, ids: list[int]) -> Any:
-    """States of one row alone, under the same precision."""
+def state_of(folder: Path, ids: list[int]) -> Any:
+    """States of one row alone, by Milepost's own network."""
     row = torch.tensor([ids])
-    everywhere = torch.arange(len(ids))[None]
-    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
-        return teacher.backbone(row, torch.ones_like(row).bool(), everywhere, None).float()[0]
+    backbone = load_checkpoint(folder).backbone
+    with torch.no_grad():
+        return backbone(row, torch.ones_like(row).bool(), torch.arange(len(ids))[None], None)[0]
 
 
 def close(found: Any, expected: Any) -> bool:
-    """Nearly one direction; batches of bfloat16 round otherwise than single rows."""
     target = F.normalize(expected, dim=-1)
     return float((torch.from_numpy(found).float() * target).sum()) > 0.999
 
@@ -54,10 +54,10 @@ def test_a_sentence_alone(folder: Path) -> None:
     assert vectors.dtype == np.float16
     for number in range(len(text.spans)):
         ids = [2, *text.sentence(number).tolist(), 3]
-        assert close(vectors[number], state_of(teacher, ids).mean(0))
+        assert close(vectors[number], state_of(folder, ids).mean(0))
     (question,) = teacher.of_questions(["where sat the cat"])
     alone = text_of(folder, "where sat the cat")
-    assert close(question, state_of(teacher, [2, *alone.ids.tolist(), 3]).mean(0))
+    assert close(question, state_of(folder, [2, *alone.ids.tolist(), 3]).mean(0))
 
 
 def test_targets_are_kept(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def test_targets_are_kept(folder: Path, tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_as_sentence_transformers_saves_it(folder: Path, tmp_path: Path) -> None:
-    """The folder's own settings: prompts and lower case; another pooling is refused."""
+    """The folder's own settings: prompts, length and pooling."""
     made = tmp_path / "st"
     made.mkdir()
     for file in folder.iterdir():
@@ -97,7 +97,7 @@ def test_as_sentence_transformers_saves_it(folder: Path, tmp_path: Path) -> None
     (made / "modules.json").write_text(json.dumps(modules))
     (made / "sentence_bert_config.json").write_text('{"max_seq_length": 10}')
     pooling = made / "1_Pooling" / "config.json"
-    pooling.write_text('{"pooling_mode_mean_tokens": true}')
+    pooling.write_text('{"pooling_mode_mean_tokens": true, "word_embedding_dimension": 32}')
     prompts = {"prompts": {"query": "the ", "document": ""}}
     (made / "config_sentence_transformers.json").write_text(json.dumps(prompts))
     plain, teacher = MeanTeacher(folder), MeanTeacher(made)
@@ -105,7 +105,11 @@ def test_as_sentence_transformers_saves_it(folder: Path, tmp_path: Path) -> None
     long = "cat dog tree bird river house the on mat sat cat dog"
     ids = text_of(folder, long).ids.tolist()[:8]
     (vector,) = teacher.of_sentences(text_of(folder, long))
-    assert close(vector, state_of(teacher, [2, *ids, 3]).mean(0))
-    pooling.write_text('{"pooling_mode_cls_token": true}')
-    with pytest.raises(ModelError, match="does not pool by the mean"):
+    assert close(vector, state_of(folder, [2, *ids, 3]).mean(0))
+    pooling.write_text('{"pooling_mode": "cls", "word_embedding_dimension": 32}')
+    (vector,) = MeanTeacher(made).of_questions(["cat"])
+    cat = [2, *text_of(folder, "the cat").ids.tolist(), 3]
+    assert close(vector, state_of(folder, cat)[0])
+    (made / "model.safetensors").unlink()
+    with pytest.raises(ModelError, match="cannot be read"):
         MeanTeacher(made)

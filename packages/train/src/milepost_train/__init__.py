@@ -13,7 +13,7 @@ torch), ``schedule.py``, ``check.py``, ``alarm.py``, ``run_folder.py``, ``record
 Ranking and calibration: ``ranking/``.
 
 Training data is made by ``rules.py`` (questions a text holds itself), ``synthesis.py`` with
-``prompts.py`` (questions of a language model), and ``mining.py`` with ``collection.py`` and
-``negatives.py`` (what looks like evidence and is none); ``generated.py`` and ``journal.py`` are the
+``prompts.py`` (questions of a language model), and ``mining.py`` with ``negatives.py`` (what looks
+like evidence and is none); ``generated.py`` and ``journal.py`` are the
 files they write.
 """

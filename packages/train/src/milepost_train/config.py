@@ -11,21 +11,24 @@ import dataclasses
 import json
 import os
 import tomllib
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
 from milepost.errors import UnreadableFile, nearest
 from milepost_train.settings import (
-    NOT_NEGATIVE,
-    POSITIVE,
-    UP_TO_ONE,
-    Fault,
+    CHECKED,
+    Amount,
+    Count,
+    File,
     Fraction,
     Place,
-    Rule,
-    Settings,
+    Positive,
+    Weight,
     check_keys,
     fill,
 )
@@ -42,15 +45,15 @@ Tracker = Literal[
 Weights = Literal["float32", "bfloat16", "4bit"]
 """How the frozen weights beside LoRA are held; see ``model.checkpoint.loading``."""
 
-Number = Annotated[int, POSITIVE]
-Tokens = Annotated[int, Rule(lambda count: count >= 4, "4 or more")]
+Tokens = Annotated[int, Field(ge=4)]
+Files = tuple[File, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Lora(Settings):
+@dataclass(frozen=True, slots=True, config=CHECKED)
+class Lora:
     """Low-rank matrices trained beside frozen linear layers; see ``model.with_lora``."""
 
-    rank: Number = 16
+    rank: Count = 16
     alpha: float = 32.0
     dropout: Fraction = 0.1
     targets: tuple[str, ...] | None = None
@@ -58,62 +61,56 @@ class Lora(Settings):
     weights: Weights = "float32"
 
 
-@dataclass(frozen=True, slots=True)
-class Windows(Settings):
+@dataclass(frozen=True, slots=True, config=CHECKED)
+class Windows:
     """Windows in which the checkpoint is read, in tokens; None for what fits it."""
 
-    size: int | None = None
-    left: int | None = None
-    right: int | None = None
-    longest: int | None = None
+    size: Annotated[int, Field(ge=3)] | None = None
+    left: Amount | None = None
+    right: Amount | None = None
+    longest: Count | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DataSettings(Settings):
+@dataclass(frozen=True, slots=True, config=CHECKED)
+class DataSettings:
     """Files, and which parts of them are used."""
 
-    tasks: tuple[Path, ...] = ()
-    pairs: tuple[Path, ...] = ()
-    negatives: tuple[Path, ...] = ()
-    judged: tuple[Path, ...] = ()
-    teacher: Path | None = None
+    tasks: Files = ()
+    pairs: Files = ()
+    negatives: Files = ()
+    judged: Files = ()
+    teacher: File | None = None
     allow_nc: bool = False
     hold_out: Fraction = 0.0
     longest: Tokens = 128
     passage: Tokens = 160
 
-    def conflicts(self) -> Iterable[Fault]:
-        """There must be something to train on."""
-        if self.tasks or self.pairs or self.judged:
-            return ()
-        return [Fault("no tasks, pairs or judged rows", "name some files")]
 
-
-@dataclass(frozen=True, slots=True)
-class Part(Settings):
+@dataclass(frozen=True, slots=True, config=CHECKED)
+class Part:
     """One objective of a stage and its relative frequency."""
 
-    kind: str
-    settings: Any
-    weight: Annotated[float, POSITIVE] = 1.0
+    kind: str = ""
+    settings: Any = None
+    weight: Positive = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Stage(Settings):
+@dataclass(frozen=True, slots=True, config=CHECKED)
+class Stage:
     """Steps with one learning rate schedule and one optimizer.
 
     Attributes:
         parts: one of them is drawn for each step, by weight.
     """
 
-    parts: tuple[Part, ...]
-    steps: Number
-    rate: Annotated[float, POSITIVE] = 1e-4
-    warm_up: Annotated[int, NOT_NEGATIVE] = 100
-    floor: Annotated[float, UP_TO_ONE] = 0.02
-    clip: Annotated[float, POSITIVE] = 1.0
-    decay: Annotated[float, NOT_NEGATIVE] = 0.01
-    accumulate: Number = 1
+    steps: Count
+    parts: tuple[Part, ...] = ()
+    rate: Positive = 1e-4
+    warm_up: Amount = 100
+    floor: Annotated[float, Field(ge=0, le=1)] = 0.02
+    clip: Positive = 1.0
+    decay: Weight = 0.01
+    accumulate: Count = 1
 
     @property
     def kind(self) -> str:
@@ -121,32 +118,25 @@ class Stage(Settings):
         return "+".join(part.kind for part in self.parts)
 
 
-NOT_TEST = Rule(
-    lambda split: split != "test",
-    'split = "dev"; test is for one final evaluation: milepost eval run --split test',
-)
-"""Looking at these questions during training would select by them."""
-
-
-@dataclass(frozen=True, slots=True)
-class CheckSettings(Settings):
+@dataclass(frozen=True, slots=True, config=CHECKED)
+class CheckSettings:
     """Questions that measure progress; they are never trained on.
 
     Attributes:
         documents, questions: maximum of each task.
     """
 
-    tasks: tuple[Path, ...] = ()
-    split: Annotated[Literal["train", "dev", "test"], NOT_TEST] = "dev"
-    documents: Number = 10
-    questions: Number = 120
-    budget: Number = 1600
-    every: Number = 500
+    tasks: Files = ()
+    split: Literal["train", "dev"] = "dev"
+    documents: Count = 10
+    questions: Count = 120
+    budget: Count = 1600
+    every: Count = 500
     keep: bool | Literal["best"] = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Config(Settings):
+@dataclass(frozen=True, slots=True, kw_only=True, config=CHECKED)
+class Config:
     """All settings of a run.
 
     Attributes:
@@ -158,18 +148,18 @@ class Config(Settings):
         others: see ``LandmarkEncoder``.
     """
 
-    file: Path
-    init: str
-    out: Path
-    stages: tuple[Stage, ...]
-    data: DataSettings
+    file: Path = Path()
+    init: str = ""
+    out: File = Path()
+    stages: tuple[Stage, ...] = ()
+    data: DataSettings = field(default_factory=DataSettings)
     check: CheckSettings = field(default_factory=CheckSettings)
     lora: Lora | None = None
     windows: Windows = field(default_factory=Windows)
     seed: int = 1
     device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     dtype: Dtype = "auto"
-    threads: Number | None = None
+    threads: Count | None = None
     landmark: str | None = None
     bos_token: str | None = None
     query_prefix: str | None = None
@@ -177,16 +167,16 @@ class Config(Settings):
     transformers: bool | None = None
     attention: Literal["eager", "sdpa"] = "sdpa"
     own_sentence: bool | None = None
-    context: int | None = None
-    context_layers: int | None = None
+    context: Amount | None = None
+    context_layers: Count | None = None
     others: Literal["", "learned", "half"] = ""
     verdicts: bool | None = None
     frozen: tuple[str, ...] = ()
     gradient_checkpointing: bool = False
     average: Fraction = 0.998
     base_share: Fraction = 0.0
-    log_every: Number = 50
-    save_every: Number = 500
+    log_every: Count = 50
+    save_every: Count = 500
     on_collapse: Literal["warn", "stop"] = "warn"
     log_with: tuple[Tracker, ...] = ()
     project: str = "milepost"
@@ -233,7 +223,6 @@ def read_config(
     for name, option in (("init", "--init MODEL"), ("out", "--out FOLDER")):
         if name not in values and name not in table:
             place.report(f"missing key {name!r}", f"add it, or {option}")
-            values[name] = None
     stages = table.pop("stage", [])
     if not isinstance(stages, list) or not all(isinstance(each, dict) for each in stages):
         place.report("stage is not a list of tables", "begin each stage with [[stage]]")
@@ -249,6 +238,8 @@ def read_config(
     rest = {name: value for name, value in table.items() if name not in values}
     config = fill(Config, rest, place, file=file, stages=(), **values)
     read = [_stage(each, place, number) for number, each in enumerate(stages, 1)]
+    if config is not None and not (config.data.tasks or config.data.pairs or config.data.judged):
+        place.report("data has no tasks, pairs or judged rows", "name some files")
     place.check()
     assert config is not None
     return dataclasses.replace(config, stages=tuple(each for each in read if each is not None))
@@ -268,7 +259,7 @@ def _stage(table: dict[str, Any], top: Place, number: int) -> Stage | None:
         made = [_part(each, at, ()) for each, at in zip(parts, places, strict=True)]
     else:
         place.report("part is not a list of tables", "begin each part with [[stage.part]]")
-    return fill(Stage, table, place, parts=tuple(made))
+    return fill(Stage, table, place, parts=tuple(each for each in made if each is not None))
 
 
 def _part(table: dict[str, Any], place: Place, beside: Collection[str]) -> Part | None:
@@ -283,9 +274,11 @@ def _part(table: dict[str, Any], place: Place, beside: Collection[str]) -> Part 
         near = nearest(kind, STAGES) if isinstance(kind, str) else ""
         place.report(problem, f"{near}one of {', '.join(STAGES)}")
     check_keys(table, {*known, *beside, *([] if beside else ["kind", "weight"])}, place)
+    if "rank_by" in table and "rank" not in table:
+        place.report("rank_by has no effect without rank", "add rank, or remove rank_by")
     usable = {name: value for name, value in table.items() if name in known}
     made = None if settings is None else fill(settings, usable, place)
-    return fill(Part, weight, place, kind=kind, settings=made)
+    return None if made is None else fill(Part, weight, place, kind=kind, settings=made)
 
 
 def resolved(config: Config) -> dict[str, Any]:

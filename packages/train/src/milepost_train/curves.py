@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from milepost._optional import require
 from milepost.errors import InputError
 from milepost_train.alarm import CollapseAlarm
+from milepost_train.model.card import log_lines
 
 CURVES = "curves.png"
 
 
 def draw(folder: Path) -> Path:
-    """Write ``curves.png`` from ``log.jsonl``; a last line that a kill has cut off is left out.
+    """Write ``curves.png`` from ``log.jsonl``.
 
     Raises:
         InputError: the log is missing, or the picture cannot be written.
@@ -26,7 +26,7 @@ def draw(folder: Path) -> Path:
     from matplotlib.figure import Figure  # without pyplot, which looks for a screen
 
     try:
-        lines = list(_lines((folder / "log.jsonl").read_text(encoding="utf-8")))
+        lines = list(log_lines(folder))
         figure = Figure(figsize=(11, 7), layout="constrained")
         _draw(figure, lines)
         figure.savefig(folder / CURVES, dpi=110, metadata={"Software": None})
@@ -36,14 +36,6 @@ def draw(folder: Path) -> Path:
             "name the folder of a run, and free some space",
         ) from error
     return folder / CURVES
-
-
-def _lines(log: str) -> Iterator[Mapping[str, Any]]:
-    for line in log.splitlines():
-        try:
-            yield json.loads(line)
-        except ValueError:
-            continue
 
 
 def _draw(figure: Any, lines: Sequence[Mapping[str, Any]]) -> None:

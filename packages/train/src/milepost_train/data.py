@@ -156,3 +156,9 @@ def touched(spans: Sequence[tuple[int, int]], evidence: Sequence[Sequence[int]])
     for start, end in evidence:
         found.update(np.flatnonzero((starts < end) & (ends > start)).tolist())
     return tuple(sorted(found))
+
+
+def trimmed(words: str, start: int) -> tuple[int, int]:
+    """The span of a text that begins at ``start``, white space at its edges left out."""
+    first = start + len(words) - len(words.lstrip())
+    return first, first + len(words.strip())

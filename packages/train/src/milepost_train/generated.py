@@ -21,6 +21,7 @@ from milepost.errors import BadQuestion, InputError, UnreadableFile, nearest
 from milepost.types import Document, Span
 from milepost_eval.tasks.reading import Line, Named, is_table, lines, question_text, split_of
 from milepost_eval.types import Split
+from milepost_train.data import held_out
 from milepost_train.licences import barred
 
 _FACTS = ("title", "kind", "licence", "source")
@@ -146,6 +147,48 @@ def question_lines(
             bad.append(error)
         else:
             yield found
+
+
+def asked_documents(
+    documents: Path,
+    questions: Path,
+    counts: Counter[str],
+    bad: list[InputError],
+    *,
+    split: Split = "train",
+    allow_nc: bool = False,
+    hold_out: float = 0.0,
+) -> Iterator[tuple[Source, list[tuple[str, Line]]]]:
+    """Documents, each with the names and lines of the questions of a split about it.
+
+    Documents of which only other splits ask are left out. ``documents`` and ``questions`` may be
+    one file; ``hold_out`` is the share of the documents whose questions are left out, see
+    ``held_out``. The rest is as in ``sources``.
+    """
+    both = documents.resolve() == questions.resolve()
+    asked: dict[str, list[tuple[str, Line]]] = {}
+    elsewhere: set[str] = set()
+    for name, document, line, own in question_lines(questions, bad, documents=both):
+        if own != split:
+            counts["questions of another split"] += 1
+            elsewhere.add(document)
+        elif held_out(document, hold_out):
+            counts["questions about documents held out"] += 1
+        else:
+            asked.setdefault(document, []).append((name, line))
+    elsewhere -= asked.keys()
+    options: Any = {"split": split, "allow_nc": allow_nc, "questions": both}
+    for source in sources([documents], counts, bad, **options):
+        if source.document.name not in elsewhere:
+            yield source, asked.pop(source.document.name, [])
+    there = (line.fields for line in (lines(documents, []) if asked else ()))
+    known = {str(each["id"]) for each in there if {"id", "text"} <= each.keys()}
+    for name, about in asked.items():
+        if name in known:
+            counts["questions about a document that is left out"] += len(about)
+            continue
+        hint = f"{nearest(name, known)}add its line to {documents}"
+        bad.extend(line.wrong(f"no document {name!r}", hint) for _, line in about)
 
 
 def task_rows(

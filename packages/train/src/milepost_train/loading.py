@@ -12,13 +12,14 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from milepost.encoder.engine.manifest import prefixed
 from milepost.encoder.engine.tokenizer import Tokenizer
-from milepost.errors import InputError, nearest
+from milepost.errors import InputError
 from milepost_eval.tasks.reading import (
     Line,
     is_table,
@@ -34,11 +35,10 @@ from milepost_train.data import (
     Pair,
     Question,
     Text,
-    held_out,
     tokenize,
     touched,
 )
-from milepost_train.generated import Source, question_lines, sources
+from milepost_train.generated import Source, asked_documents
 from milepost_train.licences import barred
 from milepost_train.rows import JUDGEMENTS, negatives_of, pair_of, rows
 
@@ -142,20 +142,9 @@ def load_task(
     """
     task = task_name(path)
     counts, bad = report.of(path, "questions", "documents asked of"), report.wrong[path]
-    documents, questions = task_files(path)
-    both = documents == questions
-    asked: dict[str, list[tuple[str, Line]]] = {}
-    for name, document, line, own in question_lines(questions, bad, documents=both):
-        if own != split:
-            counts["questions of another split"] += 1
-        elif held_out(document, hold_out):
-            counts["questions about documents held out"] += 1
-        else:
-            asked.setdefault(document, []).append((name, line))
     found: list[Question] = []
-    missing = dict(asked)
-    for source in sources([documents], counts, bad, split=split, allow_nc=allow_nc, questions=both):
-        about = missing.pop(source.document.name, ())
+    options: Any = {"split": split, "allow_nc": allow_nc, "hold_out": hold_out}
+    for source, about in asked_documents(*task_files(path), counts, bad, **options):
         if not about:
             continue
         number = texts.add(source, task)
@@ -164,15 +153,6 @@ def load_task(
                 found.append(_question(name, line, task, source, number, texts, counts))
             except InputError as error:
                 bad.append(error)
-    if missing:
-        there = (line.fields for line in lines(documents, []))
-        known = {str(each["id"]) for each in there if {"id", "text"} <= each.keys()}
-        for name, about in missing.items():
-            if name in known:
-                counts["questions about a document that is left out"] += len(about)
-                continue
-            hint = f"{nearest(name, known)}add its line to {documents}"
-            bad.extend(line.wrong(f"no document {name!r}", hint) for _, line in about)
     counts["questions"] += len(found)
     counts["documents asked of"] += len({question.text for question in found})
     return found

@@ -8,15 +8,17 @@ of the positive's score), if it repeats the evidence, or if it is next to it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, zip_longest
-from typing import Annotated, Any
+from typing import Any
+
+from pydantic.dataclasses import dataclass as checked
 
 from milepost.language.terms import terms
 from milepost.types import Span
-from milepost_train.settings import NOT_NEGATIVE, Count, Fault, Rule, Settings
+from milepost_train.settings import CHECKED, Amount, Count, Share
 
 LIKE_EVIDENCE = "scores like the evidence"
 SAME_WORDS = "repeats the evidence"
@@ -26,12 +28,8 @@ SHORT = "too short to be looked for"
 REPEATED = "repeats another negative"
 
 
-Share = Annotated[float, Rule(lambda share: 0 < share <= 1, "a share: above 0, at most 1")]
-Number = Annotated[int, NOT_NEGATIVE]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits(Settings):
+@checked(frozen=True, slots=True, config=CHECKED)
+class Limits:
     """How many negatives, and what is none.
 
     Attributes:
@@ -40,18 +38,13 @@ class Limits(Settings):
         shortest: distinct terms that a negative has at least.
     """
 
-    document: Number = 8
-    collection: Number = 8
+    document: Amount = 8
+    collection: Amount = 8
     below: Share = 0.95
     similar: Share = 0.8
-    around: Number = 1
+    around: Amount = 1
     depth: Count = 48
-    shortest: Number = 4
-
-    def conflicts(self) -> Iterable[Fault]:
-        """Some negatives must be wanted."""
-        if self.document + self.collection == 0:
-            yield Fault("no negatives are wanted", "ask for some of a document or collection")
+    shortest: Amount = 4
 
 
 @dataclass(frozen=True)

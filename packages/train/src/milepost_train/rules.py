@@ -21,6 +21,7 @@ from itertools import pairwise
 from milepost.documents import split
 from milepost.language.terms import question_terms, terms
 from milepost.types import Mark, Span
+from milepost_train.data import trimmed
 from milepost_train.generated import GeneratedQuestion
 from milepost_train.headings import BEFORE, ITEM, headings_of
 
@@ -149,7 +150,7 @@ def questions_of(
         found.headings = []
         found.dropped["text in which people speak"] = 1
         return found
-    sentences = [_trimmed(text, span) for span in split(text)]
+    sentences = [trimmed(text[start:end], start) for start, end in split(text)]
     prose = [s for s in sentences if s[0] < s[1] and not _inside(s[0], found.headings)]
     # In one list and filtered by name, so that a question made twice is dropped alike whatever
     # rules are asked for.
@@ -329,16 +330,9 @@ def _is_talk(text: str) -> bool:
 
 def _lines(text: str, start: int, end: int) -> Iterator[Span]:
     for match in re.compile(r"[^\n]+").finditer(text, start, end):
-        span = _trimmed(text, match.span())
+        span = trimmed(match[0], match.start())
         if span[0] < span[1]:
             yield span
-
-
-def _trimmed(text: str, span: Span) -> Span:
-    """A span without white space at its edges."""
-    words = text[slice(*span)]
-    start = span[0] + len(words) - len(words.lstrip())
-    return start, max(start, span[0] + len(words.rstrip()))
 
 
 def _joined(spans: Sequence[Span]) -> tuple[Span, ...]:

@@ -39,6 +39,7 @@ from milepost_train.run_folder import CHECKPOINT, RunFolder
 from milepost_train.trackers import need_trackers, tracked
 
 _FIRST = 20  # unusable lines that are named; the rest are counted
+_READING = ("own_sentence", "context", "context_layers", "verdicts", "query_prefix")
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,21 +245,11 @@ def opened(config: Config) -> Checkpoint:
         device=str(device),
     )
     model, said = checkpoint.model, checkpoint.reading
-    own, context, layers = config.own_sentence, config.context, config.context_layers
-    checkpoint.reading = replace(
-        said,
-        own_sentence=said.own_sentence if own is None else own,
-        context=said.context if context is None else context,
-        context_layers=said.context_layers if layers is None else layers,
-        others=config.others or said.others,
-        verdicts=said.verdicts if config.verdicts is None else config.verdicts,
-        granularity=SENTENCES,
-        window=config.windows.size or said.window,
-        left=said.left if config.windows.left is None else config.windows.left,
-        right=said.right if config.windows.right is None else config.windows.right,
-        longest=config.windows.longest or said.longest,
-        query_prefix=said.query_prefix if config.query_prefix is None else config.query_prefix,
-    )
+    wanted = {name: getattr(config, name) for name in _READING}
+    wanted |= {"others": config.others or None, "window": config.windows.size}
+    wanted |= {name: getattr(config.windows, name) for name in ("left", "right", "longest")}
+    changes = {name: value for name, value in wanted.items() if value is not None}
+    checkpoint.reading = replace(said, granularity=SENTENCES, **changes)
     _need_room(checkpoint)
     if checkpoint.reading.own_sentence and isinstance(model.backbone, HuggingFace):
         raise ModelError(

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 from milepost.encoder.engine.schema import check_schema
 from milepost.errors import InputError, MilepostError, first_line
 from milepost.exports.replacing import replacing
-from milepost_train.model.card import CARD, card, record_of
+from milepost_train.model.card import CARD, card, log_lines, record_of
 from milepost_train.record import SCHEMA
 
 CHECKPOINT, STATE, LOG = "checkpoint", "state.pt", "log.jsonl"
@@ -131,10 +131,8 @@ class RunFolder:
 
     def lines(self) -> Iterator[dict[str, Any]]:
         """The lines of the log, for the process that writes it."""
-        path = self.path / LOG
-        if self.writes and path.exists():
-            for line in path.read_bytes().splitlines():
-                yield json.loads(line)
+        if self.writes and (self.path / LOG).exists():
+            yield from log_lines(self.path)
 
     def save(self, state: Mapping[str, Any]) -> None:
         """Put a state in the place of the last one, which stays until this one is whole."""

@@ -1,4 +1,4 @@
-"""Settings as frozen dataclasses: what each field may hold, and TOML tables that fill them.
+"""Settings as frozen dataclasses that pydantic checks, and TOML tables that fill them.
 
 Every fault of a file is collected, none hides another. Needs no torch.
 """
@@ -6,21 +6,37 @@ Every fault of a file is collected, none hides another. Needs no torch.
 from __future__ import annotations
 
 import json
-import math
 import os
-import types
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ValidationInfo as Info
 
 from milepost.errors import InputError, nearest
 
 Kind = TypeVar("Kind")
 
-_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
-_MANY = (tuple, list, Sequence)
-_NAMED = (dict, Mapping)
+CHECKED = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+"""Of every dataclass of settings: ``pydantic.dataclasses.dataclass(config=CHECKED)``."""
+
+
+def _beside(path: Path, info: Info) -> Path:
+    """A path from the folder of the file that names it."""
+    if info.context is None:
+        return path
+    return Path(os.path.normpath(info.context / path.expanduser()))
+
+
+File = Annotated[Path, AfterValidator(_beside)]
+Fraction = Annotated[float, Field(ge=0, lt=1)]
+Share = Annotated[float, Field(gt=0, le=1)]
+Positive = Annotated[float, Field(gt=0)]
+Weight = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=1)]
+Amount = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,57 +63,12 @@ class WrongSettings(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """What a value must be besides its type: ``Annotated[int, Rule(…)]``; None passes."""
-
-    holds: Callable[[Any], bool]
-    hint: str
-
-
-NOT_NEGATIVE = Rule(lambda value: value >= 0, "0 or more")
-POSITIVE = Rule(lambda value: value > 0, "a number above 0")
-UP_TO_ONE = Rule(lambda value: 0 <= value <= 1, "a number from 0 to 1")
-Fraction = Annotated[float, Rule(lambda value: 0 <= value < 1, "0 or more, below 1")]
-Count = Annotated[int, Rule(lambda value: value >= 1, "1 or more")]
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Base of settings, which check themselves by the rules of their fields.
-
-    >>> @dataclass(frozen=True, slots=True)
-    ... class Run(Settings):
-    ...     steps: Count
-    ...     floor: Fraction = 0.0
-    >>> try:
-    ...     Run(steps=0, floor=2.0)
-    ... except WrongSettings as error:
-    ...     [fault.problem for fault in error.faults]
-    ['steps is 0', 'floor is 2']
-    """
-
-    def __post_init__(self) -> None:
-        faults = [
-            fault
-            for name, hint in _hints(type(self)).items()
-            for fault in _faults_of(name, getattr(self, name), hint)
-        ]
-        faults += self.conflicts()
-        if faults:
-            raise WrongSettings(faults)
-
-    def conflicts(self) -> Iterable[Fault]:
-        """Faults of several fields together."""
-        return ()
-
-
-@dataclass(frozen=True, slots=True)
 class Place:
     """A table of a file, and the faults of that file so far.
 
     Attributes:
         file: the TOML file; relative paths in it start from its folder.
-        table: the table's name as in the file, ``[check]``; empty for the top of the file.
+        table: the table's name as in the file, ``[[stage]] 1``; empty for the top of the file.
         faults: of the whole file, shared by the places of all its tables.
     """
 
@@ -108,11 +79,6 @@ class Place:
     def at(self, table: str) -> Place:
         """The place of another table of the same file."""
         return Place(self.file, table, self.faults)
-
-    def inside(self, name: str) -> Place:
-        """The place of a table under ``name`` of this one."""
-        outer = self.table.strip("[]")
-        return self.at(f"[{outer}.{name}]" if outer else f"[{name}]")
 
     def report(self, problem: str, hint: str) -> None:
         """Add a fault, with file and table before the problem."""
@@ -125,58 +91,31 @@ class Place:
             raise WrongSettings(self.faults)
 
 
-class _Misfit(Exception):
-    """A value is of another type than its field."""
-
-
 def fill(kind: type[Kind], table: Mapping[str, Any], place: Place, /, **made: Any) -> Kind | None:
     """A dataclass from a table; what the table leaves out has its default.
-
-    Fields may be ``bool``, ``int``, ``float``, ``str``, ``Path``, a ``Literal``, a tuple, a
-    mapping from strings, another dataclass, a choice of these, or any of them with a ``Rule``. A
-    field that has no effect without another says so: ``field(metadata={"needs": "other"})``.
 
     Args:
         kind: the dataclass.
         table: its fields by name.
         place: the table's place, which gets the faults: unknown keys (with the nearest known one),
-            missing ones, values that do not fit, keys without the key that they need.
-        made: values of fields that the table may not name.
+            missing ones, values that do not fit.
+        made: values of fields that the table may not name, and that have a default.
 
     Returns:
         None where the table, or one inside it, has a fault.
     """
-    before = len(place.faults)
-    every: Sequence[Field[Any]] = fields(kind)  # type: ignore[arg-type]
-    known = {each.name: each for each in every if each.name not in made}
+    known = [each.name for each in fields(kind) if each.name not in made]  # type: ignore[arg-type]
     check_keys(table, known, place)
-    for name in table:
-        other = known[name].metadata.get("needs", name) if name in known else name
-        if other not in table:
-            place.report(f"{name} has no effect without {other}", f"add {other}, or remove {name}")
-    values: dict[str, Any] = dict(made)
-    hints = _hints(kind)
-    for name, each in known.items():
-        hint = hints[name]
-        if name in table:
-            try:
-                values[name] = _read(table[name], hint, place.inside(name))
-            except _Misfit:
-                words = f"{_near(table[name], hint)}{_words(hint)}"
-                place.report(f"{name} is {_shown(table[name])}", words)
-            else:
-                for fault in _faults_of(name, values[name], hint):
-                    place.report(fault.problem, fault.hint)
-        elif each.default is MISSING and each.default_factory is MISSING:
-            place.report(f"missing key {name!r}", f"{name} = {_words(hint)}")
-    if len(place.faults) > before:
-        return None
+    usable = {name: value for name, value in table.items() if name in known}
+    # As JSON: there a list may be a tuple and a string a path, but a string is never a number.
+    text = json.dumps(usable, default=str)
     try:
-        return kind(**values)
-    except WrongSettings as error:
-        for fault in error.faults:
-            place.report(fault.problem, fault.hint)
+        filled = TypeAdapter(kind).validate_json(text, context=place.file.parent)
+    except ValidationError as error:
+        for problem, hint in dict(_faults(error, kind)).items():
+            place.report(problem, hint)
         return None
+    return replace(filled, **made) if len(usable) == len(table) else None  # type: ignore[type-var]
 
 
 def check_keys(table: Collection[str], known: Collection[str], place: Place) -> None:
@@ -187,105 +126,27 @@ def check_keys(table: Collection[str], known: Collection[str], place: Place) -> 
             place.report(f"unknown key {name!r}", hint)
 
 
-def _hints(kind: type) -> dict[str, Any]:
-    return get_type_hints(kind, include_extras=True)
+def _faults(error: ValidationError, kind: type) -> Iterable[tuple[str, str]]:
+    """Problems of pydantic and what it wants, with the names of tables before their keys."""
+    for each in error.errors(include_url=False):
+        table, names = kind, list(each["loc"])
+        path = [names.pop(0)] if names else []
+        while names and (inner := _table(table, str(path[-1]))) is not None:
+            table = inner
+            path.append(names.pop(0))
+        name = ".".join(map(str, path))
+        if each["type"] in ("unexpected_keyword_argument", "missing"):
+            known = [one.name for one in fields(table)]
+            said = "missing" if each["type"] == "missing" else "unknown"
+            hint = f"{nearest(str(path[-1]), known)}one of {', '.join(sorted(known))}"
+            yield f"{said} key {name!r}", f"add {path[-1]}" if said == "missing" else hint
+        else:
+            words = json.dumps(each["input"], ensure_ascii=False, default=str)
+            shown = words if len(words) <= 60 else words[:59] + "…"
+            yield f"{name or 'the table'} is {shown}", each["msg"]
 
 
-def _faults_of(name: str, value: Any, hint: Any) -> Iterator[Fault]:
-    """Where a value breaks the rules of its field, or a word is not among the field's."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if value is None:
-        return
-    if origin is Annotated:
-        yield from _faults_of(name, value, inner[0])
-        for rule in inner[1:]:
-            if not rule.holds(value):
-                yield Fault(f"{name} is {_shown(value)}", rule.hint)
-    elif origin is Literal and value not in inner:
-        yield Fault(f"{name} is {_shown(value)}", f"{_near(value, hint)}{_words(hint)}")
-    elif origin in (Union, types.UnionType) and inner[1:] == (types.NoneType,):
-        yield from _faults_of(name, value, inner[0])
-    elif origin in _MANY:
-        for each in value:
-            yield from _faults_of(name, each, inner[0])
-    elif origin in _NAMED:
-        for key, each in value.items():
-            yield from _faults_of(name, key, inner[0])
-            yield from _faults_of(f"{name}.{key}", each, inner[1])
-
-
-def _read(value: Any, hint: Any, place: Place) -> Any:
-    """The value as a field of that type holds it; ``_Misfit`` where it cannot."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        return _read(value, inner[0], place)
-    if origin in (Union, types.UnionType):
-        for each in inner:
-            try:
-                return _read(value, each, place)
-            except _Misfit:
-                continue
-        raise _Misfit
-    if origin is Literal:
-        fits = any(value == each and type(value) is type(each) for each in inner)
-        return _checked(value, fits)
-    if origin in _MANY:
-        _checked(value, isinstance(value, list))
-        if inner[-1] is Ellipsis or origin is not tuple:
-            return tuple(_read(each, inner[0], place) for each in value)
-        _checked(value, len(value) == len(inner))
-        return tuple(_read(each, part, place) for each, part in zip(value, inner, strict=True))
-    if origin in _NAMED:
-        _checked(value, isinstance(value, dict))
-        return {key: _read(each, inner[1], place) for key, each in value.items()}
-    if is_dataclass(hint) and isinstance(hint, type):
-        return fill(hint, _checked(value, isinstance(value, dict)), place)
-    if hint is Path:
-        named = Path(_checked(value, type(value) is str and value)).expanduser()
-        return Path(os.path.normpath(place.file.parent / named))
-    if hint is float:
-        return float(_checked(value, type(value) in (int, float) and math.isfinite(value)))
-    return _checked(value, type(value) is hint)
-
-
-def _checked(value: Any, fits: Any) -> Any:
-    if not fits:
-        raise _Misfit
-    return value
-
-
-def _words(hint: Any) -> str:
-    """A type in words: ``a list of numbers``."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        return _words(inner[0])
-    if origin in (Union, types.UnionType):
-        return " or ".join(_words(each) for each in inner if each is not types.NoneType)
-    if origin is Literal:
-        return f"one of {', '.join(map(_shown, inner))}" if len(inner) > 1 else _shown(inner[0])
-    if origin in _MANY:
-        return f"a list, each {_words(inner[0])}"
-    if origin in _NAMED:
-        return f"a table, each {_words(inner[1])}"
-    if hint is Path:
-        return "a path in quotes"
-    return _WORDS.get(hint, "a table")
-
-
-def _near(value: Any, hint: Any) -> str:
-    """The beginning of a hint, where the field takes certain words."""
-    known = [each for each in _literals(hint) if isinstance(each, str)]
-    return nearest(value, known) if isinstance(value, str) else ""
-
-
-def _literals(hint: Any) -> list[Any]:
-    if get_origin(hint) is Literal:
-        return list(get_args(hint))
-    return [each for part in get_args(hint) for each in _literals(part)]
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, float) and math.isfinite(value):
-        return f"{value:g}"
-    words = json.dumps(value, ensure_ascii=False, default=str)
-    return words if len(words) <= 60 else words[:59] + "…"
+def _table(kind: type, name: str) -> Any:
+    """The dataclass of a field; None for any other field."""
+    hint = get_type_hints(kind).get(name)
+    return next((each for each in (hint, *get_args(hint)) if is_dataclass(each)), None)

@@ -6,105 +6,79 @@ steps that these settings configure.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+from pydantic.dataclasses import dataclass
 
 from milepost_eval.noise import Noise
 from milepost_train.settings import (
-    NOT_NEGATIVE,
-    POSITIVE,
-    UP_TO_ONE,
+    CHECKED,
+    Amount,
     Count,
     Fraction,
-    Rule,
-    Settings,
+    Positive,
+    Share,
+    Weight,
 )
 
-MergedUnit = Literal["passage", "sentences"]
-"""What a landmark of a pseudo document closes."""
 
-Nearness = Literal["words", "teacher"]
-"""What makes a passage look like an answer: rare words it shares, or a teacher's cosine."""
+def _together(shares: dict[Noise, float]) -> dict[Noise, float]:
+    if sum(shares.values()) > 1:
+        raise ValueError("at most 1 together")
+    return shares
 
-PairsUnit = Literal["passage", "sentences", "both"]
-"""What a landmark of a passage closes."""
 
-Amount = Annotated[int, NOT_NEGATIVE]
-Weight = Annotated[float, NOT_NEGATIVE]
-TaskWeights = dict[str, Annotated[float, Rule(lambda w: w > 0, "above 0, or leave the task out")]]
-Windows = Annotated[
-    tuple[int, ...], Rule(lambda sizes: min(sizes, default=0) >= 8, "sizes of 8 or more")
-]
-Noises = Annotated[
-    dict[Noise, Annotated[float, Rule(lambda share: 0 < share <= 1, "above 0, at most 1")]],
-    Rule(lambda shares: sum(shares.values()) <= 1, "at most 1 together"),
-]
+TaskWeights = dict[str, Positive]
+Window = Annotated[int, Field(ge=8)]
+Windows = Annotated[tuple[Window, ...], Field(min_length=1)]
+Noises = Annotated[dict[Noise, Share], AfterValidator(_together)]
 """How often a question is read with each kind of noise, see ``milepost_eval.noise``."""
 
-Dimensions = tuple[Annotated[int, Rule(lambda size: size >= 1, "widths of vectors")], ...]
+Dimensions = tuple[Count, ...]
 """Widths at which vectors are trained (Matryoshka); empty: the full width."""
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionStage(Settings):
-    """What all kinds have.
+@dataclass(frozen=True, slots=True, config=CHECKED)
+class QuestionStage:
+    """What all kinds have."""
 
-    Attributes:
-        temperature: divides cosines.
-        question_dropout: probability of dropping each token of a question; two stay.
-    """
-
-    temperature: Annotated[
-        float, Rule(lambda value: value > 0, "a number above 0, usually 0.02 to 0.1")
-    ] = 0.05
+    temperature: Positive = 0.05
     question_dropout: Fraction = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class PairsStage(QuestionStage):
     """Stage I: queries and their passages.
 
-    Attributes:
-        pairs: of a step. All passages of the step are candidates for all queries.
-        negatives: hard negatives of each query, where its pair has some.
-        landmarks: ``passage``: one closes the whole passage, as in the paper; ``sentences``: one
-            closes each sentence, and both their mean and one of them have to win; ``both``: one or
-            the other, drawn for each passage.
-        chunk: texts in memory at a time (gradient cache: less memory, more time); 0: all.
+    With a landmark for each of the ``sentences`` both their mean and one of them have to win; with
+    ``both``, one or the other is drawn for each passage.
     """
 
-    pairs: Annotated[
-        int, Rule(lambda n: n >= 2, "2 or more: each other's passages are the negatives")
-    ] = 24
+    pairs: Annotated[int, Field(ge=2)] = 24
     negatives: Amount = 4
-    landmarks: PairsUnit = "sentences"
+    landmarks: Literal["passage", "sentences", "both"] = "sentences"
     chunk: Amount = 0
     noise: Noises = field(default_factory=dict)
     dimensions: Dimensions = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class MergedStage(QuestionStage):
     """Stage II: noisy long documents made of passages.
 
-    Attributes:
-        documents, questions: pseudo documents of a step, queries asked of each.
-        tokens: of a pseudo document, landmarks included.
-        hard: passages for each query that look like an answer: its own negatives, then those that
-            share its rarest words. The rest is drawn at random.
-        landmarks: one closes each of the ``sentences``, and one of the right passage has to win;
-            or one closes the whole ``passage``, as in the paper.
-        window, left, right: as in ``WindowSize``; a causal model has no context on the right.
-        across: landmarks of the step's other documents are negatives as well.
-        chunk: windows, and queries, in memory at a time (gradient cache); 0: all.
+    ``hard`` passages of a query are its own negatives, then those that share its rarest words. One
+    landmark of the right passage has to win. With ``across``, landmarks of the step's other
+    documents are negatives as well.
     """
 
     documents: Count = 1
     questions: Count = 4
     tokens: Count = 4096
     hard: Amount = 8
-    landmarks: MergedUnit = "sentences"
-    window: Annotated[int, Rule(lambda size: size >= 8, "8 or more")] = 256
+    landmarks: Literal["passage", "sentences"] = "sentences"
+    window: Window = 256
     left: Amount = 64
     right: Amount = 32
     across: bool = True
@@ -112,29 +86,14 @@ class MergedStage(QuestionStage):
     dimensions: Dimensions = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class MarkedStage(QuestionStage):
     """Stage III: long documents with marked evidence, by default as the shipped model learned.
 
-    Attributes:
-        documents, questions: of a step, ``questions`` of each document at most.
-        hard: windows of a step around sentences that look like an answer.
-        windows: tokens of a window, drawn for each step.
-        tasks: how often a task is drawn; other tasks are not drawn. Empty: all, alike.
-        open_tasks: tasks that do not mark every sentence that answers: evidence of other questions
-            about the document is then no negative.
-        near: sentences this close to the evidence are no negatives: what shares its subject is not
-            punished for it.
-        context: weight of the same contrast by context vectors alone; where the own vectors decide
-            most questions, the others would learn little from the sum.
-        across: sentences of other documents are negatives as well.
-        alpha: position-aware weights ``exp(-alpha i)``, i sentences before the evidence's last;
-            None: every evidence sentence is compared with the negatives on its own.
-        distil, distil_questions: weight of the distance to the teacher's vectors of sentences, and
-            of questions as a fraction of it.
-        rank, rank_by: weight of the divergence from a ranking of the candidates, by the cosines of
-            the ``teacher``, of any width, or by ``words`` (``LexicalTeacher``).
-        halo_dropout: probability of dropping a window's context, for each side.
+    ``open_tasks`` do not mark every sentence that answers. ``alpha``: weights ``exp(-alpha i)``, i
+    sentences before the evidence's last; None: every evidence sentence is compared with the
+    negatives on its own. ``context``: where the own vectors decide most questions, context vectors
+    would learn little from the sum. ``distil_questions`` is a fraction of ``distil``.
     """
 
     documents: Count = 4
@@ -150,51 +109,37 @@ class MarkedStage(QuestionStage):
     distil: Weight = 0.7
     distil_questions: Weight = 0.5
     rank: Weight = 0.0
-    rank_by: Nearness = field(default="teacher", metadata={"needs": "rank"})
+    rank_by: Literal["words", "teacher"] = "teacher"
     halo_dropout: Fraction = 0.0
     noise: Noises = field(default_factory=dict)
     dimensions: Dimensions = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class RerankStage(QuestionStage):
     """A reranker.
 
-    Attributes:
-        questions: of a step.
-        hard: windows of each question around sentences that look like an answer.
-        elsewhere: probability that a question also reads a window of another question's document.
-        windows: tokens of a window, drawn for each step; the question is added to it.
-        steep: how much more often the first of the hard sentences is drawn than the last: the rank
-            is ``u ** steep`` of their number, u uniform in 0 … 1.
-        tasks, open_tasks: as of ``MarkedStage``.
-        answers: weight of telling windows with evidence from the others, see ``JudgeStage``.
+    ``windows`` are without the question. ``steep``: the rank of a hard sentence that is drawn is
+    ``u ** steep`` of their number, u uniform in 0 … 1.
     """
 
     questions: Count = 8
     hard: Count = 2
-    elsewhere: Annotated[float, UP_TO_ONE] = 0.5
+    elsewhere: Annotated[float, Field(ge=0, le=1)] = 0.5
     windows: Windows = (96, 144, 192, 240)
-    steep: Annotated[float, POSITIVE] = 1.7
+    steep: Positive = 1.7
     tasks: TaskWeights = field(default_factory=dict)
     open_tasks: tuple[str, ...] = ()
     answers: Weight = 0.0
     noise: Noises = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class JudgeStage(QuestionStage):
-    """What sentences say of a claim or question that stands in front of them.
-
-    Attributes:
-        rows: of a step.
-        window: tokens of a window at most, the text in front included; what follows is left out.
-        beside: probability that sentences of another row of the source are read along.
-        sources: how often rows of a source are drawn; others are not. Empty: all, alike.
-    """
+    """What sentences say of a claim or question that stands in front of them."""
 
     rows: Count = 32
-    window: Annotated[int, Rule(lambda size: size >= 8, "8 or more")] = 224
+    window: Window = 224
     beside: Fraction = 0.2
     sources: TaskWeights = field(default_factory=dict)
 

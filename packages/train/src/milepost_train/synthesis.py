@@ -15,9 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
+from pydantic.dataclasses import dataclass as checked
 
 from milepost.chat import Endpoint, NoResponse
 from milepost.encoder import Encoder
@@ -25,14 +25,13 @@ from milepost.errors import InputError, MilepostError
 from milepost.language.terms import question_terms, terms
 from milepost.types import Span
 from milepost_eval.types import Split
-from milepost_train.collection import Sentences, sentences_of
-from milepost_train.data import hashed_share
+from milepost_train.data import hashed_share, touched, trimmed
 from milepost_train.generated import GeneratedQuestion, Source, checked_kinds, sources, task_rows
 from milepost_train.headings import headings_of
 from milepost_train.journal import Journal, Written
 from milepost_train.prompts import KINDS, copies, messages, question_in
 from milepost_train.rules import RULES, questions_of
-from milepost_train.settings import NOT_NEGATIVE, Count, Settings
+from milepost_train.settings import CHECKED, Amount, Count
 
 Progress = Callable[[str, int, int], object]
 """Called with a document's name, the documents done, and the questions kept."""
@@ -40,8 +39,8 @@ Progress = Callable[[str, int, int], object]
 _IN_A_ROW = 8  # requests without an answer, after which no more are sent
 
 
-@dataclass(frozen=True, slots=True)
-class Asking(Settings):
+@checked(frozen=True, slots=True, config=CHECKED)
+class Asking:
     """What is asked, and what is kept.
 
     Attributes:
@@ -54,16 +53,12 @@ class Asking(Settings):
 
     per_document: Count = 4
     kinds: tuple[str, ...] = tuple(KINDS)
-    top: Annotated[int, NOT_NEGATIVE] = 20
+    top: Amount = 20
     words: Count = 200
     longest: Count = 5
     similar: float = 0.8
     temperature: float | None = None
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        Settings.__post_init__(self)
-        checked_kinds(self.kinds, tuple(KINDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +93,7 @@ def synthesize(
         MilepostError: the endpoint fails.
     """
     asking = asking or Asking()
+    checked_kinds(asking.kinds, tuple(KINDS))
     settings = {
         "command": "synthesize",
         "llm": endpoint.model,
@@ -112,14 +108,14 @@ def synthesize(
         source: Source, counts: Counter[str], asked: set[tuple[str, ...]]
     ) -> list[GeneratedQuestion]:
         nonlocal unanswered
-        read = sentences_of(source, encoder)
-        headings = headings_of(source.document.text, source.document.marks)
+        read = encoder.encode(source.document)
+        text = source.document.text
+        spans = [trimmed(text[start:end], start) for start, end in read.spans.tolist()]
+        headings = headings_of(text, source.document.marks)
         made: list[GeneratedQuestion] = []
-        for excerpt in excerpts(source, read.spans, headings, asking):
+        for excerpt in excerpts(source, spans, headings, asking):
             counts["asked for"] += 1
-            prompt = messages(
-                excerpt.kind, source.title, source.document.text, excerpt.span, excerpt.marked
-            )
+            prompt = messages(excerpt.kind, source.title, text, excerpt.span, excerpt.marked)
             try:
                 answer = endpoint.ask(prompt, asking.temperature)
             except NoResponse as error:
@@ -133,7 +129,13 @@ def synthesize(
                 continue
             unanswered = 0
             question, why = question_in(answer)
-            why = why or _why_not(question, excerpt, read, asked, made, encoder, asking)
+            why = why or _why_not(question, excerpt, text, asked, made, asking)
+            if not why and asking.top:
+                scores = read.vectors @ encoder.encode_query(question)
+                best = set(np.argsort(-scores, kind="stable")[: asking.top].tolist())
+                # Each place that is marked: a scattered question needs all of them.
+                if not all(best.intersection(touched(spans, [each])) for each in excerpt.marked):
+                    why = f"evidence not among the best {asking.top} landmarks"
             if why:
                 counts[f"dropped: {why}"] += 1
                 continue
@@ -281,14 +283,12 @@ def _run(first: int, good: Sequence[bool], longest: int) -> tuple[int, int]:
 def _why_not(
     question: str,
     excerpt: Excerpt,
-    read: Sentences,
+    text: str,
     asked: set[tuple[str, ...]],
     made: Sequence[GeneratedQuestion],
-    encoder: Encoder,
     asking: Asking,
 ) -> str:
-    """Why a question is not kept, or ""."""
-    text = read.source.document.text
+    """Why the words of a question are not kept, or ""."""
     if copies(question, " ".join(text[a:b] for a, b in excerpt.marked)):
         return "copies the evidence"
     words = set(question_terms(question))
@@ -298,12 +298,6 @@ def _why_not(
         other = set(question_terms(each.question))
         if len(words & other) >= asking.similar * len(words | other):
             return "asked before"
-    if asking.top:
-        scores = read.vectors @ encoder.encode_query(question)
-        best = set(np.argsort(-scores, kind="stable")[: asking.top].tolist())
-        # Each place that is marked: a scattered question needs all of them.
-        if not all(best.intersection(read.touching([span])) for span in excerpt.marked):
-            return f"evidence not among the best {asking.top} landmarks"
     return ""
 
 

@@ -99,7 +99,7 @@ def test_mistakes_are_named_before_torch_is_loaded(tmp_path: Path) -> None:
     for text, said in (
         ("seed = \n", "run.toml is not TOML"),
         (f"sede = 3\n{good}", "unknown key 'sede'"),
-        (f"{good}[check]\nbudgte = 3\n", "[check]: unknown key 'budgte'"),
+        (f"{good}[check]\nbudgte = 3\n", "unknown key 'check.budgte'"),
         (good, "this needs torch"),
     ):
         config.write_text(text)

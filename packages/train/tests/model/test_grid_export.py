@@ -116,8 +116,9 @@ def test_a_checkpoint_says_it(tmp_path: Path) -> None:
     said = read_reading(tmp_path)
     assert said is not None
     assert said.granularity == 16
-    Reading("[CLS]", "[SEP]", granularity=0).write(tmp_path)
-    with pytest.raises(ModelError, match=r"landmark\.json: 0 is not a granularity"):
+    path = tmp_path / "landmark.json"
+    path.write_text(path.read_text().replace("16", "1.5"))
+    with pytest.raises(ModelError, match=r"landmark\.json: granularity"):
         read_reading(tmp_path)
 
 

@@ -8,7 +8,6 @@ import transformers
 
 from milepost_train.model.interop import read_folder, write_folder
 from milepost_train.model.landmark_transformer import LandmarkTransformer
-from milepost_train.model.layouts import starting_weights
 from support.foreign_folders import TEXTS, VARIANTS, encoder, settings_of
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -74,21 +73,3 @@ def test_gradients_reach_the_weights(tmp_path: Path, source: tuple[object, objec
     (vectors[0] @ vectors[1]).backward()
     moved = [p.grad.abs().sum() > 0 for p in model.parameters() if p.grad is not None]
     assert any(moved)
-
-
-def test_plain_folder_of_the_library(tmp_path: Path) -> None:
-    """A plain encoder saved by the installed version is read as starting weights."""
-    modules = library.sentence_transformer.modules
-    transformer = library.base.modules.Transformer(
-        str(encoder(tmp_path / "source")), max_seq_length=100
-    )
-    model = library.SentenceTransformer(
-        modules=[transformer, modules.Pooling(32, "cls"), library.base.modules.Normalize()],
-        device="cpu",
-        prompts={"query": "q: ", "document": ""},
-    )
-    model.save(str(tmp_path / "out"), create_model_card=False)
-    start = starting_weights(tmp_path / "out")
-    assert start.max_tokens == 100
-    assert (start.pooling, start.left_out) == (("cls",), ())
-    assert (start.query_prompt, start.document_prompt) == ("q: ", "")

@@ -14,6 +14,12 @@ from milepost_eval.cli.terminal import code_option
 if TYPE_CHECKING:
     from milepost_train.model.release import Format, Released
 
+_SHOWN = (
+    *("name", "fingerprint", "dimensions", "bos_token", "landmark", "granularity"),
+    *("query_prefix", "pooling", "causal", "window", "left", "right"),
+)
+"""Fields of the manifest in ``--json``."""
+
 
 @click.command(
     short_help="Turn a trained checkpoint into a model folder, and check it.",
@@ -195,25 +201,15 @@ def _print_json(released: Released, form: Format) -> None:
 
     from milepost.exports.records import print_json
 
-    manifest = released.manifest
+    said = {name: getattr(released.manifest, name) for name in _SHOWN}
+    parity = [asdict(graph) for graph in released.parity]
     print_json(
         {
             "path": str(released.folder),
             "format": form,
-            "name": manifest.name,
-            "fingerprint": manifest.fingerprint,
-            "dimensions": manifest.dimensions,
-            "bos_token": manifest.bos_token,
-            "landmark": manifest.landmark,
-            "granularity": manifest.granularity,
-            "query_prefix": manifest.query_prefix,
-            "pooling": manifest.pooling,
-            "causal": manifest.causal,
-            "window": manifest.window,
-            "left": manifest.left,
-            "right": manifest.right,
+            **said,
             "notes": released.notes,
-            "parity": [asdict(parity) for parity in released.parity],
+            "parity": parity,
         }
     )
 

@@ -71,24 +71,7 @@ def distil(
 
     ``run.json`` in ``out`` says what the run was made from.
     """
-    before = torch.get_num_threads()
     torch.set_num_threads(threads)
-    try:
-        return _distil(teacher, shared, out, recipe, name, threads, config, say)
-    finally:
-        torch.set_num_threads(before)
-
-
-def _distil(
-    teacher: ModelFolder,
-    shared: Path,
-    out: Path,
-    recipe: LightRecipe,
-    name: str,
-    threads: int,
-    config: Mapping[str, Any],
-    say: Say,
-) -> Manifest:
     torch.manual_seed(SEED)
     record = _record(teacher, shared, recipe, threads, config)
     _write(out, record)

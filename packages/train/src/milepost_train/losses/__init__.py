@@ -6,11 +6,9 @@ out rows that have nothing to learn from.
 
 Read in this order: ``contrast.py`` (InfoNCE, document vectors), ``position.py`` (the last sentence
 of an answer best), ``distil.py`` (a teacher's vectors and scores), ``matryoshka.py`` (any of them
-over short vectors), ``cached.py`` (any of them over big batches). ``precision.py`` is what they
-share.
+over short vectors). ``precision.py`` is what they share.
 """
 
-from milepost_train.losses.cached import cached_backward
 from milepost_train.losses.contrast import any_against_negatives, each_against_negatives, means_of
 from milepost_train.losses.distil import away_from, divergence
 from milepost_train.losses.matryoshka import over_prefixes
@@ -21,7 +19,6 @@ __all__ = [
     "any_against_negatives",
     "away_from",
     "back_from_boundary",
-    "cached_backward",
     "distances_of",
     "divergence",
     "each_against_negatives",

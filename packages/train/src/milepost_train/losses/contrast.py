@@ -50,10 +50,7 @@ def any_against_negatives(
 def means_of(vectors: Tensor, owner: Tensor, owners: int) -> Tensor:
     """Document vectors: normalised mean of each owner's landmarks (LMK, arXiv 2601.21525).
 
-    Args:
-        vectors: ``(n, d)`` landmarks.
-        owner: ``(n,)`` int64, the document of each.
-        owners: number of documents.
+    ``owner`` ``(n,)`` int64 names for each of the landmarks ``(n, d)`` one of ``owners`` documents.
     """
     rows = wide(vectors)
     sums = rows.new_zeros(owners, rows.shape[1]).index_add(0, owner, rows)

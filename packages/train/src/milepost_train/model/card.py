@@ -57,7 +57,7 @@ def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
     folder = Path(checkpoint).resolve()
     try:
         record = json.loads((folder.parent / "run.json").read_text("utf-8"))
-        log = (folder.parent / "log.jsonl").read_text("utf-8").splitlines()
+        log = list(log_lines(folder.parent))
     except (OSError, ValueError):
         return None
     kept = _FOLDER.fullmatch(folder.name)
@@ -67,18 +67,26 @@ def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
     if not isinstance(settings, dict) or "stages" not in settings:
         return None
     step = int(kept[1]) if kept[1] else None
-    checks: list[dict[str, Any]] = []
-    for line in log:
-        with suppress(ValueError):  # the last line of a run that was killed
-            read = json.loads(line)
-            if isinstance(read, dict) and read.keys() >= {"check", "step"}:
-                checks.append(read)
+    checks = [line for line in log if line.keys() >= {"check", "step"}]
     first = next((line for line in checks if line["step"] == 0), {})
     if step is not None:
         checks = [line for line in checks if line["step"] == step]
     elif settings.get("check", {}).get("keep") == "best":
         checks = [max(checks, key=lambda line: mean(line["check"]))] if checks else []
     return {**record, "first": first, "last": checks[-1] if checks else {}}
+
+
+def log_lines(run: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a run's ``log.jsonl``; a last one that a kill has cut off is left out.
+
+    Raises:
+        OSError: the log cannot be read.
+    """
+    for line in (run / "log.jsonl").read_text(encoding="utf-8").splitlines():
+        with suppress(ValueError):
+            read = json.loads(line)
+            if isinstance(read, dict):
+                yield read
 
 
 def mean(check: Mapping[str, float]) -> float:

@@ -15,12 +15,11 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from milepost._optional import require
-from milepost.errors import ModelError, first_line
+from milepost.errors import ModelError
 from milepost_train.model.fetch import base_of, local, read_config
-from milepost_train.model.huggingface import ATTENTION, HuggingFace, quiet
-from milepost_train.model.interop import reading_of
+from milepost_train.model.huggingface import ATTENTION, HuggingFace, load_network
 from milepost_train.model.landmark_encoder import BACKBONES, LandmarkEncoder
-from milepost_train.model.layouts import network_of
+from milepost_train.model.layouts import network_of, reading_of
 from milepost_train.model.light import MODEL_TYPE
 from milepost_train.model.lora import attach, is_adapted
 from milepost_train.model.reading import Reading, read_reading
@@ -172,20 +171,7 @@ def _by_transformers(
     folder: Path, bidirectional: bool, attention: str, name: str, weights: dict[str, Any]
 ) -> LandmarkEncoder:
     """Load a folder with ``transformers``; adapters record ``name`` as their base."""
-    from transformers import AutoModel
-
-    try:
-        with quiet():
-            network, report = AutoModel.from_pretrained(
-                str(folder), attn_implementation=attention, output_loading_info=True, **weights
-            )
-    except Exception as error:  # transformers raises OSError, ValueError and others
-        first = first_line(error)
-        raise ModelError(f"{folder} cannot be read: {first}", _HINT) from error
-    missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
-    if missing:
-        # transformers initialises missing weights at random.
-        raise ModelError(f"{folder} lacks {missing[0]}", _HINT)
+    network = load_network(folder, attn_implementation=attention, **weights)
     network.name_or_path = name
     try:
         backbone = HuggingFace(network, bidirectional=bidirectional)

@@ -15,6 +15,7 @@ import logging
 import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,12 +182,7 @@ def describe(
     halo = {"right": 0} if model.causal else {}
     fields = {**halo, **(settings or {}), **said}
     draft = Manifest(name=name, fingerprint="", dimensions=model.dimensions, **fields)
-    manifest = Manifest(
-        **{
-            **{key: getattr(draft, key) for key in Manifest.__dataclass_fields__},
-            "fingerprint": fingerprint(model, tokenizer, draft),
-        }
-    )
+    manifest = replace(draft, fingerprint=fingerprint(model, tokenizer, draft))
     manifest.write(folder)
     (folder / SUMS).unlink(missing_ok=True)
     add_sums(folder, [TOKENIZER, *files])

@@ -12,12 +12,13 @@ import inspect
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from milepost.errors import ModelError
+from milepost.errors import ModelError, first_line
 from milepost_train.model.attention import bias_of, gather_rows
 
 ATTENTION = "eager"
@@ -46,6 +47,34 @@ def quiet() -> Iterator[None]:
         logging.set_verbosity(level)
         if shown:
             logging.enable_progress_bar()
+
+
+def load_network(folder: Path, **options: Any) -> Any:
+    """A network of ``transformers`` without head, from a folder; nothing is unpickled.
+
+    Args:
+        folder: with ``config.json`` and safetensors.
+        options: of ``from_pretrained``; weights are float32 if they say nothing else.
+
+    Raises:
+        ModelError: the folder is damaged, or weights are missing.
+    """
+    from transformers import AutoModel
+
+    options = {"dtype": torch.float32, **options, "use_safetensors": True, "local_files_only": True}
+    hint = "a checkpoint with config.json, model.safetensors and tokenizer.json"
+    try:
+        with quiet():
+            network, report = AutoModel.from_pretrained(
+                str(folder), output_loading_info=True, **options
+            )
+    except Exception as error:  # transformers raises OSError, ValueError and others
+        raise ModelError(f"{folder} cannot be read: {first_line(error)}", hint) from error
+    # transformers initialises missing weights at random. Poolers are not used.
+    missing = sorted(name for name in report["missing_keys"] if "pooler" not in name)
+    if missing:
+        raise ModelError(f"{folder} lacks {missing[0]}", hint)
+    return network
 
 
 class HuggingFace(nn.Module):

@@ -10,16 +10,14 @@ landmarks' states. With BOS token 1, landmark 2 and ``g = 3``:
 Landmarks are identified by position and padding by lengths, so that a separator in the text can
 neither be mistaken for a landmark nor hide one.
 
-The class is also the module that sentence-transformers runs when it loads a folder written by
+The class is the module that sentence-transformers runs when it loads a folder written by
 ``interop``: ``modules.json`` names it by its path in this package, so milepost must be installed
-and the folder opened with ``trust_remote_code=True``. It implements the library's module interface
-without importing it.
+and the folder opened with ``trust_remote_code=True``.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,17 +26,16 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import InputModule, Normalize
+from torch import Tensor
 
-from milepost._optional import require
 from milepost.documents.sentences import split
-from milepost.encoder.engine.manifest import SENTENCES, Granularity
-from milepost.encoder.engine.schema import check_schema
-from milepost.errors import InputError, ModelError
+from milepost.encoder.engine.manifest import SENTENCES
+from milepost.errors import InputError, ModelError, first_line
+from milepost_train.model.huggingface import load_network
+from milepost_train.model.layouts import CONFIG, SCHEMA, LmkSettings, from_json
 
-CONFIG = "sentence_bert_config.json"
-SCHEMA = 3
-_RENEW = "milepost_train.model.interop.write_folder(MODEL, FOLDER), with the weights it came from"
 # sentence-transformers stores these in modules.json and config_sentence_transformers.json.
 _ELSEWHERE = ("normalized", "query_prompt", "document_prompt")
 # Models whose positions start after the padding token's id.
@@ -103,12 +100,7 @@ def pad(rows: Sequence[Row], padding: int) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def pool(
-    states: Tensor,
-    mask: Tensor,
-    landmarks: Tensor,
-    *,
-    normalized: bool = True,
-    unit_landmarks: bool = False,
+    states: Tensor, mask: Tensor, landmarks: Tensor, *, unit_landmarks: bool = False
 ) -> Tensor:
     """Average the landmarks' states, ``(b, d)`` float32.
 
@@ -118,55 +110,17 @@ def pool(
         states: ``(b, t, d)`` of the last layer, any floating type; sums are float32.
         mask: ``(b, t)`` bool, False for padding.
         landmarks: ``(b, t)`` bool.
-        normalized: scale the mean to unit length, as in the paper.
-        unit_landmarks: scale each landmark to unit length before the mean, as Milepost's own
-            training and index do; the paper does not.
+        unit_landmarks: see ``LmkSettings``.
     """
     # States of padding are arbitrary and may be NaN, which a product with 0 would not remove.
-    kept = states.float().masked_fill(~mask.bool().unsqueeze(-1), 0.0)
+    kept = states.float().masked_fill(~mask.unsqueeze(-1), 0.0)
     if unit_landmarks:
         kept = F.normalize(kept, dim=-1)
     chosen = torch.where(landmarks.any(dim=1, keepdim=True), landmarks, mask).to(kept)
-    mean = torch.einsum("btd,bt->bd", kept, chosen) / chosen.sum(dim=1, keepdim=True).clamp(min=1)
-    return F.normalize(mean, dim=-1) if normalized else mean
+    return torch.einsum("btd,bt->bd", kept, chosen) / chosen.sum(dim=1, keepdim=True).clamp(min=1)
 
 
-@dataclass(frozen=True, slots=True)
-class LmkSettings:
-    """The settings that determine a document's vector, besides weights and tokenizer.
-
-    Attributes:
-        bos_ids: ids that begin a row, usually ``[CLS]``.
-        landmark: id of the landmark token.
-        granularity: tokens per landmark, or ``"sentences"``.
-        limit: longest row in tokens.
-        longest: with ``"sentences"``, maximum tokens per landmark: longer sentences are cut and get
-            several; 0 for no maximum.
-        unit_landmarks, normalized: see ``pool``.
-        query_prompt, document_prompt: prefixes of queries and documents.
-    """
-
-    bos_ids: tuple[int, ...]
-    landmark: int
-    granularity: Granularity
-    limit: int
-    longest: int = 0
-    unit_landmarks: bool = False
-    normalized: bool = True
-    query_prompt: str = ""
-    document_prompt: str = ""
-
-    def __post_init__(self) -> None:
-        whole = isinstance(self.granularity, int) and not isinstance(self.granularity, bool)
-        if self.granularity != SENTENCES and not (whole and int(self.granularity) > 0):
-            raise ModelError(
-                f"{self.granularity!r} is not a granularity", 'use a positive number or "sentences"'
-            )
-        if not isinstance(self.limit, int) or self.limit < len(self.bos_ids) + 1:
-            raise ModelError(f"a limit of {self.limit!r} tokens has no room for a landmark")
-
-
-class LandmarkTransformer(nn.Module):
+class LandmarkTransformer(InputModule):
     """Weights, tokenizer and settings together.
 
     As a module of sentence-transformers it gives the plain mean: prompts and the scaling to unit
@@ -178,7 +132,6 @@ class LandmarkTransformer(nn.Module):
 
     save_in_root = True
     config_file_name = CONFIG
-    modalities = ("text",)
 
     def __init__(self, backbone: Any, tokenizer: Any, settings: LmkSettings) -> None:
         super().__init__()
@@ -194,7 +147,8 @@ class LandmarkTransformer(nn.Module):
             raise ModelError(
                 f"rows of {settings.limit} tokens, but the model takes {most}", "lower the limit"
             )
-        self.backbone, self.tokenizer, self.settings = backbone.eval(), tokenizer, settings
+        self.backbone, self.settings = backbone.eval(), settings
+        self.tokenizer: Any = tokenizer
         # RoBERTa derives positions from its own padding id, so no other id works.
         known = (tokenizer.pad_token_id, getattr(backbone.config, "pad_token_id", None), 0)
         self._padding = next(int(each) for each in known if each is not None)
@@ -239,7 +193,7 @@ class LandmarkTransformer(nn.Module):
         return [part for ids in sentences for part in chunks(ids, self.settings.longest)]
 
     def preprocess(
-        self, inputs: Sequence[str], prompt: str | None = None, **_: Any
+        self, inputs: Sequence[Any], prompt: str | None = None, **_: Any
     ) -> dict[str, Tensor]:
         """Tokenize texts to ``input_ids``, ``attention_mask`` and ``landmark_mask``."""
         rows = self.rows([(prompt or "") + text for text in inputs])
@@ -256,45 +210,47 @@ class LandmarkTransformer(nn.Module):
             states,
             mask.bool(),
             features["landmark_mask"],
-            normalized=False,
             unit_landmarks=self.settings.unit_landmarks,
         )
         return features
 
+    def model(self) -> SentenceTransformer:
+        """The module with prompts and normalisation, as sentence-transformers runs it."""
+        s = self.settings
+        return SentenceTransformer(
+            modules=[self, *([Normalize()] if s.normalized else [])],
+            prompts={"query": s.query_prompt, "document": s.document_prompt},
+            device=str(next(self.backbone.parameters()).device),
+            similarity_fn_name="cosine",
+        )
+
     def encode_documents(self, texts: Sequence[str], *, batch: int = 16) -> NDArray[np.float32]:
         """Encode documents, ``(n, d)``; text beyond ``settings.limit`` tokens is not read."""
-        return self._encode(texts, self.settings.document_prompt, batch)
+        return self._encode(self.model().encode_document, texts, batch)
 
     def encode_queries(self, texts: Sequence[str], *, batch: int = 64) -> NDArray[np.float32]:
         """Encode queries, ``(n, d)``, by the same rule as documents."""
-        return self._encode(texts, self.settings.query_prompt, batch)
+        return self._encode(self.model().encode_query, texts, batch)
 
-    def _encode(self, texts: Sequence[str], prompt: str, batch: int) -> NDArray[np.float32]:
+    def _encode(
+        self, encode: Callable[..., NDArray[np.float32]], texts: Sequence[str], batch: int
+    ) -> NDArray[np.float32]:
         if isinstance(texts, str):
             raise InputError("the texts are one string", "pass a list of texts")
-        device = next(self.backbone.parameters()).device
-        result = np.zeros((len(texts), self.get_embedding_dimension()), np.float32)
-        order = np.argsort([len(text) for text in texts], kind="stable")
-        for at in range(0, len(texts), batch):
-            chosen = order[at : at + batch]
-            made = self.preprocess([texts[n] for n in chosen], prompt)
-            features = {name: part.to(device) for name, part in made.items()}
-            with torch.no_grad():
-                vectors = self(features)["sentence_embedding"]
-            if self.settings.normalized:
-                vectors = F.normalize(vectors, dim=-1)
-            result[chosen] = vectors.cpu().numpy()
-        return result
+        found = encode(list(texts), batch_size=batch, show_progress_bar=False)
+        return found.reshape(len(texts), self.get_embedding_dimension())
 
-    def save(self, output_path: str, *_: Any, safe_serialization: bool = True, **__: Any) -> None:
-        """Write weights, tokenizer and settings; always as safetensors."""
-        folder = Path(output_path)
-        self.backbone.save_pretrained(folder)
-        self.tokenizer.save_pretrained(folder)
+    def get_config_dict(self) -> dict[str, Any]:
+        """The settings, as ``load`` reads them."""
         fields = asdict(self.settings)
         kept = {key: value for key, value in fields.items() if key not in (*_ELSEWHERE, "limit")}
-        said = {"milepost_schema": SCHEMA, "max_seq_length": self.settings.limit, **kept}
-        (folder / CONFIG).write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
+        return {"milepost_schema": SCHEMA, "max_seq_length": self.settings.limit, **kept}
+
+    def save(self, output_path: str, *_: Any, **__: Any) -> None:
+        """Write weights, tokenizer and settings; always as safetensors."""
+        self.backbone.save_pretrained(output_path)
+        self.save_tokenizer(output_path)
+        self.save_config(output_path)
 
     @classmethod
     def load(
@@ -305,41 +261,27 @@ class LandmarkTransformer(nn.Module):
         cache_folder: str | None = None,
         revision: str | None = None,
         local_files_only: bool = False,
-        model_kwargs: dict[str, Any] | None = None,
-        **_: Any,
+        init_defaults: dict[str, Any] | None = None,
+        **kwargs: Any,
     ) -> LandmarkTransformer:
         """Load what ``save`` wrote, from a folder or by the model's name on the hub."""
-        transformers = require("transformers", extra="train")
-        where: dict[str, Any] = {
-            "token": token,
-            "cache_dir": cache_folder,
-            "revision": revision,
-            "local_files_only": local_files_only,
-            "subfolder": subfolder,
-        }
-        config = transformers.utils.cached_file(model_name_or_path, CONFIG, **where)
-        settings = from_json(json.loads(Path(config).read_text(encoding="utf-8")), str(config))
-        kwargs = {"use_safetensors": True, **(model_kwargs or {})}
-        backbone = transformers.AutoModel.from_pretrained(model_name_or_path, **where, **kwargs)
-        if not {"dtype", "torch_dtype"} & set(kwargs):
-            backbone = backbone.float()
-        tokenizer = transformers.AutoTokenizer.from_pretrained(model_name_or_path, **where)
-        return cls(backbone, tokenizer, settings)
+        where = model_name_or_path, subfolder, token, cache_folder, revision, local_files_only
+        folder = cls.load_dir_path(*where) or model_name_or_path
+        settings = from_json(cls.load_config(folder), str(Path(folder, CONFIG)))
+        options = kwargs.get("model_kwargs") or {}
+        return cls(*open_network(Path(folder), **options), settings)
 
 
-def from_json(config: dict[str, Any], source: str) -> LmkSettings:
-    """Read the settings that ``LandmarkTransformer.save`` wrote.
+def open_network(folder: Path, **options: Any) -> tuple[Any, Any]:
+    """An encoder of transformers and its tokenizer in a folder; see ``load_network``."""
+    from transformers import AutoTokenizer
 
-    Raises:
-        ModelError: the settings are incomplete, invalid, or of another schema.
-    """
-    fields = dict(config)
-    check_schema(source, fields.pop("milepost_schema", None), SCHEMA, _RENEW)
+    network = load_network(folder, **options)
     try:
-        limit, bos_ids = fields.pop("max_seq_length"), tuple(fields.pop("bos_ids"))
-        return LmkSettings(bos_ids=bos_ids, limit=limit, **fields)
-    except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"{source} is damaged: {error}", "write the folder again") from error
+        return network, AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    except Exception as error:  # the library raises all kinds
+        problem = f"{folder} has no tokenizer that can be read: {first_line(error)}"
+        raise ModelError(problem, "fetch the folder again") from error
 
 
 def max_tokens(config: Any) -> int | None:

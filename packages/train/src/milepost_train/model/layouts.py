@@ -1,44 +1,81 @@
-"""Folders of sentence-transformers: where their network is, and what their settings say."""
+"""Folders of sentence-transformers: where their network is, and what their settings say.
+
+Folders with LMK pooling begin with a ``LandmarkTransformer``. See ``docs/export.md``.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from milepost.encoder.engine.manifest import SENTENCES, Granularity
+from milepost.encoder.engine.schema import check_schema
 from milepost.errors import ModelError
-from milepost_train.model.fetch import parsed, read_object
+from milepost_train.model.fetch import ADAPTER, parsed, read_object
+from milepost_train.model.reading import READING, Reading
+from milepost_train.model.special import load_tokenizer
 
-MODULES = "modules.json"
-PROMPTS = "config_sentence_transformers.json"
 LANDMARK_MODULE = "LandmarkTransformer"
 """First module of a folder with LMK pooling."""
-_POOLING_SWITCHES = {
-    "pooling_mode_cls_token": "cls",
-    "pooling_mode_max_tokens": "max",
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
-    "pooling_mode_weightedmean_tokens": "weightedmean",
-    "pooling_mode_lasttoken": "lasttoken",
-}
+CONFIG = "sentence_bert_config.json"
+SCHEMA = 3
+
+_AGAIN = "fetch the folder again"
+_TRAIN = "train it first (milepost train CONFIG --init FOLDER)"
+_RENEW = "milepost_train.model.interop.write_folder(MODEL, FOLDER), with the weights it came from"
 
 
-def modules_of(folder: Path) -> list[dict[str, Any]]:
-    """Read ``modules.json``; empty for a folder without it."""
-    path = folder / MODULES
-    modules = parsed(path) if path.is_file() else []
-    well = isinstance(modules, list) and all(
-        isinstance(m, dict) and isinstance(m.get("type"), str) and isinstance(m.get("path"), str)
-        for m in modules
-    )
-    if not well:
-        raise ModelError(f"{path} is not a list of modules", "fetch the folder again")
-    return list(modules)
+@dataclass(frozen=True, slots=True)
+class LmkSettings:
+    """The settings that determine a document's vector, besides weights and tokenizer.
+
+    Attributes:
+        bos_ids: ids that begin a row, usually ``[CLS]``.
+        landmark: id of the landmark token.
+        granularity: tokens per landmark, or ``"sentences"``.
+        limit: longest row in tokens.
+        longest: with ``"sentences"``, maximum tokens per landmark: longer sentences are cut and get
+            several; 0 for no maximum.
+        unit_landmarks: scale each landmark to unit length before the mean, as Milepost's own
+            training and index do; the paper does not.
+        normalized: scale the mean to unit length, as in the paper.
+        query_prompt, document_prompt: prefixes of queries and documents.
+    """
+
+    bos_ids: tuple[int, ...]
+    landmark: int
+    granularity: Granularity
+    limit: int
+    longest: int = 0
+    unit_landmarks: bool = False
+    normalized: bool = True
+    query_prompt: str = ""
+    document_prompt: str = ""
+
+    def __post_init__(self) -> None:
+        whole = isinstance(self.granularity, int) and not isinstance(self.granularity, bool)
+        if self.granularity != SENTENCES and not (whole and int(self.granularity) > 0):
+            raise ModelError(
+                f"{self.granularity!r} is not a granularity", 'use a positive number or "sentences"'
+            )
+        if not isinstance(self.limit, int) or self.limit < len(self.bos_ids) + 1:
+            raise ModelError(f"a limit of {self.limit!r} tokens has no room for a landmark")
 
 
-def kind_of(module: dict[str, Any]) -> str:
-    """Return the class name of a module, without its import path."""
-    return str(module["type"]).rpartition(".")[2]
+def from_json(config: dict[str, Any], source: str) -> LmkSettings:
+    """Read the settings that ``LandmarkTransformer.save`` wrote.
+
+    Raises:
+        ModelError: the settings are incomplete, invalid, or of another schema.
+    """
+    fields = dict(config)
+    check_schema(source, fields.pop("milepost_schema", None), SCHEMA, _RENEW)
+    try:
+        limit, bos_ids = fields.pop("max_seq_length"), tuple(fields.pop("bos_ids"))
+        return LmkSettings(bos_ids=bos_ids, limit=limit, **fields)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{source} is damaged: {error}", "write the folder again") from error
 
 
 def network_of(folder: Path) -> Path:
@@ -47,93 +84,115 @@ def network_of(folder: Path) -> Path:
     Raises:
         ModelError: the first module in ``modules.json`` is not an encoder.
     """
-    modules = modules_of(folder)
+    modules = _modules(folder)
     if not modules:
         return folder
-    if kind_of(modules[0]) not in ("Transformer", LANDMARK_MODULE):
-        raise ModelError(
-            f"{folder} starts with a {kind_of(modules[0])}", "give an encoder's folder"
-        )
+    if _kind(modules[0]) not in ("Transformer", LANDMARK_MODULE):
+        raise ModelError(f"{folder} starts with a {_kind(modules[0])}", "give an encoder's folder")
     return Path(folder, modules[0]["path"])
 
 
-def has_landmarks(folder: Path) -> bool:
-    """Whether the folder has LMK pooling, by its modules."""
-    modules = modules_of(folder)
-    return bool(modules) and kind_of(modules[0]) == LANDMARK_MODULE
-
-
-def prompts_of(folder: Path) -> tuple[str, str]:
-    """Return the prompts of queries and documents; documents have three possible names."""
-    path = folder / PROMPTS
-    prompts = (read_object(path).get("prompts") or {}) if path.is_file() else {}
-    documents = (prompts.get(name) for name in ("document", "passage", "corpus"))
-    return prompts.get("query") or "", next((each for each in documents if each), "")
-
-
-@dataclass(frozen=True, slots=True)
-class StartingWeights:
-    """A plain encoder folder from which landmark training can start.
-
-    Attributes:
-        folder: the folder with ``config.json``, weights and tokenizer.
-        max_tokens: longest row it was used with; None if unknown.
-        pooling: its pooling modes (``mean``, ``cls`` …); the vectors of several are concatenated.
-        left_out: modules that landmark training does not use (a dense layer …).
-    """
-
-    folder: Path
-    max_tokens: int | None
-    pooling: tuple[str, ...]
-    lower_case: bool
-    query_prompt: str
-    document_prompt: str
-    left_out: tuple[str, ...]
-
-
-def starting_weights(folder: Path) -> StartingWeights:
-    """Read the settings of a sentence-transformers folder, or of a plain Hugging Face one.
+def lmk_settings(folder: Path) -> LmkSettings | None:
+    """The settings of a folder with LMK pooling; None for any other folder.
 
     Raises:
-        ModelError: the folder is neither, or has LMK pooling.
+        ModelError: the folder is damaged.
     """
-    if has_landmarks(folder):
+    modules = _modules(folder)
+    if not modules or _kind(modules[0]) != LANDMARK_MODULE:
+        return None
+    path = folder / modules[0]["path"] / CONFIG
+    model = folder / "config_sentence_transformers.json"
+    prompts = (read_object(model).get("prompts") or {}) if model.is_file() else {}
+    return replace(
+        from_json(read_object(path), str(path)),
+        normalized=any(_kind(module) == "Normalize" for module in modules),
+        query_prompt=prompts.get("query") or "",
+        document_prompt=prompts.get("document") or "",
+    )
+
+
+def reading_of(folder: Path) -> Reading | None:
+    """How training and export read a folder with LMK pooling; None for any other folder.
+
+    Every layer of its network attends to the whole row, so ``own_sentence`` is False.
+
+    Raises:
+        ModelError: the folder is damaged, or its rows begin with more than one token.
+    """
+    settings = lmk_settings(folder)
+    if settings is None:
+        return None
+    if len(settings.bos_ids) > 1:
         raise ModelError(
-            f"{folder} starts with a {LANDMARK_MODULE}: it has LMK pooling",
-            "read_folder(), or milepost train --init",
+            f"{folder} starts rows with {len(settings.bos_ids)} tokens, a window with one",
+            "read it by milepost_train.model.interop.read_folder",
         )
-    root, modules = network_of(folder), modules_of(folder)
-    config = read_object(root / "config.json")
-    found = sorted(root.glob("sentence_*_config.json"))
-    settings = read_object(found[0]) if found else {}
-    tokenizer = root / "tokenizer_config.json"
-    limits = (
-        settings.get("max_seq_length"),
-        read_object(tokenizer).get("model_max_length") if tokenizer.is_file() else None,
-        config.get("max_position_embeddings"),
-    )
-    # Tokenizers without a limit write 10^30.
-    known = [int(each) for each in limits if each is not None and 0 < each < 10**9]
-    query, document = prompts_of(folder)
-    kinds = [kind_of(module) for module in modules]
-    pooling: tuple[str, ...] = ()
-    if "Pooling" in kinds:
-        path = modules[kinds.index("Pooling")]["path"]
-        pooling = _poolings(read_object(folder / path / "config.json"))
-    return StartingWeights(
-        folder=root,
-        max_tokens=min(known, default=None),
-        pooling=pooling,
-        lower_case=bool(settings.get("do_lower_case", False)),
-        query_prompt=query,
-        document_prompt=document,
-        left_out=tuple(k for k in kinds[1:] if k not in ("Pooling", "Normalize", "Dropout")),
+    tokenizer = load_tokenizer(network_of(folder))
+    names = [tokenizer.id_to_token(number) for number in (*settings.bos_ids, settings.landmark)]
+    *opens, landmark = [name for name in names if name is not None]
+    if None in names:
+        raise ModelError(f"the tokenizer of {folder} lacks a special token", _AGAIN)
+    return Reading(
+        "".join(opens),
+        landmark,
+        granularity=settings.granularity,
+        longest=settings.longest or None,
     )
 
 
-def _poolings(config: dict[str, Any]) -> tuple[str, ...]:
-    """The enabled pooling modes, from either format of Pooling's ``config.json``."""
-    named = config.get("pooling_mode")
-    if named is not None:
-        return (named,) if isinstance(named, str) else tuple(named)
-    return tuple(name for key, name in _POOLING_SWITCHES.items() if config.get(key)) or ("mean",)
+def check_exportable(folder: Path, *, named: bool = False) -> tuple[str, ...]:
+    """Reject a folder whose vectors a model folder cannot reproduce.
+
+    Args:
+        folder: the folder to export.
+        named: whether the user named the token that closed sentences in training.
+
+    Returns:
+        Differences of the model folder, as sentences for users.
+
+    Raises:
+        ModelError: the folder puts prompts in front of texts, or it is an adapter that does not
+            say where its landmarks are.
+    """
+    if (folder / READING).is_file():
+        return ()
+    if (folder / ADAPTER).is_file() and not named:
+        raise ModelError(
+            f"{folder} is an adapter without {READING}, and may have its landmarks anywhere (the "
+            "LMK authors' precede each chunk)",
+            f"{_TRAIN}, or name the token that closed its sentences in training: --landmark TOKEN",
+        )
+    settings = lmk_settings(folder)
+    if settings is None or (settings.unit_landmarks and not _prompted(settings)):
+        return ()
+    if _prompted(settings):
+        raise ModelError(
+            f"{folder} puts prompts in front of texts, and a model folder does not", _TRAIN
+        )
+    return (
+        f"{folder} averages landmarks of any length, the model folder their directions, so "
+        "document vectors differ slightly",
+    )
+
+
+def _prompted(settings: LmkSettings) -> bool:
+    return bool(settings.query_prompt or settings.document_prompt)
+
+
+def _modules(folder: Path) -> list[dict[str, Any]]:
+    """Read ``modules.json``; empty for a folder without it."""
+    path = folder / "modules.json"
+    modules = parsed(path) if path.is_file() else []
+    well = isinstance(modules, list) and all(
+        isinstance(m, dict) and isinstance(m.get("type"), str) and isinstance(m.get("path"), str)
+        for m in modules
+    )
+    if not well:
+        raise ModelError(f"{path} is not a list of modules", _AGAIN)
+    return list(modules)
+
+
+def _kind(module: dict[str, Any]) -> str:
+    """The class name of a module, without its import path."""
+    return str(module["type"]).rpartition(".")[2]

@@ -7,12 +7,10 @@ long (2026-11-21, tiny BERT and LLaMA, torch 2.13).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
 
 from milepost._optional import require
 from milepost.encoder.engine.manifest import Manifest
@@ -21,52 +19,6 @@ from milepost_train.model.landmark_encoder import LandmarkEncoder
 
 GRAPH = "model.onnx"
 OPSET = 17  # the oldest with LayerNormalization; most recent runtimes read it
-_INPUTS = {
-    name: ("windows", length)
-    for name, length in zip(NAMES, ("tokens", "tokens", "landmarks"), strict=True)
-}
-
-
-def write(
-    module: nn.Module,
-    example: tuple[Tensor, ...],
-    inputs: Mapping[str, Sequence[str]],
-    outputs: Mapping[str, Sequence[str | int]],
-    file: Path,
-) -> None:
-    """Trace a module and write it as ONNX.
-
-    Args:
-        module: in evaluation mode.
-        example: inputs to trace with.
-        inputs: names of the inputs, in order, each with names for its leading dynamic dimensions.
-        outputs: the same for outputs; numbers are fixed lengths, which the exporter does not always
-            infer.
-        file: the ``.onnx`` file.
-
-    Raises:
-        MissingExtra: onnx is not installed.
-    """
-    onnx = require("onnx", extra="export")
-    torch.onnx.export(
-        module,
-        example,
-        str(file),
-        input_names=list(inputs),
-        output_names=list(outputs),
-        dynamic_axes={
-            name: {at: length for at, length in enumerate(lengths) if isinstance(length, str)}
-            for name, lengths in {**inputs, **outputs}.items()
-        },
-        opset_version=OPSET,
-        dynamo=False,
-    )
-    written = onnx.load(file, load_external_data=False)
-    for port in written.graph.output:
-        for place, length in zip(port.type.tensor_type.shape.dim, outputs[port.name], strict=False):
-            if isinstance(length, int):
-                place.dim_value = length
-    onnx.save(written, file)
 
 
 def export_onnx(
@@ -84,9 +36,24 @@ def export_onnx(
     Raises:
         MissingExtra: onnx is not installed.
     """
-    outputs = {"vectors": ("windows", "landmarks", model.dimensions)}
+    onnx = require("onnx", extra="export")
+    file = folder / GRAPH
+    lengths = {"ids": "tokens", "sentences": "tokens", "marks": "landmarks", "vectors": "landmarks"}
     with traceable(model) as example:
-        write(model, example, _INPUTS, outputs, folder / GRAPH)
+        torch.onnx.export(
+            model,
+            example,
+            str(file),
+            input_names=list(NAMES),
+            output_names=["vectors"],
+            dynamic_axes={port: {0: "windows", 1: each} for port, each in lengths.items()},
+            opset_version=OPSET,
+            dynamo=False,
+        )
+    written = onnx.load(file, load_external_data=False)
+    # The exporter does not always infer the width.
+    written.graph.output[0].type.tensor_type.shape.dim[2].dim_value = model.dimensions
+    onnx.save(written, file)
     files = sorted(file.name for file in folder.iterdir())
     manifest = describe(model, tokenizer, folder, files, name=name, settings=settings)
     (folder / "README.md").write_text(_readme(manifest), encoding="utf-8")

@@ -7,12 +7,17 @@ sizes of training. For a folder without this file, the tokenizer's special token
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 from pathlib import Path
+from typing import Annotated, Literal
 
-from milepost.encoder.engine.manifest import LEAST, SENTENCES, Granularity, is_size
+from pydantic import Field, ValidationError
+from pydantic.dataclasses import dataclass
+
+from milepost.encoder.engine.manifest import SENTENCES
 from milepost.encoder.engine.schema import check_schema
 from milepost.errors import ModelError
+from milepost_train.settings import CHECKED, Amount, Count
 
 READING = "landmark.json"
 SCHEMA = 2
@@ -23,7 +28,7 @@ _RENEW = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, config=CHECKED)
 class Reading:
     """How sentences become windows of tokens.
 
@@ -43,17 +48,17 @@ class Reading:
     bos_token: str
     landmark: str
     own_sentence: bool = False
-    context: int = 0
-    context_layers: int = 1
+    context: Amount = 0
+    context_layers: Count = 1
     others: str = ""
     verdicts: bool = False
-    granularity: Granularity = SENTENCES
+    granularity: int | Literal["sentences"] = SENTENCES
     bidirectional: bool = False
     transformers: bool = False
-    window: int | None = None
-    left: int | None = None
-    right: int | None = None
-    longest: int | None = None
+    window: Annotated[int, Field(ge=3)] | None = None
+    left: Amount | None = None
+    right: Amount | None = None
+    longest: Count | None = None
     query_prefix: str = ""
 
     def write(self, folder: Path) -> None:
@@ -84,18 +89,9 @@ def read_reading(folder: Path) -> Reading | None:
     try:
         settings = json.loads(path.read_text(encoding="utf-8"))
         check_schema(path, settings.pop("schema", 1), SCHEMA, _RENEW)  # schema 1 lacks the key
-        unknown = set(settings) - {field.name for field in fields(Reading)}
-        if unknown:
-            raise ModelError(f"{path} has unknown fields: {', '.join(sorted(unknown))}", hint)
-        every = settings.get("granularity", SENTENCES)
-        if every != SENTENCES and not (type(every) is int and every > 0):
-            raise ModelError(
-                f"{path}: {every!r} is not a granularity", f'a number of tokens, or "{SENTENCES}"'
-            )
-        sizes = {name: settings[name] for name in LEAST if settings.get(name) is not None}
-        wrong = [name for name, size in sizes.items() if not is_size(size, LEAST[name])]
-        if wrong:
-            raise ModelError(f"{path} has no usable {', '.join(wrong)}", hint)
         return Reading(**settings)
+    except ValidationError as error:
+        faults = "; ".join(f"{each['loc'][0]}: {each['msg']}" for each in error.errors())
+        raise ModelError(f"{path}: {faults}", hint) from error
     except (AttributeError, OSError, ValueError, TypeError) as error:
         raise ModelError(f"{path} cannot be read: {error}", hint) from error

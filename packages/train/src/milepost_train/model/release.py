@@ -23,7 +23,7 @@ from milepost_train.model.card import CARD, card, is_reranker, record_of
 from milepost_train.model.checkpoint import Checkpoint, open_checkpoint
 from milepost_train.model.export import Feed, add_sums, export
 from milepost_train.model.fetch import local
-from milepost_train.model.interop import check_exportable
+from milepost_train.model.layouts import check_exportable
 from milepost_train.model.lora import merge_lora
 from milepost_train.model.onnx_export import GRAPH, export_onnx
 from milepost_train.model.packed import with_packed_table

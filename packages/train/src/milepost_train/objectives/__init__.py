@@ -10,6 +10,9 @@
 what cannot be; an objective draws by the generator it is given and keeps nothing between steps.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from milepost_train.material import Material
 from milepost_train.objectives.base import Objective
 from milepost_train.objectives.judge import Judge
@@ -26,6 +29,14 @@ from milepost_train.stages import (
     StageSettings,
 )
 
+_OBJECTIVES: dict[type[StageSettings], Callable[[Any, Material], Objective]] = {
+    PairsStage: Pairs,
+    MergedStage: Merged,
+    MarkedStage: Marked,
+    RerankStage: Rerank,
+    JudgeStage: Judge,
+}
+
 
 def build(stage: StageSettings, material: Material) -> Objective:
     """The objective of a stage.
@@ -33,14 +44,4 @@ def build(stage: StageSettings, material: Material) -> Objective:
     Raises:
         InputError: the material lacks what the stage is to draw from.
     """
-    match stage:
-        case PairsStage():
-            return Pairs(stage, material)
-        case MergedStage():
-            return Merged(stage, material)
-        case MarkedStage():
-            return Marked(stage, material)
-        case RerankStage():
-            return Rerank(stage, material)
-        case JudgeStage():
-            return Judge(stage, material)
+    return _OBJECTIVES[type(stage)](stage, material)

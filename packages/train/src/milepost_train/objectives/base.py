@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from milepost.errors import InputError, nearest
 from milepost_eval.noise import NOISES
 from milepost_train.batches import Batch
 from milepost_train.data import Pair, Question
-from milepost_train.losses import cached_backward
 from milepost_train.material import Material
 from milepost_train.stages import MarkedStage, PairsStage, RerankStage
 
@@ -60,16 +60,26 @@ def need_tasks(known: Collection[str], names: Iterable[str]) -> None:
 
 
 def backward(
-    encode: Encode, groups: Sequence[Sequence[Batch]], loss: Callable[..., Tensor]
+    encode: Callable[[T], Tensor], groups: Sequence[Sequence[T]], loss: Callable[..., Tensor]
 ) -> Tensor:
-    """Gradients of ``loss`` of one matrix a group; by gradient cache where a group has chunks.
+    """Gradients of ``loss`` of one matrix ``(n, d)`` a group, whose chunks are encoded one by one.
+
+    Where a group has several chunks, the activations of one at a time are in memory (gradient
+    cache, arXiv 2101.06983): the backward pass encodes each again, with the same dropout.
 
     Returns:
         The loss, without a graph.
     """
-    if any(len(group) > 1 for group in groups):
-        return cached_backward(encode, groups, loss)
-    value = loss(*(encode(batch) for (batch,) in groups))
+    # torch repeats the random numbers of the devices on which it finds tensors.
+    place = torch.empty(0, device="cuda" if torch.cuda.is_initialized() else "cpu")
+
+    def matrix(group: Sequence[T]) -> Tensor:
+        if len(group) == 1:
+            return encode(group[0])
+        again = (checkpoint(lambda c, _: encode(c), c, place, use_reentrant=False) for c in group)
+        return torch.cat(list(again))
+
+    value = loss(*map(matrix, groups))
     value.backward()
     return value.detach()
 

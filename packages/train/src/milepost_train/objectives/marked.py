@@ -8,7 +8,6 @@ for every question.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import chain
 from random import Random
 
@@ -142,8 +141,8 @@ class Marked:
             parts["context"] = of_vectors(*around)
             loss = loss + stage.context * parts["context"]
         if teacher and stage.distil:
-            parts["distance"] = away_from(landmarks, teacher.sentences)
-            parts["question_distance"] = away_from(queries, teacher.questions)
+            parts["distance"] = away_from(landmarks, teacher[0])
+            parts["question_distance"] = away_from(queries, teacher[1])
             away = parts["distance"] + stage.distil_questions * parts["question_distance"]
             loss = loss + stage.distil * away
         if stage.rank:
@@ -191,8 +190,10 @@ class Marked:
                 masked[row] |= ~same
         return positive, ~positive & ~masked
 
-    def _teacher(self, asked: Sequence[int], batch: Batch, like: Tensor) -> _Taught | None:
-        """What the teacher says of the landmarks and questions of a step."""
+    def _teacher(
+        self, asked: Sequence[int], batch: Batch, like: Tensor
+    ) -> tuple[Tensor, Tensor] | None:
+        """A teacher's vectors of the landmarks, ``(n, d)``, and of the questions, ``(q, d)``."""
         material, stage = self.material, self.stage
         targets = material.targets
         by_vectors = stage.rank and stage.rank_by == "teacher"
@@ -200,33 +201,20 @@ class Marked:
             return None
         rows = [targets.of_text(material.texts[t])[n] for t, n in batch.owners.tolist()]
         questions = [material.question_target(number) for number in asked]
-        return _Taught(
-            *(
-                torch.from_numpy(np.stack(each)).to(like.device).float()
-                for each in (rows, questions)
-            )
-        )
+        both = (torch.from_numpy(np.stack(each)) for each in (rows, questions))
+        sentences, asking = (each.to(like.device).float() for each in both)
+        return sentences, asking
 
-    def _ranking(self, asked: Sequence[int], batch: Batch, teacher: _Taught | None) -> Tensor:
+    def _ranking(
+        self, asked: Sequence[int], batch: Batch, teacher: tuple[Tensor, Tensor] | None
+    ) -> Tensor:
         """Scores of the landmarks of a step for each question, ``(q, n)``, as cosines are."""
         if self.stage.rank_by == "teacher":
             assert teacher is not None
-            return teacher.scores
+            return similarities(teacher[1], teacher[0])
         words, questions = self.material.words, self.material.questions
         rows = [words.scores(questions[number].words, batch.owners) for number in asked]
         return torch.from_numpy(np.stack(rows))
-
-
-@dataclass(frozen=True, slots=True)
-class _Taught:
-    """A teacher's vectors of the landmarks, ``(n, d)``, and of the questions, ``(q, d)``."""
-
-    sentences: Tensor
-    questions: Tensor
-
-    @property
-    def scores(self) -> Tensor:
-        return similarities(self.questions, self.sentences)
 
 
 def _ranked(scores: Tensor, used: Tensor) -> Tensor:

@@ -44,12 +44,7 @@ def case_weights(cases: Sequence[Case]) -> NDArray[np.float64]:
 
 
 def learn_trees(cases: Sequence[Case], seed: int, rounds: int = ROUNDS) -> Trees:
-    """Boosted trees by log loss; they tell which sentences hold evidence.
-
-    Args:
-        cases: what to learn from.
-        seed: of the rows and columns that each tree sees.
-        rounds: number of trees.
+    """So many boosted trees by log loss; they tell which sentences hold evidence.
 
     Raises:
         MissingExtra: LightGBM is not installed.

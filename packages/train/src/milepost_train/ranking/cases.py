@@ -250,16 +250,7 @@ def _gains(ask: Ask, scope: Scope) -> Floats:
 
 
 class _Stores:
-    """A store of each document, of each collection of one task and of each of all tasks.
-
-    Args:
-        samples: the documents.
-        encoder: the model.
-        progress: called as documents are read.
-
-    Attributes:
-        alone: for each sample the stores of its documents.
-    """
+    """A store of each document, of each collection of one task and of each of all tasks."""
 
     def __init__(self, samples: Sequence[Sample], encoder: Encoder, progress: Progress) -> None:
         self.alone: list[list[Store]] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,11 +106,15 @@ def errors_by_task(
     return errors
 
 
-def by_task(cases: Sequence[Case], found: NDArray[np.float64]) -> dict[str, dict[str, list[float]]]:
-    """Setting → task → evidence found within each budget, per cent; ``mean`` is that of tasks."""
+def by_task(
+    cases: Sequence[Case],
+    found: NDArray[np.float64] | NDArray[np.bool_],
+    settings: Sequence[str] = ("document", "collection"),
+) -> dict[str, dict[str, list[float]]]:
+    """Setting → task → mean of the values ``(cases, n)``, per cent; ``mean`` is that of tasks."""
     table: dict[str, dict[str, list[float]]] = {}
-    for setting in ("document", "collection"):
-        rows: dict[str, list[NDArray[np.float64]]] = {}
+    for setting in settings:
+        rows: dict[str, list[NDArray[Any]]] = {}
         for case, values in zip(cases, found, strict=True):
             if case.setting == setting:
                 rows.setdefault(case.task, []).append(values)
@@ -125,24 +130,13 @@ def reached(
 ) -> dict[str, dict[str, list[float]]]:
     """Setting → task → questions that are answerable by each of ``MIN_SCORES``, per cent.
 
-    Of ``document`` many should, of ``elsewhere`` and ``absent`` few.
-
-    Args:
-        cases: the questions.
-        answerable: of each the probability that any passage answers, ``(cases,)``.
+    Of ``document`` many should, of ``elsewhere`` and ``absent`` few. ``answerable``, ``(cases,)``:
+    the probability that any passage answers.
     """
-    table: dict[str, dict[str, list[float]]] = {}
-    least = np.array(MIN_SCORES)
-    for setting in ("document", "elsewhere", "absent"):
-        rows: dict[str, list[NDArray[np.bool_]]] = {}
-        for case, value in zip(cases, answerable, strict=True):
-            if case.setting == setting:
-                rows.setdefault(case.task, []).append(value >= least)
-        if rows:
-            table[setting] = {
-                task: np.round(100 * np.mean(values, axis=0), 2).tolist()
-                for task, values in rows.items()
-            }
+    enough = answerable[:, None] >= np.array(MIN_SCORES)
+    table = by_task(cases, enough, ("document", "elsewhere", "absent"))
+    for tasks in table.values():
+        del tasks["mean"]
     return table
 
 

@@ -205,12 +205,7 @@ class _Learner:
     """Learns weights and trees, for all questions or for all but a part of the documents.
 
     Questions that their document does not answer are scored like all others and teach nothing.
-
-    Args:
-        encoder: the model.
-        seed: of the trees.
-        rounds: number of trees; 0 for none.
-        progress: called as the work goes on.
+    ``rounds`` is the number of trees, 0 for none.
     """
 
     def __init__(self, encoder: Encoder, seed: int, rounds: int, progress: Progress) -> None:

@@ -31,11 +31,7 @@ _AT_CWD, _EXCHANGE = -100, 2  # of renameat2, see linux/fcntl.h and linux/fs.h
 
 
 def check_out(model: Path, out: Path) -> None:
-    """See that a folder can be written, before the work; nothing is left behind.
-
-    Args:
-        model: the model folder.
-        out: the folder to write; the same for in place.
+    """See that ``out`` can be written for a model, before the work; nothing is left behind.
 
     Raises:
         InputError: it is something else than an empty place, the model itself or an earlier fit.
@@ -58,14 +54,7 @@ def write_folder(
 
     ``milepost.json`` gets ``fusion``, ``ranking.npz`` the trees (without trees there is none),
     ``fit.json`` the report, ``SHA256SUMS`` the line of ``ranking.npz``; the rest is as in
-    ``model``.
-
-    Args:
-        model: the model folder.
-        out: the folder to write; ``model`` itself to change it in place.
-        fusion: the manifest's.
-        trees: the learned ones, or None.
-        report: for ``fit.json``.
+    ``model``, which ``out`` may be.
 
     Raises:
         InputError: it cannot be written; then ``out`` is as it was.

@@ -68,14 +68,8 @@ def measure_left_out(
 ) -> list[dict[str, Any]]:
     """Fit without each task and measure the task's questions; a row for each.
 
-    Args:
-        encoder: the model.
-        roles: all questions.
-        rest: for each task those of the others, see ``others``.
-        whole: the report of the fit with all tasks.
-        sizes: as of that fit.
-        progress: called as the work goes on.
-        options: more of that fit's arguments.
+    ``roles`` are all questions, ``rest`` for each task those of the others, ``whole`` the report of
+    the fit with all tasks, whose arguments the others are.
     """
     made = {
         task: fit(encoder, of, sizes=sizes, progress=_named(progress, task), **options)

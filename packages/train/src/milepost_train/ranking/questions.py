@@ -238,13 +238,7 @@ class Kept:
 
 
 def sample(task: Task, sizes: Sizes, kept: Kept | None = None) -> Sample:
-    """Documents of a task, evenly spread over their names, and the questions about each.
-
-    Args:
-        task: of any split.
-        sizes: how much of it.
-        kept: which train documents may teach; None for all.
-    """
+    """Documents of a task, evenly spread over their names, and the questions about each."""
     asked: dict[str, list[Question]] = {}
     for question in task.questions:
         asked.setdefault(question.document, []).append(question)

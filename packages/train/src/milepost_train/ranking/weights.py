@@ -28,12 +28,7 @@ DEEPEST = 400
 
 
 def grid(asked: Signals, fusion: Fusion) -> Doubles:
-    """Evidence found for every gate and shift, mean of the budgets, ``(gates, shifts)``.
-
-    Args:
-        asked: the question's curves.
-        fusion: the tables of scales.
-    """
+    """Evidence found for every gate and shift, mean of the budgets, ``(gates, shifts)``."""
     result = np.zeros((len(GATES), len(SHIFTS)))
     for column, shift in enumerate(SHIFTS):
         sides = []
