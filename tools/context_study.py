@@ -4,11 +4,13 @@
     milepost train scratch/abc.toml
     python tools/context_study.py narrow scratch/context/abc/checkpoint 128 --out scratch/narrow
     python tools/context_study.py measure scratch/narrow --split dev
+    python tools/context_study.py controls --split dev
 
 ``narrow`` keeps the principal directions of the context vectors of training text. ``measure`` reads
 landmarks alone, in ``--windows``: twins told apart and the best landmark of ``data/swaps`` by
 distance, and ranks on questions in other words and of ``written``; with a context vector also what
-each part of the vector tells apart.
+each part of the vector tells apart. ``controls`` gives all-MiniLM-L6-v2 and BM25 each sentence of
+``data/swaps`` with 0, 3, 5 and 8 sentences before it as one text.
 """
 
 import argparse
@@ -21,15 +23,19 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
+import bm25s
 import numpy as np
 import torch
+from sentence_transformers import SentenceTransformer
 
+from milepost.documents.sentences import split as sentences_of
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.encoder.windows.plan import WindowSize
+from milepost_eval.embedders.choose import minilm_folder
 from milepost_eval.tasks.reading import objects
 from milepost_train.batches import Batch, queries_of
 from milepost_train.check import landmarks_of, vectors_of
-from milepost_train.data import tokenize, touched
+from milepost_train.data import tokenize, touched, trimmed
 from milepost_train.model.checkpoint import open_checkpoint
 from milepost_train.model.landmark_encoder import LandmarkEncoder
 
@@ -218,6 +224,34 @@ def measure(folder: Path, split: str, longest: int, size: WindowSize) -> dict[st
     return result
 
 
+def controls(split: str, longest: int) -> dict[str, Any]:
+    """What MiniLM and BM25 tell apart, in percent, by the number of sentences before."""
+    minilm = SentenceTransformer(str(minilm_folder()), device="cpu")
+    figures: dict[str, list[float]] = defaultdict(list)
+    for document, asked in sets(split, longest)["swaps"]:
+        text = document["text"]
+        spans = [trimmed(text[start:end], start) for start, end in sentences_of(text)]
+        questions = [question["question"] for question in asked]
+        for before in (0, 3, 5, 8):
+            texts = [
+                text[spans[max(0, number - before)][0] : end]
+                for number, (_, end) in enumerate(spans)
+            ]
+            vectors = minilm.encode([*texts, *questions], normalize_embeddings=True)
+            words = bm25s.BM25()
+            words.index(bm25s.tokenize(texts, show_progress=False), show_progress=False)
+            for row, question in enumerate(asked):
+                terms = bm25s.tokenize(questions[row], return_ids=False, show_progress=False)[0]
+                scores = {
+                    "MiniLM": vectors[: len(texts)] @ vectors[len(texts) + row],
+                    "BM25": words.get_scores(terms),
+                }
+                for name, values in scores.items():
+                    for key, value in ranks(question, values, spans).items():
+                        figures[f"{name} {before} {key}"].append(value)
+    return {key: round(100 * fmean(values), 1) for key, values in sorted(figures.items())}
+
+
 def narrow(folder: Path, dimensions: int, out: Path) -> None:
     """Project context vectors to their principal directions in swaps and written (train split)."""
     checkpoint = open_checkpoint(folder)
@@ -285,8 +319,9 @@ def main() -> None:
     narrowed.add_argument("--out", type=Path, required=True)
     measured = commands.add_parser("measure")
     measured.add_argument("checkpoint", type=Path)
-    measured.add_argument("--split", choices=("dev", "test"), default="dev")
-    measured.add_argument("--longest", type=int, default=40000, help="characters of a document")
+    for each in (measured, commands.add_parser("controls")):
+        each.add_argument("--split", choices=("dev", "test"), default="dev")
+        each.add_argument("--longest", type=int, default=40000, help="characters of a document")
     measured.add_argument("--windows", type=int, nargs=3, default=(320, 48, 16))
     given = parser.parse_args()
     if given.command == "config":
@@ -294,6 +329,8 @@ def main() -> None:
         given.out.write_text(configuration(given.arm, given.steps, given.seed), encoding="utf-8")
     elif given.command == "narrow":
         narrow(given.checkpoint, given.dimensions, given.out)
+    elif given.command == "controls":
+        print(json.dumps(controls(given.split, given.longest), indent=1))
     else:
         size = WindowSize(*given.windows, 129)
         found = measure(given.checkpoint, given.split, given.longest, size)

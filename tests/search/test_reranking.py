@@ -273,18 +273,20 @@ def test_texts_that_are_read_ahead_hold_the_whole_neighbourhood(
     assert np.flatnonzero(~np.isnan(found)).tolist() == [10, 12, 14]
 
 
-def test_windows_that_answer_raise_the_probability():
+def test_windows_that_answer_raise_the_probabilities():
     store = filled(3, 8)
-    weights = (-8.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0)
-    plain = Ranking(Fusion(rerank=Reranking(0.0, calibration=weights)), trees())
+    passage, question = (-8.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0), (0.5, 0.0, 3.0, 0.0)
+    numbers = Reranking(0.0, calibration=passage, answerable=question)
     found = []
     for said in (-1.0, 1.0):
         reranker = WordReranker(verdicts=np.array([0.0, 0.0, 0.0, said], np.float32))
         with store.snapshot() as state:
-            model = SearchModel(plain, reranker)
-            found.append(search(state, asking(["common"], 3), model).passages[0].score)
-    odds = [math.log(p / (1 - p)) for p in found]
+            model = SearchModel(Ranking(Fusion(rerank=numbers), trees()), reranker)
+            found.append(search(state, asking(["common"], 3), model))
+    odds = [math.log(p / (1 - p)) for p in (each.passages[0].score for each in found)]
     assert odds[1] - odds[0] == pytest.approx(4.0, abs=1e-3)
+    odds = [math.log(each.answerable / (1 - each.answerable)) for each in found]
+    assert odds == pytest.approx([-2.5, 3.5], abs=1e-3)
 
 
 def test_sentences_in_no_window_count_as_the_least_likely_to_be_answered():

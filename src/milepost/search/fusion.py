@@ -69,7 +69,9 @@ class Reranking:
         calibration: as in ``Fusion``, with three more before its last number: for what reranking
             added, for the share of the text that is out of vocabulary, and for the log-odds that a
             window answers.
-        answerable, length_penalty, growth_threshold: as in ``Fusion``, for these scores.
+        answerable: as in ``Fusion``, with one more before its last number, for the highest log-odds
+            that a window answers.
+        length_penalty, growth_threshold: as in ``Fusion``, for these scores.
     """
 
     weight: float = 16.0

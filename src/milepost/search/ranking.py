@@ -36,9 +36,10 @@ number of documents searched; ``c3`` to ``c5`` apply only with a reranker. The r
 right place in a document; the score before it tells better whether a document answers at all, so
 that keeps a weight of its own (docs/decisions, page 18).
 
-That *anything* shown answers follows from the best passage:
+That *anything* shown answers follows from the best passage and, with a reranker, from the highest
+log-odds of all its windows that one answers:
 
-    1 / (1 + e^{-(a0 + a1 · ln(p / (1 - p)) + a2 · (1 - 1 / documents))})
+    1 / (1 + e^{-(a0 + a1 · ln(p / (1 - p)) + a2 · answered + a3 · (1 - 1 / documents))})
 
 ``milepost fit`` fits these numbers.
 """
@@ -190,8 +191,11 @@ class Ranked:
         """
         if not self.numbers.answerable:
             return None
-        base, slope, crowd = self.numbers.answerable
-        return _logistic(base + slope * log_odds(best) + crowd * others(self.documents))
+        base, slope, *says, crowd = self.numbers.answerable
+        odds = base + slope * log_odds(best) + crowd * others(self.documents)
+        for weight in says:
+            odds += weight * float(self.answered.max())
+        return _logistic(odds)
 
 
 def rank(

@@ -20,6 +20,8 @@ from milepost_train.ranking.scores import passages
 Doubles = NDArray[np.float64]
 
 BINS = 10
+_PLAIN = 4
+"""Columns of the inputs without a reranker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +104,20 @@ def questions(of: Shown, said: Doubles) -> Shown:
         said: the probability of each, ``(p,)``.
 
     Returns:
-        A row for each case, in the order of their numbers; ``inputs`` is ``(cases, 3)``.
+        A row for each case, in the order of their numbers; ``inputs`` is ``(cases, 3)``, or
+        ``(cases, 4)`` with a reranker.
     """
     cases, row = np.unique(of.owner, return_inverse=True)
     best, held, crowd = np.zeros(len(cases)), np.zeros(len(cases)), np.zeros(len(cases))
     np.maximum.at(best, row, said)
     np.maximum.at(held, row, of.held)
     crowd[row] = of.inputs[:, -1]
-    odds = np.array([log_odds(each) for each in best])
-    return Shown(np.stack([np.ones(len(cases)), odds, crowd], axis=1), held, cases, of.groups)
+    columns = [np.ones(len(cases)), np.array([log_odds(each) for each in best]), crowd]
+    if of.inputs.shape[1] > _PLAIN:
+        answers = np.full(len(cases), -np.inf)
+        np.maximum.at(answers, row, of.inputs[:, -2])
+        columns.insert(2, answers)
+    return Shown(np.stack(columns, axis=1), held, cases, of.groups)
 
 
 def calibrate(inputs: Doubles, held: Doubles, weights: Doubles) -> list[float]:

@@ -165,8 +165,23 @@ def choose(bench: Bench, of: Mask, length_penalty: float | None = None) -> Chose
     passages = bench.shown(rerank, growth).of(of)
     calibration = tuple(calibrate(passages.inputs, passages.held, passages.weights))
     anything = questions(passages, probabilities(passages, calibration))
-    answerable = tuple(calibrate(anything.inputs, anything.held, anything.weights))
+    settings = np.array([case.setting for case in bench.cases])[anything.owner]
+    weights = kinds_alike(anything.weights, settings)
+    answerable = tuple(calibrate(anything.inputs, anything.held, weights))
     return Chosen(LENGTH_PENALTIES[penalty], growth, calibration, answerable, rerank)
+
+
+def kinds_alike(weights: Doubles, settings: NDArray[np.str_]) -> Doubles:
+    """Weigh questions that their document nearly answers like those of other documents.
+
+    Few tasks have near misses; alike by task they would count for little, and they are what
+    is hard to tell.
+    """
+    elsewhere, absent = (weights[settings == each].sum() for each in ("elsewhere", "absent"))
+    if not elsewhere or not absent:
+        return weights
+    scaled: Doubles = np.where(settings == "absent", weights * elsewhere / absent, weights)
+    return scaled
 
 
 def _rerankings() -> Iterator[Reranking]:
