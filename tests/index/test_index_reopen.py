@@ -134,7 +134,10 @@ def test_searches_beside_a_process_that_writes(tmp_path: Path) -> None:
         index.add([turned(0, name) for name in "abcd"])
         process = subprocess.Popen(
             [sys.executable, "-c", WRITING, str(tmp_path / "db")],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from pydantic import ValidationError
 
 from milepost.errors import InputError
 from milepost_train.check import vectors_of
@@ -114,5 +115,5 @@ def test_it_stands_beside_a_teacher_and_without_one() -> None:
     """No teacher is asked for where words rank; a name that is not known is refused."""
     with pytest.raises(InputError, match="rank_by = 'words' needs none"):
         build(MarkedStage(**SMALL, rank=0.5), small_material())
-    with pytest.raises(InputError, match="'words'"):
+    with pytest.raises(ValidationError, match="'words'"):
         MarkedStage(rank_by="word")

@@ -31,7 +31,7 @@ ONE = '[[stage]]\nkind = "pairs"\npairs = 4\nrate = 1e-3\nwarm_up = 0\nsteps = {
 
 
 def stage_of(**changes: Any) -> Stage:
-    return Stage((Part("pairs", PairsStage()),), **{"steps": 10, **changes})
+    return Stage(parts=(Part("pairs", PairsStage()),), **{"steps": 10, **changes})
 
 
 def test_the_rate_written_out() -> None:

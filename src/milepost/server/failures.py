@@ -104,7 +104,7 @@ async def _milepost(request: Request, error: MilepostError) -> JSONResponse:
     status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
     if status == 500:
         log.error("%s", error)
-    library: Library = request.app.state.milepost.server.documents
+    library: Library = request.app.state.milepost.library
     later = {"Retry-After": "2"} if status == 503 else None
     return answer(status, library.without_path(str(error)), later)
 
