@@ -23,10 +23,8 @@ from random import Random
 from statistics import fmean
 from typing import Any
 
-import bm25s
 import numpy as np
 import torch
-from sentence_transformers import SentenceTransformer
 
 from milepost.documents.sentences import split as sentences_of
 from milepost.encoder.engine.tokenizer import Tokenizer
@@ -226,6 +224,9 @@ def measure(folder: Path, split: str, longest: int, size: WindowSize) -> dict[st
 
 def controls(split: str, longest: int) -> dict[str, Any]:
     """What MiniLM and BM25 tell apart, in percent, by the number of sentences before."""
+    import bm25s
+    from sentence_transformers import SentenceTransformer
+
     minilm = SentenceTransformer(str(minilm_folder()), device="cpu")
     figures: dict[str, list[float]] = defaultdict(list)
     for document, asked in sets(split, longest)["swaps"]:

@@ -44,6 +44,8 @@ LEARNED = (
     *("checkcovid", "contractnli", "factcheckgpt", "fever", "feversymmetric"),
     *("infotabs", "snli", "tabfact"),
 )
+CLAIMS = {label: label for label in ("supported", "contradicted", "unknown")}
+QUESTIONS = {"answerable": "answered", "near": "unanswered"}
 DEV_SHARE = 0.1
 AROUND = 700
 """Characters on each side of evidence in texts without paragraphs."""
@@ -97,8 +99,8 @@ def answers(data: Path, questions: Path) -> Iterator[Row]:
                 yield _row(other, paragraph, "unanswered", f"{source}-swapped", row["split"])
 
 
-def written(data: Path) -> Iterator[tuple[Row, Sequence[str], str]]:
-    """Rows of this project, each with the sentences of its paragraph and its split."""
+def written(data: Path) -> tuple[list[Row], list[Row]]:
+    """Claims of this project, and its questions, beside paragraphs of the corpus."""
     rows = list(objects(ROOT / "data" / "claims" / "written.jsonl.gz"))
     wanted = {row["document"] for row in rows}
     texts = {
@@ -107,28 +109,20 @@ def written(data: Path) -> Iterator[tuple[Row, Sequence[str], str]]:
         for each in objects(path)
         if each["id"] in wanted
     }
+    both: tuple[list[Row], list[Row]] = [], []
     for row in rows:
-        if row["document"] in texts:
-            start, end = row["span"]
-            paragraph = " ".join(texts[row["document"]][start:end].split())
-            sentences = [paragraph[start:end].strip() for start, end in split(paragraph)]
-            yield row, sentences, "dev" if in_dev(row["document"]) else "train"
-
-
-def written_claims(data: Path) -> Iterator[Row]:
-    """Claims of this project."""
-    for row, sentences, part in written(data):
-        for label in ("supported", "contradicted", "unknown"):
-            for text in row[label]:
-                yield _judged(text, sentences, label, "written-claims", part)
-
-
-def written_answers(data: Path) -> Iterator[Row]:
-    """Questions of this project that a paragraph answers, and near misses."""
-    for row, sentences, part in written(data):
-        for name, label in (("answerable", "answered"), ("near", "unanswered")):
-            for text in row[name]:
-                yield _judged(text, sentences, label, "written-claims", part)
+        if row["document"] not in texts:
+            continue
+        start, end = row["span"]
+        paragraph = " ".join(texts[row["document"]][start:end].split())
+        part = "dev" if in_dev(row["document"]) else "train"
+        for into, labels in zip(both, (CLAIMS, QUESTIONS), strict=True):
+            into += [
+                _row(text, paragraph, label, "written-claims", part)
+                for name, label in labels.items()
+                for text in row[name]
+            ]
+    return both
 
 
 def extra_claims(folder: Path) -> Iterator[Row]:
@@ -219,14 +213,11 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, default=ROOT / "scratch" / "questions")
     parser.add_argument("--extra", type=Path, default=Path("none"))
     args = parser.parse_args()
-    found = claims(args.data), written_claims(args.data), extra_claims(args.extra)
+    our_claims, our_questions = written(args.data)
+    found = claims(args.data), our_claims, extra_claims(args.extra)
     write(args.out / "claims.jsonl.gz", chain(*found))
-    found = (
-        answers(args.data, args.questions),
-        written_answers(args.data),
-        extra_answers(args.extra),
-    )
-    write(args.out / "answers.jsonl.gz", chain(*found))
+    asked = answers(args.data, args.questions), our_questions, extra_answers(args.extra)
+    write(args.out / "answers.jsonl.gz", chain(*asked))
     near_misses(args.data, args.out / "near-misses")
 
 
