@@ -129,10 +129,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--size", type=int, help="documents of a collection")
     parser.add_argument("--absent", action="store_true")
+    parser.add_argument("--named", action="store_true", help="ask reports by their names")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     (source,) = (HOME / given.set).glob("questions.jsonl*")
     asked = [row for row in objects(source) if row.get("spans", True) or given.absent]
+    if given.named:
+        asked = [{**row, "question": row["named"]} for row in asked]
     every: dict[str, Row] = {}
     if given.set != "questions":
         every |= {row["id"]: row for row in files(given.data)}

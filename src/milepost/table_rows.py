@@ -14,9 +14,18 @@ from dataclasses import dataclass
 from milepost.types import Mark, Span, Table, TableRow
 
 _BAR = re.compile(r"(?:^| )\|(?= |$)")
+_FIGURE = re.compile(
+    r"(?<!\S)(?:[$€£¥]\s?)?[(\-–—−]?(?:[$€£¥]\s?)?\d[\d.,]*(?:\s?[)%]{1,2})?(?!\S)|(?<!\S)[–—−-](?!\S)"
+)
+_YEAR = re.compile(r"(?:19|20)\d\d$")
 _MARKDOWN_BAR = re.compile(r"(?<!\\)\|")
 _MAX_KEY = 80
-"""Maximum characters of a first cell that is repeated for a later part of its row."""
+"""Maximum characters of a first cell that is repeated for a later part of its row, of a heading and
+of the name of a section."""
+_MAX_NAMES = 200
+"""Maximum characters of a caption and of the names of columns among the words of a row."""
+_SECTION_WITHIN = 2_000
+"""Characters above a row in which the name of its section is looked for."""
 
 
 class Tables:
@@ -31,6 +40,8 @@ class Tables:
         self._text = text
         self._tables = list(_tables(marks))
         self._starts = [table.start for table in self._tables]
+        self._headings = [mark for mark in marks if mark.kind == "heading"]
+        self._heading_starts = [mark.offset for mark in self._headings]
 
     def row(self, start: int, end: int) -> str | None:
         """Return what the model and the index read for a row, or a part of one.
@@ -40,16 +51,42 @@ class Tables:
         Returns:
             None if ``text[start:end]`` is not in a table, or is read as it is.
         """
-        number = bisect_right(self._starts, start) - 1
-        if number < 0:
-            return None
-        table = self._tables[number]
-        if not table.body <= start < table.end:
+        table = self._around(start)
+        if table is None:
             return None
         line = max(table.body, self._text.rfind("\n", 0, start) + 1)
         stop = self._text.find("\n", start, table.end)
         last = table.end if stop < 0 else stop
         return _labelled(self._text, line, last, (start, end), table.columns)
+
+    def words(self, start: int, end: int) -> str:
+        """Return the text whose words find ``text[start:end]``.
+
+        A row of a table is found by the heading above the table, its caption, the names of its
+        columns and of the section that it stands in, too.
+        """
+        table, text = self._around(start), self._text[start:end]
+        if table is None or not any(map(str.isalnum, text)):
+            return text
+        number = bisect_right(self._heading_starts, start) - 1
+        heading = self._headings[number].value if number >= 0 else ""
+        row = self.row(start, end)
+        if row is None:  # no cells between bars, as in PDFs
+            names = " ".join(dict.fromkeys(name for name in table.columns if name))
+            row = f"{names[:_MAX_NAMES]} {self._section(table, start)} {text}"
+        return f"{heading[:_MAX_KEY]} {(table.caption or '')[-_MAX_NAMES:]} {row}"
+
+    def _around(self, start: int) -> _Place | None:
+        """The table whose rows hold an offset."""
+        number = bisect_right(self._starts, start) - 1
+        table = self._tables[number] if number >= 0 else None
+        return table if table is not None and table.body <= start < table.end else None
+
+    def _section(self, table: _Place, start: int) -> str:
+        """The nearest line above a row that has words and no figures."""
+        above = self._text[max(table.body, start - _SECTION_WITHIN) : start].split("\n")
+        lines = (line for line in reversed(above) if any(map(str.isalpha, line)))
+        return next((line for line in lines if not any(map(str.isdigit, line))), "")[:_MAX_KEY]
 
 
 def _labelled(text: str, first: int, last: int, part: Span, columns: Sequence[str]) -> str | None:
@@ -93,7 +130,8 @@ def table_at(marks: Sequence[Mark], text: str, start: int, spans: Sequence[Span]
         stop = high if stop < 0 else stop
         line = low + start, stop + start
         if low < stop and any(left < line[1] and right > line[0] for left, right in spans):
-            cells = [text[a:b] for a, b in cells_of(text, low, stop)]
+            count = 0 if line[0] in table.unsplit else len(table.columns) - 1
+            cells = [text[a:b] for a, b in _cells(text, low, stop, count)]
             rows.append(TableRow(*line, _in_columns(cells, table.columns)))
         low = stop + 1
     return Table(table.caption, table.columns, tuple(rows))
@@ -114,19 +152,24 @@ def _in_columns(cells: list[str], columns: Sequence[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a table is, where the rows below its header begin, and its names."""
+    """Where a table is, where the rows below its header begin, and its names.
+
+    Attributes:
+        unsplit: offsets of rows whose figures the text alone would put into wrong columns.
+    """
 
     start: int
     body: int
     end: int
     caption: str | None
     columns: tuple[str, ...]
+    unsplit: frozenset[int]
 
 
 def _tables(marks: Sequence[Mark]) -> Iterator[_Place]:
     for number, mark in enumerate(marks):
         if mark.kind == "table":
-            length, header = map(int, mark.value.split())
+            length, header, *unsplit = map(int, mark.value.split())
             names = {each.kind: each.value for each in marks[number + 1 : number + 3]}
             yield _Place(
                 mark.offset,
@@ -134,7 +177,41 @@ def _tables(marks: Sequence[Mark]) -> Iterator[_Place]:
                 mark.offset + length,
                 names.get("caption"),
                 tuple(names["columns"].split(" | ")) if "columns" in names else (),
+                frozenset(mark.offset + offset for offset in unsplit),
             )
+
+
+def _cells(text: str, start: int, end: int, count: int) -> list[Span]:
+    """The cells of a row between bars, or its label and figures as PDFs have them."""
+    cells = cells_of(text, start, end)
+    if len(cells) > 1:
+        return cells
+    found = figure_cells(text[start:end], count)
+    return [(start + low, start + high) for low, high in found] or cells
+
+
+def figure_cells(row: str, count: int) -> list[Span]:
+    """Return the spans of a label and the figures behind it, as PDFs have rows.
+
+    Returns:
+        Empty if not exactly ``count`` figures stand behind a label, which may end in a year.
+
+    >>> [
+    ...     "Net income $ 1,386 (13) 5.2%"[a:b]
+    ...     for a, b in figure_cells("Net income $ 1,386 (13) 5.2%", 3)
+    ... ]
+    ['Net income', '$ 1,386', '(13)', '5.2%']
+    """
+    ends = [match.span() for match in _FIGURE.finditer(row)]
+    tail = len(ends)
+    while tail and not row[ends[tail - 1][1] : ends[tail][0] if tail < len(ends) else None].strip():
+        tail -= 1
+    if count < 1 or len(ends) - tail < count:
+        return []
+    of_label, figures = ends[tail:-count], ends[-count:]
+    label = row[: figures[0][0]].rstrip()
+    dated = not of_label or _YEAR.search(label) is not None
+    return [(0, len(label)), *figures] if dated and any(map(str.isalpha, label)) else []
 
 
 def cells_of(text: str, start: int, end: int) -> list[Span]:

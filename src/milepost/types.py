@@ -79,7 +79,8 @@ class Mark:
             attachment); the date, YYYY-MM-DD, or ``unknown date`` (message); the heading's or
             caption's text; page, left, top, right and bottom of the box (line); the number of
             characters (hidden); the numbers of characters of the table and of the lines at its top
-            that name its columns (table); these names, joined by bars (columns).
+            that name its columns, and where in it rows begin that cannot be split into cells
+            (table); the columns' names, joined by bars (columns).
         level: 1–6 for a heading (1 = outermost), 0 for the others.
     """
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from milepost.documents.readers.pdf.line_joiner import LineJoiner
 from milepost.documents.readers.pdf.read import read_pdf
 from milepost.errors import InputError, UnreadableFile
+from milepost.table_rows import Tables, table_at
 from milepost.types import Document
 from support.pdf_writer import PdfPage, check_document, write_pdf
 
@@ -130,6 +131,39 @@ def test_rows_of_a_table_stay_rows() -> None:
         for row, column in sorted(spots, key=lambda spot: spot[::-1] if by_column else spot):
             page.text(72 + 90 * column, 700 - 14 * row, table[row][column])
         assert _made([page]).text == "\n".join(" ".join(row) for row in table)
+
+
+def test_tables_have_a_caption_columns_and_sections() -> None:
+    """Figures under the years above them; a row whose words alone would mislead is one cell."""
+    page = PdfPage()
+    page.lines(72, 760, ["The following table lists what the harbour paid (in millions):"])
+    page.text(290, 730, "Year ended June 30,")
+    rows = [
+        (("2022", 300), ("2021", 400)),
+        (("Ships", 72),),
+        (("Tugs and barges", 72), ("$", 290), ("1,200", 318), ("$", 390), ("(30)", 418)),
+        (("Ropes sold by 2020", 72), ("5", 334), ("-", 434)),
+        (("Paint (6)", 72), ("70", 429)),
+        (("Sum", 72), ("1,205", 318), ("40", 429)),
+    ]
+    for number, row in enumerate(rows):
+        for words, x in row:
+            page.text(x, 716 - 14 * number, words)
+    page.lines(72, 600, _prose(40))
+    document = _made([page])
+    start, end = document.text.index("Tugs"), document.text.index("Sum") + 12
+    table = table_at(document.marks, document.text, 0, [(start, end)])
+    assert table is not None
+    assert table.caption == "The following table lists what the harbour paid (in millions):"
+    assert table.columns == ("", "Year ended June 30, 2022", "Year ended June 30, 2021")
+    assert [row.cells for row in table.rows] == [
+        ("Tugs and barges", "$ 1,200", "$ (30)"),
+        ("Ropes sold by 2020", "5", "-"),
+        ("Paint (6) 70", "", ""),
+        ("Sum", "1,205", "40"),
+    ]
+    words = Tables(document.text, document.marks).words(start, start + 10)
+    assert [each in words for each in ("harbour paid", "June 30, 2021", "Ships")] == [True] * 3
 
 
 def test_list_items_begin_blocks() -> None:

@@ -50,10 +50,7 @@ def entry(
         vectors=vectors,
         vocab_coverage=vocab_coverage,
         paragraph_starts=paragraph_starts(document.text, spans),
-        terms=[
-            terms(tables.row(start, end) or document.text[start:end])
-            for start, end in spans.tolist()
-        ],
+        terms=[terms(tables.words(start, end)) for start, end in spans.tolist()],
         signature=signature,
         options=options,
     )

@@ -142,7 +142,12 @@ def caption_in(unit: str) -> str:
 
 
 def table_marks(
-    start: int, body: int, end: int, columns: Sequence[str], caption: str
+    start: int,
+    body: int,
+    end: int,
+    columns: Sequence[str],
+    caption: str,
+    unsplit: Sequence[int] = (),
 ) -> list[Mark]:
     """Return the marks of a table.
 
@@ -152,11 +157,13 @@ def table_marks(
         end: where its rows end.
         columns: names of the columns; empty if they have none.
         caption: empty if it has none.
+        unsplit: where rows begin that are one cell; see ``types.Mark``.
     """
     names = [" ".join(name.replace("|", "/").split()) for name in columns]
     while names and not names[-1]:
         names.pop()
-    marks = [Mark(start, "table", f"{end - start} {body - start}")]
+    numbers = [end - start, body - start, *(row - start for row in unsplit)]
+    marks = [Mark(start, "table", " ".join(map(str, numbers)))]
     if caption := " ".join(caption.split()):
         marks.append(Mark(start, "caption", caption))
     if names:

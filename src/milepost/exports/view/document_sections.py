@@ -79,7 +79,7 @@ def add_documents(pack: Pack, state: Snapshot) -> set[str]:
     pack.add("paragraphs", bits_of(sentences.paragraph_starts))
     _add_landmarks(pack, state, infos)
     tables = [Tables(text, held) for text, held in zip(texts, marks, strict=True)]
-    words = _add_words(pack, texts, tables, sentences.document_offsets.tolist(), spans.tolist())
+    words = _add_words(pack, tables, sentences.document_offsets.tolist(), spans.tolist())
     _check_tiling(infos, sentences.document_offsets.tolist(), spans.tolist())
     # Single letters are symbols: α, β and π do not bring the Greek stemmer.
     return {name for word in words if len(word) > 1 and (name := stemmer_of(word)) in SCRIPTS}
@@ -98,7 +98,6 @@ def _add_landmarks(pack: Pack, state: Snapshot, infos: Sequence[DocumentInfo]) -
 
 def _add_words(
     pack: Pack,
-    texts: Sequence[str],
     tables: Sequence[Tables],
     offsets: Sequence[int],
     spans: Sequence[Sequence[int]],
@@ -107,11 +106,10 @@ def _add_words(
     import numpy as np
 
     held: dict[str, list[tuple[int, int]]] = {}
-    for number, text in enumerate(texts):
+    for number, table in enumerate(tables):
         for row in range(offsets[number], offsets[number + 1]):
             start, end = spans[row]
-            read = tables[number].row(start, end) or text[start:end]
-            for term, often in Counter(terms(read)).items():
+            for term, often in Counter(terms(table.words(start, end))).items():
                 held.setdefault(term, []).append((row, often))
     words = sorted(held)
     sizes = [len(held[word]) for word in words]

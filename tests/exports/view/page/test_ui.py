@@ -12,6 +12,7 @@ import milepost
 from milepost.encoder import Encoder
 from milepost.exports.view import write_page
 from support.browser_page import Tab, ask
+from support.pdf_writer import PdfPage, write_pdf
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -49,7 +50,7 @@ def test_a_question_leads_to_the_sentence_in_its_text(tab: Tab, small_page: Path
 
 
 def test_rows_of_tables_are_those_of_python(tab: Tab, light: Encoder, tmp_path: Path) -> None:
-    """Under their columns, the one that answers marked; Markdown's, a sheet's, one of emojis."""
+    """Under their columns, the one that answers marked; Markdown's, a sheet's, a PDF's, emojis."""
     files = {
         "fees.csv": "vessel,fee in euros,quay\nTimber ship,120,north\nCoal barge,95,south\n",
         "tides.md": "# Tides 🌊\n\nThe tide table:\n\n| tide | hour |\n|---|---|\n"
@@ -61,10 +62,17 @@ def test_rows_of_tables_are_those_of_python(tab: Tab, light: Encoder, tmp_path: 
         "What fee does a coal barge pay?",
         "At which hour is the neap tide?",
         "text behind",
+        "What did the dredger cost in 2021?",
     )
+    pdf = PdfPage()
+    figures = (("Cost of ships", "2022", "2021"), ("Dredger", "$ 1,300", "(90)"), ("Tug (6)", "70"))
+    for number, row in enumerate((*figures, ("Buoys of 2020", "-", "5%"))):
+        for column, cell in enumerate(row):
+            pdf.text(72 + 120 * column, 700 - 14 * number, cell)
+    (tmp_path / "costs.pdf").write_bytes(write_pdf([pdf]))
     target = tmp_path / "page.html"
     with milepost.open(tmp_path / "index", model=light) as index:
-        index.add([tmp_path / name for name in files])
+        index.add([tmp_path / name for name in (*files, "costs.pdf")])
         write_page(index, target)
         expected = [
             [passage.table and passage.table.rows for passage in index.search(question)]
@@ -72,6 +80,7 @@ def test_rows_of_tables_are_those_of_python(tab: Tab, light: Encoder, tmp_path: 
         ]
     assert any(expected[0])
     assert any(expected[1])
+    assert any(expected[3])
     with tab(target) as page:
         opened(page, target)
         for question, tables in zip(questions, expected, strict=True):

@@ -14,6 +14,7 @@ from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking, rank
 from milepost.search.reranking import BoundReranker
 from milepost.search.scope import gather
+from milepost.search.subject import without_subject
 from milepost.store import open_store
 from milepost.types import Document
 from milepost.verdicts import WindowReading
@@ -70,6 +71,8 @@ class _OpenMilepost:
             reranker = _CachedReranker(self._reranker) if self._reranker else None
             model = SearchModel(self._ranking, reranker, self._encoder.count_tokens)
             query = Query.parse(question, self._encoder, operators=False)
+            with self._store.snapshot() as state:
+                query = without_subject(query, state, self._encoder)
             yield _Answered(self._store, self._texts, query, model)
 
 

@@ -11,6 +11,8 @@ from milepost.documents.readers.pdf.headings import Heading
 from milepost.documents.readers.pdf.line_joiner import LineJoiner
 from milepost.documents.readers.pdf.page import Page, body_size
 from milepost.documents.readers.pdf.records import Line
+from milepost.documents.readers.pdf.tables import Unit, find_tables
+from milepost.types import Mark
 
 SMALL = 0.92  # of the body's size: footnotes
 _NOTE = re.compile(r"\(?\d{1,3}|[*†‡§¶∗]")
@@ -29,6 +31,7 @@ class Joined:
         blocks: offsets where paragraphs, rows, items and headings begin.
         pages: number of each page with text, and the offset where its text begins.
         headings: offset of each heading, and the heading.
+        tables: the marks of tables, see ``tables.py``.
     """
 
     parts: list[str] = field(default_factory=list)
@@ -37,6 +40,7 @@ class Joined:
     blocks: list[int] = field(default_factory=list)
     pages: list[tuple[int, int]] = field(default_factory=list)
     headings: list[tuple[int, Heading]] = field(default_factory=list)
+    tables: list[Mark] = field(default_factory=list)
 
     def add(self, text: str) -> None:
         """Append to the text."""
@@ -156,6 +160,7 @@ def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
     joiner = LineJoiner(line.text for page in pages for line in page.lines())
     places = {id(line): k for page in pages for k, line in enumerate(page.frame.lines)}
     out = Joined()
+    units: list[Unit] = []
     seen = 0
     for paragraph in paragraphs:
         if out.length:
@@ -163,7 +168,7 @@ def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
         out.blocks.append(out.length)
         if paragraph.heading:
             out.headings.append((out.length, paragraph.heading))
-        lines = paragraph.lines
+        lines, start = paragraph.lines, out.length
         for k, (page, line, _) in enumerate(lines):
             if page > seen:
                 out.pages.append((page, out.length))
@@ -176,4 +181,7 @@ def _written(paragraphs: list[_Paragraph], pages: Sequence[Page]) -> Joined:
                 text = text[: len(text) - dropped]
             out.printed.append((out.length, out.length + len(text), page, places[id(line)]))
             out.add(text + joint)
+        cells = [line for _, line, _ in lines]
+        units.append(Unit(start, out.length, lines[0][0], cells, paragraph.heading is not None))
+    out.tables += find_tables(units)
     return out

@@ -117,9 +117,10 @@ def with_lines(marks: Iterable[Mark], boxes: Iterable[tuple[int, Box]]) -> tuple
 
 
 def marks_of(joined: Joined, hidden: Iterable[Mark] = ()) -> tuple[Mark, ...]:
-    """Make the marks of pages and headings."""
+    """Make the marks of pages, tables and headings."""
     marks = [*hidden]
     marks += [Mark(offset, "page", str(page)) for page, offset in joined.pages]
+    marks += joined.tables
     marks += [Mark(at, "heading", head.title, head.level) for at, head in joined.headings]
     return tuple(sorted(marks, key=lambda mark: (mark.offset, mark.kind == "heading")))
 

@@ -2,6 +2,7 @@
 
 const BAR = /(?:^| )\|(?= |$)/g;
 const MARKDOWN_BAR = /(?<!\\)\|/g;
+const FIGURE = /(?<!\S)(?:[$€£¥]\s?)?[(\-–—−]?(?:[$€£¥]\s?)?\d[\d.,]*(?:\s?[)%]{1,2})?(?!\S)|(?<!\S)[–—−-](?!\S)/gu;
 
 /**
  * The rows of a table in a part of a document; null where it has none there.
@@ -19,7 +20,7 @@ export function tableAt({ marks, points }, start, end, spans) {
   for (const line of at < end ? points.slice(at, Math.min(end, table.end)).split("\n") : []) {
     const behind = at + [...line].length;
     if (at < behind && spans.some((span) => span.start < behind && at < span.end)) {
-      rows.push({ start: at, end: behind, cells: inColumns(cellsOf(line), table.columns) });
+      rows.push({ start: at, end: behind, cells: inColumns(cellsOf(line, table.unsplit.includes(at) ? 0 : table.columns.length - 1), table.columns) });
     }
     at = behind + 1;
   }
@@ -29,7 +30,7 @@ export function tableAt({ marks, points }, start, end, spans) {
 function tablesOf(marks) {
   return marks.flatMap((mark, number) => {
     if (mark.kind !== "table") return [];
-    const [length, header] = mark.value.split(" ").map(Number);
+    const [length, header, ...unsplit] = mark.value.split(" ").map(Number);
     const named = (kind) => marks.slice(number + 1, number + 3).findLast((one) => one.kind === kind)?.value;
     return [{
       start: mark.offset,
@@ -37,18 +38,36 @@ function tablesOf(marks) {
       end: mark.offset + length,
       caption: named("caption") ?? null,
       columns: named("columns")?.split(" | ") ?? [],
+      unsplit: unsplit.map((offset) => mark.offset + offset),
     }];
   });
 }
 
-/** The cells of a row without white space around them. */
-function cellsOf(row) {
+/** The cells of a row between bars without white space around them, or its label and figures. */
+function cellsOf(row, count) {
   const line = row.trimEnd();
   const markdown = line.length > 1 && line.startsWith("|") && line.endsWith("|");
   const bars = [...line.matchAll(markdown ? MARKDOWN_BAR : BAR)].map(({ index, 0: bar }) => [index, index + bar.length]);
   const inside = markdown ? bars.slice(1, -1) : bars;
   const edges = [markdown ? 1 : 0, ...inside.flat(), markdown ? line.length - 1 : line.length];
-  return edges.flatMap((edge, number) => (number % 2 ? [] : [line.slice(edge, edges[number + 1]).trim()]));
+  const cells = edges.flatMap((edge, number) => (number % 2 ? [] : [line.slice(edge, edges[number + 1]).trim()]));
+  return cells.length > 1 ? cells : figureCells(row, count) ?? cells;
+}
+
+/** A label, which may end in a year, and the `count` figures behind it, as PDFs have rows; else null. */
+function figureCells(row, count) {
+  const figures = [];
+  let end = row.trimEnd().length;
+  for (const match of [...row.matchAll(FIGURE)].reverse()) {
+    if (row.slice(match.index + match[0].length, end).trim()) break;
+    figures.unshift(match);
+    end = match.index;
+  }
+  if (count < 1 || figures.length < count) return null;
+  const cells = figures.slice(-count);
+  const label = row.slice(0, cells[0].index).trimEnd();
+  const dated = figures.length === count || /(?:19|20)\d\d$/.test(label);
+  return dated && /\p{L}/u.test(label) ? [label, ...cells.map(([text]) => text)] : null;
 }
 
 /** Put cells that stand after the names of their columns, as in sheets, into their columns. */

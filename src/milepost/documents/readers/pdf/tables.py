@@ -1,0 +1,247 @@
+"""Rows of a page → tables: where they are, and what names their columns.
+
+A row is a unit of text with figures in cells beside its label. Rows follow each other, with a few
+short lines between them (sections of the table). What stands above a column of figures names it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from statistics import median
+
+from milepost.documents.readers.builder import caption_in, table_marks
+from milepost.documents.readers.pdf.records import Line
+from milepost.language.patterns import late
+from milepost.table_rows import figure_cells
+from milepost.types import Mark
+
+_FIGURE = late(
+    r"[($€£¥₩~<>+\-–—−]*\s?\d[\d.,\s]*[)%*†‡]*(?:\s?\([a-z\d]\))?|[–—−-]+|(?i:nil|n/?a|n\.m\.)"
+)
+_SIGN = re.compile(r"[$€£¥%()]+")
+_YEAR = re.compile(r"(?:FY ?)?(?:19|20)\d\d[*†]?|(?:19|20)\d\d[/–-]\d\d")
+_SECTIONS = 3
+"""Lines without figures that may follow each other inside a table."""
+_HEADER_UNITS = 8
+_SHORT = 90
+"""Characters of a line of a header or of a section's name, at most."""
+_NEAR = 8.0
+"""Points between the edges or middles of figures of one column, at most."""
+_FEWEST_ROWS = 2
+_LONE = 40.0
+"""Points to the left of the only column of figures in which its name may stand."""
+_CENTRED = 0.15
+"""A name this close to the middle of all columns, in shares of their width, belongs to all."""
+_CAPTION = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A paragraph or row of the text: its offsets, its page, and its printed lines or cells."""
+
+    start: int
+    end: int
+    page: int
+    cells: Sequence[Line]
+    heading: bool
+
+    @property
+    def figures(self) -> list[Line]:
+        """The cells that hold a figure, beside a label or another figure."""
+        found = [cell for cell in self.cells if _FIGURE.fullmatch(cell.text)]
+        if len(found) == len(self.cells) < 2 or _is_text(self.cells):
+            return []
+        return found
+
+    @property
+    def names_years(self) -> bool:
+        """Whether its figures are years, so that it names columns."""
+        figures = self.figures
+        return bool(figures) and all(_YEAR.fullmatch(cell.text) for cell in figures)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it may be a line of a header or the name of a section."""
+        return all(len(cell.text) <= _SHORT for cell in self.cells) and not (
+            len(self.cells) == 1 and self.cells[0].text.endswith((".", ";"))
+        )
+
+
+def _is_text(cells: Sequence[Line]) -> bool:
+    """Whether lines are one below the other: running text, with a figure alone in a line."""
+    return len({round(cell.base) for cell in cells}) == len(cells) > 1
+
+
+@dataclass(slots=True)
+class _Column:
+    """A column of figures: its edges, its rows, its name, and where the space beside it begins."""
+
+    left: float
+    right: float
+    rows: int = 1
+    name: str = ""
+    band: float = 0.0
+
+    def holds(self, cell: Line) -> bool:
+        """Whether a figure stands in this column: by its right or left edge, or in the middle."""
+        left, right = cell.left - self.left, cell.right - self.right
+        return min(abs(right), abs(left), abs(left + right) / 2) <= _NEAR
+
+    def add_name(self, text: str) -> None:
+        self.name = f"{self.name} {text}".strip()
+
+
+def find_tables(units: Sequence[Unit]) -> Iterator[Mark]:
+    """Yield the marks of the tables of a document; ``units`` are in the order of the text."""
+    for _, group in groupby(units, key=lambda unit: unit.page):
+        page = list(group)
+        at, free = 0, 0
+        above: list[_Column] = []
+        while at < len(page):
+            if not page[at].figures or page[at].names_years:
+                at += 1
+                continue
+            last, rows = _rows(page, at)
+            if rows >= _FEWEST_ROWS:
+                first = _header(page, at, free)
+                table = page[at : last + 1]
+                columns = _columns(table)
+                length, words = _name(columns, page[first:at])
+                if not any(column.name for column in columns):
+                    _inherit(columns, above)
+                above = columns
+                yield from _marks(page, (first, first + length, last), columns, words)
+            at = free = last + 1
+
+
+def _rows(page: Sequence[Unit], at: int) -> tuple[int, int]:
+    """The last row of the table that begins at a unit, and the number of its rows."""
+    last, rows = at, 1
+    for number in range(at + 1, len(page)):
+        unit = page[number]
+        if unit.names_years or (not unit.figures and not unit.is_short):
+            break
+        if unit.figures:
+            last, rows = number, rows + 1
+        elif number - last > _SECTIONS:
+            break
+    return last, rows
+
+
+def _header(page: Sequence[Unit], at: int, free: int) -> int:
+    """The first unit of what names the columns of a table that begins at a unit."""
+    first = at
+    while first > max(free, at - _HEADER_UNITS):
+        unit = page[first - 1]
+        if unit.heading or not unit.is_short or (unit.figures and not unit.names_years):
+            break
+        first -= 1
+    return first
+
+
+def _columns(rows: Sequence[Unit]) -> list[_Column]:
+    """The columns of figures, from left to right; those of few rows among many are dropped."""
+    columns: list[_Column] = []
+    for row in rows:
+        for cell in row.figures:
+            if _SIGN.fullmatch(cell.text):
+                continue
+            column = next((c for c in columns if c.holds(cell)), None)
+            if column is None:
+                columns.append(_Column(cell.left, cell.right))
+            else:
+                column.left = min(column.left, cell.left)
+                column.right = max(column.right, cell.right)
+                column.rows += 1
+    fewest = 1 if len(rows) < 4 else max(2, len(rows) // 8)
+    columns = sorted((c for c in columns if c.rows >= fewest), key=lambda column: column.right)
+    steps = [b.right - a.right for a, b in pairwise(columns)]
+    edge = columns[0].right - median(steps) if steps else columns[0].left - _LONE if columns else 0
+    for column in columns:
+        column.band, edge = min(edge, column.left), column.right
+    return columns
+
+
+def _name(columns: Sequence[_Column], header: Sequence[Unit]) -> tuple[int, str]:
+    """Give the columns their names.
+
+    Returns:
+        Units after which the rows begin, and the words above and beside the names.
+    """
+    words: list[str] = []
+    named = end = 0
+    for number, unit in enumerate(header, 1):
+        lines = sorted(unit.cells, key=lambda cell: round(cell.base))
+        for _, group in groupby(lines, key=lambda cell: round(cell.base)):
+            cells = sorted(group, key=lambda cell: cell.left)
+            above = [c for c in cells if columns and (c.left + c.right) / 2 > columns[0].band]
+            words += [cell.text for cell in cells if cell not in above]
+            if above:
+                named, end = number, len(words)
+                _name_line(columns, above)
+    # What stands below the names is the name of a section.
+    return (named, " ".join(words[:end])) if named else (len(header), " ".join(words))
+
+
+def _name_line(columns: Sequence[_Column], cells: Sequence[Line]) -> None:
+    """Give columns the names of one line: in turn if they are as many, else by place."""
+    each, left_over = divmod(len(columns), len(cells))
+    if each and not left_over and (each == 1 or all(_YEAR.fullmatch(c.text) for c in cells)):
+        for number, column in enumerate(columns):
+            column.add_name(cells[number // each].text)
+        return
+    for cell in cells:
+        middle = (cell.left + cell.right) / 2
+        left, right = columns[0].band, columns[-1].right
+        alone = len(cells) == 1 and abs(middle - (left + right) / 2) < _CENTRED * (right - left)
+        for column in columns:
+            inside = min(column.right, cell.right) - max(column.band, cell.left)
+            if (
+                alone
+                or column.band < middle <= column.right + _NEAR
+                or inside > 0.5 * (column.right - column.band)
+            ):
+                column.add_name(cell.text)
+
+
+def _inherit(columns: Sequence[_Column], above: Sequence[_Column]) -> None:
+    """Take the names of the table above, whose columns stand in the same places."""
+    if len(columns) == len(above) and all(
+        abs(one.right - other.right) <= _NEAR for one, other in zip(columns, above, strict=True)
+    ):
+        for one, other in zip(columns, above, strict=True):
+            one.name = other.name
+
+
+def _marks(
+    page: Sequence[Unit], part: tuple[int, int, int], columns: Sequence[_Column], words: str
+) -> list[Mark]:
+    """The marks of a table: first unit, first row and last row."""
+    first, at, last = part
+    before = " ".join(cell.text for cell in page[first - 1].cells) if first else ""
+    caption = caption_in(before) or (_sentence(before) if before.endswith(":") else "")
+    caption = f"{caption} {words}".strip()
+    names = [column.name for column in columns]
+    named = ["", *names] if any(names) else []
+    unsplit = [unit.start for unit in page[at : last + 1] if named and not _agree(unit, columns)]
+    start, body, end = page[first].start, page[at].start, page[last].end
+    return table_marks(start, body, end, named, caption[:_CAPTION], unsplit)
+
+
+def _agree(row: Unit, columns: Sequence[_Column]) -> bool:
+    """Whether the figures of a row, told by its text alone, stand in their columns."""
+    text = " ".join(cell.text for cell in row.cells)
+    if not figure_cells(text, len(columns)):
+        return True  # it is shown as it is
+    figures = [cell for cell in row.figures if not _SIGN.fullmatch(cell.text)]
+    return len(figures) == len(columns) and all(
+        column.holds(cell) for cell, column in zip(figures, columns, strict=True)
+    )
+
+
+def _sentence(text: str) -> str:
+    """The last sentence of a text."""
+    return re.split(r"(?<=[.!?])\s+", text)[-1]
