@@ -34,15 +34,16 @@ REPORT = f"{HEAD}{PAGES}In 2019 water rates rose by nine per cent and the sign w
     ],
 )
 def test_names_and_years_that_are_all_over_a_report(question: str, left: str) -> None:
-    assert shortened(question, REPORT) == left
+    assert shortened(question, REPORT)[0] == left
 
 
 def test_other_texts_keep_their_names() -> None:
     question = "What did Tern Water sell in 2022?"
-    assert shortened(question, REPORT.replace("2022", "then")) == question  # of no year
-    assert shortened(question, PAGES.replace("2022", "then") + HEAD) == question  # no head
+    of_no_year = REPORT.replace("2022", "then")
+    without_head = PAGES.replace("2022", "then") + HEAD
     german = REPORT.replace(TALK, "Der Rat und die Stadt sind nicht mit dem Wasser zufrieden. ")
-    assert shortened(question, german) == question
+    for text in (of_no_year, without_head, german):
+        assert shortened(question, text) == (question, False)
 
 
 def test_a_search_of_one_report_does_without_them() -> None:
@@ -56,4 +57,28 @@ def test_a_search_of_one_report_does_without_them() -> None:
             Query.parse(named, MODEL), text=plain, vector=Query.parse(plain, MODEL).vector
         )
         assert found.passages == index.search_detailed(query, documents="report").passages
-        assert found.passages != index.search_detailed(named).passages
+
+
+def test_a_collection_is_asked_of_the_report_that_is_named() -> None:
+    """Of those that all say the same, that of the company and year comes first."""
+    reports = {
+        "tern 2022": REPORT,
+        "tern 2021": REPORT.replace("2022", "2021"),
+        "knot 2022": REPORT.replace("Tern Water", "Knot Grain"),
+        **{f"gull {n}": REPORT.replace("Tern Water", f"Gull{n} Oil") for n in range(5)},
+    }
+    question = "How many owners of the land did Tern Water meet in 2021?"
+    with milepost.open(model=MODEL) as index:
+        index.add([Document(name, text) for name, text in reports.items()])
+        for options in ({"k": 20}, {"budget": "2000c"}):
+            found = index.search_detailed(question, **options)
+            assert found.passages[0].document == "tern 2021"
+            assert found.best == found.passages[0].score
+            assert [p.score for p in found.passages] == sorted(
+                (p.score for p in found.passages), reverse=True
+            )
+            inside = index.search(question, documents="tern 2021", **options)
+            kept = [p for p in found.passages if p.document == "tern 2021"]
+            assert kept == inside[: len(kept)]
+        assert sum(len(p.text) for p in found.passages) <= 2000
+        assert len({p.document for p in index.search(question, 100)}) > 1

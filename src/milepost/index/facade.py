@@ -26,7 +26,6 @@ from milepost.index.removing import RemovalReport, remove_documents
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.filter_note import filter_matches_none, no_match
 from milepost.search.ranking import Ranking
-from milepost.search.subject import without_subject
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store, stored_document
 from milepost.types import Box, Document, Hidden, IndexReport, Ocr, Passage, ReadOptions
 from milepost.verdicts import CheckResult
@@ -295,14 +294,14 @@ class Index:
                 queries = [replace(query, documents=names) for query in queries]
             if where is not None:
                 queries = [replace(query, where=where) for query in queries]
-            asked = [without_subject(query, state, self.model) for query in queries]
-            return [search(state, query, model) for query in asked]
+            return [search(state, query, model) for query in queries]
 
     def _search_model(self, rerank: bool) -> SearchModel:
         """Collect what search needs of the model; the reranker loads in the background."""
         reranker = preload(self.model) if rerank else None
         reads = supported_languages(self.model.manifest.name)
-        return SearchModel(self._ranking, reranker, self.model.count_tokens, reads)
+        count, encode = self.model.count_tokens, self.model.encode_query
+        return SearchModel(self._ranking, reranker, count, reads, encode)
 
     @typed
     def check(

@@ -30,6 +30,7 @@ from milepost.search.required import (
     required,
 )
 from milepost.search.scope import Scope, gather
+from milepost.search.subject import joined, within_reports
 from milepost.table_rows import table_at
 from milepost.types import Hit, Passage, mark_at, nearly_best, page_of, place_in_words, places_at
 
@@ -55,12 +56,14 @@ class SearchModel:
         reranker: scores the best windows; None for no reranking.
         count_tokens: counts the model's tokens of a text, for budgets in tokens.
         reads: the languages that it reads; None if unknown.
+        encode: encodes a question; None if a report is to be asked with its own name.
     """
 
     ranking: Ranking
     reranker: Reranker | None = None
     count_tokens: Measure | None = None
     reads: SupportedLanguages | None = None
+    encode: Callable[[str], NDArray[np.float32]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,9 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
     phrases = phrase_places(snapshot, query)
     names = holding(phrases)
     scope = gather(snapshot, query, names)
+    inside = within_reports(snapshot, scope, query, model.encode) if model.encode else None
+    if inside is not None and inside.documents == frozenset(info.name for info in scope.documents):
+        query, scope, inside = inside, gather(snapshot, inside), None
     if not len(scope.spans):
         if query.where is not None and filter_matches_none(snapshot, query.among):
             return SearchResult(notes=(no_match(query.where),))
@@ -121,9 +127,13 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
         result = SearchResult(terms=dict(scope.idf))
     else:
         result = _ranked(snapshot, scope, query, model, found)
+    if inside is not None:
+        named = search(snapshot, inside, replace(model, encode=None))
+        result = joined(result, named, inside, _measure(query, model))
+    doubt = _doubt(result.answerable if result.passages else None)
     return replace(
         result,
-        notes=(*notes(phrases, excluded, found, passages=result.best > 0.0), *result.notes),
+        notes=(*notes(phrases, excluded, found, passages=result.best > 0.0), *doubt, *result.notes),
         phrases={phrase: sum(map(len, held.values())) for phrase, held in phrases.items()},
         excluded={phrase: sum(map(len, held.values())) for phrase, held in excluded.items()},
     )
@@ -150,7 +160,7 @@ def _ranked(
         ranked.fused.signals,
         ranked.fused.weights,
         dict(scope.idf),
-        (*_doubt(answerable if passages else None), *unread, *_missing(query, scope)),
+        (*unread, *_missing(query, scope)),
         _relevance(scope, ranked.fused.score, {passage.document for passage in passages}),
         best,
         answerable=answerable,

@@ -1,9 +1,10 @@
-"""Leave out of a question what names the only report that it is asked of: "Corning", "in 2022".
+"""Ask a report without its own name: "Corning", "in fiscal 2022".
 
 Within one report of a year, the company's name and the year say nothing: they stand in its head and
 all over it. Yet they turn the question's vector and the reranker towards sentences that repeat
-them, which costs eight points of the evidence's words (``data/reports``). So both get the question
-without them; the words that are looked up stay.
+them, which costs nine points of the evidence's words (``data/reports``). So if a question is asked
+of one report, or names one of a collection, both get it without them; the words that are looked up
+stay.
 """
 
 from __future__ import annotations
@@ -17,8 +18,16 @@ from milepost.language.detection import judge
 from milepost.language.terms import STOP_WORDS, is_stop_word, terms
 
 if TYPE_CHECKING:
-    from milepost.search.query import Query, QueryEncoder
-    from milepost.store.base import Snapshot
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from milepost.search.query import Query
+    from milepost.search.scope import Scope
+    from milepost.search.searcher import SearchResult
+    from milepost.store.base import DocumentInfo, Snapshot
+    from milepost.types import Passage
 
 SHORTEST = 60_000
 """Characters of a report from which this matters."""
@@ -29,6 +38,10 @@ _PART = 3_000
 _NAME_SHARE, _YEAR_SHARE = 0.15, 0.3
 _LOWER_SHARE = 0.02
 """Occurrences in lower case at most: more, and the word is not a name."""
+_SENTENCE_SHARE = 0.01
+"""Sentences of a report that hold its name, at least."""
+_AMONG, _MOST = 4, 4
+"""A name stands in one of so many documents at most; so many reports are looked at."""
 _LONGEST = 4
 """Words of a name at most."""
 _FEWEST = 2
@@ -46,43 +59,98 @@ _GOES_ON = re.compile(r"[\w@]|\.\w")
 _EDGES = " ,:;-–—"
 
 
-def without_subject(query: Query, state: Snapshot, encoder: QueryEncoder) -> Query:
-    """Return the question, encoded, without what names its report, if it is asked of one report.
+def within_reports(
+    snapshot: Snapshot, scope: Scope, query: Query, encode: Callable[[str], NDArray[np.float32]]
+) -> Query | None:
+    """Return the question as it is asked of the reports that it names.
 
-    Questions with operators stay as they are, and so do all where the text is not English:
-    elsewhere a capital letter is no sign of a name.
+    A question asked of one report alone need not name it. Questions with operators stay as they
+    are, and so do all where the text is not English: elsewhere a capital letter is no sign of a
+    name.
+
+    Returns:
+        The question without their names and years, of these documents; None if it names none.
     """
-    alone = query.documents is not None and len(query.documents) == 1
-    if query.has_operators or not (alone or state.statistics().documents == 1):
-        return query
-    for info in state.select(query.among) or ():
-        head = state.texts([(info, 0, _HEAD)])[0] if info.characters >= SHORTEST else ""
-        if not _YEAR.search(head):
-            break
-        text = state.texts([(info, 0, info.characters)])[0]
-        question = shortened(query.text, text)
-        if question != query.text:
-            return replace(query, text=question, vector=encoder.encode_query(question))
-    return query
+    infos = [] if query.has_operators else _candidates(scope)
+    heads = snapshot.texts([(info, 0, _HEAD) for info in infos])
+    infos = [info for info, head in zip(infos, heads, strict=True) if _YEAR.search(head)]
+    texts = snapshot.texts([(info, 0, info.characters) for info in infos])
+    found: dict[str, str] = {}
+    for info, text in zip(infos, texts, strict=True):
+        question, has_name = shortened(query.text, text)
+        if has_name or (len(scope.documents) == 1 and question != query.text):
+            found[info.name] = question
+    if not found:
+        return None
+    shortest = min(found.values(), key=len)  # of two years' reports, the one of the question's year
+    names = frozenset(name for name, question in found.items() if question == shortest)
+    return replace(query, text=shortest, vector=encode(shortest), documents=names, where=None)
 
 
-def shortened(question: str, text: str) -> str:
-    """Return a question without the names and years of a report, or as it is."""
+def _candidates(scope: Scope) -> list[DocumentInfo]:
+    """Long documents with sentences enough that hold a word of the question few others hold."""
+    import numpy as np
+
+    numbers = [n for n, info in enumerate(scope.documents) if info.characters >= SHORTEST]
+    if len(scope.documents) > 1 and numbers:
+        starts = scope.document_offsets[:-1]
+        sizes = np.diff(scope.document_offsets)
+        often = np.zeros(len(scope.documents), np.bool_)
+        for count in scope.counts.values():
+            share = np.add.reduceat(count > 0, starts) / sizes
+            holds = share >= _SENTENCE_SHARE
+            if holds.sum() <= max(1, len(scope.documents) // _AMONG):
+                often |= holds
+        numbers = [n for n in numbers if often[n]][:_MOST]
+    return [scope.documents[n] for n in numbers]
+
+
+def shortened(question: str, text: str) -> tuple[str, bool]:
+    """Return a question without the names and years of a report, or as it is.
+
+    Returns:
+        The question, and whether a name was left out.
+    """
     report = _report(text)
     if not report.is_of_a_year:
-        return question
+        return question, False
     words = list(_WORD.finditer(question))
-    kept, at, number = "", 0, 0
+    kept, at, number, has_name = "", 0, 0, False
     while number < len(words):
         length = report.named(question, words[number : number + _LONGEST])
         if not length:
             number += 1
             continue
+        has_name |= _YEAR.fullmatch(words[number][0].rstrip(".")) is None
         kept += _BEFORE.sub(" ", question[at : words[number].start()])
         number += length
         at = words[number - 1].end()
     kept = re.sub(r"\s+([?.!,])", r"\1", " ".join((kept + question[at:]).split())).strip(_EDGES)
-    return kept if len(terms(kept, STOP_WORDS)) >= _FEWEST else question
+    if len(terms(kept, STOP_WORDS)) < _FEWEST:
+        return question, False
+    return kept, has_name
+
+
+def joined(
+    result: SearchResult, named: SearchResult, query: Query, measure: Callable[[str], int]
+) -> SearchResult:
+    """Take the passages of the documents that a question names from the search of these alone."""
+    others = [each for each in result.passages if each.document not in (query.documents or ())]
+    passages: list[Passage] = []
+    left = query.limits.budget.size if query.limits.budget else None
+    for passage in sorted((*named.passages, *others), key=lambda each: -each.score):
+        cost = 0 if left is None else measure(passage.text)
+        if left is None or cost <= left:
+            passages.append(passage)
+            left = None if left is None else left - cost
+    best = max((each.score for each in others), default=0.0)
+    return replace(
+        result,
+        passages=tuple(passages[: query.limits.k]),
+        relevance={**result.relevance, **named.relevance},
+        best=max(best, named.best),
+        answerable=named.answerable if named.best >= best else result.answerable,
+    )
 
 
 @lru_cache(maxsize=4)  # one question follows another about the same report

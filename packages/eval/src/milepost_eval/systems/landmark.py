@@ -14,7 +14,6 @@ from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.ranking import Ranking, rank
 from milepost.search.reranking import BoundReranker
 from milepost.search.scope import gather
-from milepost.search.subject import without_subject
 from milepost.store import open_store
 from milepost.types import Document
 from milepost.verdicts import WindowReading
@@ -69,30 +68,37 @@ class _OpenMilepost:
     def search(self, questions: Sequence[str]) -> Iterator[_Answered]:
         for question in questions:
             reranker = _CachedReranker(self._reranker) if self._reranker else None
-            model = SearchModel(self._ranking, reranker, self._encoder.count_tokens)
+            model = SearchModel(
+                self._ranking,
+                reranker,
+                self._encoder.count_tokens,
+                encode=self._encoder.encode_query,
+            )
             query = Query.parse(question, self._encoder, operators=False)
-            with self._store.snapshot() as state:
-                query = without_subject(query, state, self._encoder)
             yield _Answered(self._store, self._texts, query, model)
 
 
 class _CachedReranker:
-    """A reranker of one question that scores the same windows once, whatever the budget."""
+    """A reranker that scores the same windows of a question once, whatever the budget."""
 
     def __init__(self, reranker: LandmarkReranker) -> None:
         self._reranker = reranker
-        self._bound: BoundReranker | None = None
+        self._bound: dict[str, BoundReranker | None] = {}
+        self._question = ""
         self._scored: dict[str, Sequence[WindowReading]] = {}
 
     def for_query(self, question: str) -> _CachedReranker | None:
-        self._bound = self._bound or self._reranker.for_query(question)
-        return self if self._bound else None
+        if question not in self._bound:
+            self._bound[question] = self._reranker.for_query(question)
+        self._question = question
+        return self if self._bound[question] else None
 
     @property
     def _asked(self) -> BoundReranker:
-        if self._bound is None:
+        bound = self._bound.get(self._question)
+        if bound is None:
             raise ValueError("for_query comes first")
-        return self._bound
+        return bound
 
     @property
     def room(self) -> int:
@@ -102,7 +108,7 @@ class _CachedReranker:
         return self._asked.tokens(sentences)
 
     def read(self, windows: Sequence[Sequence[Sequence[int]]]) -> Sequence[WindowReading]:
-        key = repr(windows)
+        key = self._question + repr(windows)
         if key not in self._scored:
             self._scored[key] = self._asked.read(windows)
         return self._scored[key]
