@@ -9,16 +9,9 @@ from milepost.search import Query
 from milepost.search.subject import SHORTEST, shortened
 from milepost.testing import fake_encoder
 from milepost.types import Document
+from support.annual_reports import HEAD, PAGES, REPORT, REPORTS, TALK
 
 MODEL = fake_encoder()
-TALK = "The clerk wrote down what was said of the water and nobody objected to it at the time. "
-HEAD = f"Annual report of Tern Water Inc. for the fiscal year 2022.\n{TALK * 30}\n"
-PAGES = "".join(
-    f"In 2022 Tern Water met {number} owners of the land. The works at pond {number} were closed "
-    f"and the pipes there were sold with all that was in them.\n{TALK * 30}\n"
-    for number in range(30)
-)
-REPORT = f"{HEAD}{PAGES}In 2019 water rates rose by nine per cent and the sign was drawn anew.\n"
 
 
 @pytest.mark.parametrize(
@@ -61,15 +54,9 @@ def test_a_search_of_one_report_does_without_them() -> None:
 
 def test_a_collection_is_asked_of_the_report_that_is_named() -> None:
     """Of those that all say the same, that of the company and year comes first."""
-    reports = {
-        "tern 2022": REPORT,
-        "tern 2021": REPORT.replace("2022", "2021"),
-        "knot 2022": REPORT.replace("Tern Water", "Knot Grain"),
-        **{f"gull {n}": REPORT.replace("Tern Water", f"Gull{n} Oil") for n in range(5)},
-    }
     question = "How many owners of the land did Tern Water meet in 2021?"
     with milepost.open(model=MODEL) as index:
-        index.add([Document(name, text) for name, text in reports.items()])
+        index.add([Document(name, text) for name, text in REPORTS.items()])
         for options in ({"k": 20}, {"budget": "2000c"}):
             found = index.search_detailed(question, **options)
             assert found.passages[0].document == "tern 2021"

@@ -97,7 +97,7 @@ def _candidates(scope: Scope) -> list[DocumentInfo]:
         sizes = np.diff(scope.document_offsets)
         often = np.zeros(len(scope.documents), np.bool_)
         for count in scope.counts.values():
-            share = np.add.reduceat(count > 0, starts) / sizes
+            share = np.add.reduceat(count > 0, starts, dtype=np.int64) / sizes
             holds = share >= _SENTENCE_SHARE
             if holds.sum() <= max(1, len(scope.documents) // _AMONG):
                 often |= holds

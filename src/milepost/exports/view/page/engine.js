@@ -11,6 +11,7 @@ import { readOperators } from "./operators.js";
 import { expandHits } from "./passages.js";
 import { counted, holding, operatorNotes, placesOf, required } from "./required.js";
 import { questionTerms, wordsOf } from "./terms.js";
+import { withinReports } from "./subject.js";
 import { readTrees } from "./trees.js";
 import { languageNotes } from "./language_notes.js";
 import { WordPiece } from "./wordpiece.js";
@@ -69,16 +70,24 @@ class Engine {
   search(question, most, chosen = null) {
     const asked = readOperators(question);
     if (asked.excluded.length && !hasWord(asked.question)) throw new BadQuestion("The question only says what passages must not hold. Ask for something as well.");
-    const query = { ...this.read(asked.question), text: question, question: asked.question };
-    const scope = this.gather(query, chosen ?? this.documents.listed.map((_, number) => number));
+    let query = { ...this.read(asked.question), text: question, question: asked.question };
+    let scope = this.gather(query, chosen ?? this.documents.listed.map((_, number) => number));
+    const plain = !asked.phrases.length && !asked.excluded.length;
+    const inside = plain ? withinReports(scope, question, this.documents, this.judge) : null;
+    const within = inside ? { ...query, text: inside.question, question: inside.question, vector: this.read(inside.question).vector } : null;
+    if (inside && inside.numbers.length === scope.numbers.length) [query, scope] = [within, this.gather(within, inside.numbers)];
     const phrases = placesOf(asked.phrases, this.documents, scope.numbers);
     const numbers = holding(phrases);
     const possible = !numbers || numbers.length > 0;
     const excluded = possible ? placesOf(asked.excluded, this.documents, numbers ?? scope.numbers) : new Map();
     const must = possible ? required(scope, this.documents, phrases, excluded) : null;
-    const result = must?.ranked.includes(1)
+    let result = must?.ranked.includes(1)
       ? this.ranked(scope, query, most, must)
       : { passages: [], signals: {}, terms: scope.idf, notes: [], relevance: [] };
+    if (within && query !== within) {
+      const part = this.gather(within, inside.numbers);
+      result = joined(result, this.ranked(part, within, most, required(part, this.documents, phrases, excluded)), inside.numbers.map((number) => this.documents.listed[number]), most);
+    }
     const notes = [...operatorNotes(phrases, excluded, must, result.passages.length > 0), ...result.notes];
     return { ...result, notes, phrases: counted(phrases), excluded: counted(excluded) };
   }
@@ -179,6 +188,17 @@ class Engine {
     const [base, slope, more, crowd] = this.model.fusion.calibration;
     return logistic(base + slope * best + more * Math.log1p(rest) + crowd * (1 - 1 / documents));
   }
+}
+
+/** Take the passages of the documents that a question names from the search of these alone. */
+function joined(result, named, documents, most) {
+  const others = result.passages.filter(({ document }) => !documents.includes(document));
+  const numbers = new Set(named.relevance.map(({ number }) => number));
+  return {
+    ...result,
+    passages: [...named.passages, ...others].sort((a, b) => b.score - a.score).slice(0, most),
+    relevance: [...result.relevance.filter(({ number }) => !numbers.has(number)), ...named.relevance],
+  };
 }
 
 /** A note of the words that are not in the text, as the user wrote them. */

@@ -23,7 +23,7 @@ const IGNORED = /[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u06
 const ASCII = /^[\0-\x7f]*$/;
 const CHEROKEE = /[\u13a0-\u13fd\uab70-\uabbf]/;
 
-const STOP_WORDS = new Set((
+export const STOP_WORDS = new Set((
   "a about above after again against all also am an and any are as at be because been before "
   + "being below between both but by can could did do does doing down during each few for from "
   + "further had has have having he her here hers him his how i if in into is it its itself just me "
@@ -45,7 +45,7 @@ export function terms(text, without) {
     const { run, number, word } = groups;
     if (word !== undefined) {
       const term = folded(word);
-      if (term && !without.has(word.toLowerCase().replaceAll("’", "'").replace(/'s$/, ""))) found.push(term);
+      if (term && !isStopWord(word, without)) found.push(term);
     } else if (number !== undefined) {
       found.push(...amount(number));
     } else {
@@ -54,6 +54,11 @@ export function terms(text, without) {
     }
   }
   return found;
+}
+
+/** Whether a word is among some that are left out of questions. */
+export function isStopWord(word, known = STOP_WORDS) {
+  return known.has(word.toLowerCase().replaceAll("’", "'").replace(/'s$/, ""));
 }
 
 /** The terms of a number with its signs, in the order in which they are spoken. */
