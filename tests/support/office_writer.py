@@ -98,9 +98,14 @@ def column(number: int) -> str:
     return name
 
 
-def xlsx(sheets: Mapping[str, str | Sequence[Sequence[str | float | None]]]) -> bytes:
-    """A workbook; a sheet is its rows, or the XML of its data."""
+def xlsx(
+    sheets: Mapping[str, str | Sequence[Sequence[str | float | None]]], styles: str = ""
+) -> bytes:
+    """A workbook; a sheet is its rows, or the XML of its data; ``styles`` is XML, too."""
     books, targets, made = "", {}, {}
+    if styles:
+        targets["styles"] = ("styles", "styles.xml")
+        made["xl/styles.xml"] = f'<styleSheet xmlns="{SHEET}">{styles}</styleSheet>'
     for number, (name, rows) in enumerate(sheets.items(), 1):
         books += f'<sheet name="{escape(name)}" sheetId="{number}" r:id="r{number}"/>'
         targets[f"r{number}"] = ("worksheet", f"worksheets/sheet{number}.xml")

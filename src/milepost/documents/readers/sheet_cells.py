@@ -3,8 +3,8 @@
 A damaged or hostile spreadsheet of a kilobyte can make the library request any amount of memory,
 which ends the process. It therefore runs in this process, which imports nothing from Milepost.
 
-Input: the bytes of the file on stdin. Output: for each sheet one line with its name, then one line
-for each row with cells: its number and the cells.
+Input: the bytes of the file on stdin. Output: for each sheet one line with its name and the column,
+from 0, of the first cell of each row, then one line for each row: its number and the cells.
 """
 
 from __future__ import annotations
@@ -92,13 +92,13 @@ def main() -> None:
         if metadata.typ != SheetTypeEnum.WorkSheet:  # a chart, a macro
             continue
         sheet = book.get_sheet_by_name(metadata.name)
-        print(json.dumps({"sheet": metadata.name}))  # noqa: T201
-        first_row, first_column = sheet.start or (0, 0)
+        _, first_column = sheet.start or (0, 0)
+        print(json.dumps({"sheet": metadata.name, "column": first_column}))  # noqa: T201
         merged = covered(sheet.merged_cell_ranges or ())
         above: dict[tuple[int, int], str] = {}
         before: list[str] = []
         equal = left_out = 0
-        for number, row in enumerate(sheet.iter_rows(), first_row + 1):
+        for number, row in enumerate(sheet.iter_rows(), 1):
             cells = [written(cell) for cell in row]
             if not any(cells):
                 continue

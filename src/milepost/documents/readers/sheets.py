@@ -15,6 +15,7 @@ from pathlib import Path
 from milepost.documents.readers import metadata
 from milepost.documents.readers.archive import Archive, attribute, every, local
 from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.number_formats import shown_in_opendocument, shown_numbers
 from milepost.documents.readers.office import Drawings, links, main_part, words
 from milepost.documents.readers.table import Row, write_rows
 from milepost.errors import UnreadableFile
@@ -26,6 +27,7 @@ SECONDS = 600
 
 
 _BOX = re.compile(rb"<draw:(?:text-box|custom-shape)")
+_SHOWN = re.compile(rb"value-type=\"(?:float|percentage|currency)")
 
 _HEAD = 1 << 20
 """Bytes of a sheet that are searched: a program that stores no results does so from the start."""
@@ -43,10 +45,12 @@ class _Extras:
     Attributes:
         lines: the text of its boxes, diagrams and charts.
         unsolved: number of formulas without a stored result.
+        numbers: what the sheet shows of its numbers, by row (from 1) and column (from 0).
     """
 
     lines: list[str] = field(default_factory=list)
     unsolved: int = 0
+    numbers: dict[tuple[int, int], str] = field(default_factory=dict)
 
 
 _NOTHING = _Extras()
@@ -63,13 +67,15 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
     notes: list[str] = []
     if data.startswith(b"PK"):
         archive = Archive(data, name)  # refuses zip bombs
-        is_open = "meta.xml" in archive.parts
+        is_open = "content.xml" in archive.parts
         properties = (metadata.of_opendocument if is_open else metadata.of_office)(archive)
-        beside = _boxes(archive) if is_open else _of_workbook(archive, notes)
+        beside = _of_tables(archive) if is_open else _of_workbook(archive, notes)
     text = TextBuilder()
-    for sheet, rows, left_out in _sheets(_cells(data, name)):
+    for sheet, column, rows, left_out in _sheets(_cells(data, name)):
         text.place("sheet", sheet)
         own = beside.get(sheet, _NOTHING)
+        for number, cells in rows if own.numbers else ():
+            cells[:] = [own.numbers.get((number, n), cell) for n, cell in enumerate(cells, column)]
         if rows or own.lines:
             text.add(sheet, level=1)
         write_rows(rows, text)
@@ -85,15 +91,17 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
     return text.document(name, source, tuple(notes), properties)
 
 
-def _boxes(archive: Archive) -> dict[str, _Extras]:
-    if not _BOX.search(archive.read("content.xml")):
+def _of_tables(archive: Archive) -> dict[str, _Extras]:
+    content = archive.read("content.xml")
+    if not _BOX.search(content) and not _SHOWN.search(content):
         return {}
     found: dict[str, _Extras] = {}
     for table in every(archive.xml("content.xml"), "table"):
         boxes = every(table, "text-box") + every(table, "custom-shape")
         paragraphs = (node for box in boxes for node in every(box, "p"))
         lines = [" ".join("".join(node.itertext()).split()) for node in paragraphs]
-        found[attribute(table, "name") or ""] = _Extras([line for line in lines if line])
+        own = _Extras([line for line in lines if line], numbers=shown_in_opendocument(table))
+        found[attribute(table, "name") or ""] = own
     return found
 
 
@@ -140,10 +148,10 @@ def _refusal(name: str, done: subprocess.CompletedProcess[bytes]) -> UnreadableF
     return UnreadableFile(f"{name} is damaged: {why[:100]}", "open and save it again")
 
 
-def _sheets(lines: list[bytes]) -> Iterator[tuple[str, list[Row], int]]:
+def _sheets(lines: list[bytes]) -> Iterator[tuple[str, int, list[Row], int]]:
     sheet: str | None = None
     rows: list[Row] = []
-    left_out = 0
+    column = left_out = 0
     for line in lines:
         record = json.loads(line)
         if isinstance(record, list):
@@ -152,8 +160,8 @@ def _sheets(lines: list[bytes]) -> Iterator[tuple[str, list[Row], int]]:
             left_out = record["left_out"]
         else:
             if sheet is not None:
-                yield sheet, rows, left_out
-            sheet, rows, left_out = record.get("sheet"), [], 0
+                yield sheet, column, rows, left_out
+            sheet, column, rows, left_out = record.get("sheet"), record.get("column", 0), [], 0
 
 
 def _of_workbook(archive: Archive, notes: list[str]) -> dict[str, _Extras]:
@@ -167,10 +175,12 @@ def _of_workbook(archive: Archive, notes: list[str]) -> dict[str, _Extras]:
     except UnreadableFile:  # the library has its own way to read the cells
         return {}
     found: dict[str, _Extras] = {}
+    styles = next((part for kind, part in parts.values() if kind == "styles"), "")
     for sheet in sheets:
         part = parts.get(attribute(sheet, "id") or "", ("", ""))[1]
         if part in archive.parts:
-            found[sheet.get("name", "")] = _extras(archive, part, notes)
+            own = found[sheet.get("name", "")] = _extras(archive, part, notes)
+            own.numbers = shown_numbers(archive, styles, part) if styles in archive.parts else {}
     return found
 
 
