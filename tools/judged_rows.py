@@ -9,7 +9,8 @@ all rows of the same evidence.
 
 ``data/claims`` has claims and questions of this project about paragraphs of ``shared/data/corpus``.
 
-Unanswered are the near misses of SQuAD 2.0, and questions in which a rule replaced a name or number
+Unanswered are the near misses of SQuAD 2.0, beside their paragraph and beside another one of the
+article that has their words, and questions in which a rule replaced a name or number
 of the paragraph by another of the same document.
 
 ``--extra`` is a folder with rows of other public sets, all for training: ``claims*.jsonl.gz`` as in
@@ -36,6 +37,7 @@ from random import Random
 from typing import Any
 
 from milepost.documents.sentences import split
+from milepost.language.terms import question_terms, terms
 from milepost_eval.tasks.reading import objects
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -84,6 +86,8 @@ def answers(data: Path, questions: Path) -> Iterator[Row]:
         paragraph = around(texts[row["document"]], [[at, at + 1]])
         assert paragraph is not None
         yield _row(row["question"], paragraph, "unanswered", "squad", row["split"])
+        other = elsewhere(row["question"], texts[row["document"]], paragraph)
+        yield _row(row["question"], other, "unanswered", "squad-elsewhere", row["split"])
     for folder, source in ((squad, "squad"), (questions, "questions")):
         texts = {row["id"]: row["text"] for row in objects(folder / "documents.jsonl.gz")}
         for row in objects(folder / "questions.jsonl.gz"):
@@ -175,6 +179,13 @@ def around(text: str, spans: Sequence[Sequence[int]]) -> str | None:
         ]
         start, end = near[0][0], near[-1][1]
     return text[start:end]
+
+
+def elsewhere(question: str, text: str, paragraph: str) -> str:
+    """The paragraph of a text that has most words of a question, another one than its own."""
+    words = set(question_terms(question))
+    others = [each for each in text.split("\n\n") if each.strip() and paragraph[:80] not in each]
+    return max(others, key=lambda each: len(words & set(terms(each))))
 
 
 def swapped(question: str, paragraph: str, text: str, random: Random) -> str | None:
