@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 from statistics import median
 
 from milepost.documents.readers.builder import caption_in, table_marks
@@ -28,6 +28,10 @@ _SECTIONS = 3
 _HEADER_UNITS = 8
 _SHORT = 90
 """Characters of a line of a header or of a section's name, at most."""
+_LONGEST = 300
+"""Characters of the lines of a header that stand beside and below each other, at most."""
+_NAME = 120
+"""Characters of a column's name, at most: more, and it is something else."""
 _NEAR = 8.0
 """Points between the edges or middles of figures of one column, at most."""
 _FEWEST_ROWS = 2
@@ -50,11 +54,11 @@ class Unit:
 
     @property
     def figures(self) -> list[Line]:
-        """The cells that hold a figure, beside a label or another figure."""
-        found = [cell for cell in self.cells if _FIGURE.fullmatch(cell.text)]
-        if len(found) == len(self.cells) < 2 or _is_text(self.cells):
+        """The figures behind the label of a row; a number in front of it is part of the label."""
+        if len(self.cells) < 2 or _is_text(self.cells):
             return []
-        return found
+        found = takewhile(_is_value, reversed(self.cells))
+        return [cell for cell in found if not _SIGN.fullmatch(cell.text)][::-1]
 
     @property
     def names_years(self) -> bool:
@@ -65,9 +69,15 @@ class Unit:
     @property
     def is_short(self) -> bool:
         """Whether it may be a line of a header or the name of a section."""
-        return all(len(cell.text) <= _SHORT for cell in self.cells) and not (
-            len(self.cells) == 1 and self.cells[0].text.endswith((".", ";"))
-        )
+        texts = [cell.text for cell in self.cells]
+        if len(texts) == 1 and texts[0].endswith((".", ";", "。")):
+            return False
+        return max(map(len, texts)) <= _SHORT and sum(map(len, texts)) <= _LONGEST
+
+
+def _is_value(cell: Line) -> bool:
+    """Whether a cell holds a figure, or a sign of money or percent beside one."""
+    return bool(_FIGURE.fullmatch(cell.text) or _SIGN.fullmatch(cell.text))
 
 
 def _is_text(cells: Sequence[Line]) -> bool:
@@ -110,9 +120,16 @@ def find_tables(units: Sequence[Unit]) -> Iterator[Mark]:
                 table = page[at : last + 1]
                 columns = _columns(table)
                 length, words = _name(columns, page[first:at])
+                if any(len(column.name) > _NAME for column in columns):
+                    length, words = at - first, ""
+                    for column in columns:
+                        column.name = ""
                 if not any(column.name for column in columns):
                     _inherit(columns, above)
                 above = columns
+                if len(columns) < 2 and not any(column.name for column in columns):
+                    at = free = last + 1  # a table of contents, a numbered list
+                    continue
                 yield from _marks(page, (first, first + length, last), columns, words)
             at = free = last + 1
 
@@ -147,8 +164,6 @@ def _columns(rows: Sequence[Unit]) -> list[_Column]:
     columns: list[_Column] = []
     for row in rows:
         for cell in row.figures:
-            if _SIGN.fullmatch(cell.text):
-                continue
             column = next((c for c in columns if c.holds(cell)), None)
             if column is None:
                 columns.append(_Column(cell.left, cell.right))
@@ -236,9 +251,8 @@ def _agree(row: Unit, columns: Sequence[_Column]) -> bool:
     text = " ".join(cell.text for cell in row.cells)
     if not figure_cells(text, len(columns)):
         return True  # it is shown as it is
-    figures = [cell for cell in row.figures if not _SIGN.fullmatch(cell.text)]
-    return len(figures) == len(columns) and all(
-        column.holds(cell) for cell, column in zip(figures, columns, strict=True)
+    return len(row.figures) == len(columns) and all(
+        column.holds(cell) for cell, column in zip(row.figures, columns, strict=True)
     )
 
 
