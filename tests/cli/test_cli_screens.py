@@ -5,7 +5,12 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.text import Text
 
+from milepost.cli.console.layout import wrapped
 from milepost.cli.console.screen import STYLES
 
 pytest.importorskip("termios", reason="needs the terminals of Unix")
@@ -162,3 +167,12 @@ def test_every_colour_can_be_read_on_black_and_on_white() -> None:
 def luminance(*channels: int) -> float:
     linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in channels]
     return sum(share * each for share, each in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@given(st.text("ab ü東", max_size=200), st.integers(12, 40))
+def test_cut_texts_end_between_words(words: str, columns: int) -> None:
+    lines = wrapped(Text(words), Console(width=columns), columns, most=1)
+    if lines and lines[0].plain.endswith("…"):
+        kept = lines[0].plain.removesuffix("…").split()
+        assert lines[0].cell_len <= columns
+        assert len(kept) <= 1 or kept == words.split()[: len(kept)]

@@ -103,9 +103,14 @@ def wrapped(text: Text, out: Console, columns: int | None, most: int | None = No
         return lines
     lines = lines[:most]
     if lines and columns is not None:
-        lines[-1].truncate(columns - 2)
-        lines[-1].rstrip()
-        lines[-1].append(" …")
+        last = lines[-1]
+        whole = last.plain
+        last.truncate(columns - 2)
+        word = len(last.plain.rpartition(" ")[2])
+        if whole[len(last) : len(last) + 1].strip() and word < len(last.plain.strip()):
+            last.right_crop(word)  # ends between words
+        last.rstrip()
+        last.append(" …")
     return lines
 
 
