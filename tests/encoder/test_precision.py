@@ -1,6 +1,5 @@
 """int8 where the CPU gains by it, float where it does not, and one index for both."""
 
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +10,7 @@ from milepost.encoder.engine import ModelFolder, cpu, find_model, float_graph, o
 from milepost.encoder.engine.folder import SHIPPED
 from milepost.encoder.engine.precision import choose
 from milepost.errors import InputError, ModelError
+from support.threads import at_once
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "examples" / "origin-of-species.txt"
@@ -223,16 +223,11 @@ class TestTheCache:
 
     def test_two_starts_at_once(self, tmp_path: Path) -> None:
         core, given = openvino._core(), []
-        threads = [
-            threading.Thread(
-                target=lambda: given.append(float_graph.cached(core, self.graph, tmp_path))
-            )
-            for _ in range(2)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+
+        def start() -> None:
+            given.append(float_graph.cached(core, self.graph, tmp_path))
+
+        assert at_once(start, start) == []
         assert given[0] == given[1]
         core.read_model(str(given[0]))
 

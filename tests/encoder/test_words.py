@@ -1,6 +1,6 @@
 """Words remembered give what the tokenizer gives, whatever stands in the text."""
 
-import threading
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +12,7 @@ from milepost.encoder.engine import words
 from milepost.encoder.engine.folder import find_model
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.encoder.engine.words import divides_words
+from support.threads import at_once
 from support.tiny_transformers import tiny_tokenizer
 
 SHIPPED = Tokenizer(find_model().tokenizer, "[CLS]", "[SEP]")
@@ -83,22 +84,10 @@ def test_memory_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_threads_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "_MOST", 20)
     tokenizer = Tokenizer(find_model().tokenizer, "[CLS]", "[SEP]")
-    wrong: list[object] = []
 
     def read(seed: int) -> None:
         for number in range(60):
-            sentence = f"thread {seed} has number {number * seed}."
-            try:
-                found = remembered(tokenizer, [sentence])
-            except KeyError as error:
-                wrong.append(error)
-            else:
-                if found != tokenizer._count([sentence]):
-                    wrong.append(sentence)
+            sentences = [f"thread {seed} has number {number * seed}."]
+            assert remembered(tokenizer, sentences) == tokenizer._count(sentences)
 
-    threads = [threading.Thread(target=read, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    assert at_once(*(partial(read, seed) for seed in range(4))) == []

@@ -6,6 +6,7 @@ import sqlite3
 import sys
 import time
 import zlib
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,13 @@ def whole(store: Store, last: int) -> int:
     return max(held)
 
 
+def stored(folder: Path, count: int = 3) -> None:
+    """Put the first documents of the series, and close."""
+    with closing(opened(folder)) as store:
+        for number in range(count):
+            store.put(numbered(number))
+
+
 def test_kills_at_random_moments(tmp_path: Path, child: Child) -> None:
     moments = random.Random(7)
     last = -1
@@ -109,10 +117,7 @@ def test_kills_at_random_moments(tmp_path: Path, child: Child) -> None:
 def test_kills_at_each_stage(
     tmp_path: Path, child: Child, deed: str, first: int, step: int
 ) -> None:
-    for number in range(3):
-        store = opened(tmp_path)
-        store.put(numbered(number))
-        store.close()
+    stored(tmp_path)
     died = 0
     for left in range(first, 10**6, step):
         process = child(DYING, tmp_path, left, deed)
@@ -133,10 +138,7 @@ def test_kills_at_each_stage(
 
 
 def test_kills_while_vacuuming(tmp_path: Path, child: Child) -> None:
-    store = opened(tmp_path)
-    for number in range(6):
-        store.put(numbered(number))
-    store.close()
+    stored(tmp_path, 6)
     for left in range(8, 10**6, 20):
         process = child(DYING, tmp_path, left, "store.vacuum()")
         process.communicate()
@@ -217,10 +219,7 @@ def test_limit_on_file_size(tmp_path: Path, child: Child) -> None:
 
 
 def test_flipped_byte_in_the_vectors(tmp_path: Path) -> None:
-    store = opened(tmp_path)
-    for number in range(3):
-        store.put(numbered(number))
-    store.close()
+    stored(tmp_path)
     path = tmp_path / segment.file_name(0)
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 4  # in the second of three documents
@@ -247,9 +246,7 @@ def test_flipped_byte_in_the_vectors(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("left", [0, 100, None])
 def test_truncated_segment(tmp_path: Path, left: int | None) -> None:
-    store = opened(tmp_path)
-    store.put(numbered(0))
-    store.close()
+    stored(tmp_path, 1)
     path = tmp_path / segment.file_name(0)
     if left is None:
         path.unlink()
@@ -286,10 +283,7 @@ def test_flipped_byte_in_a_text(tmp_path: Path) -> None:
 
 
 def test_garbage_pages(tmp_path: Path) -> None:
-    store = opened(tmp_path)
-    for number in range(3):
-        store.put(numbered(number))
-    store.close()
+    stored(tmp_path)
     path = tmp_path / "milepost.sqlite"
     data = bytearray(path.read_bytes())
     data[4096:] = b"\xa5" * (len(data) - 4096)

@@ -16,6 +16,7 @@ from milepost.errors import IndexBusy
 from milepost.store import Entry, erase_store
 from support.store_entries import Child, entry, holds, numbered, opened, rows
 from support.store_reads import nearest, reads
+from support.threads import at_once
 
 HOLDING = """
 import sqlite3, sys
@@ -138,44 +139,34 @@ def test_threads_share_a_store(place: Path | str) -> None:
     for number in range(3):
         store.put(numbered(number))
     done = threading.Event()
-    wrong: list[BaseException | str] = []
 
     def read() -> None:
         query = rows(1, 3)[0]
-        try:
-            while not done.is_set():
-                with store.snapshot() as state:
-                    infos = state.documents()
-                    found, _ = nearest(state, query, 10**4)
-                    texts = state.texts([(info, 0, 12) for info in infos])
-                    held = state.postings(["sentence1"])["sentence1"][0]
-                    spans = state.sentences(infos).spans
-                    vectors = state.vectors(infos)
-                    statistics = state.statistics()
-                want = [row for info in infos for row in range(info.first, info.first + 30)]
-                if sorted(found.tolist()) != want or not len(want) == statistics.sentences == 90:
-                    wrong.append(f"{len(found)} rows")
-                if held.tolist() != [info.first + 1 for info in infos]:
-                    wrong.append("postings")
-                if len(spans) != 90:
-                    wrong.append("spans")
-                for place, (info, text) in enumerate(zip(infos, texts, strict=True)):
-                    due = rows(30, int(info.hash))
-                    off = np.abs(vectors[30 * place : 30 * place + 30] - due).max()
-                    if not text.startswith(f"number{info.hash} ") or off > 1e-6:
-                        wrong.append("text or vectors of another state")
-        except BaseException as error:
-            wrong.append(error)
+        while not done.is_set():
+            with store.snapshot() as state:
+                infos = state.documents()
+                found, _ = nearest(state, query, 10**4)
+                texts = state.texts([(info, 0, 12) for info in infos])
+                held = state.postings(["sentence1"])["sentence1"][0]
+                spans = state.sentences(infos).spans
+                vectors = state.vectors(infos)
+                statistics = state.statistics()
+            want = [row for info in infos for row in range(info.first, info.first + 30)]
+            assert sorted(found.tolist()) == want
+            assert len(want) == statistics.sentences == len(spans) == 90
+            assert held.tolist() == [info.first + 1 for info in infos]
+            assert texts == [f"number{info.hash} sentence"[:12] for info in infos]
+            due = np.concatenate([rows(30, int(info.hash)) for info in infos])
+            assert np.abs(vectors - due).max() <= 1e-6
 
-    readers = [threading.Thread(target=read) for _ in range(3)]
-    for thread in readers:
-        thread.start()
-    for number in range(3, 15):
-        store.put(numbered(number))
-        if number % 5 == 0:
-            store.vacuum()
-    done.set()
-    for thread in readers:
-        thread.join()
-    assert wrong == []
+    def write() -> None:
+        try:
+            for number in range(3, 15):
+                store.put(numbered(number))
+                if number % 5 == 0:
+                    store.vacuum()
+        finally:
+            done.set()
+
+    assert at_once(read, read, read, write) == []
     store.close()

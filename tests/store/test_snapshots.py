@@ -1,7 +1,6 @@
 """A snapshot is one state: whatever is written beside it, and however much is asked at once."""
 
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,6 +15,7 @@ from milepost.store.sqlite import segment
 from milepost.types import Mark
 from support.store_entries import Child, entry, holds, numbered, opened, rows
 from support.store_reads import Reads, all_of, reads, similarity
+from support.threads import at_once
 
 QUERY = rows(1, 77)[0]
 TERMS = ["sentence1", "number0", "number4", "word2", "nowhere"]
@@ -48,22 +48,6 @@ def three(store: Store) -> None:
         store.put(numbered(number))
 
 
-def in_a_thread(work: Callable[[], None]) -> None:
-    wrong: list[BaseException] = []
-
-    def kept() -> None:
-        try:
-            work()
-        except BaseException as error:
-            wrong.append(error)
-
-    thread = threading.Thread(target=kept)
-    thread.start()
-    thread.join(60)
-    assert not thread.is_alive()
-    assert wrong == []
-
-
 def state_of(store: Store) -> dict[str, object]:
     with store.snapshot() as state:
         return all_of(state, QUERY, TERMS)
@@ -81,7 +65,8 @@ def test_a_snapshot_keeps_its_state_beside_a_thread(
             assert all_of(held, QUERY, TERMS) == before
         else:
             held.info("document 0")
-        in_a_thread(lambda: exec(deed, {"store": store, "entry": entry, "numbered": numbered}))
+        names = {"store": store, "entry": entry, "numbered": numbered}
+        assert at_once(lambda: exec(deed, names)) == []
         assert all_of(held, QUERY, TERMS) == before
         after = state_of(store)  # a second one, beside the first
         assert after != before
@@ -125,30 +110,21 @@ def test_snapshots_do_not_wait_for_each_other(store: Store) -> None:
     three(store)
     both, written = threading.Barrier(3, timeout=30), threading.Barrier(3, timeout=30)
     seen: list[dict[str, object]] = []
-    wrong: list[BaseException] = []
     before = state_of(store)
 
     def hold() -> None:
-        try:
-            with store.snapshot() as state:
-                state.documents()
-                both.wait()  # broken where one waits for the other's end
-                written.wait()
-                seen.append(all_of(state, QUERY, TERMS))
-        except BaseException as error:
-            wrong.append(error)
-            both.abort()
-            written.abort()
+        with store.snapshot() as state:
+            state.documents()
+            both.wait()  # broken where one waits for the other's end
+            written.wait()
+            seen.append(all_of(state, QUERY, TERMS))
 
-    threads = [threading.Thread(target=hold) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    both.wait()
-    store.put(numbered(3))  # nor does a writer wait
-    written.wait()
-    for thread in threads:
-        thread.join(30)
-    assert wrong == []
+    def write() -> None:  # it does not wait, either
+        both.wait()
+        store.put(numbered(3))
+        written.wait()
+
+    assert at_once(hold, hold, write) == []
     assert seen == [before, before]
     assert state_of(store) != before
 

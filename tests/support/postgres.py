@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from tempfile import gettempdir
+from typing import Any
 
 import pytest
 
@@ -41,3 +42,16 @@ def fresh_schema(**more: object) -> Iterator[str]:
     yield f"{address}{joint}schema={schema}&application_name={schema}{extra}"
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(f"DROP SCHEMA IF EXISTS {schema} CASCADE".encode())
+
+
+def ask(address: str, query: str) -> list[tuple[Any, ...]]:
+    """Run a query of a test's own in the database and schema of an address; its rows, if any."""
+    import psycopg
+
+    from milepost.store.postgres.address import parse
+
+    found = parse(address)
+    options = f"-c search_path={found.schema},public"
+    with psycopg.connect(found.conninfo, autocommit=True, options=options) as connection:
+        cursor = connection.execute(query.encode())
+        return cursor.fetchall() if cursor.description else []

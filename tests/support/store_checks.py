@@ -57,6 +57,16 @@ def same_answers(plain: Any, other: Any, *, seeds: int) -> None:
             assert measured.counts["word3"].tolist() == expected.counts["word3"].tolist()
 
 
+def finds_what_the_scan_finds(plain: Any, indexed: Any) -> None:
+    """An approximate index misses one in a hundred of the nearest at most."""
+    hits = 0
+    for seed in range(30):
+        query = rows(1, 2000 + seed)[0]
+        due, found = reads(plain).nearest(query, 10)[1], reads(indexed).nearest(query, 10)[1]
+        hits += int(np.isclose(due, found, atol=1e-6).sum())
+    assert hits >= 297  # of 300
+
+
 def a_killed_writer_leaves_whole_documents(store: Store, address: str, child: Child) -> None:
     """What it said is stored is there; nothing else but the document at hand."""
     process = child(WRITER, address)

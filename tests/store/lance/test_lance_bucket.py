@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from socket import socket
 from urllib.parse import quote, urlsplit
 
@@ -24,6 +25,7 @@ from support.s3 import KEYS, S3, moto, s3
 from support.store_checks import filled, same_answers
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
 from support.store_reads import reads
+from support.threads import at_once
 
 __all__ = ["moto", "s3"]
 
@@ -175,23 +177,12 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
 
 def test_many_threads_write_at_one_time(address: str) -> None:
     stores = [opened(address) for _ in range(4)]
-    faults: list[BaseException] = []
 
-    def put(store: object, number: int) -> None:
-        try:
-            for each in range(4):
-                store.put(entry(f"d{number}-{each}", ["one ", "two "], seed=each))
-        except BaseException as error:
-            faults.append(error)
+    def put(number: int) -> None:
+        for each in range(4):
+            stores[number].put(entry(f"d{number}-{each}", ["one ", "two "], seed=each))
 
-    threads = [
-        threading.Thread(target=put, args=(store, number)) for number, store in enumerate(stores)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not faults
+    assert at_once(*(partial(put, number) for number in range(4))) == []
     infos = reads(stores[0]).documents()
     assert len({info.name for info in infos}) == len(infos) == 16
     assert len({info.first for info in infos}) == 16

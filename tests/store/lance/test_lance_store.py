@@ -29,6 +29,7 @@ from support.store_checks import (
     a_killed_writer_leaves_whole_documents,
     are_the_three_documents,
     filled,
+    finds_what_the_scan_finds,
     same_answers,
 )
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
@@ -76,12 +77,7 @@ def test_an_index_finds_what_the_scan_finds(address: str, monkeypatch: pytest.Mo
         }
 
     assert {("vectors", "vector"), ("postings", "token")} <= wait(indexed())
-    hits = 0
-    for seed in range(30):
-        query = rows(1, 2000 + seed)[0]
-        due, found = reads(plain).nearest(query, 10)[1], reads(lance).nearest(query, 10)[1]
-        hits += int(np.isclose(due, found, atol=1e-6).sum())
-    assert hits >= 297  # of 300
+    finds_what_the_scan_finds(plain, lance)
     for each in (plain, lance):
         each.delete("d5")
         each.put(entry("d6", ["word1 new "] * 20, seed=99))

@@ -4,9 +4,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-import numpy as np
 import pytest
 
 pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
@@ -17,15 +15,16 @@ from milepost.errors import IndexBusy, NewerSchema, NotAnIndex, OldSchema, Store
 from milepost.store import erase_store
 from milepost.store.postgres import PostgresStore, schema
 from milepost.store.postgres.address import parse
-from support.postgres import fresh_schema, server
+from support.postgres import ask, fresh_schema, server
 from support.store_checks import (
     WRITER,
     a_killed_writer_leaves_whole_documents,
     are_the_three_documents,
     filled,
+    finds_what_the_scan_finds,
     same_answers,
 )
-from support.store_entries import Child, holds, numbered, opened, rows
+from support.store_entries import Child, holds, numbered, opened
 from support.store_reads import reads
 
 
@@ -35,20 +34,12 @@ def address() -> Iterator[str]:
         yield made
 
 
-def admin(query: str, address: str = "") -> list[tuple[Any, ...]]:
-    found = parse(address or server())
-    options = f"-c search_path={found.schema},public"
-    with psycopg.connect(found.conninfo, autocommit=True, options=options) as connection:
-        cursor = connection.execute(query.encode())
-        return cursor.fetchall() if cursor.description else []
-
-
-def end_connections(address: str, more: str = "") -> None:
+def end_connections(address: str) -> None:
     """End the connections to this index: tests name each program after its schema."""
     name = parse(address).schema
-    admin(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-        f"WHERE application_name = '{name}' {more}"
+    ask(
+        server(),
+        f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '{name}'",
     )
 
 
@@ -62,13 +53,8 @@ def test_an_index_finds_what_the_scan_finds(address: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(schema, "INDEX_FROM", 100)
     plain, remote = filled(None, address)
     remote.optimize()
-    assert admin("SELECT count(*) FROM pg_indexes WHERE indexname = 'vectors_near'", address)
-    hits = 0
-    for seed in range(30):
-        query = rows(1, 2000 + seed)[0]
-        due, found = reads(plain).nearest(query, 10)[1], reads(remote).nearest(query, 10)[1]
-        hits += int(np.isclose(due, found, atol=1e-6).sum())
-    assert hits >= 297  # of 300
+    assert ask(address, "SELECT count(*) FROM pg_indexes WHERE indexname = 'vectors_near'")
+    finds_what_the_scan_finds(plain, remote)
     remote.close()
 
 
@@ -109,8 +95,8 @@ def waiting_writers_are_cut(address: str, table: str) -> Iterator[list[int]]:
 
     def cut() -> None:
         while not stop.wait(0.02):
-            for (pid,) in admin(waiting):
-                admin(f"SELECT pg_terminate_backend({pid}, 5000)")
+            for (pid,) in ask(server(), waiting):
+                ask(server(), f"SELECT pg_terminate_backend({pid}, 5000)")
                 ended.append(pid)
 
     thread = threading.Thread(target=cut)
@@ -130,7 +116,7 @@ WRITTEN = ("documents", "bodies", "pieces", "postings", "vectors", "totals")
 
 
 def counts(address: str) -> list[int]:
-    return [admin(f"SELECT count(*) FROM {table}", address)[0][0] for table in WRITTEN]
+    return [ask(address, f"SELECT count(*) FROM {table}")[0][0] for table in WRITTEN]
 
 
 @pytest.mark.parametrize("table", WRITTEN)
@@ -166,16 +152,16 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
         assert process.returncode == 0, errors
     store = opened(address)
     are_the_three_documents(store)
-    assert admin("SELECT count(*) FROM vectors", address) == [(90,)]
+    assert ask(address, "SELECT count(*) FROM vectors") == [(90,)]
     store.close()
 
 
 def test_another_version_is_refused(address: str) -> None:
     opened(address).close()
-    admin("UPDATE meta SET value = '999' WHERE key = 'version'", address)
+    ask(address, "UPDATE meta SET value = '999' WHERE key = 'version'")
     with pytest.raises(NewerSchema, match="schema 999, this one reads"):
         opened(address)
-    admin("UPDATE meta SET value = '0' WHERE key = 'version'", address)
+    ask(address, "UPDATE meta SET value = '0' WHERE key = 'version'")
     with pytest.raises(OldSchema, match="schema 0, this one reads"):
         opened(address)
 
@@ -186,18 +172,18 @@ def test_what_is_no_index_is_left_alone(address: str) -> None:
     with pytest.raises(NotAnIndex, match="holds no index"):
         erase_store(address)
     name = parse(address).schema
-    admin(f"CREATE SCHEMA {name}")
-    admin("CREATE TABLE mine (n int)", address)
+    ask(server(), f"CREATE SCHEMA {name}")
+    ask(address, "CREATE TABLE mine (n int)")
     with pytest.raises(NotAnIndex, match="holds other tables"):
         opened(address)
-    assert admin("SELECT count(*) FROM mine", address) == [(0,)]
+    assert ask(address, "SELECT count(*) FROM mine") == [(0,)]
 
 
 def test_erasing_removes_the_tables_and_nothing_else(address: str) -> None:
     opened(address).close()
-    admin("CREATE TABLE mine (n int)", address)
+    ask(address, "CREATE TABLE mine (n int)")
     erase_store(address)
-    assert admin("SELECT count(*) FROM mine", address) == [(0,)]
+    assert ask(address, "SELECT count(*) FROM mine") == [(0,)]
     with pytest.raises(NotAnIndex):
         erase_store(address)
 

@@ -4,21 +4,18 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
 pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
 
-import psycopg
-
 from milepost.errors import IndexBusy, NotAnIndex, StoreError
 from milepost.store import erase_store
-from milepost.store.postgres.address import parse
-from support.postgres import server
+from support.postgres import ask, server
 from support.store_entries import entry, numbered, opened
 from support.store_reads import reads
+from support.threads import at_once
 
 
 @pytest.fixture
@@ -37,34 +34,8 @@ def database() -> Iterator[Callable[[], str]]:
         ask(server(), f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def ask(address: str, query: str) -> list[tuple[Any, ...]]:
-    with psycopg.connect(parse(address).conninfo, autocommit=True) as connection:
-        cursor = connection.execute(query.encode())
-        return cursor.fetchall() if cursor.description else []
-
-
 def with_schema(address: str, name: str) -> str:
     return f"{address}{'&' if '?' in address else '?'}schema={name}"
-
-
-def at_once(*work: Callable[[], None]) -> list[BaseException]:
-    """Run all at the same moment; what they have raised."""
-    faults: list[BaseException] = []
-    barrier = threading.Barrier(len(work))
-
-    def run(each: Callable[[], None]) -> None:
-        barrier.wait()
-        try:
-            each()
-        except BaseException as error:
-            faults.append(error)
-
-    threads = [threading.Thread(target=run, args=(each,)) for each in work]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return faults
 
 
 def test_several_open_a_fresh_database_at_once(database: Callable[[], str]) -> None:
@@ -97,27 +68,24 @@ def test_searches_beside_a_rebuild(database: Callable[[], str]) -> None:
     address = database()
     store = opened(address)
     store.put(entry("a", ["One. "]))
-    stop, faults, seen = threading.Event(), [], set()
+    stop, seen = threading.Event(), set()
 
     def search() -> None:
         while not stop.is_set():
-            try:
+            with suppress(IndexBusy):
                 seen.add(len(reads(store).documents()))
-            except IndexBusy:
-                continue
-            except BaseException as error:
-                faults.append(error)
 
-    thread = threading.Thread(target=search)
-    thread.start()
-    for _ in range(5):
-        erase_store(address)
-        other = opened(address)
-        other.put(entry("a", ["One. "]))
-        other.close()
-    stop.set()
-    thread.join()
-    assert faults == []
+    def rebuild() -> None:
+        try:
+            for _ in range(5):
+                erase_store(address)
+                other = opened(address)
+                other.put(entry("a", ["One. "]))
+                other.close()
+        finally:
+            stop.set()
+
+    assert at_once(search, rebuild) == []
     assert seen <= {0, 1}
     assert len(reads(store).documents()) == 1
     store.close()

@@ -17,6 +17,7 @@ import psycopg
 
 from milepost.errors import StorageFull, StoreError
 from milepost.store.postgres import schema
+from support.postgres import ask
 from support.small_disk import mounted_disk
 from support.store_entries import entry, holds, opened, rows
 from support.store_reads import reads
@@ -52,10 +53,7 @@ def plain_user(private: str) -> Iterator[str]:
 
 def in_database(address: str, query: str) -> list[tuple[object, ...]]:
     """Run a query as administrator in the database of an address."""
-    there = urlunsplit(urlsplit(address)._replace(netloc="postgres@"))
-    with psycopg.connect(there, autocommit=True) as connection:
-        cursor = connection.execute(query.encode())
-        return cursor.fetchall() if cursor.description else []
+    return ask(urlunsplit(urlsplit(address)._replace(netloc="postgres@")), query)
 
 
 def test_a_user_who_may_not_create_the_extension_is_told_who_may(plain_user: str) -> None:

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -15,9 +14,10 @@ from milepost.store import DocumentSelection
 from milepost.store.postgres import PostgresStore, schema, upkeep
 from milepost.store.postgres import store as room
 from milepost.store.postgres.address import parse as parsed
-from support.postgres import fresh_schema
+from support.postgres import ask, fresh_schema
 from support.store_entries import entry, numbered, opened, rows
 from support.store_reads import nearest, reads
+from support.threads import at_once
 
 
 @pytest.fixture(params=[1, 3])
@@ -26,25 +26,17 @@ def address(request: pytest.FixtureRequest) -> Iterator[str]:
         yield made
 
 
-def asked(address: str, query: str) -> list[tuple[Any, ...]]:
-    found = parsed(address)
-    options = f"-c search_path={found.schema},public"
-    with psycopg.connect(found.conninfo, autocommit=True, options=options) as connection:
-        cursor = connection.execute(query.encode())
-        return cursor.fetchall() if cursor.description else []
-
-
 def test_totals_stay_few(
     store: PostgresStore, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(room, "_PUTS", 4)
     for number in range(10):
         store.put(numbered(number, sentences=3))
-    assert asked(address, "SELECT count(*) FROM totals")[0][0] <= 6
+    assert ask(address, "SELECT count(*) FROM totals")[0][0] <= 6
     before = reads(store).statistics()
     assert (before.documents, before.sentences, before.dead) == (3, 9, 21)
     store.optimize()
-    assert asked(address, "SELECT count(*) FROM totals") == [(1,)]
+    assert ask(address, "SELECT count(*) FROM totals") == [(1,)]
     assert reads(store).statistics() == before
     store.vacuum()
     assert reads(store).statistics().dead == 0
@@ -67,7 +59,7 @@ def test_statistics_are_made_where_a_tenth_is_new(
     store.vacuum()
     store.optimize()
     assert told == [20, 23, 23]
-    assert asked(address, "SELECT reltuples FROM pg_class WHERE oid = 'vectors'::regclass") == [
+    assert ask(address, "SELECT reltuples FROM pg_class WHERE oid = 'vectors'::regclass") == [
         (23.0,)
     ]
 
@@ -78,35 +70,31 @@ def test_the_index_is_made_while_a_writer_writes(
     monkeypatch.setattr(schema, "INDEX_FROM", 100)
     for number in range(40):
         store.put(entry(f"d{number}", [f"word{n} " for n in range(30)], seed=number))
-    part = asked(address, "SELECT min(relname) FROM pg_class WHERE relname LIKE 'vectors\\__'")
+    part = ask(address, "SELECT min(relname) FROM pg_class WHERE relname LIKE 'vectors\\__'")
     assert part[0][0] == "vectors_0"
-    asked(address, "CREATE INDEX vectors_near_0 ON vectors_0 (scale)")
-    asked(
+    ask(address, "CREATE INDEX vectors_near_0 ON vectors_0 (scale)")
+    ask(
         address,
         "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'vectors_near_0'::regclass",
     )
-    stop, faults = threading.Event(), []
+    stop = threading.Event()
 
     def write() -> None:
-        try:
-            other = opened(address, patience_s=1.0)
-            number = 0
-            while not stop.is_set():
-                other.put(entry(f"other {number % 3}", ["new "] * 5, seed=number))
-                number += 1
-            other.close()
-        except BaseException as error:
-            faults.append(error)
+        other = opened(address, patience_s=1.0)
+        number = 0
+        while not stop.is_set():
+            other.put(entry(f"other {number % 3}", ["new "] * 5, seed=number))
+            number += 1
+        other.close()
 
-    thread = threading.Thread(target=write)
-    thread.start()
-    try:
-        store.optimize()
-    finally:
-        stop.set()
-        thread.join()
-    assert not faults
-    made = asked(
+    def index() -> None:
+        try:
+            store.optimize()
+        finally:
+            stop.set()
+
+    assert at_once(write, index) == []
+    made = ask(
         address,
         "SELECT indexrelid::regclass::text, indisvalid, indexdef LIKE '%hnsw%' FROM pg_index "
         "JOIN pg_indexes ON indexname = indexrelid::regclass::text AND "
@@ -115,9 +103,9 @@ def test_the_index_is_made_while_a_writer_writes(
     )
     assert len(made) == 1 + max(1, parsed(address).partitions)
     assert all(valid and near for _, valid, near in made)
-    again = asked(address, "SELECT 'vectors_near'::regclass::oid")
+    again = ask(address, "SELECT 'vectors_near'::regclass::oid")
     store.optimize()
-    assert asked(address, "SELECT 'vectors_near'::regclass::oid") == again
+    assert ask(address, "SELECT 'vectors_near'::regclass::oid") == again
 
 
 def test_only_one_process_makes_the_index(
@@ -130,9 +118,9 @@ def test_only_one_process_makes_the_index(
         with upkeep._alone(connection) as alone:
             assert alone
             store.optimize()
-            assert asked(address, "SELECT to_regclass('vectors_near')") == [(None,)]
+            assert ask(address, "SELECT to_regclass('vectors_near')") == [(None,)]
     store.optimize()
-    assert asked(address, "SELECT to_regclass('vectors_near') IS NULL") == [(False,)]
+    assert ask(address, "SELECT to_regclass('vectors_near') IS NULL") == [(False,)]
 
 
 def test_the_nearest_under_a_filter_are_those_of_the_exact_scan(
