@@ -9,21 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from milepost.errors import InputError
-from milepost.filters import (
-    And,
-    Compare,
-    Date,
-    Exists,
-    Filter,
-    In,
-    Matches,
-    Missing,
-    Not,
-    Or,
-    facts,
-    parse,
-)
-from milepost.filters.nodes import Node
+from milepost.filters import Filter, facts, parse
+from milepost.filters.nodes import And, Compare, Date, Exists, In, Matches, Missing, Node, Not, Or
 from milepost.types import Document
 from support.filter_cases import naive, properties, trees
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from hypothesis import strategies as st
 
-from milepost.filters import (
+from milepost.filters.nodes import (
     And,
     Compare,
     Contains,

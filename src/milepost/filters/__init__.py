@@ -9,39 +9,6 @@ Read:    ``nodes.py`` (the tree and how it is written), ``tokens.py``, ``parser.
 """
 
 from milepost.filters.facts import facts
-from milepost.filters.nodes import (
-    And,
-    Compare,
-    Contains,
-    Date,
-    Exists,
-    In,
-    Matches,
-    Missing,
-    Node,
-    Not,
-    Operand,
-    Operator,
-    Or,
-)
 from milepost.filters.parser import Filter, as_filter, parse
 
-__all__ = [
-    "And",
-    "Compare",
-    "Contains",
-    "Date",
-    "Exists",
-    "Filter",
-    "In",
-    "Matches",
-    "Missing",
-    "Node",
-    "Not",
-    "Operand",
-    "Operator",
-    "Or",
-    "as_filter",
-    "facts",
-    "parse",
-]
+__all__ = ["Filter", "as_filter", "facts", "parse"]

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from itertools import product
-from typing import TYPE_CHECKING
+from operator import eq, ge, gt, le, lt, ne
+from typing import TYPE_CHECKING, Any
 
 from milepost.filters.nodes import (
     And,
@@ -40,6 +41,14 @@ if TYPE_CHECKING:
     Single = str | float | bool
 
 _DATE = re.compile(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2}(?:[T ].*)?)?)?", re.DOTALL)
+_ORDERS: dict[Operator, Callable[[Any, Any], bool]] = {
+    "=": eq,
+    "!=": ne,
+    "<": lt,
+    "<=": le,
+    ">": gt,
+    ">=": ge,
+}
 _AFTER = "~"  # sorts behind the digits and the hyphen of a date
 
 
@@ -93,30 +102,14 @@ def _compares(value: Single, operator: Operator, operand: Operand) -> bool:
     if isinstance(operand, Date):
         return isinstance(value, str) and is_date(value) and _dated(value, operator, operand.text)
     if isinstance(operand, str):
-        return isinstance(value, str) and _ordered(folded(value), operator, folded(operand))
+        return isinstance(value, str) and _ORDERS[operator](folded(value), folded(operand))
     if isinstance(value, str):  # a number of four digits is a year
         year = operand.is_integer() and 1000 <= operand <= 9999
         return year and is_date(value) and _dated(value, operator, f"{operand:.0f}")
-    return _ordered(value, operator, operand)
+    return _ORDERS[operator](value, operand)
 
 
 def _dated(value: str, operator: Operator, period: str) -> bool:
     if operator == "=":
         return value.startswith(period)
-    return _ordered(value, operator, period + _AFTER if operator in ("<=", ">") else period)
-
-
-def _ordered(value: str | float, operator: Operator, operand: str | float) -> bool:
-    match operator:
-        case "=":
-            return value == operand
-        case "!=":
-            return value != operand
-        case "<":
-            return value < operand  # type: ignore[operator]
-        case "<=":
-            return value <= operand  # type: ignore[operator]
-        case ">":
-            return value > operand  # type: ignore[operator]
-        case ">=":
-            return value >= operand  # type: ignore[operator]
+    return _ORDERS[operator](value, period + _AFTER if operator in ("<=", ">") else period)

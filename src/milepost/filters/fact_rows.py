@@ -7,7 +7,7 @@ folded by Python, because no database folds case as ``evaluate.folded`` does.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from milepost.filters.evaluate import folded, is_date
 from milepost.filters.facts import Described, facts
@@ -18,8 +18,7 @@ DATED = 11
 _UNKEPT = re.compile(r"[\0\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(NamedTuple):
     """One value of a key of a document.
 
     Attributes:

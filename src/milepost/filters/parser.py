@@ -137,7 +137,6 @@ class _Parser:
         return False
 
     def whole(self) -> Node:
-        """The whole filter."""
         node = self._either(0)
         if self._next.kind != "end":
             raise self._unexpected("and, or, or the end")

@@ -37,7 +37,7 @@ class Entry:
         spans: ``(n, 2)`` int64: start and end of each sentence; they tile ``document.text``.
         vectors: ``(n, d)`` float32, unit length.
         vocab_coverage: ``(n,)`` float32 in 0–1, see ``Landmarks.vocab_coverage``.
-        paragraph_starts: ``(n,)`` bool, see ``paragraphs.paragraph_starts``.
+        paragraph_starts: ``(n,)`` bool, see ``index.entries.paragraph_starts``.
         terms: ``n`` lists: the lexical terms of each sentence, in order and with repeats. A term
             has at least one character, of any script, and no white space.
         signature: size in bytes and mtime in ns of the file, or None if there is no file.
@@ -199,9 +199,6 @@ class Snapshot(Protocol):
 
     def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
         """Return the distinct owners of rows that this snapshot returned, in the rows' order."""
-
-    def keys(self) -> frozenset[str]:
-        """Return the keys of all properties, and ``document``; none without documents."""
 
     def statistics(self) -> Statistics:
         """Count over all documents."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost._optional import UPGRADE
-from milepost.errors import NewerSchema, OldSchema, WrongModel
+from milepost.errors import NewerSchema, NotAnIndex, OldSchema, WrongModel
 from milepost.store.base import Entry
 
 
@@ -49,6 +49,11 @@ def check_vector(vector: NDArray[np.float32], dimensions: int) -> None:
         raise ValueError(f"the vector has the shape {vector.shape}, not {(dimensions,)}")
     if not np.isfinite(vector).all():
         raise ValueError("the vector is not finite")
+
+
+def missing(label: str) -> NotAnIndex:
+    """Make the error for an address where no index is."""
+    return NotAnIndex(f"{label} holds no index", "milepost index PATH --db ADDRESS")
 
 
 def check_version(version: int, ours: int, label: str, rebuild: str) -> None:

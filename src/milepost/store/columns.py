@@ -10,8 +10,9 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.filters import And, Compare, Exists, In, Missing, Node, Not, Or, facts
+from milepost.filters import facts
 from milepost.filters.evaluate import holds
+from milepost.filters.nodes import And, Compare, Exists, In, Missing, Node, Not, Or
 from milepost.store.base import DocumentInfo
 from milepost.types import Value
 

@@ -7,11 +7,12 @@ is said in ``filters.evaluate``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from milepost.filters import (
+from milepost.filters.fact_rows import comparable
+from milepost.filters.nodes import (
     And,
     Compare,
     Contains,
@@ -26,7 +27,7 @@ from milepost.filters import (
     Operator,
     Or,
 )
-from milepost.filters.fact_rows import comparable
+from milepost.store.base import DocumentSelection
 
 HEAD = 64
 """Characters of a text that are in the index; keys of an index are short in PostgreSQL."""
@@ -46,6 +47,8 @@ class Dialect:
         head: the beginning of ``facts.text`` that is in the index.
         position: whether a text holds a part; ``%s`` in it stands for the part.
         pattern: the condition that a text fits a pattern, and the pattern's value.
+        named: the condition that a document has one of some names; takes the values of the query,
+            to which it adds its own.
     """
 
     value: str
@@ -53,11 +56,17 @@ class Dialect:
     head: str
     position: str
     pattern: Callable[[str], tuple[str, str]]
+    named: Callable[[Collection[str], dict[str, Any]], str]
 
-
-def condition(node: Node, dialect: Dialect, values: dict[str, Any]) -> str:
-    """The condition that documents pass which a filter leaves."""
-    return _Conditions(dialect, values).of(node)
+    def condition(self, among: DocumentSelection) -> tuple[str, dict[str, Any]]:
+        """The condition on ``documents`` that a search is limited by, and its values."""
+        values: dict[str, Any] = {}
+        parts = [ALWAYS]
+        if among.names is not None:
+            parts.append(self.named(among.names, values))
+        if among.where is not None:
+            parts.append(_Conditions(self, values).of(among.where.root))
+        return " AND ".join(parts), values
 
 
 class _Conditions:

@@ -29,12 +29,10 @@ class Listing:
 
     @cached_property
     def place_of(self) -> dict[str, int]:
-        """The place of each document by its name."""
         return {info.name: place for place, info in enumerate(self.documents)}
 
     @cached_property
     def columns(self) -> Columns:
-        """What filters ask of the documents."""
         return Columns(self.documents)
 
     @cached_property
@@ -54,7 +52,6 @@ class Listing:
         return firsts
 
     def get(self, name: str) -> DocumentInfo | None:
-        """One document's record, or None."""
         place = self.place_of.get(name)
         return None if place is None else self.documents[place]
 
@@ -76,7 +73,6 @@ class Listing:
 
     @cached_property
     def ids(self) -> NDArray[np.int64]:
-        """The id of each document."""
         return np.array([info.id for info in self.documents], np.int64)
 
     @cached_property
@@ -84,7 +80,6 @@ class Listing:
         return np.argsort(self.ids)
 
     def sentences(self, ids: NDArray[np.int64]) -> int:
-        """How many sentences documents have."""
         runs = self.ranges[self._places_of(ids)]
         return int((runs[:, 1] - runs[:, 0]).sum())
 
@@ -95,26 +90,22 @@ class Listing:
     def _places_of(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         return self._by_id[np.searchsorted(self.ids[self._by_id], ids)]
 
+    def alive(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        """Which ids are documents', and the first row of each of those that are."""
+        if not self.documents:
+            return np.zeros(len(ids), np.bool_), np.empty(0, np.int64)
+        known = self.ids[self._by_id]
+        at = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+        there = known[at] == ids
+        return there, self.ranges[self._by_id[at[there]], 0]
+
 
 class ListedSnapshot(LocalSnapshot):
     """The calls about documents of a store that has the list of them in memory."""
 
     @property
     def listing(self) -> Listing:
-        """All documents."""
         raise NotImplementedError
-
-    def documents(self) -> list[DocumentInfo]:
-        return list(self.listing.documents)
-
-    def info(self, name: str) -> DocumentInfo | None:
-        return self.listing.get(name)
-
-    def infos(self, names: Sequence[str]) -> list[DocumentInfo]:
-        return [
-            self.listing.documents[place]
-            for place in self.listing.places(DocumentSelection(frozenset(names)))
-        ]
 
     def select(
         self, among: DocumentSelection, most: int | None = None
@@ -122,7 +113,7 @@ class ListedSnapshot(LocalSnapshot):
         among.check_keys(self.keys)
         if among == ALL:
             beyond = most is not None and self.statistics().sentences > most
-            return None if beyond else self.documents()
+            return None if beyond else list(self.listing.documents)
         places = self.listing.places(among)
         runs = self.listing.ranges[places]
         if most is not None and int((runs[:, 1] - runs[:, 0]).sum()) > most:

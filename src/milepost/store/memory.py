@@ -29,12 +29,11 @@ from milepost.store.check import check_entry, check_vector
 from milepost.store.listing import ListedSnapshot, Listing
 from milepost.store.local import Postings, inside, limited
 from milepost.store.postings import Scored, top
-from milepost.types import Document, Mark, Value
+from milepost.types import Mark, Value
 
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    document: Document
     info: DocumentInfo
     lengths: NDArray[np.int32]
     entry: Entry
@@ -69,11 +68,10 @@ class MemoryStore:
     def put(self, entry: Entry) -> None:
         check_entry(entry, self.dimensions)
         source = entry.document
-        # Blocks and locator are not kept.
-        document = replace(source, blocks=(), locator=None)
         lengths = np.array([len(terms) for terms in entry.terms], dtype=np.int32)
         own = replace(
             entry,
+            document=replace(source, blocks=(), locator=None),
             spans=entry.spans.astype(np.int64),
             vectors=entry.vectors.astype(np.float32),
             vocab_coverage=entry.vocab_coverage.astype(np.float32),
@@ -96,10 +94,8 @@ class MemoryStore:
                 entry.options,
                 source.properties,
             )
-            for row, terms in enumerate(entry.terms, self._next):
-                for term, times in Counter(terms).items():
-                    self._rows.setdefault(term, {})[row] = times
-            self._live[source.name] = _Stored(document, info, lengths, own)
+            _add(self._rows, self._next, entry.terms)
+            self._live[source.name] = _Stored(info, lengths, own)
             self._next += len(entry.spans)
 
     def touch(
@@ -134,9 +130,7 @@ class MemoryStore:
             self._open()
             rows: dict[str, dict[int, int]] = {}
             for stored in self._live.values():
-                for row, terms in enumerate(stored.entry.terms, stored.info.first):
-                    for term, times in Counter(terms).items():
-                        rows.setdefault(term, {})[row] = times
+                _add(rows, stored.info.first, stored.entry.terms)
             self._rows, self._dead, self._state = rows, 0, None
 
     def remains(self, *, now: bool) -> str:
@@ -155,6 +149,12 @@ class MemoryStore:
             raise StoreError("the index in memory is closed", "milepost.open() for a new one")
 
 
+def _add(rows: dict[str, dict[int, int]], first: int, sentences: Sequence[Sequence[str]]) -> None:
+    for row, terms in enumerate(sentences, first):
+        for term, times in Counter(terms).items():
+            rows.setdefault(term, {})[row] = times
+
+
 class _State:
     """A state of a ``MemoryStore``; what is made of it is made once for all its snapshots."""
 
@@ -169,7 +169,6 @@ class _State:
 
     @cached_property
     def listing(self) -> Listing:
-        """The documents."""
         return Listing([stored.info for stored in self.live.values()])
 
     @cached_property
@@ -179,7 +178,6 @@ class _State:
 
     @cached_property
     def statistics(self) -> Statistics:
-        """Counts over all documents."""
         terms = int(self.lengths.sum())
         return Statistics(len(self.live), int(self.sizes.sum()), terms, self._dead)
 
@@ -224,10 +222,10 @@ class _MemorySnapshot(ListedSnapshot):
         return np.concatenate([np.empty((0, self._dimensions), np.float32), *parts])
 
     def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
-        return [self._live[info.name].document.text[start:end] for info, start, end in parts]
+        return [self._live[info.name].entry.document.text[start:end] for info, start, end in parts]
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
-        return [self._live[info.name].document.marks for info in documents]
+        return [self._live[info.name].entry.document.marks for info in documents]
 
     def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
         among.check_keys(self.keys)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,9 +76,15 @@ def sentences(
     )
 
 
-def marks(packed: bytes) -> tuple[Mark, ...]:
-    """Unpack the marks of a document."""
-    return tuple(Mark(*values) for values in json.loads(zlib.decompress(packed)))
+def marks(
+    records: Iterable[tuple[int, bytes]], documents: Sequence[DocumentInfo]
+) -> list[tuple[Mark, ...]]:
+    """Unpack the marks of some documents, of ids and packed marks in any order."""
+    found = {
+        document: tuple(Mark(*values) for values in json.loads(zlib.decompress(packed)))
+        for document, packed in records
+    }
+    return [found[info.id] for info in documents]
 
 
 def pieces(text: str) -> tuple[bytes, ...]:
@@ -101,11 +107,11 @@ def wanted(parts: Sequence[Slice]) -> list[tuple[int, int]]:
     )
 
 
-def joined(parts: Sequence[Slice], found: Mapping[tuple[int, int], bytes]) -> list[str]:
-    """Cut the slices out of the pieces that they touch."""
+def joined(parts: Sequence[Slice], found: Iterable[tuple[int, int, bytes]]) -> list[str]:
+    """Cut the slices out of the pieces that they touch: document, number and packed text."""
     texts = {
-        key: zlib.decompress(packed).decode("utf-8", "surrogatepass")
-        for key, packed in found.items()
+        (document, number): zlib.decompress(packed).decode("utf-8", "surrogatepass")
+        for document, number, packed in found
     }
     cut = []
     for document, start, end in parts:

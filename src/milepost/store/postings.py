@@ -42,12 +42,6 @@ def packed(terms: Sequence[Sequence[str]]) -> Iterator[tuple[str, int, bytes]]:
         yield token(term), len(counts), rows.tobytes()
 
 
-def unpacked(data: bytes) -> Held:
-    """Numbers, counts and lengths again."""
-    numbers, counts, lengths = np.frombuffer(data, "<u4").reshape(3, -1)
-    return numbers.astype(np.int64), counts.astype(np.int32), lengths.astype(np.int32)
-
-
 def joined(records: Iterable[tuple[int, bytes]]) -> Lists:
     """The postings of a term, of first row and bytes of each document."""
     firsts, data = [], []
@@ -108,3 +102,16 @@ def rows(lists: Lists) -> Held:
     counts, lengths = values[at + own], values[at + 2 * own]
     found = np.repeat(firsts, sizes) + values[at]
     return found, counts.astype(np.int32), lengths.astype(np.int32)
+
+
+def of_terms(
+    terms: Sequence[str], lists: Mapping[str, Lists]
+) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
+    """The rows of each term, ascending, and how often they hold it, of the postings of tokens."""
+    none = np.empty(0, np.int64), np.empty(0, np.int64), b""
+    found = {}
+    for term in terms:
+        held, counts, _ = rows(lists.get(token(term), none))
+        order = np.argsort(held)
+        found[term] = held[order], counts[order]
+    return found

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import astuple
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.filters.fact_rows import kept_facts
+from milepost.filters.fact_rows import Fact, kept_facts
 from milepost.properties import Properties, checked
+from milepost.store import packing, postings
 from milepost.store.base import DocumentInfo, Entry
-from milepost.types import Document
+from milepost.store.strings import escape as plain
 
 COLUMNS = (
     *("id", "name", "source", "hash", "size", "mtime_ns", "characters", "sentences", "first"),
@@ -31,9 +32,6 @@ KEYS = (
     "WHERE known.key IS NOT NULL) SELECT key FROM known WHERE key IS NOT NULL"
 )
 """A query of the keys of the table ``facts``; its index is asked for the next one each time."""
-
-Fact = tuple[object, ...]
-"""Key, text, number, flag and date."""
 
 
 def record(entry: Entry, escape: Callable[[str], Any]) -> dict[str, Any]:
@@ -55,6 +53,39 @@ def record(entry: Entry, escape: Callable[[str], Any]) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An entry as stores keep it that have a table of postings.
+
+    Attributes:
+        record: see ``record``.
+        facts: see ``filters.fact_rows``.
+        body, pieces: see ``packing``.
+        terms: see ``postings.packed``.
+        scales, values: ``(n,)`` and ``(n, d)``, see ``packing.rounded``.
+    """
+
+    record: dict[str, Any]
+    facts: list[Fact]
+    body: packing.Body
+    pieces: tuple[bytes, ...]
+    terms: list[tuple[str, int, bytes]]
+    scales: NDArray[np.float32]
+    values: NDArray[np.int8]
+
+
+def prepare(entry: Entry) -> Prepared:
+    """Round, compress and invert, before a transaction begins."""
+    return Prepared(
+        record(entry, plain),
+        kept_facts(entry.document),
+        packing.body(entry),
+        packing.pieces(entry.document.text),
+        list(postings.packed(entry.terms)),
+        *packing.rounded(entry.vectors),
+    )
+
+
 def document_info(values: Sequence[Any], unescape: Callable[[Any], str]) -> DocumentInfo:
     """The record of a stored document, of the values of ``COLUMNS``."""
     number, name, source, digest, size, mtime, characters, count, first = values[:9]
@@ -72,11 +103,6 @@ def document_info(values: Sequence[Any], unescape: Callable[[Any], str]) -> Docu
         options=options,
         properties=Properties.stored(properties),
     )
-
-
-def facts_of(document: Document) -> list[Fact]:
-    """The rows that a document has in the table ``facts``."""
-    return [astuple(fact) for fact in kept_facts(document)]
 
 
 def in_order(infos: Sequence[DocumentInfo], rows: NDArray[np.int64]) -> list[DocumentInfo]:

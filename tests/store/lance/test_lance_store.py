@@ -24,6 +24,7 @@ from milepost.store import erase_store
 from milepost.store.lance import LanceStore, log, schema, upkeep, write
 from milepost.store.lance.address import parse
 from milepost.store.lance.loop import wait
+from milepost.store.records import prepare
 from support.store_checks import (
     WRITER,
     a_killed_writer_leaves_whole_documents,
@@ -154,7 +155,7 @@ def test_the_last_deed_counts() -> None:
     """A touch of a document that was replaced at the same time does not bring it back."""
 
     def put(event: int, sequence: int, name: str = "a") -> pa.Table:
-        record = write.prepare(entry(name, ["x "], hash=str(event))).record
+        record = prepare(entry(name, ["x "], hash=str(event))).record
         return write.event(event, log.PUT, sequence, event, first=event, **record)
 
     deeds = [

@@ -10,7 +10,7 @@ agrees on what a word is.
 
 Read in this order: ``address`` (a URL, and what may be said of it), ``schema`` (the tables, made
 and checked), ``log`` (what the log of documents comes to), ``write`` (an entry as rows), ``state``
-(the tables of one committed state), ``cache``, ``reading`` (queries), ``snapshot``, ``store`` (the
+(the tables of one committed state), ``reading`` (queries), ``snapshot``, ``store`` (the
 contract), ``upkeep`` (vacuum and indexes), ``loop`` (coroutines), ``faults``.
 """
 

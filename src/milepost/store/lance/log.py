@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from milepost.properties import Properties
 from milepost.store.base import DocumentInfo, Statistics
@@ -31,26 +30,14 @@ class Records:
     Attributes:
         listing: the documents.
         statistics: counts over all of them.
-        ids: ``(n,)`` int64, the ids of documents, ascending.
-        firsts: ``(n,)`` int64, first row of each of ``ids``.
         gone: ids of documents that were replaced or deleted.
         idle: events that count no more; without them the log comes to the same.
     """
 
     listing: Listing
     statistics: Statistics
-    ids: NDArray[np.int64]
-    firsts: NDArray[np.int64]
     gone: list[int]
     idle: list[int]
-
-    def alive(self, ids: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Which ids are documents', and the first row of each of those that are."""
-        if not len(self.ids):
-            return np.zeros(len(ids), np.bool_), np.empty(0, np.int64)
-        at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
-        there = self.ids[at] == ids
-        return there, self.firsts[at[there]]
 
 
 def folded(log: pa.Table) -> Records:
@@ -58,7 +45,6 @@ def folded(log: pa.Table) -> Records:
     last: dict[str, dict[str, Any]] = {}
     touches: dict[int, dict[str, Any]] = {}
     puts: list[dict[str, Any]] = []
-    idle: list[int] = []
     for row in _rows(log):
         if row["kind"] == TOUCH:
             touches[row["id"]] = row
@@ -73,8 +59,6 @@ def folded(log: pa.Table) -> Records:
     gone = [row for row in puts if row["id"] not in live]
     documents = [_info(row, touches.get(id_)) for id_, row in live.items()]
     documents.sort(key=lambda info: (info.first, info.id))
-    ids = np.array([info.id for info in documents], np.int64)
-    order = np.argsort(ids)
     return Records(
         Listing(documents),
         Statistics(
@@ -83,8 +67,6 @@ def folded(log: pa.Table) -> Records:
             sum(row["terms"] for row in live.values()),
             sum(row["sentences"] for row in gone),
         ),
-        ids[order],
-        np.array([info.first for info in documents], np.int64)[order],
         [row["id"] for row in gone],
         idle,
     )

@@ -6,8 +6,11 @@ Sentences and vectors are kept in memory once read, by the document's id.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +20,6 @@ from milepost.errors import StoreError
 from milepost.store import packing
 from milepost.store.base import DocumentInfo
 from milepost.store.lance import schema
-from milepost.store.lance.cache import Cache
 from milepost.store.lance.loop import together
 from milepost.store.lance.state import State
 from milepost.store.lance.write import COLUMNS, MARKS, unpacked
@@ -28,6 +30,41 @@ Rounded = tuple[NDArray[np.float32], NDArray[np.int8]]
 
 _MANY = 2_000
 """Ids up to which a query names them; with more of them the table is read as it is."""
+
+V = TypeVar("V")
+
+
+class Cache(Generic[V]):
+    """Values by a document's id, under which it never changes; safe to use from several threads.
+
+    The least lately used ones are given up.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most, self._bytes = most_bytes, 0
+        self._held: OrderedDict[int, tuple[V, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, ids: Iterable[int]) -> dict[int, V]:
+        """The values that are held of these."""
+        found = {}
+        with self._lock:
+            for each in ids:
+                if each in self._held:
+                    self._held.move_to_end(each)
+                    found[each] = self._held[each][0]
+        return found
+
+    def put(self, number: int, value: V, size: int) -> None:
+        """Hold a value of so many bytes."""
+        with self._lock:
+            if number in self._held:
+                return
+            self._held[number] = value, size
+            self._bytes += size
+            while self._bytes > self._most:
+                _, (_, freed) = self._held.popitem(last=False)
+                self._bytes -= freed
 
 
 @dataclass(frozen=True)
@@ -48,8 +85,9 @@ class Reading:
         """The columns of the sentences of each document."""
         held = self._caches.bodies.get(info.id for info in documents)
         missing = [info for info in documents if info.id not in held]
-        rows = await self._of(schema.PARTS, missing, ["document", "data"], f"number = {COLUMNS}")
-        found = dict(zip(rows["document"].to_pylist(), rows["data"].to_pylist(), strict=True))
+        columns = ["document", "data"]
+        rows = await self._of(schema.PARTS, missing, columns, f"number = {COLUMNS}")
+        found = dict(records(rows, columns))
         for info in missing:
             held[info.id] = body = unpacked(_there(found, info.id), info.sentences)
             self._caches.bodies.put(info.id, body, sum(map(len, body)) + 500)
@@ -75,14 +113,14 @@ class Reading:
             self._caches.vectors.put(number, kept, kept[0].nbytes + kept[1].nbytes + 200)
         return [held.get(info.id, none) for info in documents]
 
-    async def marks(self, documents: Sequence[DocumentInfo]) -> dict[int, bytes]:
-        """The marks of documents by id, compressed."""
+    async def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[int, bytes]]:
+        """Ids and packed marks of documents."""
         some = list({info.id: info for info in documents}.values())
-        rows = await self._of(schema.PARTS, some, ["document", "data"], f"number = {MARKS}")
-        return dict(zip(rows["document"].to_pylist(), rows["data"].to_pylist(), strict=True))
+        columns = ["document", "data"]
+        return records(await self._of(schema.PARTS, some, columns, f"number = {MARKS}"), columns)
 
-    async def pieces(self, slices: Sequence[packing.Slice]) -> dict[tuple[int, int], bytes]:
-        """The pieces of texts that slices touch, by document and number."""
+    async def pieces(self, slices: Sequence[packing.Slice]) -> list[tuple[int, int, bytes]]:
+        """Document, number and packed text of the pieces that slices touch."""
         numbers: dict[int, list[int]] = {}
         for document, number in packing.wanted(slices):
             numbers.setdefault(document, []).append(number)
@@ -93,13 +131,7 @@ class Reading:
         parts = [conditions[at : at + 100] for at in range(0, len(conditions), 100)]
         columns = ["document", "number", "data"]
         asked = [self._ask(schema.PARTS, columns, " OR ".join(part)) for part in parts]
-        return {
-            (document, number): data
-            for rows in await together(*asked)
-            for document, number, data in zip(
-                *(rows[name].to_pylist() for name in columns), strict=True
-            )
-        }
+        return [record for rows in await together(*asked) for record in records(rows, columns)]
 
     async def postings(
         self,
@@ -119,7 +151,7 @@ class Reading:
             condition += f" AND document IN ({_listed(some)})" if some else " AND false"
         rows = await self._ask(schema.POSTINGS, wanted, condition)
         owners = rows["document"].to_numpy()
-        there, firsts = self._state.records.alive(owners)
+        there, firsts = self._state.records.listing.alive(owners)
         rows = rows.filter(pa.array(there)).append_column("first", pa.array(firsts))
         if documents is not None and len(documents) > _MANY:
             rows = rows.filter(pa.array(np.isin(rows["document"].to_numpy(), documents)))
@@ -190,6 +222,11 @@ class Reading:
     async def _ask(self, table: str, columns: Sequence[str], condition: str) -> pa.Table:
         query = self._state.tables[table].query().select(list(columns))
         return await (query.where(condition) if condition else query).to_arrow()
+
+
+def records(rows: pa.Table, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Some columns of rows as tuples."""
+    return list(zip(*(rows[name].to_pylist() for name in columns), strict=True))
 
 
 def rounded(rows: pa.Table) -> Rounded:

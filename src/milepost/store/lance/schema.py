@@ -8,14 +8,13 @@ parts of documents, under the document's id.
 from __future__ import annotations
 
 import uuid
-from pathlib import Path
 from typing import Any
 
 import lancedb
 import pyarrow as pa
 
 from milepost.errors import NotAnIndex
-from milepost.store.check import check_model, check_version
+from milepost.store.check import check_model, check_version, missing
 from milepost.store.lance.address import Address
 from milepost.store.lance.loop import together
 
@@ -31,57 +30,38 @@ LOG = "documents"
 PARTS, POSTINGS, VECTORS = HELD = ("parts", "postings", "vectors")
 WRITERS = "writers"
 
-_COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
-    # The version of a commit is the number of a writer: nobody else gets it.
-    WRITERS: [("started", pa.int64())],
-    # number: -2 what is kept of the sentences, -1 the marks, 0 … the pieces of the text
-    PARTS: [
-        ("document", pa.int64()),
-        ("written", pa.int64()),
-        ("number", pa.int32()),
-        ("data", pa.binary()),
-    ],
-    POSTINGS: [
-        ("token", pa.string()),
-        ("document", pa.int64()),
-        ("written", pa.int64()),
-        ("sentences", pa.int32()),
-        ("held", pa.binary()),
-    ],
-    # kind: see ``log``; sequence: the version of the log that the writer saw, and one
-    LOG: [
-        ("event", pa.int64()),
-        ("kind", pa.int8()),
-        ("sequence", pa.int64()),
-        ("id", pa.int64()),
-        ("name", pa.string()),
-        ("source", pa.string()),
-        ("hash", pa.string()),
-        ("size", pa.int64()),
-        ("mtime_ns", pa.int64()),
-        ("characters", pa.int64()),
-        ("sentences", pa.int64()),
-        ("terms", pa.int64()),
-        ("first", pa.int64()),
-        ("notes", pa.string()),
-        ("options", pa.string()),
-        ("properties", pa.string()),
-    ],
-}
+
+def _fields(kind: pa.DataType, *columns: str) -> list[tuple[str, pa.DataType]]:
+    return [(name, kind) for name in columns]
 
 
 def columns(table: str, dimensions: int = 1) -> pa.Schema:
     """The columns of a table; a vector is 16-bit floats that are the whole numbers of int8."""
-    if table != VECTORS:
-        return pa.schema(_COLUMNS[table])
+    small, large, text, data = pa.int32(), pa.int64(), pa.string(), pa.binary()
+    own = _fields(large, "document", "written")
     return pa.schema(
-        [
-            ("document", pa.int64()),
-            ("written", pa.int64()),
-            ("number", pa.int32()),
-            ("scale", pa.float32()),
-            ("vector", pa.list_(pa.float16(), dimensions)),
-        ]
+        {
+            # The version of a commit is the number of a writer: nobody else gets it.
+            WRITERS: _fields(large, "started"),
+            # number: -2 what is kept of the sentences, -1 the marks, 0 … the pieces of the text
+            PARTS: [*own, ("number", small), ("data", data)],
+            POSTINGS: [("token", text), *own, ("sentences", small), ("held", data)],
+            VECTORS: [
+                *own,
+                ("number", small),
+                ("scale", pa.float32()),
+                ("vector", pa.list_(pa.float16(), dimensions)),
+            ],
+            # kind: see ``log``; sequence: the version of the log that the writer saw, and one
+            LOG: [
+                ("event", large),
+                ("kind", pa.int8()),
+                *_fields(large, "sequence", "id"),
+                *_fields(text, "name", "source", "hash"),
+                *_fields(large, "size", "mtime_ns", "characters", "sentences", "terms", "first"),
+                *_fields(text, "notes", "options", "properties"),
+            ],
+        }[table]
     )
 
 
@@ -98,14 +78,14 @@ async def names(database: Any) -> set[str]:
 async def opened(address: Address) -> tuple[Any, Any, pa.Schema]:
     """The database, its log, and the log's columns with what it says of the index."""
     if address.folder is not None and not (address.folder / f"{LOG}.lance").is_dir():
-        raise missing(address)  # connecting would make the folder
+        raise missing(address.label)  # connecting would make the folder
     database = await connect(address)
     try:
         log = await database.open_table(LOG)
     except ValueError as error:
         if f"'{LOG}' was not found" not in str(error):
             raise
-        raise missing(address) from None
+        raise missing(address.label) from None
     return database, log, await log.schema()
 
 
@@ -163,21 +143,15 @@ def check(found: Any, address: Address, fingerprint: str, dimensions: int) -> st
     return held["made"]
 
 
-def missing(address: Address) -> NotAnIndex:
-    """What is said where no index is."""
-    return NotAnIndex(f"{address.label} holds no index", "milepost index PATH --db ADDRESS")
-
-
 async def erase(address: Address) -> None:
     """Remove the tables of an index of any version, and its folder where nothing else is in it."""
     if address.folder is not None and not address.folder.is_dir():
-        raise missing(address)
+        raise missing(address.label)
     database = await connect(address)
-    if LOG not in await names(database):
-        raise missing(address)
-    if b"milepost" not in ((await (await database.open_table(LOG)).schema()).metadata or {}):
-        raise missing(address)
     there = await names(database)
+    log = await database.open_table(LOG) if LOG in there else None
+    if log is None or b"milepost" not in ((await log.schema()).metadata or {}):
+        raise missing(address.label)
     for name in (LOG, WRITERS, *HELD):
         if name in there:
             await database.drop_table(name)
@@ -186,7 +160,7 @@ async def erase(address: Address) -> None:
 
 
 def _check_folder(address: Address) -> None:
-    folder: Path | None = address.folder
+    folder = address.folder
     if folder is None:
         return
     if folder.exists() and not folder.is_dir():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ from milepost.store.lance import schema
 from milepost.store.lance.address import Address
 from milepost.store.lance.faults import translated
 from milepost.store.lance.loop import together, wait
-from milepost.store.lance.reading import Reading, Rounded, rounded
+from milepost.store.lance.reading import Reading, Rounded, records, rounded
 from milepost.store.lance.state import State
 from milepost.store.listing import ListedSnapshot, Listing
 from milepost.store.local import Postings
@@ -87,10 +88,13 @@ class LanceSnapshot(ListedSnapshot):
             for info, start in zip(documents, sentences.document_offsets.tolist(), strict=False)
         }
         counts = {term: np.zeros(len(sentences.spans), np.float32) for term in terms}
-        for name, document, _, held in _records(rows):
+        placed = defaultdict[str, list[tuple[int, bytes]]](list)
+        for name, document, held in records(rows, ("token", "document", "held")):
             if document in starts:  # one without sentences need not be among them
-                numbers, frequency, _ = postings.unpacked(held)
-                counts[tokens[name]][starts[document] + numbers] = frequency
+                placed[name].append((starts[document], held))
+        for name, some in placed.items():
+            numbers, often, _ = postings.rows(postings.joined(some))
+            counts[tokens[name]][numbers] = often
         frequencies = _frequencies(more[0] if more else rows)
         return Measured(
             sentences,
@@ -105,7 +109,6 @@ class LanceSnapshot(ListedSnapshot):
         return packing.sentences(bodies, documents)
 
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
-        """``(n, d)`` float32: the stored vectors, as rounded to int8."""
         (found,) = self._wait(self._reading.vectors(documents))
         parts = [np.empty((0, self._dimensions), np.float32)]
         return np.concatenate(parts + [scales[:, None] * values for scales, values in found])
@@ -117,17 +120,15 @@ class LanceSnapshot(ListedSnapshot):
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
         (found,) = self._wait(self._reading.marks(documents))
-        return [packing.marks(found[info.id]) for info in documents]
+        return packing.marks(found, documents)
 
     def excerpts(
         self, parts: Sequence[tuple[DocumentInfo, int, int]]
     ) -> list[tuple[str, tuple[Mark, ...]]]:
         slices, documents = packing.slices(parts), [info for info, _, _ in parts]
         pieces, marks = self._wait(self._reading.pieces(slices), self._reading.marks(documents))
-        return [
-            (text, packing.marks(marks[info.id]))
-            for text, info in zip(packing.joined(slices, pieces), documents, strict=True)
-        ]
+        texts = packing.joined(slices, pieces)
+        return list(zip(texts, packing.marks(marks, documents), strict=True))
 
     def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
         tokens = list(dict.fromkeys(map(token, terms)))
@@ -135,14 +136,8 @@ class LanceSnapshot(ListedSnapshot):
         if among != ALL:
             among.check_keys(self.keys)
             ids = self.listing.ids[self.listing.places(among)]
-        (rows_held,) = self._wait(self._reading.postings(tokens, ["held"], ids))
-        held = _lists(tokens, rows_held)
-        found = {}
-        for term in terms:
-            rows, counts, _ = postings.rows(held[token(term)])
-            order = np.argsort(rows)
-            found[term] = rows[order], counts[order]
-        return found
+        (rows,) = self._wait(self._reading.postings(tokens, ["held"], ids))
+        return postings.of_terms(terms, _lists(tokens, rows))
 
     def _wait(self, *work: Coroutine[Any, Any, Any]) -> list[Any]:
         """Do some reads at the same time, and wait for all of them."""
@@ -165,7 +160,7 @@ class LanceSnapshot(ListedSnapshot):
         else:
             share = total / self.statistics().sentences
             found = await self._reading.near(vector, int(n * _SPARE), ids, share)
-            there, firsts = self._records.alive(found["document"].to_numpy())
+            there, firsts = listing.alive(found["document"].to_numpy())
             found = found.filter(pa.array(there))
             rows = firsts + found["number"].to_numpy()
             scores = _dot([rounded(found)], vector)
@@ -201,21 +196,15 @@ class LanceSnapshot(ListedSnapshot):
 def _lists(tokens: Sequence[str], rows: pa.Table) -> dict[str, postings.Lists]:
     """The postings of each token."""
     held: dict[str, list[tuple[int, bytes]]] = {name: [] for name in tokens}
-    for name, _, first, data in _records(rows):
+    for name, first, data in records(rows, ("token", "first", "held")):
         held[name].append((first, data))
     return {name: postings.joined(some) for name, some in held.items()}
-
-
-def _records(rows: pa.Table) -> list[tuple[str, int, int, bytes]]:
-    """Token, document, first row and postings."""
-    columns = (rows[name].to_pylist() for name in ("token", "document", "first", "held"))
-    return list(zip(*columns, strict=True))
 
 
 def _frequencies(rows: pa.Table) -> dict[str, int]:
     """How many sentences hold each token."""
     total = rows.group_by("token").aggregate([("sentences", "sum")])
-    return dict(zip(total["token"].to_pylist(), total["sentences_sum"].to_pylist(), strict=True))
+    return dict(records(total, ("token", "sentences_sum")))
 
 
 def _dot(parts: Sequence[Rounded], vector: NDArray[np.float32]) -> NDArray[np.float32]:

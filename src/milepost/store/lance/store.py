@@ -19,6 +19,7 @@ from milepost.store.lance.reading import Caches, Reading
 from milepost.store.lance.snapshot import LanceSnapshot
 from milepost.store.lance.state import GRACE_S, State, newest
 from milepost.store.lance.writer import Writer, begun
+from milepost.store.records import prepare
 from milepost.store.strings import escape
 from milepost.types import Value
 
@@ -73,12 +74,12 @@ class LanceStore:
 
     def put(self, entry: Entry) -> None:
         check_entry(entry, self.dimensions)
-        prepared = write.prepare(entry)
+        prepared = prepare(entry)
 
         async def put(writer: Writer) -> None:
             started = time.monotonic()
             document, first = writer.reserved(prepared.record["sentences"])
-            rows = prepared.rows(document)
+            rows = write.rows(prepared, document)
             await together(
                 self._log.checkout_latest(),
                 *(writer.tables[name].add(rows[name]) for name in schema.HELD if len(rows[name])),

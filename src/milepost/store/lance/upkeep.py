@@ -30,7 +30,9 @@ async def vacuum(tables: dict[str, Any]) -> None:
     await together(*(table.checkout_latest() for table in tables.values()))
     log = tables[schema.LOG]
     records = folded(await log.query().to_arrow())
-    await together(*(_sweep(tables[name], records.ids, records.gone) for name in schema.HELD))
+    await together(
+        *(_sweep(tables[name], records.listing.ids, records.gone) for name in schema.HELD)
+    )
     # The log forgets them last: a vacuum that is killed is done again.
     await _delete(log, "event", records.idle)
     await together(*(_joined(table, 1) for table in tables.values()))

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from milepost.properties import checked
-from milepost.store import packing, postings
-from milepost.store.base import DocumentInfo, Entry
+from milepost.store.base import DocumentInfo
 from milepost.store.lance import schema
-from milepost.store.records import record
+from milepost.store.records import Prepared
 from milepost.store.strings import escape
 from milepost.types import Value
 
@@ -22,58 +20,33 @@ COLUMNS, MARKS = -2, -1
 """Numbers of the parts of a document that are no piece of its text."""
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """An entry in the form in which it is kept, all but its id, its rows and the time."""
+def rows(entry: Prepared, document: int) -> dict[str, pa.Table]:
+    """The rows of each table but the log."""
+    written, size, width = int(time.time()), *entry.values.shape
 
-    record: dict[str, Any]
-    parts: list[tuple[int, bytes]]
-    terms: list[tuple[str, int, bytes]]
-    scales: Any
-    values: Any
+    def table(name: str, size: int, **columns: Any) -> pa.Table:
+        ours = {"document": np.full(size, document), "written": np.full(size, written)}
+        return pa.table({**ours, **columns}, schema=schema.columns(name, width))
 
-    def rows(self, document: int) -> dict[str, pa.Table]:
-        """The rows of each table but the log."""
-        written = int(time.time())
-
-        def table(name: str, size: int, **columns: Any) -> pa.Table:
-            ours = {"document": np.full(size, document), "written": np.full(size, written)}
-            found = schema.columns(name, self.values.shape[1])
-            return pa.table({**ours, **columns}, schema=found)
-
-        numbers, data = zip(*self.parts, strict=True)
-        tokens, sentences, held = zip(*self.terms, strict=True) if self.terms else ((), (), ())
-        vectors = pa.FixedSizeListArray.from_arrays(
-            pa.array(self.values.astype(np.float16).reshape(-1)), self.values.shape[1]
-        )
-        size = len(self.scales)
-        return {
-            schema.PARTS: table(schema.PARTS, len(numbers), number=numbers, data=data),
-            schema.POSTINGS: table(
-                schema.POSTINGS, len(tokens), token=tokens, sentences=sentences, held=held
-            ),
-            schema.VECTORS: table(
-                schema.VECTORS,
-                size,
-                number=np.arange(size, dtype=np.int32),
-                scale=self.scales,
-                vector=vectors,
-            ),
-        }
-
-
-def prepare(entry: Entry) -> Prepared:
-    """Round, compress and invert; asks the storage nothing."""
-    body = packing.body(entry)
+    body = entry.body
     columns = body.bounds + body.lengths + body.vocab_coverage + body.paragraph_starts
-    scales, values = packing.rounded(entry.vectors)
-    return Prepared(
-        record(entry, escape),
-        [(COLUMNS, columns), (MARKS, body.marks), *enumerate(packing.pieces(entry.document.text))],
-        list(postings.packed(entry.terms)),
-        scales,
-        values,
+    parts = {COLUMNS: columns, MARKS: body.marks, **dict(enumerate(entry.pieces))}
+    tokens, sentences, held = zip(*entry.terms, strict=True) if entry.terms else ((), (), ())
+    vectors = pa.FixedSizeListArray.from_arrays(
+        pa.array(entry.values.astype(np.float16).reshape(-1)), width
     )
+    numbers = np.arange(size, dtype=np.int32)
+    return {
+        schema.PARTS: table(
+            schema.PARTS, len(parts), number=list(parts), data=list(parts.values())
+        ),
+        schema.POSTINGS: table(
+            schema.POSTINGS, len(tokens), token=tokens, sentences=sentences, held=held
+        ),
+        schema.VECTORS: table(
+            schema.VECTORS, size, number=numbers, scale=entry.scales, vector=vectors
+        ),
+    }
 
 
 def unpacked(data: bytes, sentences: int) -> tuple[bytes, bytes, bytes, bytes]:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 from psycopg import sql
+from psycopg.abc import Params
 
 from milepost.store.postgres.address import Address
 
@@ -110,12 +111,23 @@ def connect(address: Address, patience_s: float, extension: str = "public") -> C
     return made
 
 
+def scalar(
+    connection: psycopg.Connection[Any],
+    query: LiteralString | bytes | sql.Composed,
+    values: Params | None = None,
+) -> Any:
+    """The first value of the first row that a query finds; None where it finds none."""
+    row = connection.execute(query, values).fetchone()
+    return None if row is None else row[0]
+
+
 def extension_schema(connection: psycopg.Connection[Any]) -> str | None:
     """The schema that holds pgvector, quoted where it must be; None where there is none."""
-    row = connection.execute(
-        "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'"
-    ).fetchone()
-    return None if row is None else str(row[0])
+    found: str | None = scalar(
+        connection,
+        "SELECT extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector'",
+    )
+    return found
 
 
 def look_into(connection: psycopg.Connection[Any], address: Address, extension: str) -> None:

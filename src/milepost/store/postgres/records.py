@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from milepost.filters.patterns import advanced_regex, has_characters, like
-from milepost.store.base import DocumentSelection
-from milepost.store.conditions import ALWAYS, HEAD, Dialect
-from milepost.store.conditions import condition as filtered
+from milepost.store.conditions import HEAD, Dialect
 from milepost.store.postgres.session import PreparedQuery
 from milepost.store.records import COLUMNS
 from milepost.store.strings import escape
@@ -24,25 +23,19 @@ def _pattern(pattern: str) -> tuple[str, str]:
     return "facts.text LIKE %s", like(pattern)
 
 
-_DIALECT = Dialect(
+def _named(names: Collection[str], values: dict[str, Any]) -> str:
+    values["names"] = list(map(escape, names))
+    return "documents.name = ANY(%(names)s)"
+
+
+DIALECT = Dialect(
     value="%%(%s)s",
     having="EXISTS (SELECT FROM facts WHERE facts.document = documents.id AND %s)",
     head=f"left(facts.text, {HEAD})",
     position="strpos(facts.text, %s) > 0",
     pattern=_pattern,
+    named=_named,
 )
-
-
-def condition(among: DocumentSelection) -> tuple[str, dict[str, Any]]:
-    """The condition on ``documents`` that a search is limited by, and its values."""
-    values: dict[str, Any] = {}
-    parts = [ALWAYS]
-    if among.names is not None:
-        values["names"] = [escape(name) for name in among.names]
-        parts.append("documents.name = ANY(%(names)s)")
-    if among.where is not None:
-        parts.append(filtered(among.where.root, _DIALECT, values))
-    return " AND ".join(parts), values
 
 
 def selected(where: str, values: dict[str, Any]) -> PreparedQuery:

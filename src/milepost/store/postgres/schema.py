@@ -11,10 +11,10 @@ from psycopg import errors as pg
 from psycopg import sql
 
 from milepost.errors import NotAnIndex, StoreError
-from milepost.store.check import check_model, check_version
+from milepost.store.check import check_model, check_version, missing
 from milepost.store.conditions import HEAD
 from milepost.store.postgres.address import Address
-from milepost.store.postgres.connecting import Connection, extension_schema, look_into
+from milepost.store.postgres.connecting import Connection, extension_schema, look_into, scalar
 
 VERSION = 5
 """Of the tables; it goes up with every change of them, and of what the model or the
@@ -152,7 +152,7 @@ def _create(
         "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(%s) LIMIT 1", (address.schema,)
     ).fetchone():
         raise NotAnIndex(f"{address.label}: the schema holds other tables", "?schema=NAME")
-    _run(connection, _SINGLE)
+    connection.execute(_SINGLE)
     for name in PARTED:
         _create_parted(connection, name, address.partitions, dimensions)
     for key, value in (
@@ -169,15 +169,13 @@ def _create_parted(
     connection: psycopg.Connection[Any], name: str, partitions: int, dimensions: int
 ) -> None:
     columns = PARTED[name].format(dimensions=dimensions)
-    _run(connection, f"CREATE TABLE {name} ({columns}) PARTITION BY HASH (document)")
-    for number in range(partitions):
-        _run(
-            connection,
-            f"CREATE TABLE {name}_{number} PARTITION OF {name} "
-            f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})",
-        )
-    if name in _INDEXES:
-        _run(connection, _INDEXES[name].strip())
+    statements = [f"CREATE TABLE {name} ({columns}) PARTITION BY HASH (document)"]
+    statements += (
+        f"CREATE TABLE {name}_{number} PARTITION OF {name} "
+        f"FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})"
+        for number in range(partitions)
+    )
+    connection.execute(";".join([*statements, _INDEXES.get(name, "")]).encode())
 
 
 def check(
@@ -186,7 +184,7 @@ def check(
     """Make sure that the tables are an index of this version and model."""
     version = _version(connection, address)
     if version is None:
-        raise NotAnIndex(f"{address.label} holds no index", "milepost index PATH --db ADDRESS")
+        raise missing(address.label)
     check_version(version, VERSION, address.label, "milepost index PATH… --db ADDRESS --rebuild")
     meta = sql.SQL("SELECT key, value FROM {}").format(sql.Identifier(address.schema, "meta"))
     held: dict[str, str] = dict(connection.execute(meta).fetchall())
@@ -224,8 +222,8 @@ def check_server(
 def _create_extension(connection: psycopg.Connection[Any], address: Address) -> None:
     # Without a name it would be in the index's own schema where an administrator has made that, and
     # no other index would find it.
-    row = connection.execute("SELECT to_regnamespace('public') IS NOT NULL").fetchone()
-    into = "public" if row is not None and row[0] else "extensions"
+    has_public = scalar(connection, "SELECT to_regnamespace('public') IS NOT NULL")
+    into = "public" if has_public else "extensions"
     try:
         if into == "extensions":
             connection.execute("CREATE SCHEMA IF NOT EXISTS extensions")
@@ -243,7 +241,7 @@ def erase(connection: psycopg.Connection[Any], address: Address) -> None:
     with connection.transaction():
         _alone(connection)
         if _version(connection, address) is None:
-            raise NotAnIndex(f"{address.label} holds no index", "milepost index PATH --db ADDRESS")
+            raise missing(address.label)
         for table in ("meta", "counter", "totals", "documents", *PARTED):
             connection.execute(
                 sql.SQL("DROP TABLE IF EXISTS {}").format(sql.Identifier(address.schema, table))
@@ -260,12 +258,7 @@ def _version(connection: psycopg.Connection[Any], address: Address) -> int | Non
     try:
         # Asking first whether the table is there would leave time to erase it.
         with connection.transaction():
-            row = connection.execute(asked).fetchone()
+            found = scalar(connection, asked)
     except (pg.UndefinedTable, pg.InvalidSchemaName):
         return None
-    return int(row[0]) if row else None
-
-
-def _run(connection: psycopg.Connection[Any], statements: str) -> None:
-    for statement in statements.split(";\n"):
-        connection.execute(statement.encode())
+    return None if found is None else int(found)

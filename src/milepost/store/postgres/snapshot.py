@@ -45,6 +45,13 @@ TOTALS: PreparedQuery = (
 
 _KEYS: PreparedQuery = KEYS, {}
 
+_BODIES = (
+    "SELECT document, bounds, lengths, vocab_coverage, paragraph_starts FROM bodies "
+    "WHERE document = ANY(%(ids)s)"
+)
+_MARKS = "SELECT document, marks FROM bodies WHERE document = ANY(%(ids)s)"
+_OFTEN = "SELECT term, sum(sentences)::int8 FROM postings WHERE term = ANY(%(terms)s) GROUP BY term"
+
 _LISTS = (
     "SELECT term, string_agg(int8send(document), ''::bytea), "
     "string_agg(int4send(postings.sentences), ''::bytea), string_agg(held, ''::bytea) "
@@ -63,13 +70,12 @@ class PostgresSnapshot(Snapshot):
 
     @property
     def round_trips(self) -> int:
-        """How often the server was waited for."""
         return self._session.round_trips
 
     def select(
         self, among: DocumentSelection, most: int | None = None
     ) -> list[DocumentInfo] | None:
-        where, values = records.condition(among)
+        where, values = records.DIALECT.condition(among)
         if most is None:
             return self._infos(self._ask(among, records.selected(where, values))[0])
         if among == ALL and self._statistics.sentences > most:
@@ -84,9 +90,6 @@ class PostgresSnapshot(Snapshot):
     def owners(self, rows: NDArray[np.int64]) -> list[DocumentInfo]:
         infos = self._infos(self._session.ask(records.owning(rows))[0])
         return in_order(infos, rows)
-
-    def keys(self) -> frozenset[str]:
-        return frozenset(key for (key,) in self._session.ask(_KEYS)[0])
 
     def _ask(self, among: DocumentSelection, *queries: PreparedQuery) -> list[Rows]:
         """Ask, and in the same round trip for the keys that a filter may have."""
@@ -114,7 +117,7 @@ class PostgresSnapshot(Snapshot):
         among: DocumentSelection = ALL,
     ) -> tuple[list[DocumentInfo], bool]:
         check_vector(vector, self._dimensions)
-        where, values = records.condition(among)
+        where, values = records.DIALECT.condition(among)
         filled = records.selected(f"sentences > 0 AND {where}", values)
         if among == ALL:
             if self._statistics.sentences <= most:
@@ -152,10 +155,10 @@ class PostgresSnapshot(Snapshot):
         named = {token(term): term for term in terms}
         values = _ids(documents) | {"terms": list(named)}
         bodies, similar, held, *more = self._session.ask(
-            _bodies(values),
+            (_BODIES, values),
             _similarity(vector, values),
             (f"{_LISTS} AND document = ANY(%(ids)s) GROUP BY term", values),
-            *([] if named.keys() <= self._frequencies.keys() else [_often(values)]),
+            *([] if named.keys() <= self._frequencies.keys() else [(_OFTEN, values)]),
         )
         for rows in more:
             self._frequencies |= dict.fromkeys(named, 0) | dict(rows)
@@ -177,10 +180,9 @@ class PostgresSnapshot(Snapshot):
         )
 
     def sentences(self, documents: Sequence[DocumentInfo]) -> Sentences:
-        return _sentences(self._session.ask(_bodies(_ids(documents)))[0], documents)
+        return _sentences(self._session.ask((_BODIES, _ids(documents)))[0], documents)
 
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
-        """``(n, d)`` float32: the stored vectors, as rounded to int8."""
         query = (
             "SELECT document, string_agg(float4send(scale), ''::bytea ORDER BY number), "
             "string_agg(halfvec_send(vector), ''::bytea ORDER BY number) "
@@ -202,39 +204,33 @@ class PostgresSnapshot(Snapshot):
 
     def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
         slices = packing.slices(parts)
-        return packing.joined(slices, _found(self._session.ask(_pieces(slices))[0]))
+        return packing.joined(slices, self._session.ask(_pieces(slices))[0])
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
-        return _marks(self._session.ask(_marked(documents))[0], documents)
+        return packing.marks(self._session.ask((_MARKS, _ids(documents)))[0], documents)
 
     def excerpts(
         self, parts: Sequence[tuple[DocumentInfo, int, int]]
     ) -> list[tuple[str, tuple[Mark, ...]]]:
         slices, documents = packing.slices(parts), [info for info, _, _ in parts]
-        pieces, marked = self._session.ask(_pieces(slices), _marked(documents))
-        texts = packing.joined(slices, _found(pieces))
-        return list(zip(texts, _marks(marked, documents), strict=True))
+        pieces, marks = self._session.ask(_pieces(slices), (_MARKS, _ids(documents)))
+        texts = packing.joined(slices, pieces)
+        return list(zip(texts, packing.marks(marks, documents), strict=True))
 
     def postings(
         self, terms: Sequence[str], among: DocumentSelection = ALL
     ) -> dict[str, tuple[NDArray[np.int64], NDArray[np.int32]]]:
-        where, values = records.condition(among)
+        where, values = records.DIALECT.condition(among)
         query = f"{_LISTS.replace('document)', 'first)')} AND {where} GROUP BY term".replace(
             "FROM postings", "FROM postings JOIN documents ON id = document"
         )
         lists = {
-            name: postings.rows((_numbers(firsts, ">i8"), _numbers(sizes, ">i4"), held))
+            name: (_numbers(firsts, ">i8"), _numbers(sizes, ">i4"), held)
             for name, firsts, sizes, held in self._ask(
                 among, (query, values | {"terms": tokens(terms)})
             )[0]
         }
-        none = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int32)
-        found = {}
-        for term in terms:
-            rows, counts, _ = lists.get(token(term), none)
-            order = np.argsort(rows)
-            found[term] = rows[order], counts[order]
-        return found
+        return postings.of_terms(terms, lists)
 
 
 def _ids(documents: Sequence[DocumentInfo]) -> dict[str, Any]:
@@ -243,21 +239,6 @@ def _ids(documents: Sequence[DocumentInfo]) -> dict[str, Any]:
 
 def _numbers(data: bytes, form: str) -> NDArray[np.int64]:
     return np.frombuffer(data, form).astype(np.int64)
-
-
-def _often(values: dict[str, Any]) -> PreparedQuery:
-    return (
-        "SELECT term, sum(sentences)::int8 FROM postings WHERE term = ANY(%(terms)s) GROUP BY term",
-        values,
-    )
-
-
-def _bodies(values: dict[str, Any]) -> PreparedQuery:
-    return (
-        "SELECT document, bounds, lengths, vocab_coverage, paragraph_starts FROM bodies "
-        "WHERE document = ANY(%(ids)s)",
-        values,
-    )
 
 
 def _sentences(records: Rows, documents: Sequence[DocumentInfo]) -> Sentences:
@@ -288,16 +269,3 @@ def _pieces(slices: Sequence[packing.Slice]) -> PreparedQuery:
         "USING (document, number)",
         {"ids": [document for document, _ in wanted], "numbers": [number for _, number in wanted]},
     )
-
-
-def _found(records: Rows) -> dict[tuple[int, int], bytes]:
-    return {(document, number): bytes(packed) for document, number, packed in records}
-
-
-def _marked(documents: Sequence[DocumentInfo]) -> PreparedQuery:
-    return "SELECT document, marks FROM bodies WHERE document = ANY(%(ids)s)", _ids(documents)
-
-
-def _marks(records: Rows, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
-    found = {document: packing.marks(packed) for document, packed in records}
-    return [found[info.id] for info in documents]

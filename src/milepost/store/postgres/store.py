@@ -23,6 +23,7 @@ from milepost.store.postgres.connecting import Connection, connect, parameters, 
 from milepost.store.postgres.faults import REMADE, translate, translated
 from milepost.store.postgres.session import Session
 from milepost.store.postgres.snapshot import TOTALS, PostgresSnapshot
+from milepost.store.records import prepare
 from milepost.store.strings import escape
 from milepost.types import Value
 
@@ -111,10 +112,10 @@ class PostgresStore:
 
     def put(self, entry: Entry) -> None:
         check_entry(entry, self.dimensions)
-        prepared = write.prepare(entry)
+        prepared = prepare(entry)
 
         def put(connection: Connection) -> None:
-            first = write.reserved(connection, prepared.sentences)
+            first = write.reserved(connection, prepared.record["sentences"])
             with connection.transaction():
                 write.put(connection, first, prepared)
             self._puts += 1
@@ -144,7 +145,6 @@ class PostgresStore:
         return self._write(delete)
 
     def vacuum(self, *, now: bool = False) -> None:
-        """Give back the space of deleted documents; rows keep their numbers."""
         self._write(partial(upkeep.vacuum, now=now))
 
     def remains(self, *, now: bool) -> str:
@@ -153,7 +153,6 @@ class PostgresStore:
         return server if now else f"pages of its tables, until other rows take them; {server}"
 
     def optimize(self) -> None:
-        """Bring the statistics up to date; make the approximate index once it is worth it."""
         self._write(upkeep.optimize)
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ import psycopg
 
 from milepost.errors import StoreError
 from milepost.store.postgres import schema
-from milepost.store.postgres.connecting import Connection
+from milepost.store.postgres.connecting import Connection, scalar
 
 _TABLES = ("documents", *schema.PARTED)
 
@@ -56,7 +56,8 @@ def optimize(connection: Connection) -> None:
     if connection.pooled:
         return
     sentences = _sentences(connection)
-    if abs(sentences - _noted(connection)) * _GROWN >= max(sentences, 1):
+    noted = int(scalar(connection, "SELECT value FROM meta WHERE key = 'analyzed'") or 0)
+    if abs(sentences - noted) * _GROWN >= max(sentences, 1):
         for table in _TABLES:
             connection.execute(f"ANALYZE {table}".encode())
         _note(connection, sentences)
@@ -85,14 +86,7 @@ def join_totals(connection: Connection, dead: int | None = None) -> None:
 
 
 def _sentences(connection: psycopg.Connection[Any]) -> int:
-    row = connection.execute("SELECT sum(sentences) FROM totals").fetchone()
-    return int(row[0]) if row else 0
-
-
-def _noted(connection: psycopg.Connection[Any]) -> int:
-    """Sentences that there were when the statistics were made."""
-    row = connection.execute("SELECT value FROM meta WHERE key = 'analyzed'").fetchone()
-    return int(row[0]) if row else 0
+    return int(scalar(connection, "SELECT sum(sentences) FROM totals"))
 
 
 def _note(connection: psycopg.Connection[Any], sentences: int) -> None:
@@ -133,8 +127,7 @@ def _index_vectors(connection: psycopg.Connection[Any]) -> None:
 def _alone(connection: psycopg.Connection[Any]) -> Iterator[bool]:
     """Whether no other process makes the index; none begins in the block."""
     key = "hashtextextended('milepost vectors_near ' || current_schema, 0)"
-    row = connection.execute(f"SELECT pg_try_advisory_lock({key})".encode()).fetchone()
-    alone = row is not None and bool(row[0])
+    alone: bool = scalar(connection, f"SELECT pg_try_advisory_lock({key})".encode())
     try:
         yield alone
     finally:
@@ -143,10 +136,8 @@ def _alone(connection: psycopg.Connection[Any]) -> Iterator[bool]:
 
 
 def _is_valid(connection: psycopg.Connection[Any], name: str) -> bool:
-    row = connection.execute(
-        "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)", (name,)
-    ).fetchone()
-    return row is not None and bool(row[0])
+    query = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
+    return bool(scalar(connection, query, (name,)))
 
 
 def _parts(connection: psycopg.Connection[Any]) -> list[str]:

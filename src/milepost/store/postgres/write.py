@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple
 from typing import Any
 
+import numpy as np
 import psycopg
+from numpy.typing import NDArray
 
+from milepost.filters.fact_rows import Fact, kept_facts
 from milepost.properties import checked
-from milepost.store import packing, postings
-from milepost.store.base import Entry
-from milepost.store.postgres import copying
-from milepost.store.records import Fact, facts_of, record
+from milepost.store.postgres.connecting import scalar
+from milepost.store.records import Prepared
 from milepost.store.strings import escape, unescape
 from milepost.types import Document, Value
 
@@ -21,47 +22,14 @@ _FACTS = (
     "%s::boolean[], %s::text[])"
 )
 
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """An entry in the form in which it is kept; made before the transaction begins."""
-
-    record: dict[str, Any]
-    facts: list[Fact]
-    body: packing.Body
-    pieces: tuple[bytes, ...]
-    terms: list[tuple[str, int, bytes]]
-    scales: Any
-    values: Any
-
-    @property
-    def sentences(self) -> int:
-        """Number of sentences."""
-        return len(self.scales)
-
-
-def prepare(entry: Entry) -> Prepared:
-    """Round, compress and invert; asks the server nothing."""
-    scales, values = packing.rounded(entry.vectors)
-    return Prepared(
-        record=record(entry, escape),
-        facts=facts_of(entry.document),
-        body=packing.body(entry),
-        pieces=packing.pieces(entry.document.text),
-        terms=list(postings.packed(entry.terms)),
-        scales=scales,
-        values=values,
-    )
+_HEADER, _TRAILER = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 
 
 def reserved(connection: psycopg.Connection[Any], rows: int) -> int:
     """Take row numbers that nobody else gets; a transaction of its own, so that nobody waits."""
     with connection.transaction():
-        found = connection.execute(
-            "UPDATE counter SET next_row = next_row + %s RETURNING next_row - %s", (rows, rows)
-        ).fetchone()
-    assert found is not None
-    return int(found[0])
+        query = "UPDATE counter SET next_row = next_row + %s RETURNING next_row - %s"
+        return int(scalar(connection, query, (rows, rows)))
 
 
 def put(connection: psycopg.Connection[Any], first: int, entry: Prepared) -> None:
@@ -72,37 +40,27 @@ def put(connection: psycopg.Connection[Any], first: int, entry: Prepared) -> Non
         (entry.record["name"],),
     )
     delete(connection, entry.record["name"])
-    found = connection.execute(
+    document = scalar(
+        connection,
         "INSERT INTO documents (name, source, hash, size, mtime_ns, characters, sentences, terms, "
         "first, notes, options, properties) VALUES (%(name)s, %(source)s, %(hash)s, %(size)s, "
         "%(mtime_ns)s, %(characters)s, %(sentences)s, %(terms)s, %(first)s, %(notes)s, "
         "%(options)s, %(properties)s::jsonb) RETURNING id",
         entry.record | {"first": first},
-    ).fetchone()
-    assert found is not None
-    document = int(found[0])
+    )
     _write_facts(connection, document, entry.facts)
-    body = entry.body
     connection.execute(
-        "INSERT INTO bodies VALUES (%s, %s, %s, %s, %s, %s)",
-        (
-            document,
-            body.bounds,
-            body.lengths,
-            body.vocab_coverage,
-            body.paragraph_starts,
-            body.marks,
-        ),
+        "INSERT INTO bodies VALUES (%s, %s, %s, %s, %s, %s)", (document, *astuple(entry.body))
     )
     pieces = ((document, number, piece) for number, piece in enumerate(entry.pieces))
     _copy(connection, "pieces", ("int8", "int4", "bytea"), pieces)
     terms = ((term, document, sentences, held) for term, sentences, held in entry.terms)
     _copy(connection, "postings", ("text", "int8", "int4", "bytea"), terms)
     with connection.cursor().copy("COPY vectors FROM STDIN (FORMAT BINARY)") as copy:
-        copy.write(copying.HEADER)
-        copy.write(copying.vector_rows(document, entry.scales, entry.values))
-        copy.write(copying.TRAILER)
-    _count(connection, 1, entry.sentences, entry.record["terms"], 0)
+        copy.write(_HEADER)
+        copy.write(_vector_rows(document, entry.scales, entry.values))
+        copy.write(_TRAILER)
+    _count(connection, 1, entry.record["sentences"], entry.record["terms"], 0)
 
 
 def _copy(
@@ -117,8 +75,38 @@ def _copy(
             copy.write_row(row)
 
 
+def _vector_rows(document: int, scales: NDArray[np.float32], values: NDArray[np.int8]) -> bytes:
+    """Rows of the table ``vectors``, made by NumPy, as all are of one size.
+
+    See "Binary Format" in PostgreSQL's documentation of COPY, and pgvector's ``halfvec_send``.
+    """
+    n, width = values.shape
+    form = np.dtype(
+        [
+            ("fields", ">i2"),
+            ("document_size", ">i4"),
+            ("document", ">i8"),
+            ("number_size", ">i4"),
+            ("number", ">i4"),
+            ("scale_size", ">i4"),
+            ("scale", ">f4"),
+            ("vector_size", ">i4"),
+            ("width", ">i2"),
+            ("unused", ">i2"),
+            ("values", ">f2", (width,)),
+        ]
+    )
+    rows = np.zeros(n, form)
+    rows["fields"] = 4
+    rows["document_size"], rows["document"] = 8, document
+    rows["number_size"], rows["number"] = 4, np.arange(n)
+    rows["scale_size"], rows["scale"] = 4, scales
+    rows["vector_size"], rows["width"] = 4 + 2 * width, width
+    rows["values"] = values
+    return rows.tobytes()
+
+
 def _write_facts(connection: psycopg.Connection[Any], document: int, facts: Sequence[Fact]) -> None:
-    """Write the facts of a document, in one statement."""
     columns = [list(column) for column in zip(*facts, strict=True)]
     if columns:
         connection.execute(_FACTS, (document, *columns))
@@ -151,7 +139,7 @@ def touch(
         )
         connection.execute("DELETE FROM facts WHERE document = %s", (number,))
         path = None if source is None else unescape(source)
-        rows = facts_of(Document(name, "", source=path, properties=held))
+        rows = kept_facts(Document(name, "", source=path, properties=held))
         _write_facts(connection, number, rows)
     return True
 

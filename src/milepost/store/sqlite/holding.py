@@ -26,7 +26,6 @@ class Hold:
                 fcntl.flock(self._file, fcntl.LOCK_SH)
 
     def close(self) -> None:
-        """Give the lock back."""
         if self._file is not None:
             os.close(self._file)
             self._file = None

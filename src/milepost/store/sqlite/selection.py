@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 from milepost.filters.patterns import has_characters, sqlite_glob
-from milepost.store.base import DocumentSelection
-from milepost.store.conditions import ALWAYS, HEAD, Dialect
-from milepost.store.conditions import condition as filtered
+from milepost.store.conditions import HEAD, Dialect
 from milepost.store.sqlite.write import escape
 
 
@@ -20,37 +18,25 @@ def _pattern(pattern: str) -> tuple[str, str]:
     return "facts.text GLOB %s", sqlite_glob(pattern)
 
 
-_DIALECT = Dialect(
+def _named(names: Collection[str], values: dict[str, Any]) -> str:
+    """JSON does not hold all names: the others are values of their own."""
+    plain: list[str] = []
+    odd: dict[str, str | bytes] = {}
+    for name in map(escape, names):
+        if isinstance(name, str) and "\0" not in name:
+            plain.append(name)
+        else:
+            odd[f"name{len(odd)}"] = name
+    values |= {"names": json.dumps(plain)} | odd
+    listed = "name IN (SELECT value FROM json_each(:names))"
+    return f"({' OR '.join([listed, *(f'name = :{key}' for key in odd)])})"
+
+
+DIALECT = Dialect(
     value=":%s",
     having="id IN (SELECT document FROM facts WHERE %s)",
     head=f"substr(facts.text, 1, {HEAD})",
     position="instr(facts.text, %s) > 0",
     pattern=_pattern,
+    named=_named,
 )
-
-
-def condition(among: DocumentSelection) -> tuple[str, dict[str, Any]]:
-    """The condition on ``documents`` that a search is limited by, and its values."""
-    values: dict[str, Any] = {}
-    parts = [ALWAYS]
-    if among.names is not None:
-        plain, odd = _spelled(among.names)
-        values |= {"names": json.dumps(plain)} | odd
-        named = "name IN (SELECT value FROM json_each(:names))"
-        parts.append(f"({' OR '.join([named, *(f'name = :{key}' for key in odd)])})")
-    if among.where is not None:
-        parts.append(filtered(among.where.root, _DIALECT, values))
-    return " AND ".join(parts), values
-
-
-def _spelled(names: Iterable[str]) -> tuple[list[str], dict[str, str | bytes]]:
-    """Names as they are kept; apart, with names of values, those that JSON does not hold."""
-    plain: list[str] = []
-    odd: dict[str, str | bytes] = {}
-    for name in names:
-        each = escape(name)
-        if isinstance(each, str) and "\0" not in each:
-            plain.append(each)
-        else:
-            odd[f"name{len(odd)}"] = each
-    return plain, odd

@@ -17,8 +17,8 @@ from milepost.store.check import check_vector
 from milepost.store.local import LocalSnapshot, Postings, inside, limited, ranges_of
 from milepost.store.records import COLUMNS, KEYS, document_info, in_order
 from milepost.store.sqlite.faults import translated
-from milepost.store.sqlite.selection import condition
-from milepost.store.sqlite.vectors import View, all_runs, numbers, runs_of
+from milepost.store.sqlite.selection import DIALECT
+from milepost.store.sqlite.vectors import View, numbers, runs
 from milepost.store.sqlite.write import unescape
 from milepost.store.tokens import token
 from milepost.types import Mark
@@ -48,7 +48,7 @@ class SqliteSnapshot(LocalSnapshot):
             return None
         held = self._view.held.documents if among == ALL else None
         if held is None:
-            where, values = condition(among)
+            where, values = DIALECT.condition(among)
             held = self._infos(f"WHERE {where} ORDER BY first, id", values)
             if most is not None and among == ALL:  # for this search and for the next one
                 self._view.held.documents = held
@@ -67,7 +67,7 @@ class SqliteSnapshot(LocalSnapshot):
 
     def ranges(self, among: DocumentSelection) -> NDArray[np.int64]:
         if among not in self._ranges:
-            where, values = condition(among)
+            where, values = DIALECT.condition(among)
             (found,) = self._rows(
                 "SELECT group_concat(first), group_concat(first + sentences) FROM documents "
                 f"WHERE sentences > 0 AND {where}",
@@ -103,7 +103,6 @@ class SqliteSnapshot(LocalSnapshot):
         return self._view.similarity(self._chosen(ranges_of(documents)), vector)
 
     def vectors(self, documents: Sequence[DocumentInfo]) -> NDArray[np.float32]:
-        """``(n, d)`` float32: the stored vectors, as rounded to int8."""
         return self._view.vectors(self._chosen(ranges_of(documents)), self._dimensions)
 
     def texts(self, parts: Sequence[tuple[DocumentInfo, int, int]]) -> list[str]:
@@ -114,9 +113,8 @@ class SqliteSnapshot(LocalSnapshot):
             "number = json_extract(wanted.value, '$[1]')",
             (json.dumps(packing.wanted(slices)),),
         )
-        pieces = {(document, number): packed for document, number, packed in found}
         with translated(self._folder):
-            return packing.joined(slices, pieces)
+            return packing.joined(slices, found)
 
     def marks(self, documents: Sequence[DocumentInfo]) -> list[tuple[Mark, ...]]:
         found = self._rows(
@@ -124,8 +122,7 @@ class SqliteSnapshot(LocalSnapshot):
             (_ids(documents),),
         )
         with translated(self._folder):
-            marks = {document: packing.marks(packed) for document, packed in found}
-        return [marks[info.id] for info in documents]
+            return packing.marks(found, documents)
 
     def postings(self, terms: Sequence[str], among: DocumentSelection = ALL) -> dict[str, Postings]:
         among.check_keys(self.keys)
@@ -147,8 +144,8 @@ class SqliteSnapshot(LocalSnapshot):
         ranges: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         check_vector(vector, self._dimensions)
-        runs = self._all_runs() if ranges is None else self._chosen(ranges)
-        nearest, _ = self._view.nearest(runs, vector, n)
+        chosen = self._all_runs() if ranges is None else self._chosen(ranges)
+        nearest, _ = self._view.nearest(chosen, vector, n)
         return nearest, self._matching(terms, n, ranges)
 
     def _matching(
@@ -186,18 +183,18 @@ class SqliteSnapshot(LocalSnapshot):
         """Runs of the documents with some ranges, ascending."""
         if len(ranges) > _MANY:
             self._all_runs()
-        runs = self._view.held.runs
-        if runs is None:
+        held = self._view.held.runs
+        if held is None:
             with translated(self._folder):
-                return runs_of(self._connection, ranges[:, 0])
-        return runs[np.searchsorted(runs[:, 0], ranges[:, 0])]
+                return runs(self._connection, ranges[:, 0])
+        return held[np.searchsorted(held[:, 0], ranges[:, 0])]
 
     def _all_runs(self) -> NDArray[np.int64]:
         """They are read once for all snapshots of a state."""
         held = self._view.held
         if held.runs is None:
             with translated(self._folder):
-                held.runs = all_runs(self._connection)
+                held.runs = runs(self._connection)
         return held.runs
 
 

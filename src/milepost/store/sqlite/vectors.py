@@ -78,7 +78,7 @@ class Held:
     """What was read of a state.
 
     Attributes:
-        runs: see ``all_runs``; None: not yet read.
+        runs: see ``runs``; None: not yet read.
         sound: the same, once all of their checksums were seen to hold.
         documents: the list of all documents, where a search has asked for it.
     """
@@ -184,24 +184,21 @@ class View:
                 self.sound.add(first)
 
 
-def all_runs(connection: sqlite3.Connection) -> NDArray[np.int64]:
-    """``(m, 4)`` int64: first row, rows, place and checksum of every document's run, ascending."""
+def runs(
+    connection: sqlite3.Connection, firsts: NDArray[np.int64] | None = None
+) -> NDArray[np.int64]:
+    """``(m, 4)`` int64: first row, rows, place and checksum of documents' runs, ascending.
+
+    Those that begin with some rows, or all.
+    """
+    chosen = "live" if firsts is None else "first IN (SELECT value FROM json_each(?))"
     # One string for each column: NumPy reads them three times faster than Python fetches rows.
     found = connection.execute(
         "SELECT group_concat(first), group_concat(count), group_concat(place), group_concat(crc) "
-        "FROM (SELECT first, count, place, crc FROM runs WHERE live ORDER BY first)"
+        f"FROM (SELECT first, count, place, crc FROM runs WHERE {chosen} ORDER BY first)",
+        () if firsts is None else (json.dumps(firsts.tolist()),),
     ).fetchone()
     return numbers(found)
-
-
-def runs_of(connection: sqlite3.Connection, firsts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """``all_runs`` of those that begin with some rows."""
-    found = connection.execute(
-        "SELECT first, count, place, crc FROM runs "
-        "WHERE first IN (SELECT value FROM json_each(?)) ORDER BY first",
-        (json.dumps(firsts.tolist()),),
-    ).fetchall()
-    return np.array(found, dtype=np.int64).reshape(-1, 4)
 
 
 def numbers(columns: Sequence[str | None]) -> NDArray[np.int64]:

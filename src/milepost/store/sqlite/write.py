@@ -11,14 +11,15 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from milepost.filters.fact_rows import Fact, kept_facts
 from milepost.properties import checked
 from milepost.store import packing
 from milepost.store.base import Entry
-from milepost.store.records import Fact, facts_of, record
+from milepost.store.records import record
 from milepost.store.sqlite import schema, segment
 from milepost.store.sqlite.vectors import mapped
 from milepost.store.tokens import token
@@ -51,19 +52,11 @@ def prepare(entry: Entry) -> Prepared:
     """Round, compress and spell; touches no file."""
     known: dict[str, str] = {}
     lines = [_line(terms, known) for terms in entry.terms]
-    body = packing.body(entry)
     vectors = segment.pack(entry.vectors)
     return Prepared(
         record=record(entry, escape),
-        facts=facts_of(entry.document),
-        body=(
-            body.bounds,
-            body.lengths,
-            body.vocab_coverage,
-            body.paragraph_starts,
-            body.marks,
-            zlib.compress("\n".join(lines).encode()),
-        ),
+        facts=kept_facts(entry.document),
+        body=(*astuple(packing.body(entry)), zlib.compress("\n".join(lines).encode())),
         pieces=packing.pieces(entry.document.text),
         lines=lines,
         vectors=vectors,
@@ -150,7 +143,7 @@ def touch(
         )
         connection.execute("DELETE FROM facts WHERE document = ?", (document,))
         path = None if source is None else unescape(source)
-        known = facts_of(Document(unescape(name), "", source=path, properties=held))
+        known = kept_facts(Document(unescape(name), "", source=path, properties=held))
         _write_facts(connection, document, known)
     schema.write_meta(connection, replace(meta, change=meta.change + 1))
     return True
