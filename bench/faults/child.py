@@ -66,14 +66,14 @@ class Told:
 
     def watch(self) -> None:
         """Note the activities of this process from now on: only in a child."""
-        import milepost.index.intake
+        import milepost.index.reading_ahead
         from milepost.documents.isolated import Isolated
         from milepost.encoder import Encoder
         from milepost.server.documents.library import Library
         from milepost.store.sqlite.store import SqliteStore
 
         for owner, name, activity in (
-            (milepost.index.intake, "read_file", "reading"),
+            (milepost.index.reading_ahead, "read_file", "reading"),
             (Isolated, "call_within", "reading"),
             (Encoder, "encode", "encoding"),
             (SqliteStore, "put", "storing"),

@@ -12,7 +12,7 @@ import milepost
 from milepost.documents import split
 from milepost.encoder.windows.document_vector import document_vector
 from milepost.errors import InputError, UnreadableFile
-from milepost.index.paragraphs import paragraph_starts
+from milepost.index.entries import paragraph_starts
 from milepost.testing import fake_encoder
 from milepost.types import Chunk, Document, Mark
 

@@ -6,7 +6,7 @@ from zlib import crc32
 
 import numpy as np
 
-from milepost.index.paragraphs import paragraph_starts
+from milepost.index.entries import paragraph_starts
 from milepost.language.terms import terms
 from milepost.search import Limits, Query, SearchModel, SearchResult, search
 from milepost.search.fusion import Fusion, Reranking

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from milepost.index.paragraphs import paragraph_starts
+from milepost.index.entries import paragraph_starts
 from milepost.store import Entry, Store, open_store, stored_document
 from milepost.types import Document, Mark
 

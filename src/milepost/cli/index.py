@@ -175,7 +175,7 @@ def _with_workers(
     from milepost.cli.console.screen import visible_name
     from milepost.cli.sources import read_names
     from milepost.index import open as open_index
-    from milepost.index.workers.folders import index_paths
+    from milepost.index.workers.cluster import index_paths
 
     with Gauge(settings, wanted=not as_json) as bar:
 

@@ -9,15 +9,16 @@ from functools import partial
 from pathlib import Path
 
 from milepost.documents import recognition
+from milepost.documents.prefixes import read_object
 from milepost.encoder import Encoder
 from milepost.errors import IndexBusy, StorageFull
 from milepost.index import intake
 from milepost.index.intake import Step, Steps, Tally
 from milepost.index.naming import Name
 from milepost.index.places import File, source_place
-from milepost.index.reading_ahead import ReadingAhead
+from milepost.index.reading_ahead import ReadingAhead, Signature
 from milepost.index.removing import reclaim
-from milepost.objects import Downloads
+from milepost.objects import Downloads, ObjectFile
 from milepost.store import DocumentInfo, Store
 from milepost.types import READ_DEFAULTS, Document, Hidden, IndexReport, Ocr, ReadOptions
 
@@ -49,10 +50,19 @@ def add_sources(
     present = {item.name if isinstance(item, Document) else str(item) for item in work}
     done: set[str] = set()
     elsewhere = partial(known.find, store) if known else lambda path, options: None
+    options = partial(intake.read_options, hidden=hidden, ocr=ocr)
     with (
-        Downloads(intake.to_download(work, stored, hidden, ocr)) as downloads,
-        ReadingAhead(intake.to_read(work, stored, hidden, ocr, elsewhere)) as ahead,
+        Downloads(intake.to_download(work, stored, options)) as downloads,
+        ReadingAhead(intake.to_read(work, stored, options, elsewhere)) as ahead,
     ):
+
+        def read(file: File, chosen: ReadOptions, signature: Signature, steps: Steps) -> Document:
+            if isinstance(file, ObjectFile):
+                return read_object(file, *downloads.read(file), chosen, steps.page)
+            if reader is not None:
+                return reader(file, chosen)
+            return ahead.read((steps.number, file, chosen, signature), steps.page)
+
         for number, item in enumerate(work, 1):
             name = item.name if isinstance(item, Document) else str(item)
             steps = Steps(progress, name, number, len(work))
@@ -66,11 +76,8 @@ def add_sources(
                 steps,
                 store=store,
                 model=model,
-                hidden=hidden,
-                ocr=ocr,
-                reader=reader,
-                downloads=downloads,
-                ahead=ahead,
+                options=options,
+                read=read,
                 known=known,
             )
     removed = intake.vanished(_documents(store), folders, present, tally.failed) if prune else []

@@ -177,11 +177,6 @@ def _groups(
 
 
 def _pool(pooling: str | Pooling) -> Pooling:
-    """Return the function that makes unit vectors of landmarks.
-
-    Raises:
-        InputError: see ``chunks``.
-    """
     import numpy as np
 
     if isinstance(pooling, str):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from milepost._typed import typed
 from milepost.index.entries import stored_entry
+from milepost.index.intake import Tally
 from milepost.index.store_opening import opened_store
 from milepost.store import open_store
 from milepost.types import IndexReport
@@ -60,18 +61,14 @@ def copy(
 
 
 def _copied(source: Store, target: Store, progress: Progress | None) -> IndexReport:
-    begun = time.monotonic()
+    begun, tally = time.monotonic(), Tally()
     with source.snapshot() as state:
         wanted = state.documents()
     with target.snapshot() as state:
         held = {info.name: _version(info) for info in state.documents()}
-    added: list[str] = []
-    changed: list[str] = []
-    unchanged: list[str] = []
-    sentences = 0
     for number, info in enumerate(wanted, 1):
         if held.get(info.name) == _version(info):
-            unchanged.append(info.name)
+            tally.unchanged.append(info.name)
             continue
         if progress is not None:
             progress(info.name, number, len(wanted))
@@ -80,15 +77,9 @@ def _copied(source: Store, target: Store, progress: Progress | None) -> IndexRep
             if now is None:  # removed meanwhile
                 continue
             target.put(stored_entry(state, now))
-        (changed if info.name in held else added).append(info.name)
-        sentences += info.sentences
-    return IndexReport(
-        added=tuple(added),
-        unchanged=tuple(unchanged),
-        changed=tuple(changed),
-        sentences=sentences,
-        seconds=time.monotonic() - begun,
-    )
+        (tally.changed if info.name in held else tally.added).append(info.name)
+        tally.sentences += info.sentences
+    return tally.report((), time.monotonic() - begun)
 
 
 def _version(info: DocumentInfo) -> DocumentInfo:

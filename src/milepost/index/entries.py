@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from milepost.index.paragraphs import paragraph_starts
 from milepost.language.terms import terms
 from milepost.store import DocumentInfo, Snapshot, Store, stored_document
 from milepost.store.base import Entry
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     Parts = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]
     """Spans, vectors and vocabulary coverage of a document's landmarks."""
+
+_GAP = re.compile(r"\n[^\S\n]*\n")
 
 
 def holds(store: Store, stored: DocumentInfo, document: Document) -> bool:
@@ -54,6 +56,32 @@ def entry(
         signature=signature,
         options=options,
     )
+
+
+def paragraph_starts(text: str, spans: NDArray[np.int64]) -> NDArray[np.bool_]:
+    r"""Mark the sentences that begin a paragraph: the first one and each one after an empty line.
+
+    Args:
+        text: the document.
+        spans: ``(n, 2)``: its sentences, which tile the text and end with white space.
+
+    Returns:
+        ``(n,)`` bool.
+
+    >>> import numpy as np
+    >>> paragraph_starts("One. Two.\n\nThree.", np.array([[0, 5], [5, 11], [11, 17]])).tolist()
+    [True, False, True]
+    """
+    import numpy as np
+
+    starts = np.zeros(len(spans), np.bool_)
+    starts[:1] = True
+    # An empty line belongs to the sentence before it, so it ends where the next one starts.
+    gaps = [match.end() for match in _GAP.finditer(text)]
+    if gaps and len(spans):
+        following = np.searchsorted(spans[:, 0], np.array(gaps), side="left")
+        starts[following[following < len(spans)]] = True
+    return starts
 
 
 def stored_entry(state: Snapshot, info: DocumentInfo) -> Entry:

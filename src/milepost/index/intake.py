@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from milepost.documents import files, read_file, zotero
+from milepost.documents import files, zotero
 from milepost.documents.folders import OnSkip
-from milepost.documents.prefixes import objects, read_object
+from milepost.documents.prefixes import objects
 from milepost.documents.sidecar import sidecar
 from milepost.errors import MilepostError, StoreError, UnreadableFile
 from milepost.index.entries import entry, hashed, holds
 from milepost.index.places import File, Place, is_below
 from milepost.index.places import absolute as absolute
-from milepost.index.reading_ahead import ReadingAhead, ToRead
-from milepost.objects import Downloads, ObjectAddress, ObjectFile, is_address
+from milepost.index.reading_ahead import Signature, ToRead
+from milepost.objects import ObjectAddress, ObjectFile, is_address
 from milepost.store import DocumentInfo, Store
 from milepost.store.base import Entry
 from milepost.types import READ_DEFAULTS, Document, Hidden, IndexReport, Ocr, ReadOptions
@@ -231,44 +231,44 @@ def wanted_pictures(stored: Container[str], ocr: Ocr | None) -> Callable[[File],
     return lambda path: str(path) in stored if ocr is None else ocr != "never"
 
 
+def read_options(
+    stored: DocumentInfo | None, hidden: Hidden | None, ocr: Ocr | None
+) -> ReadOptions:
+    """How a file is read: as it was before, changed by what the caller gives."""
+    options = ReadOptions.parse(stored.options) if stored else READ_DEFAULTS
+    return options.changed(hidden=hidden, ocr=ocr)
+
+
+Options = Callable[[DocumentInfo | None], ReadOptions]
+"""``read_options`` of a caller."""
+
+
 def to_download(
-    work: Iterable[File | Document],
-    stored: Mapping[str, DocumentInfo],
-    hidden: Hidden | None,
-    ocr: Ocr | None,
+    work: Iterable[File | Document], stored: Mapping[str, DocumentInfo], options: Options
 ) -> Iterator[ObjectFile]:
     """Yield the objects that ``add_one`` will read."""
     for item in work:
         if isinstance(item, ObjectFile):
             info = stored.get(str(item))
-            if info is None or not _as_stored(
-                info, item.signature, str(_options(info, hidden, ocr))
-            ):
+            if info is None or not _as_stored(info, item.signature, str(options(info))):
                 yield item
 
 
 def to_read(
     work: Iterable[File | Document],
     stored: Mapping[str, DocumentInfo],
-    hidden: Hidden | None,
-    ocr: Ocr | None,
-    known: Callable[[Path, ReadOptions], object] = lambda path, options: None,
+    options: Options,
+    known: Callable[[Path, ReadOptions], object],
 ) -> Iterator[ToRead]:
     """Yield the files on disk that ``add_one`` will read: those that are new and not known."""
     for number, item in enumerate(work, 1):
         if isinstance(item, Path):
             info, signature = stored.get(str(item)), file_signature(item)
-            options = _options(info, hidden, ocr)
-            if info is not None and _as_stored(info, signature, str(options)):
+            chosen = options(info)
+            if info is not None and _as_stored(info, signature, str(chosen)):
                 continue
-            if known(item, options) is None:
-                yield number, item, options, signature
-
-
-def _options(stored: DocumentInfo | None, hidden: Hidden | None, ocr: Ocr | None) -> ReadOptions:
-    """Return the options for a file: those stored, changed by those of the caller."""
-    options = ReadOptions.parse(stored.options) if stored else READ_DEFAULTS
-    return options.changed(hidden=hidden, ocr=ocr)
+            if known(item, chosen) is None:
+                yield number, item, chosen, signature
 
 
 def _as_stored(info: DocumentInfo, signature: tuple[int, int] | None, options: str) -> bool:
@@ -297,11 +297,8 @@ def add_one(
     *,
     store: Store,
     model: Callable[[], Encoder],
-    hidden: Hidden | None = None,
-    ocr: Ocr | None = None,
-    reader: Callable[[Path, ReadOptions], Document] | None = None,
-    downloads: Downloads | None = None,
-    ahead: ReadingAhead | None = None,
+    options: Options,
+    read: Callable[[File, ReadOptions, Signature, Steps], Document],
     known: Known | None = None,
 ) -> None:
     """Read, encode and store a document that has changed, or list it in the tally as unreadable.
@@ -313,38 +310,26 @@ def add_one(
         steps: reports progress.
         store: written to.
         model: returns the encoder; called only if there is something to encode.
-        hidden: as in ``Index.add``.
-        ocr: as in ``Index.add``.
-        reader: reads a file; None for ``milepost.documents.read_file``.
-        downloads: provides the bytes of objects; None to download one at a time.
-        ahead: reads files where there is no ``reader``; None to read one at a time.
+        options: see ``read_options``.
+        read: reads a file or object.
         known: finds files whose content another index holds, which are not read.
 
     Raises:
         StoreError: the index cannot be written.
     """
     name = item.name if isinstance(item, Document) else str(item)
-    options, signature, held = _options(stored, hidden, ocr), None, None
+    chosen, signature, held = options(stored), None, None
     with _failures_in(tally, name):
         if isinstance(item, Document):
             document, written = hashed(item), ""
         else:
-            signature, written = file_signature(item), str(options)
+            signature, written = file_signature(item), str(chosen)
             if stored and _as_stored(stored, signature, written):
                 tally.unchanged.append(name)
                 return
-            found = known.find(store, item, options) if known and isinstance(item, Path) else None
-            if found and (held := found()):
-                document = held.document
-            elif isinstance(item, ObjectFile):
-                content = (downloads or Downloads()).read(item)
-                document = read_object(item, *content, options, steps.page)
-            elif reader:
-                document = reader(item, options)
-            elif ahead:
-                document = ahead.read((steps.number, item, options, signature), steps.page)
-            else:
-                document = read_file(item, options, steps.page)
+            found = known.find(store, item, chosen) if known and isinstance(item, Path) else None
+            held = found() if found else None
+            document = held.document if held else read(item, chosen, signature, steps)
         if stored is not None and holds(store, stored, document):
             # The same text: only its time, reading options or properties may have changed.
             described = document.properties != stored.properties

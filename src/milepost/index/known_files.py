@@ -177,7 +177,6 @@ def _held(store: Store, name: str, digest: str) -> Entry | None:
 
 
 def _beside(store: Store, folder: str) -> Store:
-    """Another index of the same model."""
     return open_store(
         Path(folder), fingerprint=store.fingerprint, dimensions=store.dimensions, read_only=True
     )

@@ -66,7 +66,6 @@ def _opened(
     create: bool,
     read_only: bool,
 ) -> tuple[Store, Encoder | Callable[[], Encoder], str]:
-    """The arguments of ``Index``."""
     store, chosen = opened_store(place, model, create=create, read_only=read_only)
     where = "in memory" if place is None else label(index_place(place))
     about = f"{where}, {chosen.manifest.name}"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from milepost.documents.isolated import Isolated
 from milepost.documents.reader_process import read_plain
 from milepost.encoder import load
-from milepost.index.intake import Steps, Tally, add_one
+from milepost.index.intake import Steps, Tally, add_one, read_options
+from milepost.index.places import File
 from milepost.store import open_store
 from milepost.types import Document, Hidden, Ocr, ReadOptions
 
@@ -55,7 +57,7 @@ class IndexFiles:
             dimensions=encoder.dimensions,
             patience_s=_PATIENCE,
         )
-        self._hidden, self._ocr = hidden, ocr
+        self._options = partial(read_options, hidden=hidden, ocr=ocr)
         self._isolated = Isolated()
 
     def __call__(self, batch: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
@@ -81,9 +83,8 @@ class IndexFiles:
             Steps(None, path, 1, 1),
             store=self._store,
             model=lambda: self._encoder,
-            hidden=self._hidden,
-            ocr=self._ocr,
-            reader=self._read,
+            options=self._options,
+            read=self._read,
         )
         kinds = ("added", "changed", "unchanged", "failed")
         return {
@@ -94,7 +95,8 @@ class IndexFiles:
             "tokens": tally.tokens,
         }
 
-    def _read(self, path: Path, options: ReadOptions) -> Document:
+    def _read(self, path: File, options: ReadOptions, *_: object) -> Document:
+        assert isinstance(path, Path)  # it is given no objects
         return self._isolated.call(read_plain, path, options)
 
     def close(self) -> None:
