@@ -357,7 +357,6 @@ class Encoder:
 
 
 def _pooling(folder: ModelFolder) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
-    """Return the function that pools landmarks into a document's vector."""
     if folder.manifest.pooling == "lmk":
         return document_vector
     graph = PoolingGraph(folder.pooling(POOLING_GRAPH))

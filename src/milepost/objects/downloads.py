@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -34,8 +33,7 @@ class Downloads:
     """
 
     def __init__(self, files: Iterable[ObjectFile] = ()) -> None:
-        self._coming = deque(dict.fromkeys(files))
-        self._to_come = set(self._coming)
+        self._coming = dict.fromkeys(files)
         self._begun: dict[ObjectFile, Future[Bytes]] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._stop = threading.Event()
@@ -52,7 +50,7 @@ class Downloads:
         root = file.address.root
         if self._failures.get(root, 0) >= MAX_FAILURES:
             raise Unreachable(f"{file} was not tried: {root} could not be reached", "try again")
-        while file in self._to_come:  # what stands before it is not asked for any more
+        while file in self._coming:  # what stands before it is not asked for any more
             if (first := self._next()) == file:
                 self._begin(first)
         future = self._begun.pop(file, None)
@@ -68,13 +66,13 @@ class Downloads:
     def _fill(self) -> None:
         while self._coming and len(self._begun) < AHEAD:
             waiting = sum(file.size for file in self._begun)
-            if self._begun and waiting + self._coming[0].size > MAX_WAITING:
+            if self._begun and waiting + next(iter(self._coming)).size > MAX_WAITING:
                 return
             self._begin(self._next())
 
     def _next(self) -> ObjectFile:
-        first = self._coming.popleft()
-        self._to_come.remove(first)
+        first = next(iter(self._coming))
+        del self._coming[first]
         return first
 
     def _begin(self, file: ObjectFile) -> None:

@@ -94,16 +94,15 @@ def shipped_models() -> list[ModelFolder]:
     """List the models inside the package, by name, then those of other installed packages."""
     folders = sorted(path.parent for path in SHIPPED.glob(f"*/{MANIFEST}"))
     found = [ModelFolder(folder, read_manifest(folder)) for folder in folders]
-    return found + _packaged_models()
-
-
-def _packaged_models() -> list[ModelFolder]:
-    found = []
-    for folder in map(packaged, [*PACKAGES, *_offered()]):
-        if folder is not None:
-            with suppress(ModelError):  # see ``mismatched_models``
-                found.append(ModelFolder(folder, read_manifest(folder)))
+    for folder in _packaged().values():
+        with suppress(ModelError):  # see ``mismatched_models``
+            found.append(ModelFolder(folder, read_manifest(folder)))
     return found
+
+
+def _packaged() -> dict[str, Path]:
+    found = {name: packaged(name) for name in (*PACKAGES, *_offered())}
+    return {name: folder for name, folder in found.items() if folder is not None}
 
 
 def _offered() -> dict[str, str]:
@@ -117,11 +116,9 @@ def _offered() -> dict[str, str]:
 def mismatched_models() -> dict[str, ModelError]:
     """Find packaged models that do not match this version of Milepost: name → the error."""
     wrong = {}
-    for name in [*PACKAGES, *_offered()]:
-        folder = packaged(name)
+    for name, folder in _packaged().items():
         try:
-            if folder is not None:
-                _of_package(folder)
+            _of_package(folder)
         except ModelError as error:
             wrong[name] = error
     return wrong
@@ -190,7 +187,6 @@ def find_model(name: str | os.PathLike[str] | None = None) -> ModelFolder:
 
 
 def _of_package(folder: Path) -> Manifest:
-    """Read the manifest of a packaged model."""
     try:
         return read_manifest(folder)
     except ModelError as error:

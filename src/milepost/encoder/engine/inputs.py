@@ -78,6 +78,5 @@ def inputs_of(
 
 
 def _rounded(length: int) -> int:
-    """Round a length up, see ``_STEP``."""
     step = 1 if length == 1 else _STEP if length > 2 * _STEP else _STEP // 4
     return -(-length // step) * step

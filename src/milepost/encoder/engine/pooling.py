@@ -31,13 +31,7 @@ class PoolingGraph:
         return compiled(self._graph).create_infer_request()
 
     def __call__(self, landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Pool the landmarks of one text.
-
-        Args:
-            landmarks: ``(n, d)`` float32, n at least 1; each is a segment of its own.
-
-        Returns:
-            ``(d,)`` float32, the graph's output, not normalised.
+        """``(n, d)`` float32, n at least 1 → ``(d,)`` float32, not normalised.
 
         Raises:
             ModelError: the vector contains NaN or infinity.

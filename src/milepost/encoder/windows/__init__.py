@@ -3,15 +3,14 @@
 In:      the number of tokens of each sentence.
 Out:     which sentences each window holds, and which of them it owns.
 Refuses: to know text or networks; it works on counts and offsets alone.
-Read:    ``plan.py`` (sentences to windows), ``cut.py`` (over-long sentences), ``batches.py``
-         (windows to batches under a token budget), ``document_vector.py``, ``grid.py`` (landmarks
-         after every N tokens, and sentence vectors from them).
+Read:    ``plan.py`` (sentences to windows, and these to batches under a token budget), ``cut.py``
+         (over-long sentences), ``document_vector.py``, ``grid.py`` (landmarks after every N tokens,
+         and sentence vectors from them).
 """
 
 from __future__ import annotations
 
-from milepost.encoder.windows.batches import batches
 from milepost.encoder.windows.cut import cut
-from milepost.encoder.windows.plan import Window, WindowSize, plan
+from milepost.encoder.windows.plan import Window, WindowSize, batches, plan
 
 __all__ = ["Window", "WindowSize", "batches", "cut", "plan"]

@@ -1,9 +1,13 @@
-"""Plan windows of whole sentences with a halo on both sides; each sentence has one owner."""
+"""Plan windows of whole sentences with a halo, each sentence with one owner, and their batches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +80,30 @@ def plan(costs: Sequence[int], shape: WindowSize) -> Iterator[Window]:
         yield Window(first, own_first, own_last, last)
         remaining -= owned
         own_first = own_last
+
+
+def batches(
+    items: Iterable[tuple[int, Item]], *, budget: int, look_ahead: int = 64
+) -> Iterator[list[Item]]:
+    """Group items of similar length.
+
+    Items are taken ``look_ahead`` at a time and sorted by length inside that group only, so that
+    padding is small and memory does not grow with the number of items.
+
+    Args:
+        items: pairs of length in tokens and item.
+        budget: maximum tokens of a batch, padding included; a longer item gets its own batch.
+        look_ahead: number of items held at once.
+
+    >>> list(batches([(5, "a"), (9, "b"), (4, "c")], budget=10))
+    [['c', 'a'], ['b']]
+    """
+    stream = iter(items)
+    while group := sorted(islice(stream, look_ahead), key=lambda pair: pair[0]):
+        batch: list[Item] = []
+        for length, item in group:
+            if batch and (len(batch) + 1) * length > budget:
+                yield batch
+                batch = []
+            batch.append(item)
+        yield batch
