@@ -10,68 +10,48 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from milepost.documents import read
-    from milepost.encoder import Encoder, load
-    from milepost.errors import MilepostError
-    from milepost.exports.marking import AnnotatedPdf, annotate
-    from milepost.index import Index, RemovalReport, open
-    from milepost.index.chunking import chunks
-    from milepost.index.copying import copy
-    from milepost.search import Query
-    from milepost.types import Box, Chunk, Document, Hit, IndexReport, Landmarks, Mark, Passage
-    from milepost.verdicts import CheckResult, Difference, Match
+    from milepost.documents import read as read
+    from milepost.encoder import Encoder as Encoder
+    from milepost.encoder import load as load
+    from milepost.errors import MilepostError as MilepostError
+    from milepost.exports.marking import AnnotatedPdf as AnnotatedPdf
+    from milepost.exports.marking import annotate as annotate
+    from milepost.index import Index as Index
+    from milepost.index import RemovalReport as RemovalReport
+    from milepost.index import open as open
+    from milepost.index.chunking import chunks as chunks
+    from milepost.index.copying import copy as copy
+    from milepost.search import Query as Query
+    from milepost.types import Box as Box
+    from milepost.types import Chunk as Chunk
+    from milepost.types import Document as Document
+    from milepost.types import Hit as Hit
+    from milepost.types import IndexReport as IndexReport
+    from milepost.types import Landmarks as Landmarks
+    from milepost.types import Mark as Mark
+    from milepost.types import Passage as Passage
+    from milepost.verdicts import CheckResult as CheckResult
+    from milepost.verdicts import Difference as Difference
+    from milepost.verdicts import Match as Match
 
 _HOMES = {
-    "AnnotatedPdf": "milepost.exports.marking",
-    "Box": "milepost.types",
-    "CheckResult": "milepost.verdicts",
-    "Chunk": "milepost.types",
-    "Difference": "milepost.verdicts",
-    "Document": "milepost.types",
-    "Encoder": "milepost.encoder",
-    "Hit": "milepost.types",
-    "Index": "milepost.index",
-    "IndexReport": "milepost.types",
-    "Landmarks": "milepost.types",
-    "Mark": "milepost.types",
-    "Match": "milepost.verdicts",
-    "MilepostError": "milepost.errors",
-    "Passage": "milepost.types",
-    "Query": "milepost.search",
-    "RemovalReport": "milepost.index",
-    "annotate": "milepost.exports.marking",
-    "chunks": "milepost.index.chunking",
-    "copy": "milepost.index.copying",
-    "load": "milepost.encoder",
-    "open": "milepost.index",
-    "read": "milepost.documents",
+    name: f"milepost.{module}"
+    for module, names in {
+        "documents": "read",
+        "encoder": "Encoder load",
+        "errors": "MilepostError",
+        "exports.marking": "AnnotatedPdf annotate",
+        "index": "Index RemovalReport open",
+        "index.chunking": "chunks",
+        "index.copying": "copy",
+        "search": "Query",
+        "types": "Box Chunk Document Hit IndexReport Landmarks Mark Passage",
+        "verdicts": "CheckResult Difference Match",
+    }.items()
+    for name in names.split()
 }
 
-__all__ = [
-    "AnnotatedPdf",
-    "Box",
-    "CheckResult",
-    "Chunk",
-    "Difference",
-    "Document",
-    "Encoder",
-    "Hit",
-    "Index",
-    "IndexReport",
-    "Landmarks",
-    "Mark",
-    "Match",
-    "MilepostError",
-    "Passage",
-    "Query",
-    "RemovalReport",
-    "annotate",
-    "chunks",
-    "copy",
-    "load",
-    "open",
-    "read",
-]
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

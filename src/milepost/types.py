@@ -338,7 +338,6 @@ class Passage:
         return passage_line(self)
 
     def _repr_html_(self) -> str:
-        """For notebooks."""
         return passage_html(self)
 
 
