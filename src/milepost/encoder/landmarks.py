@@ -16,7 +16,7 @@ from milepost.encoder.engine.pooling import PoolingGraph
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.encoder.sentences import Read, read_sentences, vocab_coverage
 from milepost.encoder.windows import Window, WindowSize, batches, plan
-from milepost.encoder.windows.document_vector import document_vector, unit
+from milepost.encoder.windows.document_vector import document_vector
 from milepost.encoder.windows.grid import segment_ends, segments, sentence_vectors
 from milepost.errors import BadQuestion
 from milepost.types import Document, Landmarks, Span
@@ -74,7 +74,9 @@ class Encoder:
         self.tokenizer = tokenizer or Tokenizer(
             folder.tokenizer, self.manifest.bos_token, self.manifest.landmark
         )
-        self._pool = _pooling(folder)
+        self._pool: Callable[[NDArray[np.float32]], NDArray[np.float32]] = document_vector
+        if self.manifest.pooling != "lmk":
+            self._pool = PoolingGraph(folder.pooling(POOLING_GRAPH))
         self._shape = WindowSize(
             size=self.manifest.window,
             left=self.manifest.left,
@@ -344,31 +346,14 @@ class Encoder:
     ) -> list[_Seen]:
         rows = [[ids[number] for number in range(w.first, w.last)] for w in batch]
         owned = [(w.own_first - w.first, w.own_last - w.first) for w in batch]
-        inputs = inputs_of(
+        arrays, asked, counts = inputs_of(
             rows, owned, self.tokenizer, most=self.manifest.window, everywhere=everywhere
         )
-        states = self._engine.run(inputs.ids, inputs.sentences, inputs.marks)
+        states = self._engine.run(*arrays)
         return [
-            (window, count, states[row, :asked])
-            for row, (window, count, asked) in enumerate(
-                zip(batch, inputs.owned, inputs.asked, strict=True)
-            )
+            (window, count, states[row, :places])
+            for row, (window, count, places) in enumerate(zip(batch, counts, asked, strict=True))
         ]
-
-
-def _pooling(folder: ModelFolder) -> Callable[[NDArray[np.float32]], NDArray[np.float32]]:
-    if folder.manifest.pooling == "lmk":
-        return document_vector
-    graph = PoolingGraph(folder.pooling(POOLING_GRAPH))
-
-    def pool(landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
-        import numpy as np
-
-        if not len(landmarks):
-            return np.zeros(landmarks.shape[1], np.float32)
-        return unit(graph(landmarks))
-
-    return pool
 
 
 def _mean(landmarks: NDArray[np.float32]) -> NDArray[np.float32]:

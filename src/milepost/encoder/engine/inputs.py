@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,31 +16,14 @@ if TYPE_CHECKING:
 _STEP = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
-    """The arguments of ``Engine.run``, and which part of its result belongs to which window.
-
-    Attributes:
-        ids, sentences, marks: see ``Engine.run``.
-        asked: number of entries of ``marks`` that each window uses.
-        owned: number of tokens that each window owns.
-    """
-
-    ids: NDArray[np.int32]
-    sentences: NDArray[np.int32]
-    marks: NDArray[np.int32]
-    asked: list[int]
-    owned: list[int]
-
-
 def inputs_of(
     rows: Sequence[Sequence[Sequence[int]]],
     owned: Sequence[tuple[int, int]],
     tokenizer: Tokenizer,
     *,
     most: int,
-    everywhere: bool = False,
-) -> Inputs:
+    everywhere: bool,
+) -> tuple[tuple[NDArray[np.int32], ...], list[int], list[int]]:
     """Fill the arrays of one batch.
 
     Args:
@@ -50,6 +32,10 @@ def inputs_of(
         tokenizer: defines the special tokens.
         most: maximum tokens that a window is padded to.
         everywhere: request all tokens of a sentence instead of its landmark.
+
+    Returns:
+        The arguments of ``Engine.run``; how many of its marks each window uses; how many tokens
+        each window owns.
     """
     import numpy as np
 
@@ -74,7 +60,7 @@ def inputs_of(
     marks = np.zeros((len(rows), _rounded(max(1, *map(len, asked)))), np.int32)
     for row, places in enumerate(asked):
         marks[row, : len(places)] = places
-    return Inputs(tokens, sentences, marks, [len(places) for places in asked], counts)
+    return (tokens, sentences, marks), [len(places) for places in asked], counts
 
 
 def _rounded(length: int) -> int:

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from milepost.encoder.engine.openvino import compiled
+from milepost.encoder.windows.document_vector import unit
 from milepost.errors import ModelError
 
 if TYPE_CHECKING:
@@ -31,13 +32,15 @@ class PoolingGraph:
         return compiled(self._graph).create_infer_request()
 
     def __call__(self, landmarks: NDArray[np.float32]) -> NDArray[np.float32]:
-        """``(n, d)`` float32, n at least 1 → ``(d,)`` float32, not normalised.
+        """``(n, d)`` float32 → ``(d,)`` float32, unit length; zeros if there are no landmarks.
 
         Raises:
             ModelError: the vector contains NaN or infinity.
         """
         import numpy as np
 
+        if not len(landmarks):
+            return np.zeros(landmarks.shape[1], np.float32)
         feed: dict[str, Any] = {"states": landmarks}
         # The lock also covers the first access to the request, which creates it.
         with self._one:
@@ -49,4 +52,4 @@ class PoolingGraph:
             raise ModelError(
                 f"{self._graph} gives no finite vector", "install a pooling of smaller weights"
             )
-        return result
+        return unit(result)
