@@ -44,11 +44,17 @@ def hub(folder: Path, commit: str) -> Iterator[str]:
         yield url
 
 
+def snapshot_of(cache: Path, commit: str) -> Path:
+    """The empty folder of a model in the cache."""
+    cached = cache / "models--somebody--small"
+    (cached / "snapshots" / commit).mkdir(parents=True)
+    (cached / "refs").mkdir()
+    (cached / "refs" / "main").write_text(commit)
+    return cached / "snapshots" / commit
+
+
 def test_a_cached_hub_model_asks_nobody(cache: Path) -> None:
-    snapshot = cache / "models--somebody--small" / "snapshots" / "0123abc"
-    snapshot.mkdir(parents=True)
-    (cache / "models--somebody--small" / "refs").mkdir()
-    (cache / "models--somebody--small" / "refs" / "main").write_text("0123abc")
+    snapshot = snapshot_of(cache, "0123abc")
     Manifest(name="small", fingerprint="00ff", dimensions=8).write(snapshot)
     found = find_model("somebody/small")
     assert found.path == snapshot
@@ -61,11 +67,7 @@ def test_files_of_another_program_are_not_the_model(
     from huggingface_hub import constants
 
     commit = "0123abc" + "0" * 33
-    cached = cache / "models--somebody--small"
-    (cached / "snapshots" / commit).mkdir(parents=True)
-    (cached / "snapshots" / commit / "config.json").write_text("{}")
-    (cached / "refs").mkdir()
-    (cached / "refs" / "main").write_text(commit)
+    (snapshot_of(cache, commit) / "config.json").write_text("{}")
     given = tmp_path_factory.mktemp("hub")
     Manifest(name="small", fingerprint="00ff", dimensions=8).write(given)
     with hub(given, commit) as url:
