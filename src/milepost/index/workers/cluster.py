@@ -12,7 +12,7 @@ from typing import Any
 
 from milepost._optional import require
 from milepost.errors import IndexBusy, InputError, MilepostError, StorageFull
-from milepost.index.intake import find_files, vanished, wanted_pictures
+from milepost.index.intake import Tally, find_files, vanished, wanted_pictures
 from milepost.index.places import absolute, local_path
 from milepost.index.store_opening import opened_store
 from milepost.index.workers.worker import IndexFiles
@@ -161,23 +161,17 @@ def _cause(error: BaseException) -> str:
 
 
 def _report(rows: Sequence[dict[str, Any]], seconds: float) -> IndexReport:
-    def named(outcome: str) -> tuple[str, ...]:
-        return tuple(row["path"] for row in rows if row["outcome"] == outcome)
-
-    return IndexReport(
-        added=named("added"),
-        unchanged=named("unchanged"),
-        changed=named("changed"),
-        failed={row["path"]: row["reason"] for row in rows if row["outcome"] == "failed"},
-        notes={
-            row["path"]: (row["reason"],)
-            for row in rows
-            if row["reason"] and row["outcome"] != "failed"
-        },
-        sentences=sum(int(row["sentences"]) for row in rows),
-        tokens=sum(int(row["tokens"]) for row in rows),
-        seconds=seconds,
-    )
+    tally = Tally()
+    for row in rows:
+        path, outcome, reason = row["path"], row["outcome"], row["reason"]
+        if outcome == "failed":
+            tally.failed[path] = reason
+        else:
+            getattr(tally, outcome).append(path)
+            tally.notes |= {path: (reason,)} if reason else {}
+        tally.sentences += int(row["sentences"])
+        tally.tokens += int(row["tokens"])
+    return tally.report((), seconds)
 
 
 def index_paths(
