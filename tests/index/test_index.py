@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,20 +12,8 @@ from milepost.index import Index
 from milepost.index.intake import Step
 from milepost.search import Query
 from milepost.types import Document
-from support.small_index import BEES, GOLD, MODEL, everything, write_notes
+from support.small_index import BEES, GOLD, MODEL, everything
 from support.store_reads import reads
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    return write_notes(tmp_path / "notes")
-
-
-@pytest.fixture(params=["memory", "folder"])
-def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
-    folder = tmp_path / "db" if request.param == "folder" else None
-    with milepost.open(folder, model=MODEL) as opened:
-        yield opened
 
 
 def names(paths: tuple[str, ...]) -> list[str]:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,14 +18,7 @@ from milepost.index import Index
 from milepost.testing import fake_encoder, fake_index
 from milepost.types import Document, ReadOptions
 from support.pdf_writer import PdfPage, write_pdf
-from support.small_index import BEES, MODEL
-
-
-@pytest.fixture(params=["memory", "folder"])
-def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
-    folder = tmp_path / "db" if request.param == "folder" else None
-    with milepost.open(folder, model=MODEL) as opened:
-        yield opened
+from support.small_index import BEES
 
 
 @pytest.fixture
@@ -95,9 +88,6 @@ def test_options_are_written_and_read_back() -> None:
     assert ReadOptions.parse("hidden=keep colour=blue") == kept
     assert kept.changed(hidden=None) == kept
     assert kept.changed(hidden="drop") == ReadOptions()
-
-
-Index = milepost.Index
 
 
 def one() -> Index:

@@ -1,6 +1,5 @@
 """The facade on a folder over time: opened again, killed, refused, read while it is written."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -15,12 +14,8 @@ from milepost.encoder.engine.folder import find_model
 from milepost.errors import StoreError, WrongModel
 from milepost.testing import fake_index
 from milepost.types import Document, Passage
-from support.small_index import BEES, MODEL, everything, write_notes
-
-
-@pytest.fixture
-def notes(tmp_path: Path) -> Path:
-    return write_notes(tmp_path / "notes")
+from support.cli_process import environment
+from support.small_index import BEES, MODEL, everything
 
 
 def test_reopening_finds_everything(notes: Path, tmp_path: Path) -> None:
@@ -70,7 +65,7 @@ def test_indexing_goes_on_after_a_kill(tmp_path: Path, after: int) -> None:
         (folder / f"{number:02}.txt").write_text(text, encoding="utf-8")
     process = subprocess.Popen(
         [sys.executable, "-c", KILLED, str(tmp_path / "db"), str(folder)],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=environment(),
         stdout=subprocess.PIPE,
         encoding="utf-8",
     )
@@ -134,10 +129,7 @@ def test_searches_beside_a_process_that_writes(tmp_path: Path) -> None:
         index.add([turned(0, name) for name in "abcd"])
         process = subprocess.Popen(
             [sys.executable, "-c", WRITING, str(tmp_path / "db")],
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path]),
-            },
+            env=environment(str(Path(__file__).parent)),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             encoding="utf-8",

@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +22,10 @@ PAPERS = {
 TEXT = "Bees build cells of wax in the hive. The queen lays the eggs. "
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
-    folder = None if request.param == "memory" else tmp_path / "db"
-    with milepost.open(folder, model=fake_encoder()) as made:
-        made.add([Document(name, TEXT, properties=held) for name, held in PAPERS.items()])
-        yield made
+@pytest.fixture
+def index(index: Index) -> Index:
+    index.add([Document(name, TEXT, properties=held) for name, held in PAPERS.items()])
+    return index
 
 
 def names(index: Index, where: str, **more: Any) -> set[str]:

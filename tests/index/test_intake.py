@@ -1,7 +1,6 @@
 """What an index does where the file system keeps it out."""
 
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -16,6 +15,7 @@ from milepost.index.intake import Step, file_signature
 from milepost.index.reading_ahead import ReadingAhead, ToRead
 from milepost.testing import fake_encoder
 from milepost.types import READ_DEFAULTS
+from support.cli_process import environment, plain
 
 LOCKED = """
 import pathlib, sys
@@ -41,16 +41,12 @@ def test_a_locked_folder_below_is_named_and_not_pruned(tmp_path: Path, mode: str
     for number in range(3):
         (notes / f"{number}.txt").write_text("Bees build cells.", encoding="utf-8")
     (notes / "inner" / "deep.txt").write_text("Deep down.", encoding="utf-8")
-    command = [sys.executable, "-c", LOCKED, str(notes), mode]
-    if os.geteuid() == 0:  # root passes every door, unless it lays that power down
-        if shutil.which("setpriv") is None:
-            pytest.skip("root needs setpriv to be refused anything")
-        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *command]
+    command = plain([sys.executable, "-c", LOCKED, str(notes), mode])
     run = subprocess.run(
         command,
         capture_output=True,
         encoding="utf-8",
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env=environment(),
     )
     assert run.returncode == 0, run.stderr
     unchanged, removed, *reasons = run.stdout.splitlines()
