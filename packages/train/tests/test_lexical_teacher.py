@@ -14,6 +14,7 @@ from milepost.errors import InputError
 from milepost_train.check import vectors_of
 from milepost_train.lexical_teacher import LexicalTeacher
 from milepost_train.objectives import build
+from milepost_train.objectives.marked import candidates
 from milepost_train.stages import MarkedStage
 from support.small_material import Student, small_material
 
@@ -83,7 +84,7 @@ def test_the_ranking_of_a_step_by_hand() -> None:
     windows, queries = student.seen
     scores = vectors_of(student.model, queries) @ vectors_of(student.model, windows).T / 0.05
     questions = [material.questions[n] for n in asked]
-    positive, negative = objective.candidates(questions, windows.owners)
+    positive, negative = candidates(questions, windows.owners, material.texts, objective.stage)
     terms = []
     for row, number in enumerate(asked):
         used = torch.from_numpy(positive[row] | negative[row])

@@ -16,6 +16,7 @@ from milepost_train.batches import around, queries_of, windows_of
 from milepost_train.check import vectors_of
 from milepost_train.model.landmark_encoder import LandmarkEncoder
 from milepost_train.objectives import build
+from milepost_train.objectives.marked import candidates
 from milepost_train.stages import MarkedStage
 from milepost_train.teacher import Targets
 from support.small_material import BOS, LANDMARK, Student, small_material, small_teacher
@@ -141,7 +142,7 @@ def test_neighbours_of_the_evidence_are_no_negatives() -> None:
     first, last = question.evidence[0], question.evidence[-1]
     owners = np.array([(text, n) for text in (question.text, 5) for n in range(12)])
     stage = MarkedStage(distil=0, near=2)
-    positive, negative = build(stage, material).candidates([question], owners)
+    positive, negative = candidates([question], owners, material.texts, stage)
     wrong = {(int(t), int(n)) for t, n in owners[negative[0]]}
     assert wrong == {
         (int(t), int(n)) for t, n in owners if t != question.text or not first - 2 <= n <= last + 2

@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from milepost_train.objectives import build
+from milepost_train.objectives import build, marked
 from milepost_train.stages import MarkedStage
 from support.small_material import small_material, small_teacher
 
@@ -24,8 +24,8 @@ def teacher(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def candidates(stage: MarkedStage, material: Any, asked: list[int]) -> Any:
     """Positives and negatives of some questions among all sentences of the first two texts."""
     owners = [(t, n) for t in (0, 1) for n in range(len(material.texts[t].spans))]
-    objective = build(stage, material)
-    found = objective.candidates([material.questions[n] for n in asked], np.array(owners))
+    questions = [material.questions[n] for n in asked]
+    found = marked.candidates(questions, np.array(owners), material.texts, stage)
     return [[{owners[n] for n in np.flatnonzero(row)} for row in each] for each in found], set(
         owners
     )

@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from milepost_train.light.material import Asked, LightMaterial, Taught
+from milepost_train.batches import queries_of, windows_of
+from milepost_train.check import vectors_of
+from milepost_train.data import Question
+from milepost_train.light.material import LightMaterial, Taught
 from milepost_train.light.training import LightRecipe, LightTrainer
 from milepost_train.model import LandmarkEncoder
 from support.small_models import LIGHT_CONFIG
@@ -24,7 +27,9 @@ def taught(random, sentences):
     ids = random.integers(5, VOCABULARY, 3 * sentences).astype(np.int32)
     targets = random.normal(size=(sentences, TEACHER))
     targets /= np.linalg.norm(targets, axis=1, keepdims=True)
-    return Taught(ids, np.arange(0, 3 * sentences + 1, 3), targets.astype(np.float16))
+    spans = [(n, n + 1) for n in range(sentences)]
+    starts = np.arange(0, 3 * sentences + 1, 3)
+    return Taught("", "", ids, starts, spans, targets=targets.astype(np.float16))
 
 
 @pytest.fixture
@@ -32,11 +37,14 @@ def trainer():
     """Two texts: in the first, of an open task, two questions with evidence of their own."""
     random = np.random.default_rng(1)
     asked = [
-        Asked("trials", 0, (1, 2)), Asked("trials", 0, (4,)), Asked("written", 1, (0,)),
-        Asked("written", 1, (2, 3)), Asked("pairs", -1, ()), Asked("pairs", -1, ()),
+        ("trials", 0, (1, 2)), ("trials", 0, (4,)), ("written", 1, (0,)),
+        ("written", 1, (2, 3)), ("pairs", -1, ()), ("pairs", -1, ()),
     ]  # fmt: skip
-    texts = [taught(random, 6), taught(random, 5)]
-    material = LightMaterial(texts, [taught(random, 1) for _ in asked], asked)
+    texts, said = [taught(random, 6), taught(random, 5)], [taught(random, 1) for _ in asked]
+    questions = [
+        Question("", task, own.ids, *place) for own, (task, *place) in zip(said, asked, strict=True)
+    ]
+    material = LightMaterial(texts, questions, [own.targets[0] for own in said])
     torch.manual_seed(1)
     sizes = {"vocab_size": VOCABULARY, "table_width": 5, "hidden_size": WIDTH, "reach": 1}
     config = {**LIGHT_CONFIG, **sizes, "num_hidden_layers": 1}
@@ -96,16 +104,19 @@ def drawn(trainer):
 
 def parts(trainer, pieces, owners, questions, free):
     """The longhand's parts at the trainer's weights, all but the network's vectors in NumPy."""
-    texts, asked = trainer.material.texts, [trainer.material.asked[n] for n in questions]
+    texts, numbers = trainer.material.texts, [*questions, *free]
+    asked = [trainer.material.questions[n] for n in numbers]
     with torch.no_grad():
-        rows = [[texts[t].ids[3 * i : 3 * i + 3] for i in range(a, b)] for t, a, b in pieces]
-        said = [[trainer.material.questions[n].ids] for n in [*questions, *free]]
-        landmarks, queries = (trainer._vectors(each).double().numpy() for each in (rows, said))
+        windows = (
+            windows_of(pieces, texts, None, LANDMARK),
+            queries_of([q.ids for q in asked], None, LANDMARK),
+        )
+        landmarks, queries = (vectors_of(trainer.model, each).double().numpy() for each in windows)
     axes = trainer._axes.double().numpy()
     targets = unit(np.array([texts[t].targets[i] for t, i in owners], float) @ axes)
-    told = [trainer.material.questions[n].targets[0] for n in [*questions, *free]]
+    told = [trainer.material.targets[n] for n in numbers]
     wanted = unit(np.array(told, float) @ axes)
-    return longhand(landmarks, queries, targets, wanted, owners, asked)
+    return longhand(landmarks, queries, targets, wanted, owners, asked[: len(questions)])
 
 
 def whole(given):

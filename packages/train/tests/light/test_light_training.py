@@ -15,13 +15,12 @@ from milepost.encoder.engine import ModelFolder
 from milepost.encoder.engine.fake import FakeEngine
 from milepost.encoder.engine.manifest import read_manifest
 from milepost.testing import fake_encoder
-from milepost_train.data import held_out
+from milepost_train.data import Question, held_out
 from milepost_train.light import material as light_material
 from milepost_train.light.distil import CONFIG, SIZES, distil
 from milepost_train.light.material import (
     HOLD_OUT,
     TASKS,
-    Asked,
     LightMaterial,
     Reader,
     Taught,
@@ -52,13 +51,20 @@ def taught(sentences: list[list[int]]) -> Taught:
     targets /= np.linalg.norm(targets, axis=1, keepdims=True)
     starts = np.cumsum([0, *map(len, sentences)]).astype(np.int64)
     ids = np.array([token for sentence in sentences for token in sentence], np.int32)
-    return Taught(ids, starts, targets.astype(np.float16))
+    spans = [(n, n + 1) for n in range(len(sentences))]
+    return Taught("", "", ids, starts, spans, targets=targets.astype(np.float16))
 
 
 def material(seed: int = 1) -> LightMaterial:
     """Texts of random tokens; a question has half the tokens of its evidence."""
     random = Random(seed)
     made = LightMaterial()
+
+    def ask(task: str, tokens: list[int], number: int, evidence: tuple[int, ...]) -> None:
+        question = taught([tokens])
+        made.questions.append(Question("", task, question.ids, number, evidence))
+        made.targets.append(question.targets[0])
+
     for number in range(12):
         text = [
             [random.randrange(5, VOCABULARY) for _ in range(random.randint(4, 9))]
@@ -66,11 +72,9 @@ def material(seed: int = 1) -> LightMaterial:
         ]
         made.texts.append(taught(text))
         for place in random.sample(range(15), 3):
-            made.questions.append(taught([text[place][::2]]))
-            made.asked.append(Asked("trials" if number % 2 else "written", number, (place,)))
+            ask("trials" if number % 2 else "written", text[place][::2], number, (place,))
     for _ in range(20):
-        made.questions.append(taught([[random.randrange(5, VOCABULARY) for _ in range(4)]]))
-        made.asked.append(Asked("pairs", -1, ()))
+        ask("pairs", [random.randrange(5, VOCABULARY) for _ in range(4)], -1, ())
     return made
 
 
@@ -117,10 +121,9 @@ def test_frequent_tokens_begin_short() -> None:
 
 def test_alignment_is_a_good_beginning() -> None:
     made = trainer()
-    text = made.material.texts[0]
 
     def near() -> float:
-        landmarks, targets = made.read(text)
+        landmarks, targets = made.read(0)
         return float((landmarks * targets).sum(-1).mean())
 
     before = near()
@@ -174,16 +177,14 @@ def test_only_what_may_train_is_read(shared: Path) -> None:
     corpus = [n for n in range(0, 20, 4) if not held_out(f"c{n}", HOLD_OUT)]
     assert 0 < len(allowed) < 58
     assert len(material.texts) == len(TASKS) * len(allowed) + len(corpus)
-    assert len(material.questions) == len(material.asked) == len(TASKS) * len(allowed) + 1
-    assert material.asked[-1].text == -1
+    assert len(material.questions) == len(material.targets) == len(TASKS) * len(allowed) + 1
+    assert material.questions[-1].text == -1
     assert said[-1].startswith("health")
-    for asked, question in zip(material.asked[:-1], material.questions, strict=False):
-        text = material.texts[asked.text]
-        (place,) = asked.evidence
-        own = text.ids[text.starts[place] : text.starts[place + 1]].tolist()
+    for question, target in zip(material.questions[:-1], material.targets, strict=False):
+        (place,) = question.evidence
+        own = material.texts[question.text].sentence(place).tolist()
         assert own == tokenizer.encode(["The bees had left the hive."])[0].ids
-        assert len(question.targets) == 1
-        assert np.linalg.norm(question.targets.astype(float)) == pytest.approx(1, abs=1e-2)
+        assert np.linalg.norm(target.astype(float)) == pytest.approx(1, abs=1e-2)
 
 
 def test_the_record_names_every_file_that_is_read(
@@ -207,9 +208,9 @@ def test_the_record_names_every_file_that_is_read(
 
 def test_texts_are_as_the_teacher_reads_them() -> None:
     encoder = fake_encoder(longest=6)
-    taught, spans = Reader(encoder, encoder.tokenizer).read(TEXT)
+    (taught,) = Reader(encoder, encoder.tokenizer).read([TEXT])
     landmarks = encoder.encode(TEXT)
-    assert spans == [tuple(span) for span in landmarks.spans.tolist()]
+    assert taught.spans == [tuple(span) for span in landmarks.spans.tolist()]
     assert len(taught.ids) == taught.starts[-1] == landmarks.tokens_given
     assert np.allclose(taught.targets, landmarks.vectors, atol=1e-3)
     assert max(np.diff(taught.starts)) <= 6
@@ -217,10 +218,10 @@ def test_texts_are_as_the_teacher_reads_them() -> None:
 
 def test_questions_have_the_teachers_prefix():
     teacher, bare = fake_encoder(query_prefix="query: "), fake_encoder()
-    [taught] = Reader(teacher, teacher.tokenizer).questions(["Who left?"])
-    assert taught.ids.tolist() == bare.tokenizer.encode(["query: Who left?"])[0].ids
+    [(ids, target)] = Reader(teacher, teacher.tokenizer).questions(["Who left?"])
+    assert ids.tolist() == bare.tokenizer.encode(["query: Who left?"])[0].ids
     wanted = teacher.encode_query("Who left?")
-    assert np.allclose(taught.targets[0], wanted, atol=1e-3)
+    assert np.allclose(target, wanted, atol=1e-3)
     assert np.array_equal(wanted, bare.encode_query("query: Who left?"))
 
 

@@ -86,14 +86,13 @@ def distil(
     sample = np.concatenate([text.targets for text in material.texts[::7]]).astype(np.float32)
     axes = principal_axes(sample, config["hidden_size"])
     model = LandmarkEncoder({**config, "vocab_size": vocabulary}, own_sentence=False)
-    if not isinstance(model.backbone, Light):
-        raise TypeError(f"{config['model_type']} is not light")
+    assert isinstance(model.backbone, Light)
     begin(model.backbone, vectors, material.texts)
     learned, asked = left_out(material)
     taught = LightMaterial(
         material.texts,
         [material.questions[n] for n in learned],
-        [material.asked[n] for n in learned],
+        [material.targets[n] for n in learned],
     )
     trainer = LightTrainer(model, taught, tokenizer.landmark, axes, recipe)
     trainer.align()
@@ -132,12 +131,10 @@ def distil(
 
 def left_out(material: LightMaterial) -> tuple[list[int], list[int]]:
     """Numbers of the questions to train on and of those to ask."""
-    texts = {one.text for one in material.asked if one.text >= 0 and one.text % LEFT_OUT == 0}
-    numbers = range(len(material.asked))
-    return (
-        [n for n in numbers if material.asked[n].text not in texts],
-        [n for n in numbers if material.asked[n].text in texts],
-    )
+    parts: tuple[list[int], list[int]] = [], []
+    for number, question in enumerate(material.questions):
+        parts[question.text >= 0 and question.text % LEFT_OUT == 0].append(number)
+    return parts
 
 
 def check(
@@ -145,15 +142,13 @@ def check(
 ) -> dict[str, float]:
     """Mean cosine with the teacher, and of each task how often the three best hold evidence."""
     found: dict[str, list[float]] = {}
-    for text in sorted({material.asked[n].text for n in numbers})[:most]:
-        own = [n for n in numbers if material.asked[n].text == text]
-        landmarks, targets = trainer.read(material.texts[text])
+    for text in sorted({material.questions[n].text for n in numbers})[:most]:
+        own = [material.questions[n] for n in numbers if material.questions[n].text == text]
+        landmarks, targets = trainer.read(text)
         found.setdefault("cosine", []).append((landmarks * targets).sum(-1).mean().item())
-        queries = trainer.ask([material.questions[n] for n in own])
-        for number, scores in zip(own, queries @ landmarks.T, strict=True):
+        for question, scores in zip(own, trainer.ask(own) @ landmarks.T, strict=True):
             best = set(scores.topk(min(3, len(scores))).indices.tolist())
-            asked = material.asked[number]
-            found.setdefault(asked.task, []).append(float(bool(best & set(asked.evidence))))
+            found.setdefault(question.task, []).append(float(bool(best & set(question.evidence))))
     return {name: round(float(np.mean(values)), 3) for name, values in sorted(found.items())}
 
 

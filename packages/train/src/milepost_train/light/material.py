@@ -21,9 +21,8 @@ from milepost.encoder import Encoder
 from milepost.encoder.engine.manifest import prefixed
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.encoder.windows.document_vector import document_vector
-from milepost.types import Span
 from milepost_eval.tasks.reading import objects
-from milepost_train.data import held_out, touched
+from milepost_train.data import Question, Text, held_out, touched
 from milepost_train.licences import barred
 
 HOLD_OUT = 0.12
@@ -36,39 +35,28 @@ _KINDS = ("questions", "documents")  # files of a task
 
 
 @dataclass(frozen=True, slots=True)
-class Taught:
+class Taught(Text):
     """A text as the teacher read it.
 
     Attributes:
-        ids: ``(tokens,)`` int32 of all sentences, no special tokens.
-        starts: ``(n + 1,)`` int64: sentence ``i`` has ``ids[starts[i]:starts[i + 1]]``.
         targets: ``(n, d)`` float16, the teacher's landmarks.
     """
 
-    ids: NDArray[np.int32]
-    starts: NDArray[np.int64]
-    targets: NDArray[np.float16]
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question: the text it is asked of and its evidence, -1 and () for none."""
-
-    task: str
-    text: int
-    evidence: tuple[int, ...]
+    targets: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
 
 
 @dataclass(slots=True)
 class LightMaterial:
-    """All that a distillation draws from; ``questions[i]`` has the words of ``asked[i]``.
+    """All that a distillation draws from.
 
-    The question is a ``Taught`` of one sentence or several, whose target is their mean.
+    Attributes:
+        questions: those of the text -1 are asked of none, and have no evidence.
+        targets: of each question the teacher's vector, ``(d,)`` float16.
     """
 
     texts: list[Taught] = field(default_factory=list)
-    questions: list[Taught] = field(default_factory=list)
-    asked: list[Asked] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    targets: list[NDArray[np.float16]] = field(default_factory=list)
 
 
 class Reader:
@@ -77,32 +65,28 @@ class Reader:
     def __init__(self, teacher: Encoder, tokenizer: Tokenizer) -> None:
         self._teacher, self._tokenizer = teacher, tokenizer
 
-    def read(self, text: str) -> tuple[Taught, list[Span]]:
-        """A text and its sentences' places."""
-        return next(self._taught([text]))
-
-    def questions(self, texts: Sequence[str]) -> list[Taught]:
-        """Questions, with the teacher's ``query_prefix`` in front, for the student as well."""
-        prefix = self._teacher.manifest.query_prefix
-        return self.means([prefixed(text, prefix) for text in texts])
-
-    def means(self, texts: Sequence[str]) -> list[Taught]:
-        """Short texts, many at a time; of several sentences the mean is the target."""
-        found: list[Taught] = []
-        for at in range(0, len(texts), 512):
-            for taught, _ in self._taught(texts[at : at + 512]):
-                mean = document_vector(taught.targets.astype(np.float32))[None]
-                ends = np.array([0, len(taught.ids)], np.int64)
-                found.append(Taught(taught.ids, ends, mean.astype(np.float16)))
-        return found
-
-    def _taught(self, texts: Sequence[str]) -> Iterator[tuple[Taught, list[Span]]]:
+    def read(self, texts: Sequence[str]) -> Iterator[Taught]:
+        """Texts in the teacher's sentences."""
         for text, landmarks in zip(texts, self._teacher.encode_texts(texts), strict=True):
             spans = [(int(a), int(b)) for a, b in landmarks.spans]
             sentences = [ids for ids, _, _ in self._tokenizer.count([text[a:b] for a, b in spans])]
-            starts = np.cumsum([0, *map(len, sentences)])
+            starts = np.cumsum([0, *map(len, sentences)]).astype(np.int64)
             ids = np.fromiter(chain.from_iterable(sentences), np.int32, starts[-1])
-            yield Taught(ids, starts.astype(np.int64), landmarks.vectors.astype(np.float16)), spans
+            targets = landmarks.vectors.astype(np.float16)
+            yield Taught("", "", ids, starts, spans, targets=targets)
+
+    def questions(
+        self, texts: Sequence[str]
+    ) -> Iterator[tuple[NDArray[np.int32], NDArray[np.float16]]]:
+        """Token ids and targets of questions, many at a time, with the teacher's prefix in front.
+
+        The target of several sentences is their mean.
+        """
+        prefix = self._teacher.manifest.query_prefix
+        for at in range(0, len(texts), 512):
+            for taught in self.read([prefixed(text, prefix) for text in texts[at : at + 512]]):
+                mean = document_vector(taught.targets.astype(np.float32))
+                yield taught.ids, mean.astype(np.float16)
 
 
 def sources(shared: Path) -> list[Path]:
@@ -117,19 +101,19 @@ def gather(shared: Path, reader: Reader, say: Callable[[str], None]) -> LightMat
     material, random = LightMaterial(), Random(1)
     for task, most in TASKS.items():
         _add_task(material, shared / "tasks" / task, reader, most)
-        say(f"{task}: {len(material.texts)} texts, {len(material.asked)} questions so far")
+        say(f"{task}: {len(material.texts)} texts, {len(material.questions)} questions so far")
     for path in _corpus(shared):
         for row in objects(path):
             if row["split"] == "train" and _allowed(row["id"], row["licence"]):
                 text = row["text"]
                 at = random.randrange(max(1, len(text) - _LETTERS_CORPUS))
                 begin = 0 if random.random() < 0.3 else text.rfind("\n", 0, at) + 1
-                material.texts.append(reader.read(text[begin : begin + _LETTERS_CORPUS])[0])
+                material.texts += reader.read([text[begin : begin + _LETTERS_CORPUS]])
         say(f"{path.stem}: {len(material.texts)} texts so far")
     queries = sorted({row["query"] for path in _pairs(shared) for row in objects(path)})
-    for taught in reader.questions(random.sample(queries, min(len(queries), _QUERIES))):
-        material.questions.append(taught)
-        material.asked.append(Asked("pairs", -1, ()))
+    for ids, target in reader.questions(random.sample(queries, min(len(queries), _QUERIES))):
+        material.questions.append(Question("", "pairs", ids, -1, ()))
+        material.targets.append(target)
     return material
 
 
@@ -153,6 +137,7 @@ def _add_task(material: LightMaterial, folder: Path, reader: Reader, most: int) 
         if row["split"] == "train":
             wanted.setdefault(row["document"], []).append(row)
     words: list[str] = []
+    places: list[tuple[int, tuple[int, ...]]] = []
     read = 0
     for row in objects(folder / "documents.jsonl.gz"):
         if read == most or row["id"] not in wanted:
@@ -160,11 +145,13 @@ def _add_task(material: LightMaterial, folder: Path, reader: Reader, most: int) 
         if not _allowed(row["id"], row.get("meta", {}).get("licence", "")):
             continue
         read += 1
-        taught, spans = reader.read(row["text"][:_LETTERS_TASK])
+        (taught,) = reader.read([row["text"][:_LETTERS_TASK]])
         for question in wanted[row["id"]]:
-            evidence = touched(spans, question["spans"])
+            evidence = touched(taught.spans, question["spans"])
             if evidence:
                 words.append(question["question"])
-                material.asked.append(Asked(folder.name, len(material.texts), evidence))
+                places.append((len(material.texts), evidence))
         material.texts.append(taught)
-    material.questions += reader.questions(words)
+    for (ids, target), place in zip(reader.questions(words), places, strict=True):
+        material.questions.append(Question("", folder.name, ids, *place))
+        material.targets.append(target)

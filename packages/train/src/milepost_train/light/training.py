@@ -20,15 +20,19 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from milepost.encoder.engine.base import Engine
-from milepost_train.batches import Batch, assemble
+from milepost_train.batches import queries_of, windows_of
+from milepost_train.check import vectors_of
+from milepost_train.data import Question
 from milepost_train.light.material import LightMaterial, Taught
 from milepost_train.losses import away_from, divergence, each_against_negatives
 from milepost_train.model.landmark_encoder import LandmarkEncoder
 from milepost_train.model.light import Light
+from milepost_train.objectives.marked import candidates
 from milepost_train.schedule import half_cosine
+from milepost_train.stages import MarkedStage
 
-OPEN_TASKS = frozenset({"covid_papers", "trials", "meetings"})
-"""Tasks whose evidence is not marked everywhere it stands: see ``objectives/marked.py``."""
+_EVIDENCE = MarkedStage(open_tasks=("covid_papers", "trials", "meetings"))
+"""How evidence is marked: in these tasks not everywhere it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +131,8 @@ class LightTrainer:
             model.parameters(), lr=recipe.rate, weight_decay=0.0, betas=(0.9, 0.99)
         )
         self._of_text: dict[int, list[int]] = {}
-        for number, asked in enumerate(material.asked):
-            self._of_text.setdefault(asked.text, []).append(number)
+        for number, question in enumerate(material.questions):
+            self._of_text.setdefault(question.text, []).append(number)
         self._free = self._of_text.pop(-1, [])
         self._asked_texts = sorted(self._of_text)
 
@@ -161,11 +165,12 @@ class LightTrainer:
         """
         backbone = self._backbone
         states, targets = [], []
-        for text in self._random.sample(self.material.texts, min(texts, len(self.material.texts))):
-            count = min(len(text.starts) - 1, 40)
-            batch = self._batch([[_sentence(text, i) for i in range(count)]])
+        every = self.material.texts
+        for number in self._random.sample(range(len(every)), min(texts, len(every))):
+            count = min(len(every[number].spans), 40)
+            batch = windows_of([(number, 0, count)], every, None, self._landmark)
             states.append(backbone.gather(batch.ids, batch.sentences, batch.marks)[batch.used])
-            targets.append(self._targets([text.targets[:count]]))
+            targets.append(self._targets([every[number].targets[:count]]))
         held = torch.cat(states)
         ones = torch.cat([held, torch.ones(len(held), 1)], dim=1).double()
         pull = 1e-2 * len(held) * torch.eye(ones.shape[1], dtype=torch.float64)
@@ -175,42 +180,43 @@ class LightTrainer:
         self.averaged.load_state_dict(self.model.state_dict())
 
     @torch.no_grad()
-    def read(self, text: Taught, sentences: int = 32) -> tuple[Tensor, Tensor]:
+    def read(self, number: int, sentences: int = 32) -> tuple[Tensor, Tensor]:
         """The averaged weights' landmarks of a text and their targets, ``(n, d)`` each."""
-        count = len(text.starts) - 1
-        rows = [
-            [_sentence(text, i) for i in range(at, min(at + sentences, count))]
-            for at in range(0, count, sentences)
-        ]
-        return self._vectors(rows, self.averaged), self._targets([text.targets])
+        text = self.material.texts[number]
+        count = len(text.spans)
+        pieces = [(number, at, min(at + sentences, count)) for at in range(0, count, sentences)]
+        batch = windows_of(pieces, self.material.texts, None, self._landmark)
+        return vectors_of(self.averaged, batch), self._targets([text.targets])
 
     @torch.no_grad()
-    def ask(self, questions: Sequence[Taught]) -> Tensor:
+    def ask(self, questions: Sequence[Question]) -> Tensor:
         """The averaged weights' vectors of questions, ``(q, d)``."""
-        return self._vectors([[question.ids] for question in questions], self.averaged)
+        batch = queries_of([question.ids for question in questions], None, self._landmark)
+        return vectors_of(self.averaged, batch)
 
     def step(self) -> dict[str, float]:
         """Draw, compute, go one step; the parts of the loss."""
-        recipe = self.recipe
-        pieces, questions = self._draw()
-        texts = self.material.texts
-        owners = [(t, i) for t, a, b in pieces for i in range(a, b)]
-        rows = [[_sentence(texts[t], i) for i in range(a, b)] for t, a, b in pieces]
-        landmarks = self._vectors(rows)
+        recipe, material = self.recipe, self.material
+        pieces, numbers = self._draw()
+        texts = material.texts
+        batch = windows_of(pieces, texts, None, self._landmark)
+        landmarks = vectors_of(self.model, batch)
         targets = self._targets([texts[t].targets[a:b] for t, a, b in pieces])
         free = self._random.sample(self._free, min(recipe.queries, len(self._free)))
-        asked = [self.material.questions[n] for n in [*questions, *free]]
-        queries = self._vectors([[question.ids] for question in asked])
-        query_targets = self._targets([question.targets for question in asked])
+        ids = [material.questions[n].ids for n in [*numbers, *free]]
+        queries = vectors_of(self.model, queries_of(ids, None, self._landmark))
+        query_targets = self._targets([material.targets[n][None] for n in [*numbers, *free]])
         scores = queries @ landmarks.T
         used = torch.ones_like(scores, dtype=torch.bool)
         distance = away_from(landmarks, targets) + away_from(queries, query_targets)
         ranking = divergence(
             scores, query_targets @ targets.T, used, recipe.temperature, recipe.temperature
         )
-        positive, masked = self._marks(questions, owners)
+        questions = [material.questions[n] for n in numbers]
+        sides = candidates(questions, batch.owners, texts, _EVIDENCE)
+        positive, negative = (torch.from_numpy(each) for each in sides)
         contrast = each_against_negatives(
-            scores[: len(questions)], positive, ~positive & ~masked, recipe.temperature
+            scores[: len(questions)], positive, negative, recipe.temperature
         )
         loss = recipe.distance * distance + recipe.ranking * ranking + recipe.contrast * contrast
         self._optimizer.zero_grad(set_to_none=True)
@@ -232,8 +238,8 @@ class LightTrainer:
             own = self._of_text.get(text, [])
             chosen = random.sample(own, min(recipe.questions, len(own)))
             questions += [n for n in chosen if n not in questions]
-            count = len(self.material.texts[text].starts) - 1
-            centres = [random.choice(self.material.asked[n].evidence) for n in chosen]
+            count = len(self.material.texts[text].spans)
+            centres = [random.choice(self.material.questions[n].evidence) for n in chosen]
             centres = centres[: recipe.windows] or [
                 random.randrange(count) for _ in range(recipe.windows)
             ]
@@ -242,40 +248,9 @@ class LightTrainer:
                 pieces.add((text, *_around(self.material.texts[text].starts, centre, size, random)))
         return sorted(pieces), questions
 
-    def _vectors(
-        self, rows: list[list[NDArray[np.int32]]], model: LandmarkEncoder | None = None
-    ) -> Tensor:
-        batch = self._batch(rows)
-        found: Tensor = (model or self.model)(batch.ids, batch.sentences, batch.marks)[batch.used]
-        return found
-
-    def _batch(self, rows: list[list[NDArray[np.int32]]]) -> Batch:
-        return assemble(rows, [(0, 0)] * sum(map(len, rows)), None, self._landmark)
-
     def _targets(self, parts: Sequence[NDArray[np.float16]]) -> Tensor:
         full = torch.from_numpy(np.concatenate(parts)).float()
         return torch.nn.functional.normalize(full @ self._axes, dim=-1)
-
-    def _marks(
-        self, questions: Sequence[int], owners: Sequence[tuple[int, int]]
-    ) -> tuple[Tensor, Tensor]:
-        """Which sentences are a question's evidence, and which are no safe negatives of it."""
-        asked = [self.material.asked[n] for n in questions]
-        texts, sentences = np.array(owners).T
-        positive = np.zeros((len(asked), len(owners)), bool)
-        masked = np.zeros_like(positive)
-        for row, one in enumerate(asked):
-            same = texts == one.text
-            positive[row] = same & np.isin(sentences, one.evidence)
-            if one.task in OPEN_TASKS:
-                for other in asked:
-                    if other.text == one.text:
-                        masked[row] |= same & np.isin(sentences, other.evidence)
-        return torch.from_numpy(positive), torch.from_numpy(masked)
-
-
-def _sentence(text: Taught, number: int) -> NDArray[np.int32]:
-    return text.ids[text.starts[number] : text.starts[number + 1]]
 
 
 def _around(starts: NDArray[np.int64], centre: int, size: int, random: Random) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from milepost_train.batches import Batch, Piece, around, queries_of, windows_of
-from milepost_train.data import Question
+from milepost_train.data import Question, Text
 from milepost_train.losses import (
     away_from,
     distances_of,
@@ -112,7 +112,7 @@ class Marked:
         batch = windows_of(pieces, material.texts, material.bos_id, material.landmark)
         landmarks = encode(batch)
         queries = encode(queries_of(ids, material.bos_id, material.landmark))
-        positive, negative = self.candidates(questions, batch.owners)
+        positive, negative = candidates(questions, batch.owners, material.texts, stage)
         teacher = self._teacher(asked, batch, landmarks)
         found = (torch.from_numpy(batch.owners), [(q.text, q.evidence) for q in questions])
         distance = None if stage.alpha is None else distances_of(*found).to(landmarks.device)
@@ -161,35 +161,6 @@ class Marked:
         read = {name: value.item() for name, value in figures.items()}
         return {**read, "spread": spread_of(landmarks)}
 
-    def candidates(
-        self, questions: Sequence[Question], owners: NDArray[np.int64]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Positives and negatives of each question among the landmarks, both ``(q, n)``.
-
-        Args:
-            questions: of one step.
-            owners: ``(n, 2)``, text and sentence of each landmark.
-        """
-        stage, material = self.stage, self.material
-        texts, sentences = owners.T
-        positive = np.zeros((len(questions), len(owners)), bool)
-        aside = [n in material.texts[t].aside for t, n in owners.tolist()]
-        masked = np.tile(np.array(aside, bool), (len(questions), 1))
-        for row, question in enumerate(questions):
-            same = texts == question.text
-            positive[row] = same & np.isin(sentences, question.evidence)
-            maybe = list(question.beside)
-            for away in range(-stage.near, stage.near + 1):
-                maybe += [sentence + away for sentence in question.evidence]
-            if question.task in stage.open_tasks:
-                maybe += chain.from_iterable(
-                    other.evidence for other in questions if other.text == question.text
-                )
-            masked[row] |= same & np.isin(sentences, maybe)
-            if not stage.across:
-                masked[row] |= ~same
-        return positive, ~positive & ~masked
-
     def _teacher(
         self, asked: Sequence[int], batch: Batch, like: Tensor
     ) -> tuple[Tensor, Tensor] | None:
@@ -215,6 +186,40 @@ class Marked:
         words, questions = self.material.words, self.material.questions
         rows = [words.scores(questions[number].words, batch.owners) for number in asked]
         return torch.from_numpy(np.stack(rows))
+
+
+def candidates(
+    questions: Sequence[Question],
+    owners: NDArray[np.int64],
+    texts: Sequence[Text],
+    stage: MarkedStage,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Positives and negatives of each question among the landmarks, both ``(q, n)``.
+
+    Args:
+        questions: of one step.
+        owners: ``(n, 2)``, text and sentence of each landmark.
+        texts: by their numbers.
+        stage: says what is neither.
+    """
+    of, sentences = owners.T
+    positive = np.zeros((len(questions), len(owners)), bool)
+    aside = [n in texts[t].aside for t, n in owners.tolist()]
+    masked = np.tile(np.array(aside, bool), (len(questions), 1))
+    for row, question in enumerate(questions):
+        same = of == question.text
+        positive[row] = same & np.isin(sentences, question.evidence)
+        maybe = list(question.beside)
+        for away in range(-stage.near, stage.near + 1):
+            maybe += [sentence + away for sentence in question.evidence]
+        if question.task in stage.open_tasks:
+            maybe += chain.from_iterable(
+                other.evidence for other in questions if other.text == question.text
+            )
+        masked[row] |= same & np.isin(sentences, maybe)
+        if not stage.across:
+            masked[row] |= ~same
+    return positive, ~positive & ~masked
 
 
 def _ranked(scores: Tensor, used: Tensor) -> Tensor:
