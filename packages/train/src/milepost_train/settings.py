@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
@@ -39,27 +39,12 @@ Count = Annotated[int, Field(ge=1)]
 Amount = Annotated[int, Field(ge=0)]
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """One setting that cannot be used; ``problem`` and ``hint`` as in ``MilepostError``."""
-
-    problem: str
-    hint: str
-
-
 class WrongSettings(InputError):
     """Settings that cannot be used; the text has one line for each of ``faults``, at least one."""
 
-    def __init__(self, faults: Iterable[Fault]) -> None:
+    def __init__(self, faults: Sequence[InputError]) -> None:
         self.faults = tuple(faults)
-        if len(self.faults) == 1:
-            super().__init__(self.faults[0].problem, self.faults[0].hint)
-        else:
-            super().__init__("\n".join(self.lines()))
-
-    def lines(self) -> list[str]:
-        """The text of each fault."""
-        return [str(InputError(fault.problem, fault.hint)) for fault in self.faults]
+        super().__init__("\n".join(map(str, faults)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +52,13 @@ class Place:
     """A table of a file, and the faults of that file so far.
 
     Attributes:
-        file: the TOML file; relative paths in it start from its folder.
-        table: the table's name as in the file, ``[[stage]] 1``; empty for the top of the file.
+        table: its name as in the file, ``[[stage]] 1``; empty for the top of the file.
         faults: of the whole file, shared by the places of all its tables.
     """
 
     file: Path
     table: str = ""
-    faults: list[Fault] = field(default_factory=list, compare=False)
+    faults: list[InputError] = field(default_factory=list, compare=False)
 
     def at(self, table: str) -> Place:
         """The place of another table of the same file."""
@@ -83,7 +67,7 @@ class Place:
     def report(self, problem: str, hint: str) -> None:
         """Add a fault, with file and table before the problem."""
         where = f"{self.file}: {self.table}" if self.table else str(self.file)
-        self.faults.append(Fault(f"{where}: {problem}", hint))
+        self.faults.append(InputError(f"{where}: {problem}", hint))
 
     def check(self) -> None:
         """Raise ``WrongSettings`` if the file has faults."""

@@ -92,7 +92,7 @@ def train(
     except WrongSettings as error:
         *others, last = error.faults
         for fault in others:
-            say(str(MilepostError(fault.problem, fault.hint)))
+            say(str(fault))
         raise MilepostError(last.problem, last.hint) from error
     require("torch", extra="train")
     from milepost_train.processes import number_of, several
