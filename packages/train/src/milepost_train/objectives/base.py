@@ -14,10 +14,11 @@ from torch.utils.checkpoint import checkpoint
 
 from milepost.errors import InputError, nearest
 from milepost_eval.noise import NOISES
-from milepost_train.batches import Batch
+from milepost_train.batches import Batch, assemble, queries_of
 from milepost_train.data import Pair, Question
+from milepost_train.losses import over_prefixes
 from milepost_train.material import Material
-from milepost_train.stages import MarkedStage, PairsStage, RerankStage
+from milepost_train.stages import MarkedStage, MergedStage, PairsStage, RerankStage
 
 Encode = Callable[[Batch], Tensor]
 T = TypeVar("T")
@@ -82,6 +83,49 @@ def backward(
     value = loss(*map(matrix, groups))
     value.backward()
     return value.detach()
+
+
+def over_pairs(
+    encode: Encode,
+    stage: PairsStage | MergedStage,
+    material: Material,
+    ids: Sequence[NDArray[np.int32]],
+    rows: Sequence[Sequence[NDArray[np.int32]]],
+    loss: Callable[[Tensor, Tensor], Tensor],
+    owned: NDArray[np.bool_] | None = None,
+) -> tuple[float, float]:
+    """Gradients of a loss of queries and of the landmarks of windows; the loss, and the spread.
+
+    Args:
+        encode: see ``Objective``.
+        stage: its chunks and widths.
+        material: its BOS token and landmark.
+        ids: of the queries.
+        rows: of each window the token ids of what its landmarks close.
+        loss: of the queries' vectors ``(q, d)`` and those of the landmarks ``(n, d)``.
+        owned: ``(all,)``, which landmarks count; None for all.
+    """
+    bos_id, landmark = material.bos_id, material.landmark
+    queries = [queries_of(chunk, bos_id, landmark) for chunk in chunks_of(ids, stage.chunk)]
+    windows = [
+        assemble(
+            chunk,
+            [(n, i) for n, row in enumerate(chunk) for i in range(len(row))],
+            bos_id,
+            landmark,
+        )
+        for chunk in chunks_of(rows, stage.chunk)
+    ]
+    spread: list[float] = []
+
+    def of_all(asking: Tensor, read: Tensor) -> Tensor:
+        landmarks = read if owned is None else read[marked(owned, read)]
+        spread.append(spread_of(landmarks))
+        sizes = sizes_of(stage.dimensions, landmarks)
+        return over_prefixes(loss, (asking, landmarks), sizes)
+
+    value = backward(encode, (queries, windows), of_all)
+    return value.item(), spread[0]
 
 
 def spread_of(vectors: Tensor) -> float:

@@ -17,19 +17,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from milepost.encoder.windows.plan import WindowSize, plan
-from milepost_train.batches import assemble, queries_of
 from milepost_train.data import Pair
-from milepost_train.losses import any_against_negatives, over_prefixes, similarities
+from milepost_train.losses import any_against_negatives, similarities
 from milepost_train.material import Material
-from milepost_train.objectives.base import (
-    Encode,
-    backward,
-    chunks_of,
-    marked,
-    sizes_of,
-    spread_of,
-    thinned,
-)
+from milepost_train.objectives.base import Encode, chunks_of, marked, over_pairs, thinned
 from milepost_train.objectives.passages import Passages, need_pairs
 from milepost_train.stages import MergedStage
 
@@ -110,33 +101,21 @@ class Merged:
                 rows.append([tokens for _, tokens in units[first:last]])
                 owners.extend((number, passage) for passage, _ in units[first:last])
                 owned.extend(own_first <= n < own_last for n in range(first, last))
-        bos_id, landmark = material.bos_id, material.landmark
-        windows = [
-            assemble(chunk, [(0, n) for row in chunk for n in range(len(row))], bos_id, landmark)
-            for chunk in chunks_of(rows, stage.chunk)
-        ]
-        queries = [queries_of(chunk, bos_id, landmark) for chunk in chunks_of(ids, stage.chunk)]
         right, wrong = self._candidates(
             asked, [o for o, own in zip(owners, owned, strict=True) if own]
         )
-        kept = np.array(owned, bool)
-        figures: dict[str, float] = {}
 
         def contrast(scores: Tensor) -> Tensor:
             truth = marked(right, scores), marked(wrong, scores)
             return any_against_negatives(scores, *truth, stage.temperature)
 
-        def loss(asking: Tensor, read: Tensor) -> Tensor:
-            landmarks = read[marked(kept, read)]
-            figures["spread"] = spread_of(landmarks)
-            sizes = sizes_of(stage.dimensions, landmarks)
-            return over_prefixes(
-                lambda q, v: contrast(similarities(q, v)), (asking, landmarks), sizes
-            )
+        def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
+            return contrast(similarities(asking, landmarks))
 
-        value = backward(encode, (queries, windows), loss)
+        kept = np.array(owned, bool)
+        value, spread = over_pairs(encode, stage, material, ids, rows, loss, kept)
         level = contrast(torch.zeros(right.shape))
-        return {"loss": value.item(), "floor": level.item(), **figures}
+        return {"loss": value, "floor": level.item(), "spread": spread}
 
     def _windows(self, units: Units) -> Iterator[tuple[int, int, int, int]]:
         """First, first owned, last owned and last unit of each window, ends exclusive."""

@@ -8,24 +8,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from milepost_train.batches import assemble, queries_of
 from milepost_train.data import Text
-from milepost_train.losses import (
-    any_against_negatives,
-    means_of,
-    over_prefixes,
-    similarities,
-)
+from milepost_train.losses import any_against_negatives, means_of, similarities
 from milepost_train.material import Material
-from milepost_train.objectives.base import (
-    Encode,
-    backward,
-    chunks_of,
-    marked,
-    read_question,
-    sizes_of,
-    spread_of,
-)
+from milepost_train.objectives.base import Encode, marked, over_pairs, read_question
 from milepost_train.objectives.passages import Passages, candidates, need_pairs
 from milepost_train.stages import PairsStage
 
@@ -52,27 +38,13 @@ class Pairs:
             for _ in texts
         ]
         ids = [read_question(pair, stage, material, random) for pair in chosen]
-        rows = [
-            (n, _units(text, one)) for n, (text, one) in enumerate(zip(texts, whole, strict=True))
-        ]
-        owner = torch.tensor([n for n, row in rows for _ in row])
-        bos_id, landmark = material.bos_id, material.landmark
-        passages = [
-            assemble(
-                [row for _, row in chunk],
-                [(n, i) for n, row in chunk for i in range(len(row))],
-                bos_id,
-                landmark,
-            )
-            for chunk in chunks_of(rows, stage.chunk)
-        ]
-        queries = [queries_of(chunk, bos_id, landmark) for chunk in chunks_of(ids, stage.chunk)]
-        figures: dict[str, float] = {}
+        rows = [_units(text, one) for text, one in zip(texts, whole, strict=True)]
+        owner = torch.tensor([n for n, row in enumerate(rows) for _ in row])
 
         def contrast(scores: Tensor, right: Tensor) -> Tensor:
             return any_against_negatives(scores, right, ~right, stage.temperature)
 
-        def of_vectors(asking: Tensor, landmarks: Tensor) -> Tensor:
+        def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
             place = owner.to(landmarks.device)
             right = marked(same, landmarks)
             found = means_of(landmarks, place, len(texts))
@@ -81,18 +53,12 @@ class Pairs:
                 return document
             return document + contrast(similarities(asking, landmarks), right[:, place])
 
-        def loss(asking: Tensor, landmarks: Tensor) -> Tensor:
-            figures["spread"] = spread_of(landmarks)
-            sizes = sizes_of(stage.dimensions, landmarks)
-            return over_prefixes(of_vectors, (asking, landmarks), sizes)
-
-        value = backward(encode, (queries, passages), loss)
+        value, spread = over_pairs(encode, stage, material, ids, rows, loss)
         right = torch.from_numpy(same)
         level = contrast(torch.zeros(same.shape), right)
         if not all(whole):
-            even = torch.zeros(len(chosen), len(owner))
-            level = level + contrast(even, right[:, owner])
-        return {"loss": value.item(), "floor": level.item(), **figures}
+            level = level + contrast(torch.zeros(len(chosen), len(owner)), right[:, owner])
+        return {"loss": value, "floor": level.item(), "spread": spread}
 
 
 def _units(text: Text, whole: bool) -> list[np.ndarray]:
