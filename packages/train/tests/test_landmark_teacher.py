@@ -17,12 +17,12 @@ from milepost_train.batches import queries_of, windows_of
 from milepost_train.check import vectors_of
 from milepost_train.config import DataSettings
 from milepost_train.data import tokenize
-from milepost_train.landmark_teacher import LandmarkTeacher, is_ours
 from milepost_train.material import load_material
 from milepost_train.model import open_checkpoint
 from milepost_train.model.reading import Reading
 from milepost_train.objectives import build
 from milepost_train.stages import MarkedStage
+from milepost_train.teacher import LandmarkTeacher, is_ours
 from support.small_material import Student
 from support.small_models import write_checkpoint
 

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from milepost.errors import InputError
 from milepost_train.check import vectors_of
-from milepost_train.lexical_teacher import LexicalTeacher
 from milepost_train.objectives import build
 from milepost_train.objectives.marked import candidates
 from milepost_train.stages import MarkedStage
+from milepost_train.teacher import LexicalTeacher
 from support.small_material import Student, small_material
 
 SMALL = {"documents": 2, "questions": 3, "hard": 3, "windows": (20, 30), "distil": 0}

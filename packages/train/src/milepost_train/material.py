@@ -17,8 +17,6 @@ from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
 from milepost_train.config import DataSettings, Dtype
 from milepost_train.data import Judged, Pair, Question, Text
-from milepost_train.landmark_teacher import LandmarkTeacher, is_ours
-from milepost_train.lexical_teacher import LexicalTeacher
 from milepost_train.loading import (
     Report,
     Sentence,
@@ -30,7 +28,14 @@ from milepost_train.loading import (
 )
 from milepost_train.model.reading import Reading
 from milepost_train.rows import PAIRS, existing
-from milepost_train.teacher import MeanTeacher, Targets, Teacher
+from milepost_train.teacher import (
+    LandmarkTeacher,
+    LexicalTeacher,
+    MeanTeacher,
+    Targets,
+    Teacher,
+    is_ours,
+)
 
 Progress = Callable[[str, int, int], object]
 """Called with the current work, the number done, and the total (0: unknown)."""

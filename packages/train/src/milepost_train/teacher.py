@@ -1,28 +1,43 @@
-"""Targets of distillation: what a teacher says of sentences and questions, and one kind of teacher.
+"""Targets of distillation: what a teacher says of sentences and questions.
 
-The teacher of this module is a model of sentence-transformers; ``landmark_teacher.py`` has
-Milepost's own models, ``lexical_teacher.py`` words, which score and give no vectors.
+A teacher is a model of sentence-transformers, which reads a sentence alone; a model of Milepost's,
+whose own landmarks, each read in its context, are the targets; or words, BM25 of every sentence
+with its neighbours, which score and give no vectors.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from milepost._optional import require
+from milepost.encoder import Encoder, load
+from milepost.encoder.engine.folder import ModelFolder
+from milepost.encoder.engine.manifest import MANIFEST, Manifest
+from milepost.encoder.windows.document_vector import unit
 from milepost.errors import ModelError, first_line
-from milepost_eval.embedders.fingerprints import fingerprint
+from milepost.language.terms import question_terms, terms
+from milepost.search.fusion import LANDMARK_UNIT, WORDS_UNIT
+from milepost.search.lexical import SCALES, bm25, idf
+from milepost_eval.embedders import fingerprints
 from milepost_eval.vectors import Vectors
 from milepost_train.config import Dtype
 from milepost_train.data import Text
 from milepost_train.device import chosen_dtype
+from milepost_train.model.checkpoint import open_checkpoint
+from milepost_train.model.export import fingerprint
 from milepost_train.model.huggingface import quiet
+from milepost_train.model.reading import READING
+from milepost_train.model.release import reading_fields, window_sizes
+from milepost_train.model.torch_engine import TorchEngine
 
 _HELD = 1000  # texts whose vectors are in memory, where a folder keeps them as well
 
@@ -84,7 +99,7 @@ class MeanTeacher:
             ) from error
         self.model.max_seq_length = min(longest + 2, self.model.max_seq_length or longest + 2)
         self.width = int(self.model.get_embedding_dimension())
-        said = fingerprint(folder), self.model.max_seq_length, self._rounded
+        said = fingerprints.fingerprint(folder), self.model.max_seq_length, self._rounded
         self.fingerprint = hashlib.sha256(repr(said).encode()).hexdigest()
 
     def of_questions(self, questions: Sequence[str]) -> NDArray[np.float16]:
@@ -145,3 +160,123 @@ class Targets:
         if questions not in self._asked:
             self._asked[questions] = self.teacher.of_questions(questions)
         return self._asked[questions]
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a folder is Milepost's: an exported model, or the checkpoint of a run."""
+    return any((folder / name).is_file() for name in (MANIFEST, READING))
+
+
+class LandmarkTeacher:
+    """A model that reads landmarks, such as that of a larger run. Implements ``Teacher``.
+
+    Args:
+        folder: of ``milepost export``, read by OpenVINO in the fastest precision it holds; or a
+            run's ``checkpoint``, read by torch in float32.
+        device: where torch computes.
+
+    Raises:
+        ModelError: a file of the folder is missing or damaged.
+        InputError: the windows that the checkpoint names do not fit its network.
+    """
+
+    def __init__(self, folder: Path, *, device: str | torch.device = "cpu") -> None:
+        self.encoder = _encoder(folder, device)
+        self.width = self.encoder.dimensions
+        graph = ModelFolder(folder, self.encoder.manifest).precisions[:1]
+        said = self.encoder.fingerprint, graph
+        self.fingerprint = hashlib.sha256(repr(said).encode()).hexdigest()
+
+    def of_questions(self, questions: Sequence[str]) -> NDArray[np.float16]:
+        """``(n, d)`` unit vectors of questions, one by one as a search reads them."""
+        found = [self.encoder.encode_query(question) for question in questions]
+        return np.stack(found).astype(np.float16)
+
+    def of_sentences(self, text: Text) -> NDArray[np.float16]:
+        """``(n, d)`` unit landmarks of a text's sentences, read in windows with their halo.
+
+        Of a sentence that is longer than the model reads in one piece it is the mean of its pieces.
+        """
+        found = self.encoder.encode(text.words, spans=text.spans)
+        starts = [start for start, _ in text.spans]
+        owner = np.searchsorted(starts, found.spans[:, 0], side="right") - 1
+        pieces = np.bincount(owner, minlength=len(starts))
+        firsts = np.cumsum(pieces) - pieces
+        sums = np.add.reduceat(found.vectors.astype(np.float64), firsts, axis=0)
+        return unit(sums / pieces[:, None]).astype(np.float16)
+
+
+def _encoder(folder: Path, device: str | torch.device) -> Encoder:
+    if (folder / MANIFEST).is_file():
+        return load(folder.resolve())  # a bare name would be that of a model that ships
+    checkpoint = open_checkpoint(folder)
+    model, reading = checkpoint.model, checkpoint.reading
+    said: dict[str, Any] = {
+        "own_sentence": model.own_sentence,
+        "causal": model.causal,
+        **reading_fields(reading),
+        **window_sizes(checkpoint),
+    }
+    manifest = Manifest(folder.name, "", int(model.backbone.width), **said)
+    tokenizer = ModelFolder(folder, manifest).tokenizer
+    manifest = replace(manifest, fingerprint=fingerprint(model, tokenizer, manifest))
+    return Encoder(ModelFolder(folder, manifest), TorchEngine(model.to(device)))
+
+
+class LexicalTeacher:
+    """Scores sentences for a question as the search's words do.
+
+    Memory is four bytes a term of the texts.
+    """
+
+    def __init__(self, texts: Sequence[Text]) -> None:
+        self._numbers: dict[str, int] = {}
+        self._terms: list[NDArray[np.int32]] = []  # of each text, one sentence behind the other
+        self._lengths: list[NDArray[np.int64]] = []  # terms of each sentence
+        for text in texts:
+            said = [terms(text.words[a:b]) for a, b in text.spans]
+            numbers = [self._numbers.setdefault(t, len(self._numbers)) for t in chain(*said)]
+            self._terms.append(np.array(numbers, np.int32))
+            self._lengths.append(np.array([len(each) for each in said], np.int64))
+        self._sentences = sum(map(len, self._lengths))
+        self._mean = sum(map(len, self._terms)) / max(1, self._sentences)
+        self._frequency = np.zeros(len(self._numbers), np.int64)  # sentences that hold a term
+        for own, lengths in zip(self._terms, self._lengths, strict=True):
+            owner = np.repeat(np.arange(len(lengths)), lengths)
+            held = np.unique(np.stack([owner, own]), axis=1)[1]
+            self._frequency += np.bincount(held, minlength=len(self._numbers))
+
+    def scores(self, question: str, owners: NDArray[np.int64]) -> NDArray[np.float32]:
+        """BM25 at the search's scales, their mean, on the scale of cosines.
+
+        ``10 / 20 * mean over scales of BM25 / sum of the rarities of the question's terms``. A
+        scale is the sentence with 0, 1 or 3 neighbours on each side, in its document; rarities are
+        of all texts, so that sentences of several documents are compared. 10 and 20 are what the
+        search multiplies words and cosines by to add them (``search/fusion.py``): over the usual
+        temperature a score is a log-odds here as there.
+
+        Args:
+            question: in words.
+            owners: ``(n, 2)``, text and sentence of each landmark.
+
+        Returns:
+            ``(n,)``, 0 or more; all 0 if no term of the question occurs.
+        """
+        asked = [self._numbers[t] for t in question_terms(question) if t in self._numbers]
+        weights = {str(n): idf(int(self._frequency[n]), self._sentences) for n in asked}
+        result = np.zeros(len(owners), np.float32)
+        if not asked:
+            return result
+        for text in np.unique(owners[:, 0]).tolist():
+            own, lengths = self._terms[text], self._lengths[text]
+            owner = np.repeat(np.arange(len(lengths)), lengths)
+            counts = {
+                str(n): np.bincount(owner[own == n], minlength=len(lengths)).astype(np.float32)
+                for n in asked
+            }
+            document_offsets = np.array([0, len(lengths)], np.int64)
+            size = lengths.astype(np.float32)
+            found = bm25(counts, size, document_offsets, weights, self._mean, SCALES).mean(axis=0)
+            rows = owners[:, 0] == text
+            result[rows] = found[owners[rows, 1]]
+        return result * np.float32(WORDS_UNIT / LANDMARK_UNIT / sum(weights.values()))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from milepost_train.light.material import TASKS
+from milepost_train.light.distil import TASKS
 
 TEXT = "Frost came early. The bees had left the hive. Nobody knew why.\n\nIn spring they came back."
 

@@ -9,8 +9,7 @@ import torch
 from milepost_train.batches import queries_of, windows_of
 from milepost_train.check import vectors_of
 from milepost_train.data import Question
-from milepost_train.light.material import LightMaterial, Taught
-from milepost_train.light.training import LightRecipe, LightTrainer
+from milepost_train.light.training import LightMaterial, LightRecipe, LightTrainer, Taught
 from milepost_train.model import LandmarkEncoder
 from support.small_models import LIGHT_CONFIG
 

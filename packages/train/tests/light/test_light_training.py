@@ -16,20 +16,22 @@ from milepost.encoder.engine.fake import FakeEngine
 from milepost.encoder.engine.manifest import read_manifest
 from milepost.testing import fake_encoder
 from milepost_train.data import Question, held_out
-from milepost_train.light import material as light_material
-from milepost_train.light.distil import CONFIG, SIZES, distil
-from milepost_train.light.material import (
+from milepost_train.light import distil as light_distil
+from milepost_train.light.distil import (
+    CONFIG,
     HOLD_OUT,
+    SIZES,
     TASKS,
-    LightMaterial,
     Reader,
-    Taught,
+    distil,
     gather,
     sources,
 )
 from milepost_train.light.training import (
+    LightMaterial,
     LightRecipe,
     LightTrainer,
+    Taught,
     _around,
     begin,
     principal_axes,
@@ -191,13 +193,13 @@ def test_the_record_names_every_file_that_is_read(
     shared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: set[Path] = set()
-    objects = light_material.objects
+    objects = light_distil.objects
 
     def noted(path: Path) -> Any:
         read.add(path)
         return objects(path)
 
-    monkeypatch.setattr(light_material, "objects", noted)
+    monkeypatch.setattr(light_distil, "objects", noted)
     encoder = fake_encoder()
     gather(shared, Reader(encoder, encoder.tokenizer), lambda _: None)
     named = sources(shared)

@@ -4,6 +4,6 @@ Comes in: the shared data and a teacher (a model folder). Goes out: a checkpoint
 
     python -m milepost_train.light --shared ../shared/data --out scratch/light
 
-Read in this order: ``material.py`` (what is learned from), ``training.py`` (table, losses, steps),
-``distil.py`` (all of it, from data to folder).
+Read in this order: ``training.py`` (table, losses, steps), ``distil.py`` (all of it, from data to
+folder).
 """

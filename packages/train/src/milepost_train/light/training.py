@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 
 import numpy as np
@@ -22,8 +22,7 @@ from torch import Tensor
 from milepost.encoder.engine.base import Engine
 from milepost_train.batches import queries_of, windows_of
 from milepost_train.check import vectors_of
-from milepost_train.data import Question
-from milepost_train.light.material import LightMaterial, Taught
+from milepost_train.data import Question, Text
 from milepost_train.losses import away_from, divergence, each_against_negatives
 from milepost_train.model.landmark_encoder import LandmarkEncoder
 from milepost_train.model.light import Light
@@ -33,6 +32,31 @@ from milepost_train.stages import MarkedStage
 
 _EVIDENCE = MarkedStage(open_tasks=("covid_papers", "trials", "meetings"))
 """How evidence is marked: in these tasks not everywhere it stands."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taught(Text):
+    """A text as the teacher read it.
+
+    Attributes:
+        targets: ``(n, d)`` float16, the teacher's landmarks.
+    """
+
+    targets: NDArray[np.float16] = field(default_factory=lambda: np.zeros((0, 0), np.float16))
+
+
+@dataclass(slots=True)
+class LightMaterial:
+    """All that a distillation draws from.
+
+    Attributes:
+        questions: those of the text -1 are asked of none, and have no evidence.
+        targets: of each question the teacher's vector, ``(d,)`` float16.
+    """
+
+    texts: list[Taught] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
+    targets: list[NDArray[np.float16]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,8 @@ from milepost_train.model.lora import merge_lora
 from milepost_train.model.onnx_export import GRAPH, export_onnx
 from milepost_train.model.packed import with_packed_table
 from milepost_train.model.parity import SAMPLE, Parity, compare
-from milepost_train.model.torch_engine import TorchEngine
+from milepost_train.model.reading import Reading
+from milepost_train.model.torch_engine import Ids, TorchEngine
 
 Format = Literal["openvino", "onnx"]
 
@@ -129,11 +130,10 @@ def release(
     if granularity is not None:
         reading = replace(checkpoint.reading, granularity=granularity)
         checkpoint = replace(checkpoint, reading=reading)
-    sizes = window_sizes(checkpoint, window, left, right)
-    reading = checkpoint.reading
-    plain = ("bos_token", "landmark", "granularity", "query_prefix")
-    named = {name: getattr(reading, name) for name in plain}
-    settings = {**named, **sizes}
+    settings = {
+        **reading_fields(checkpoint.reading),
+        **window_sizes(checkpoint, window, left, right),
+    }
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as scratch:
         draft = Path(scratch) / "model"
@@ -208,6 +208,12 @@ def _check_onnx(wanted: Sequence[Precision], pooling: Path | None) -> None:
     require("onnx", extra="export")
 
 
+def reading_fields(reading: Reading) -> dict[str, Any]:
+    """What the manifest says as the checkpoint does, beside the sizes of windows."""
+    names = ("bos_token", "landmark", "granularity", "query_prefix")
+    return {name: getattr(reading, name) for name in names}
+
+
 def window_sizes(
     checkpoint: Checkpoint,
     window: int | None = None,
@@ -267,12 +273,7 @@ class Recorder(TorchEngine):
         super().__init__(model)
         self.feeds: list[Feed] = []
 
-    def run(
-        self,
-        ids: NDArray[np.int32],
-        sentences: NDArray[np.int32],
-        marks: NDArray[np.int32],
-    ) -> NDArray[np.float32]:
+    def run(self, ids: Ids, sentences: Ids, marks: Ids) -> NDArray[np.float32]:
         """Record the batch and return zeros."""
         self.feeds.append({"ids": ids, "sentences": sentences, "marks": marks})
         return np.zeros((*marks.shape, self.dimensions), np.float32)

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from milepost_train.model.landmark_encoder import LandmarkEncoder
 
+Ids = NDArray[np.int32]
+
 
 class TorchEngine:
     """An engine that runs the torch model, in float32 and evaluation mode on its device."""
@@ -26,12 +28,7 @@ class TorchEngine:
         return f"torch, f32, {next(self._model.parameters()).device}"
 
     @torch.no_grad()
-    def run(
-        self,
-        ids: NDArray[np.int32],
-        sentences: NDArray[np.int32],
-        marks: NDArray[np.int32],
-    ) -> NDArray[np.float32]:
+    def run(self, ids: Ids, sentences: Ids, marks: Ids) -> NDArray[np.float32]:
         """See ``Engine.run``."""
         device = next(self._model.parameters()).device
         feed = (torch.from_numpy(array).to(device) for array in (ids, sentences, marks))
