@@ -12,12 +12,13 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from milepost.documents import files, read
-from milepost.errors import BadQuestion, InputError, UnreadableFile, nearest
+from milepost.errors import InputError, nearest
 from milepost.types import Document, Span
 from milepost_eval.tasks.reading import Line, Named, is_table, lines, question_text, split_of
 from milepost_eval.types import Split
@@ -61,6 +62,15 @@ class Source:
     beside: dict[str, tuple[Span, ...]] = field(default_factory=dict)
 
 
+@contextmanager
+def collected(bad: list[InputError]) -> Iterator[None]:
+    """Keep the error of what cannot be used, so that all else is read."""
+    try:
+        yield
+    except InputError as error:
+        bad.append(error)
+
+
 def sources(
     paths: Iterable[Path],
     dropped: Counter[str],
@@ -89,22 +99,19 @@ def sources(
     paths = list(paths)
     above = _folder_of_all(paths)
     for file in _files(paths):
-        if not _is_lines(file):
-            try:
+        if not (file.name.removesuffix(".gz").endswith(".jsonl") or is_table(file)):
+            with collected(bad):
                 document = read(file)
-            except UnreadableFile as error:
-                bad.append(error)
-                continue
-            # A name that says nothing of this machine, so that the task is the same anywhere.
-            name = Path(os.path.relpath(file.resolve(), above)).as_posix()
-            title = str(document.properties.get("title", ""))
-            yield Source(replace(document, name=name), title=title)
+                # A name that says nothing of this machine, so that the task is the same anywhere.
+                name = Path(os.path.relpath(file.resolve(), above)).as_posix()
+                title = str(document.properties.get("title", ""))
+                yield Source(replace(document, name=name), title=title)
             continue
         for line in lines(file, bad):
             asks = "question" in line.fields
             if asks and questions:
                 continue
-            try:
+            with collected(bad):
                 if asks:
                     raise line.wrong(
                         "a 'question' among documents",
@@ -113,15 +120,12 @@ def sources(
                 if questions:
                     line.text("text", "question")  # says so where it has neither
                 source, own = _source(line, names)
-            except InputError as error:
-                bad.append(error)
-                continue
-            if own not in (None, split):
-                dropped["document of another split"] += 1
-            elif not allow_nc and (kind := barred(source.facts.get("licence"))):
-                dropped[f"document with {kind} licence"] += 1
-            else:
-                yield source
+                if own not in (None, split):
+                    dropped["document of another split"] += 1
+                elif not allow_nc and (kind := barred(source.facts.get("licence"))):
+                    dropped[f"document with {kind} licence"] += 1
+                else:
+                    yield source
 
 
 def question_lines(
@@ -138,15 +142,11 @@ def question_lines(
     for line in lines(path, [] if documents else bad):
         if documents and "question" not in line.fields:
             continue
-        try:
+        with collected(bad):
             name = line.name("id") if "id" in line.fields else f"line {line.number}"
             names.add(name, line)
             question_text(line, "question")
-            found = name, line.name("document"), line, split_of(line, "dev")
-        except (InputError, BadQuestion) as error:
-            bad.append(error)
-        else:
-            yield found
+            yield name, line.name("document"), line, split_of(line, "dev")
 
 
 def asked_documents(
@@ -253,10 +253,6 @@ def _folder_of_all(paths: Sequence[Path]) -> Path:
         return Path(os.path.commonpath(parents)) if parents else Path.cwd()
     except ValueError:  # several drives of Windows
         return Path.cwd()
-
-
-def _is_lines(path: Path) -> bool:
-    return path.name.removesuffix(".gz").endswith(".jsonl") or is_table(path)
 
 
 def _source(line: Line, names: Named) -> tuple[Source, Split | None]:

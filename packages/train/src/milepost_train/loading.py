@@ -38,7 +38,7 @@ from milepost_train.data import (
     tokenize,
     touched,
 )
-from milepost_train.generated import Source, asked_documents
+from milepost_train.generated import Source, asked_documents, collected
 from milepost_train.licences import barred
 from milepost_train.rows import JUDGEMENTS, negatives_of, pair_of, rows
 
@@ -149,10 +149,8 @@ def load_task(
             continue
         number = texts.add(source, task)
         for name, line in about:
-            try:
+            with collected(bad):
                 found.append(_question(name, line, task, source, number, texts, counts))
-            except InputError as error:
-                bad.append(error)
     counts["questions"] += len(found)
     counts["documents asked of"] += len({question.text for question in found})
     return found
@@ -184,17 +182,14 @@ def load_pairs(
         if not allow_nc and (kind := barred(line.fields.get("licence"))):
             counts[f"pairs with {kind} licence"] += 1
             continue
-        try:
+        with collected(bad):
             query, passage = pair_of(line)
             text = short(line, passage)
             others = negatives_of(line.fields)
             if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
                 raise line.wrong("'negatives' is not a list of strings", 'write ["a passage", …]')
             negatives = tuple(short(line, each) for each in others)
-        except InputError as error:
-            bad.append(error)
-            continue
-        found.append(Pair(texts.query(query, counts), text, query, negatives))
+            found.append(Pair(texts.query(query, counts), text, query, negatives))
     counts["pairs"] += len(found)
     return found
 
@@ -218,23 +213,18 @@ def load_judged(path: Path, texts: Texts, report: Report) -> list[Judged]:
         if kind := barred(fields.get("licence")):
             counts[f"rows with {kind} licence"] += 1
             continue
-        label, sentences = fields.get("label"), fields.get("sentences")
-        if label not in JUDGEMENTS:
-            bad.append(line.wrong(f"unknown label {label!r}", f"one of {', '.join(JUDGEMENTS)}"))
-            continue
-        if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
-            bad.append(line.wrong("'sentences' is not a list of strings", 'write ["a sentence"]'))
-            continue
-        try:
+        with collected(bad):
+            label, sentences = fields.get("label"), fields.get("sentences")
+            if label not in JUDGEMENTS:
+                raise line.wrong(f"unknown label {label!r}", f"one of {', '.join(JUDGEMENTS)}")
+            if not isinstance(sentences, list) or not all(isinstance(s, str) for s in sentences):
+                raise line.wrong("'sentences' is not a list of strings", 'write ["a sentence"]')
             text = line.text("text")
-        except InputError as error:
-            bad.append(error)
-            continue
-        encoded = [each.ids[: texts.longest] for each in texts.tokenizer.encode(sentences)]
-        kept = tuple(np.array(ids, np.int32) for ids in encoded if ids)
-        if kept:
-            source = str(fields.get("source", task_name(path)))
-            found.append(Judged(texts.query(text, counts), kept, label, source))
+            encoded = [each.ids[: texts.longest] for each in texts.tokenizer.encode(sentences)]
+            kept = tuple(np.array(ids, np.int32) for ids in encoded if ids)
+            if kept:
+                source = str(fields.get("source", task_name(path)))
+                found.append(Judged(texts.query(text, counts), kept, label, source))
     counts["judged rows"] += len(found)
     return found
 
@@ -254,17 +244,14 @@ def load_negatives(
     places = {text.name: number for number, text in enumerate(texts)}
     counts, bad = report.of(path, "negatives"), report.wrong[path]
     for line in lines(path, bad):
-        try:
+        with collected(bad):
             key = line.name("id"), line.text("question")
             found = list(dict.fromkeys(_sentences(line, places, texts, counts)))
-        except InputError as error:
-            bad.append(error)
-            continue
-        if key in asked or key[1] in queries:
-            counts["negatives"] += len(found)
-            yield key, found
-        else:
-            counts["negatives of questions that are not read"] += len(found)
+            if key in asked or key[1] in queries:
+                counts["negatives"] += len(found)
+                yield key, found
+            else:
+                counts["negatives of questions that are not read"] += len(found)
 
 
 def _sentences(

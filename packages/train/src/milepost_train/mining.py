@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,10 +32,10 @@ from milepost.search.query import Query
 from milepost.search.scope import Scope, gather
 from milepost.store import Snapshot, Store, open_store
 from milepost.types import Span
-from milepost_eval.tasks.reading import need_questions, question_text, spans_of
+from milepost_eval.tasks.reading import Line, need_questions, question_text, spans_of
 from milepost_eval.types import Split
 from milepost_train.data import touched, trimmed
-from milepost_train.generated import Source, asked_documents
+from milepost_train.generated import Source, asked_documents, collected
 from milepost_train.journal import Journal, Written
 from milepost_train.negatives import Candidate, Evidence, Limits, choose
 
@@ -101,8 +101,11 @@ def mine(
             fingerprint=encoder.fingerprint,
             dimensions=encoder.dimensions,
         )
-        work = _Work(documents, encoder, limits, split, allow_nc, store)
-        asked = work.survey(questions, progress)
+        work = _Work(encoder, limits, store)
+        found = asked_documents(
+            documents, questions, work.dropped, work.bad, split=split, allow_nc=allow_nc
+        )
+        asked = work.survey(found, progress)
         need_questions(asked, split, questions, work.bad)
         with store.snapshot() as state:
             for number, each in enumerate(asked, 1):
@@ -116,37 +119,24 @@ def mine(
 class _Work:
     """The documents in a store, and what is no negative in them."""
 
-    def __init__(
-        self,
-        path: Path,
-        encoder: Encoder,
-        limits: Limits,
-        split: Split,
-        allow_nc: bool,
-        store: Store,
-    ) -> None:
+    def __init__(self, encoder: Encoder, limits: Limits, store: Store) -> None:
         self.dropped: Counter[str] = Counter()
         self.bad: list[InputError] = []
-        self._path, self._encoder, self._limits = path, encoder, limits
-        self._split: Split = split
-        self._allow_nc, self._store = allow_nc, store
+        self._encoder, self._limits, self._store = encoder, limits, store
         self._sources: dict[str, Source] = {}  # without their texts
 
-    def survey(self, questions: Path, progress: Progress) -> list[_Asked]:
+    def survey(
+        self, found: Iterable[tuple[Source, list[tuple[str, Line]]]], progress: Progress
+    ) -> list[_Asked]:
         """Read everything once; returns the questions that can be mined for."""
         good: list[_Asked] = []
-        options: Any = {"split": self._split, "allow_nc": self._allow_nc}
-        found = asked_documents(self._path, questions, self.dropped, self.bad, **options)
         for number, (source, about) in enumerate(found, 1):
             document = source.document
             for name, line in about:
-                try:
+                with collected(self.bad):
                     spans = spans_of(line, line.fields.get("spans"), document)
                     if not any(document.text[a:b].strip() for a, b in spans):
                         raise line.wrong("'spans' hold white space", "mark the words")
-                except InputError as error:
-                    self.bad.append(error)
-                else:
                     words = question_text(line, "question")
                     good.append(_Asked(name, words, line.number, document.name, spans))
             if self._limits.collection or about:
