@@ -10,8 +10,8 @@ import torch
 
 from milepost.errors import InputError, ModelError
 from milepost_train.config import read_config
-from milepost_train.device import chosen_device, chosen_dtype
 from milepost_train.model import open_checkpoint, release
+from milepost_train.processes import chosen_device, chosen_dtype
 from milepost_train.run import opened, train
 from milepost_train.run_folder import RunFolder
 from support.tiny_runs import CHECK, MERGED, write_run

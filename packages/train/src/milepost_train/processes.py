@@ -1,10 +1,10 @@
-"""Several processes, one for each device, share the windows of every batch.
+"""Where a run computes: its device and numbers, and several processes, one for each device.
 
-All of them draw the same batches from the same random numbers. Each encodes its share of a batch's
-windows, receives the vectors of the others, computes the loss of all of them, and sends the
-gradients of its own windows back; then the gradients of the weights are summed. So a step with four
-processes is the step of one, negatives included, but for rounding and dropout, and the objectives
-need no change.
+These share the windows of every batch. All of them draw the same batches from the same random
+numbers. Each encodes its share of a batch's windows, receives the vectors of the others, computes
+the loss of all of them, and sends the gradients of its own windows back; then the gradients of the
+weights are summed. So a step with four processes is the step of one, negatives included, but for
+rounding and dropout, and the objectives need no change.
 """
 
 from __future__ import annotations
@@ -24,6 +24,42 @@ from torch import Tensor
 from milepost._optional import require
 from milepost.errors import InputError, MilepostError
 from milepost_train.batches import Batch
+from milepost_train.config import Dtype
+
+
+def chosen_device(name: str) -> torch.device:
+    """The device of that name; ``auto`` takes the best one there is.
+
+    Raises:
+        InputError: it is not there.
+    """
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if name == "auto":
+        name = next((each for each, usable in there.items() if usable), "cpu")
+    if not there.get(name, True):
+        usable = [each for each, good in there.items() if good]
+        raise InputError(
+            f"torch has no device {name!r} here", f"--device {' or '.join([*usable, 'cpu'])}"
+        )
+    return torch.device(name)
+
+
+def chosen_dtype(name: Dtype, device: torch.device) -> Dtype:
+    """The dtype of that name; ``auto`` takes bfloat16 where the device supports it in hardware.
+
+    Elsewhere it is emulated, and a step takes several times as long as in float32.
+    """
+    if name != "auto":
+        return name
+    if device.type == "cuda":
+        fast = torch.cuda.is_bf16_supported(including_emulation=False)
+    elif device.type == "cpu":
+        # The names of torch's C++ side; there are no public ones.
+        asked = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+        fast = any(getattr(torch.cpu, each, lambda: False)() for each in asked)
+    else:
+        fast = False
+    return "bfloat16" if fast else "float32"
 
 
 def number_of() -> int:
@@ -144,15 +180,12 @@ class Processes:
 def _windows(batch: Batch, first: int, last: int, sizes: list[int], number: int) -> Batch:
     """A share of a batch's windows; where it is empty, the first one and none of its landmarks."""
     begin = sum(sizes[:number])
-    if first == last:
-        return Batch(
-            batch.ids[:1], batch.sentences[:1], batch.marks[:1],
-            torch.zeros_like(batch.used[:1]), batch.owners[:0],
-        )  # fmt: skip
+    share = slice(first, last) if first < last else slice(0, 1)
+    used = batch.used[share]
     return Batch(
-        batch.ids[first:last],
-        batch.sentences[first:last],
-        batch.marks[first:last],
-        batch.used[first:last],
+        batch.ids[share],
+        batch.sentences[share],
+        batch.marks[share],
+        used if first < last else torch.zeros_like(used),
         batch.owners[begin : begin + sizes[number]],
     )

@@ -23,7 +23,6 @@ from milepost_eval.tasks.reading import is_table
 from milepost_train.check import load_check
 from milepost_train.config import Config, Stage, data_paths, resolved
 from milepost_train.data import QUESTION_TOKENS
-from milepost_train.device import chosen_device, chosen_dtype
 from milepost_train.loading import task_files
 from milepost_train.loop import Event, Loop, LossNotFinite, OnProgress, memory
 from milepost_train.material import Material, load_material
@@ -33,7 +32,7 @@ from milepost_train.model.huggingface import HuggingFace
 from milepost_train.model.release import window_sizes
 from milepost_train.objectives import build
 from milepost_train.objectives.base import Objective
-from milepost_train.processes import Processes, joined
+from milepost_train.processes import Processes, chosen_device, chosen_dtype, joined
 from milepost_train.record import AROUND, describe, differences
 from milepost_train.run_folder import CHECKPOINT, RunFolder
 from milepost_train.trackers import need_trackers, tracked
@@ -134,7 +133,7 @@ def _train(
         # Whatever was drawn above (a teacher's vectors may come from the cache) counts no more.
         torch.manual_seed(config.seed + processes.number)  # a dropout of its own
     # Only now, so that a run whose data cannot be used leaves nothing behind.
-    folder.begin(facts["config"], facts)
+    folder.describe(facts)
     names, cpu = config.log_with if processes.first else (), processes.device.type == "cpu"
     reports = tracked(names, config.project, config.out, facts["settings"], on_progress, cpu=cpu)
     with reproducible(config), memory("to train"), reports as report:

@@ -92,13 +92,9 @@ class RunFolder:
         finally:
             lock.release()
 
-    def begin(self, config: str, facts: Mapping[str, Any]) -> None:
-        """Write what the run is made from."""
-        self._put("config.toml", config)
-        self.describe(facts)
-
     def describe(self, facts: Mapping[str, Any]) -> None:
-        """Write ``run.json``."""
+        """Write what the run is made from."""
+        self._put("config.toml", facts["config"])
         self._put("run.json", json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
 
     def write_card(self) -> None:

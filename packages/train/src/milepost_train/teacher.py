@@ -31,13 +31,13 @@ from milepost_eval.embedders import fingerprints
 from milepost_eval.vectors import Vectors
 from milepost_train.config import Dtype
 from milepost_train.data import Text
-from milepost_train.device import chosen_dtype
 from milepost_train.model.checkpoint import open_checkpoint
 from milepost_train.model.export import fingerprint
 from milepost_train.model.huggingface import quiet
 from milepost_train.model.reading import READING
 from milepost_train.model.release import reading_fields, window_sizes
 from milepost_train.model.torch_engine import TorchEngine
+from milepost_train.processes import chosen_dtype
 
 _HELD = 1000  # texts whose vectors are in memory, where a folder keeps them as well
 
