@@ -12,11 +12,13 @@ they pass over is counted by reason.
 from __future__ import annotations
 
 import re
+import tomllib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 
 from milepost.documents import split
 from milepost.language.terms import question_terms, terms
@@ -59,42 +61,9 @@ _DATELINE = re.compile(
 )
 """A date, with a place or a weekday before it."""
 _FILE_NAME = re.compile(r"\S*[_\d./\\]\S*|\S+-\S+")
-_GENERIC = frozenset(
-    re.split(
-        r"\s*\|\s*",
-        """
-    abstract|acknowledgements|acknowledgments|addendum|additional resources|additional information|
-    agenda|alternatives|analysis|appendix|application|applications|approach|authors|background|
-    backwards compatibility|basics|before you begin|benefits|best practices|caveats|cleaning up|
-    clean up|comments|comparison|concepts|conclusion|conclusions|considerations|context|copyright|
-    definition|definitions|description|design|details|discussion|example|examples|exceptions|faq|
-    further reading|future work|general|goals|history|how to teach this|implementation|info|
-    information|introduction|issues|key points|key terms|learning objectives|limitations|
-    long description|materials and methods|method|methods|motivation|next steps|non-goals|note|
-    notes|objectives|open issues|options|other|overview|parameters|patients and methods|
-    prerequisites|procedure|procedures|process|proposal|purpose|rationale|recommendation|
-    recommendations|
-    reference|reference implementation|references|rejected ideas|related work|remarks|resources|
-    responsibilities|results|results and discussion|scope|security|security implications|see also|
-    short description|specification|status|summary|supporting information|syntax|terminology|
-    testing|todo|tools|updates|usage|what's next|whats next
-    """.strip(),
-    )
-)
-"""Headings that every document has, which no user searches for."""
-
-_NO_SUBJECT = frozenset(
-    """
-    he her here his how i if it its my our she that their there these they this those we what when
-    where which who why you your another other others one some any all each both many most such
-    first second third next last following above below same only main whole result results reason
-    reasons problem idea goal purpose aim point question answer example key best main thing things
-    difference case fact truth important figure table section chapter and or but so as in on at of
-    for by with from to not no yes now then thus also however more less something nothing everything
-    neither mine yours being having the a an
-    """.split()  # noqa: SIM905 - one word a line would hide the list
-)
-"""Words that no defined term begins with; most of them no defined term holds."""
+_WORDS = tomllib.loads(Path(__file__).with_name("rules.toml").read_text(encoding="utf-8"))
+_GENERIC = frozenset(re.split(r"\s*\|\s*", _WORDS["generic"].strip()))
+_NO_SUBJECT = frozenset(_WORDS["no_subject"].split())
 
 _DEFINES = re.compile(
     r"(?P<article>An? |The )?(?P<name>[A-Za-z][\w’'/-]*(?: (?:of |for |in )?[\w’'/-]+){0,3})"

@@ -8,6 +8,7 @@ long (2026-11-21, tiny BERT and LLaMA, torch 2.13).
 from __future__ import annotations
 
 from pathlib import Path
+from string import Template
 from typing import Any
 
 import torch
@@ -87,38 +88,17 @@ def _readme(manifest: Manifest) -> str:
             "vector is the mean\nof those that it shares tokens with, and that of a text, or of a "
             "question, the mean of all."
         )
-    return f"""# {manifest.name}
-
-A landmark encoder in ONNX (float32, opset {OPSET}), written by `milepost export`. A landmark token
-closes every {closes}, and its state, of unit length, is a vector of {manifest.dimensions} numbers
-for what it closes, in the light of what is around it.
-
-| name | shape, type | what |
-|---|---|---|
-| `ids` | (windows, tokens), int32 | token ids, padded with any valid one |
-| `sentences` | (windows, tokens), int32 | {unit} of each token, from 1; 0: BOS, -1: padding |
-| `marks` | (windows, landmarks), int32 | places of landmarks whose vectors are wanted |
-| `vectors` | (windows, landmarks, {manifest.dimensions}), float32 | the result |
-
-A landmark belongs to the {unit} it closes. A window has at most {manifest.window} tokens.
-{rule}
-`milepost.json` says the rest.
-
-```python
-import numpy as np
-import onnxruntime
-from tokenizers import Tokenizer
-
-tokenizer = Tokenizer.from_file("tokenizer.json")
-landmark = tokenizer.token_to_id({manifest.landmark!r})
-ids = {bos}
-sentences, marks = [0] * len(ids), []
-{read}
-    ids += [*tokens, landmark]
-    sentences += [number] * (len(tokens) + 1)
-    marks.append(len(ids) - 1)
-session = onnxruntime.InferenceSession("{GRAPH}")
-feed = {{"ids": ids, "sentences": sentences, "marks": marks}}
-(vectors,) = session.run(None, {{name: np.array([row], np.int32) for name, row in feed.items()}})
-```
-"""
+    template = Path(__file__).with_name("onnx_readme.md").read_text(encoding="utf-8")
+    return Template(template).substitute(
+        name=manifest.name,
+        opset=OPSET,
+        closes=closes,
+        dimensions=manifest.dimensions,
+        unit=unit,
+        window=manifest.window,
+        rule=rule,
+        landmark=repr(manifest.landmark),
+        bos=bos,
+        read=read,
+        graph=GRAPH,
+    )

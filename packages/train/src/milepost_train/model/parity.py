@@ -20,22 +20,7 @@ LEAST: dict[Precision, float] = {"f32": 0.9999, "bf16": 0.99, "int8": 0.9}
 MEAN: dict[Precision, float] = {"f32": 0.99999, "bf16": 0.998, "int8": 0.97}
 """Minimum of the mean cosine."""
 
-SAMPLE = (
-    "The survey ship left Bergen on 4 May 1931 with eleven people on board. Ice kept it from the "
-    "coast for three weeks! Who had paid for the voyage? Dr. Aase Lund's notebook, bought by the "
-    "museum in 1978, says: “We owe the town 2,400 crowns – and an apology.”",
-    "1. Switch the pump off. 2. Open the valve (no. 7) by a quarter turn, and wait until the gauge "
-    "shows less than 0.5 bar. Never loosen the cap under pressure. If water still comes, call "
-    "service@example.org.",
-    "Let f be continuous on [0, 1]. Then f attains its maximum; the proof needs compactness alone. "
-    "In practice one samples f at n = 1,000 points and takes the largest value, which is wrong "
-    "only where f changes faster than the grid.",
-    "Patienten mit schwerer Niereninsuffizienz waren ausgeschlossen. La dose fut réduite de moitié "
-    "après six semaines. Двое участников выбыли по личным причинам. 患者は全員が成人だった。",
-    "Ok. Yes. The committee, having heard the parties, having read the three reports that the "
-    "ministry had sent in the spring, and having seen the site, which by then had been fenced, "
-    "decided nothing.",
-)
+SAMPLE = Path(__file__).with_name("sample.txt").read_text(encoding="utf-8").splitlines()
 """Texts of several kinds and languages, used if there is no calibration text."""
 
 
