@@ -71,24 +71,20 @@ class BertLayer(nn.Module):
         return result
 
 
-class Bert(nn.Module):
-    """Embeddings and layers of BERT, by the fields of a Hugging Face ``config.json``."""
+class Layered(nn.Module):
+    """Embeddings and layers, of which the last can compute only the landmarks."""
 
-    def __init__(self, config: dict[str, Any]) -> None:
-        super().__init__()
-        if config.get("position_embedding_type", "absolute") != "absolute":
-            raise ValueError("only BERT with absolute position embeddings is supported")
-        self.embeddings = embeddings(config)
-        layers = [BertLayer(config) for _ in range(config["num_hidden_layers"])]
-        self.encoder = nn.ModuleDict({"layer": nn.ModuleList(layers)})
-        self.max_tokens: int = config["max_position_embeddings"]
-        self.width: int = config["hidden_size"]
+    layers: Any
+    max_tokens: int
+    width: int
 
-    @property
-    def layers(self) -> nn.ModuleList:
-        """The layers, in order."""
-        held: nn.ModuleList = self.encoder["layer"]
-        return held
+    def embed(self, ids: Tensor) -> Tensor:
+        """Compute the input of the first layer: ``(b, t)`` int64 token ids → ``(b, t, d)``."""
+        raise NotImplementedError
+
+    def normed(self, states: Tensor) -> Tensor:
+        """States of the last layer as they are read."""
+        return states
 
     def forward(
         self,
@@ -109,53 +105,54 @@ class Bert(nn.Module):
             second: other last layers, which attend to all valid tokens; their states come behind
                 those of the first, ``(b, 2m, d)``.
         """
-        return through(self.layers, embed(self.embeddings, ids), valid, marks, own, second)
+        everything = valid[:, None, None, :]
+        *body, last = self.layers
+        states = around = self.embed(ids)
+        for number, layer in enumerate(body, 1):
+            states = layer(states, everything)
+            if second is not None and number == len(self.layers) - len(second):
+                around = states
+        result: Tensor = last(states, everything if own is None else own, marks)
+        if second is not None:
+            *more, last = second
+            for layer in more:
+                around = layer(around, everything)
+            result = torch.cat((result, last(around, everything, marks)), 1)
+        return self.normed(result)
 
 
-def embeddings(config: dict[str, Any]) -> nn.ModuleDict:
-    """Create the embedding tables of a BERT and the norm of their sum, with fresh weights."""
-    width = config["hidden_size"]
-    return nn.ModuleDict(
-        {
-            "word_embeddings": nn.Embedding(config["vocab_size"], width),
-            "position_embeddings": nn.Embedding(config["max_position_embeddings"], width),
-            "token_type_embeddings": nn.Embedding(config.get("type_vocab_size", 2), width),
-            "LayerNorm": nn.LayerNorm(width, eps=config.get("layer_norm_eps", 1e-12)),
-        }
-    )
+class Bert(Layered):
+    """Embeddings and layers of BERT, by the fields of a Hugging Face ``config.json``."""
 
+    def __init__(self, config: dict[str, Any]) -> None:
+        super().__init__()
+        if config.get("position_embedding_type", "absolute") != "absolute":
+            raise ValueError("only BERT with absolute position embeddings is supported")
+        self.max_tokens, self.width = config["max_position_embeddings"], config["hidden_size"]
+        width, kinds = self.width, config.get("type_vocab_size", 2)
+        self.embeddings = nn.ModuleDict(
+            {
+                "word_embeddings": nn.Embedding(config["vocab_size"], width),
+                "position_embeddings": nn.Embedding(self.max_tokens, width),
+                "token_type_embeddings": nn.Embedding(kinds, width),
+                "LayerNorm": nn.LayerNorm(width, eps=config.get("layer_norm_eps", 1e-12)),
+            }
+        )
+        layers = [BertLayer(config) for _ in range(config["num_hidden_layers"])]
+        self.encoder = nn.ModuleDict({"layer": nn.ModuleList(layers)})
 
-def embed(tables: Any, ids: Tensor) -> Tensor:
-    """Compute the input of the first layer: ``(b, t)`` int64 token ids → ``(b, t, d)``."""
-    positions = torch.arange(ids.shape[1], device=ids.device)
-    states: Tensor = tables["LayerNorm"](
-        tables["word_embeddings"](ids)
-        + tables["position_embeddings"](positions)
-        + tables["token_type_embeddings"].weight[0]
-    )
-    return states
+    @property
+    def layers(self) -> Any:
+        """The layers, in order."""
+        return self.encoder["layer"]
 
-
-def through(
-    layers: nn.ModuleList,
-    states: Tensor,
-    valid: Tensor,
-    marks: Tensor,
-    own: Tensor | None,
-    second: nn.ModuleList | None = None,
-) -> Tensor:
-    """Run ``(b, t, d)`` through one or more layers, the last only at the marks: ``(b, m, d)``.
-
-    ``valid``, ``marks``, ``own`` and ``second`` are those of ``Bert.forward``.
-    """
-    everything = valid[:, None, None, :]
-    *body, last = layers
-    around = states
-    for number, layer in enumerate(body, 1):
-        states = layer(states, everything)
-        if second is not None and number == len(layers) - len(second):
-            around = states
-    result: Tensor = last(states, everything if own is None else own, marks)
-    if second is None:
-        return result
-    return torch.cat((result, through(second, around, valid, marks, None)), 1)
+    def embed(self, ids: Tensor) -> Tensor:
+        """See ``Layered.embed``."""
+        tables: Any = self.embeddings
+        positions = torch.arange(ids.shape[1], device=ids.device)
+        states: Tensor = tables["LayerNorm"](
+            tables["word_embeddings"](ids)
+            + tables["position_embeddings"](positions)
+            + tables["token_type_embeddings"].weight[0]
+        )
+        return states

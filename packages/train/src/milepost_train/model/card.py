@@ -161,7 +161,10 @@ def _training(record: Mapping[str, Any]) -> Iterator[str]:
     settings, last = record["settings"], record["last"]
     yield "## How it was trained\n"
     begun = record["base_model"] or Path(settings["init"]).name
-    yield f"From `{begun}`, {record['started'][:10]}, on {_machine(record)}."
+    machine, hours = record["machine"], record.get("hours")
+    lasted = f", {hours:.1f} hours" if hours else ""
+    where = f"{machine['device']} of {machine['cpu']}{lasted}"
+    yield f"From `{begun}`, {record['started'][:10]}, on {where}."
     for number, stage in enumerate(settings["stages"], 1):
         kinds = " and ".join(f"`{part['kind']}`" for part in stage["parts"])
         yield (
@@ -188,9 +191,3 @@ def _training(record: Mapping[str, Any]) -> Iterator[str]:
             yield "\n**These weights find less than those that the training began with.**"
     made = ", ".join(f"{name} {version}" for name, version in record["versions"].items())
     yield f"\nMade with {made}."
-
-
-def _machine(record: Mapping[str, Any]) -> str:
-    machine = record["machine"]
-    hours = f", {record['hours']:.1f} hours" if record.get("hours") else ""
-    return f"{machine['device']} of {machine['cpu']}{hours}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from torch import Tensor, nn
 
 from milepost._optional import require
 from milepost.errors import ModelError
-from milepost_train.model.fetch import base_of, local, read_config
+from milepost_train.model.fetch import HINT, base_of, local, read_config
 from milepost_train.model.huggingface import ATTENTION, HuggingFace, load_network
 from milepost_train.model.landmark_encoder import BACKBONES, LandmarkEncoder
 from milepost_train.model.layouts import network_of, reading_of
@@ -26,14 +27,12 @@ from milepost_train.model.reading import Reading, read_reading
 from milepost_train.model.special import (
     TOKENIZER,
     add_token,
-    choose_bos,
     choose_landmark,
     load_tokenizer,
     special_tokens,
     write_special_tokens,
 )
 
-_HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
 _TABLES = {
     "bert": "word_embeddings",
     "modernbert": "tok_embeddings",
@@ -113,12 +112,13 @@ def open_checkpoint(
             f"name one that it has, or train it: landmark = {usual!r} in the "
             "configuration of milepost train",
         )
+    usual_bos = said.bos_token if said else special.get("cls_token", special.get("bos_token", ""))
     plain = said.transformers if transformers is None and said else bool(transformers)
     ours = config.get("model_type") in BACKBONES and not plain and base == folder
     both = said.bidirectional if bidirectional is None and said else bool(bidirectional)
     reading = dataclasses.replace(
         said or Reading("", "", own_sentence=ours),
-        bos_token=choose_bos(special, said.bos_token if said and bos_token is None else bos_token),
+        bos_token=usual_bos if bos_token is None else bos_token,
         landmark=usual,
         bidirectional=both,
         transformers=plain or base != folder,
@@ -192,9 +192,9 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
     try:
         weights = load_file(folder / "model.safetensors")
     except FileNotFoundError as error:
-        raise ModelError(f"{folder} is not a checkpoint: {error}", _HINT) from error
+        raise ModelError(f"{folder} is not a checkpoint: {error}", HINT) from error
     except Exception as error:  # safetensors raises its own
-        raise ModelError(f"{folder} cannot be read: {error}", _HINT) from error
+        raise ModelError(f"{folder} cannot be read: {error}", HINT) from error
     try:
         model = LandmarkEncoder(
             config,
@@ -205,47 +205,36 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
             verdicts=reading.verdicts,
         )
     except KeyError as error:
-        raise ModelError(f"{folder / 'config.json'} has no {error.args[0]}", _HINT) from error
+        raise ModelError(f"{folder / 'config.json'} has no {error.args[0]}", HINT) from error
     except ValueError as error:
         raise ModelError(
             f"{folder / 'config.json'}: {error}",
             "transformers = true in the configuration of milepost train",
         ) from error
-    kind = config["model_type"]
-    # Heads save the backbone under a prefix ("bert.", "model.").
-    named = {_bare(name, kind): weight for name, weight in weights.items()}
-    load_weights(model.backbone, named, folder / "model.safetensors", _HINT)
+    # Heads save the backbone under a prefix.
+    prefix = re.compile(rf"^({config['model_type']}|model)\.")
+    named = {prefix.sub("", name): weight for name, weight in weights.items()}
+    _load(model.backbone, named, folder / "model.safetensors")
     if model.context is not None or model.others or model.verdicts is not None:
         loaded = model.backbone.state_dict(prefix="backbone.")
-        load_weights(model, {**weights, **loaded}, folder / "model.safetensors", _HINT)
+        _load(model, {**weights, **loaded}, folder / "model.safetensors")
     model.eval()
     return model
 
 
-def load_weights(module: nn.Module, named: Mapping[str, Tensor], path: Path, hint: str) -> None:
-    """Load the weights of a file into a module of float32; other weights are ignored.
-
-    Raises:
-        ModelError: a weight is missing, or has another shape than in the module.
-    """
+def _load(module: nn.Module, named: Mapping[str, Tensor], path: Path) -> None:
+    """Load the weights of a file into a module of float32; other weights are ignored."""
     own = module.state_dict()
     for name, weight in own.items():
         if name not in named:
-            raise ModelError(f"{path} lacks {name}", hint)
+            raise ModelError(f"{path} lacks {name}", HINT)
         if named[name].shape != weight.shape:
             raise ModelError(
                 f"{path} does not match its configuration: {name} has the shape "
                 f"{tuple(named[name].shape)}, not {tuple(weight.shape)}",
-                hint,
+                HINT,
             )
     module.load_state_dict({name: named[name].float() for name in own})
-
-
-def _bare(name: str, kind: str) -> str:
-    for prefix in (f"{kind}.", "model."):
-        if name.startswith(prefix):
-            return name[len(prefix) :]
-    return name
 
 
 def save_checkpoint(

@@ -15,8 +15,8 @@ from milepost_train.model.landmark_encoder import BACKBONES
 ADAPTER = "adapter_config.json"
 _WEIGHTS = "**/*.safetensors"
 _FILES = ("*.json", "*.safetensors", "*.model", "*.txt")
-_HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
-_AGAIN = "fetch the folder again"
+HINT = "a checkpoint with config.json, model.safetensors and tokenizer.json"
+AGAIN = "fetch the folder again"
 
 
 def local(source: str | Path) -> Path:
@@ -27,7 +27,7 @@ def local(source: str | Path) -> Path:
     """
     folder = hub.local(source, "give a folder with a checkpoint", needed=_WEIGHTS, only=_FILES)
     if folder is None:
-        raise ModelError(f"{os.fspath(source)!r} is not a folder", _HINT)
+        raise ModelError(f"{os.fspath(source)!r} is not a folder", HINT)
     return folder
 
 
@@ -59,7 +59,7 @@ def read_config(folder: Path) -> dict[str, Any]:
                 f"{folder} is a model folder already: it has no config.json",
                 f"use it by --model {folder}, or give the checkpoint that it was made from",
             )
-        raise ModelError(f"{folder} is not a checkpoint: it has no config.json", _HINT)
+        raise ModelError(f"{folder} is not a checkpoint: it has no config.json", HINT)
     config = read_object(path)
     kind = config.get("model_type")
     if kind in BACKBONES:
@@ -82,7 +82,7 @@ def read_object(path: Path) -> dict[str, Any]:
     """
     fields = parsed(path)
     if not isinstance(fields, dict):
-        raise ModelError(f"{path} is not a JSON object", _AGAIN)
+        raise ModelError(f"{path} is not a JSON object", AGAIN)
     return fields
 
 
@@ -95,4 +95,4 @@ def parsed(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ModelError(f"{path} cannot be read: {error}", _AGAIN) from error
+        raise ModelError(f"{path} cannot be read: {error}", AGAIN) from error

@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from milepost.errors import ModelError, first_line
+from milepost_eval.embedders.sentence_transformer import no_bars
 from milepost_train.model.attention import bias_of, gather_rows
 
 ATTENTION = "eager"
@@ -34,19 +35,9 @@ def quiet() -> Iterator[None]:
 
     Problems of a model raise exceptions or are checked by Milepost.
     """
-    from transformers.utils import logging
-
-    shown, level = logging.is_progress_bar_enabled(), logging.get_verbosity()
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            yield
-    finally:
-        logging.set_verbosity(level)
-        if shown:
-            logging.enable_progress_bar()
+    with no_bars(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
 
 
 def load_network(folder: Path, **options: Any) -> Any:

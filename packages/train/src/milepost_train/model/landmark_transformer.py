@@ -64,14 +64,9 @@ def insert(
 ) -> Row:
     """Build a row: opening tokens, then every piece followed by its landmark.
 
-    Content is cut first, so that the last landmark fits and closes every token that is read. Empty
-    pieces are left out; without pieces the row is ``bos_ids`` and one landmark.
-
-    Args:
-        pieces: token ids without special tokens.
-        bos_ids: tokens that begin a row, ``[CLS]`` for most encoders.
-        landmark: id of the landmark token.
-        limit: maximum length of the row, with room for ``bos_ids`` and a landmark.
+    Content is cut first, so that the last landmark fits and closes every token that is read, and
+    the row has at most ``limit`` tokens. Empty pieces are left out; without pieces the row is
+    ``bos_ids`` and one landmark.
     """
     ids, landmarks = list(bos_ids), list[int]()
     for piece in [piece for piece in pieces if len(piece)] or [()]:
@@ -91,7 +86,7 @@ def pad(rows: Sequence[Row], padding: int) -> tuple[Tensor, Tensor, Tensor]:
     """
     shape = len(rows), max((len(row.ids) for row in rows), default=0)
     ids = torch.full(shape, padding)
-    mask, landmarks = torch.zeros(shape, dtype=torch.bool), torch.zeros(shape, dtype=torch.bool)
+    mask, landmarks = torch.zeros(2, *shape, dtype=torch.bool)
     for number, row in enumerate(rows):
         ids[number, : len(row.ids)] = torch.tensor(row.ids)
         mask[number, : len(row.ids)] = True

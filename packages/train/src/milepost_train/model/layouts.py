@@ -12,7 +12,7 @@ from typing import Any
 from milepost.encoder.engine.manifest import SENTENCES, Granularity
 from milepost.encoder.engine.schema import check_schema
 from milepost.errors import ModelError
-from milepost_train.model.fetch import ADAPTER, parsed, read_object
+from milepost_train.model.fetch import ADAPTER, AGAIN, parsed, read_object
 from milepost_train.model.reading import READING, Reading
 from milepost_train.model.special import load_tokenizer
 
@@ -21,7 +21,6 @@ LANDMARK_MODULE = "LandmarkTransformer"
 CONFIG = "sentence_bert_config.json"
 SCHEMA = 3
 
-_AGAIN = "fetch the folder again"
 _TRAIN = "train it first (milepost train CONFIG --init FOLDER)"
 _RENEW = "milepost_train.model.interop.write_folder(MODEL, FOLDER), with the weights it came from"
 
@@ -132,7 +131,7 @@ def reading_of(folder: Path) -> Reading | None:
     names = [tokenizer.id_to_token(number) for number in (*settings.bos_ids, settings.landmark)]
     *opens, landmark = [name for name in names if name is not None]
     if None in names:
-        raise ModelError(f"the tokenizer of {folder} lacks a special token", _AGAIN)
+        raise ModelError(f"the tokenizer of {folder} lacks a special token", AGAIN)
     return Reading(
         "".join(opens),
         landmark,
@@ -189,7 +188,7 @@ def _modules(folder: Path) -> list[dict[str, Any]]:
         for m in modules
     )
     if not well:
-        raise ModelError(f"{path} is not a list of modules", _AGAIN)
+        raise ModelError(f"{path} is not a list of modules", AGAIN)
     return list(modules)
 
 

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from milepost_train.model.attention import attend, bias_of, gather_rows, split_heads
-from milepost_train.model.bert import through
+from milepost_train.model.bert import Layered
 
 
 def rotate(states: Tensor, positions: Tensor, theta: float) -> Tensor:
@@ -112,7 +112,7 @@ def _rope_and_reach(config: dict[str, Any], number: int) -> tuple[float, int | N
     return float(theta or config.get("local_rope_theta") or 10000.0), reach
 
 
-class ModernBert(nn.Module):
+class ModernBert(Layered):
     """Embeddings, layers and final norm of ModernBERT, by a Hugging Face ``config.json``."""
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -132,24 +132,20 @@ class ModernBert(nn.Module):
             ModernBertLayer(config, number) for number in range(config["num_hidden_layers"])
         )
         self.final_norm = nn.LayerNorm(width, eps=eps, bias=bias)
-        self.max_tokens: int = config["max_position_embeddings"]
-        self.width: int = width
+        self.max_tokens, self.width = config["max_position_embeddings"], width
 
     @property
     def identity(self) -> list[Any]:
         """Settings of each layer that change vectors and that the weights do not determine."""
         return [(layer.heads, layer.theta, layer.reach) for layer in self.layers]
 
-    def forward(
-        self,
-        ids: Tensor,
-        valid: Tensor,
-        marks: Tensor,
-        own: Tensor | None,
-        second: nn.ModuleList | None = None,
-    ) -> Tensor:
-        """Compute states at the marks, ``(b, m, d)``; see ``Bert.forward``."""
+    def embed(self, ids: Tensor) -> Tensor:
+        """See ``Layered.embed``."""
         table: Any = self.embeddings
-        states = table["norm"](table["tok_embeddings"](ids))
-        result: Tensor = self.final_norm(through(self.layers, states, valid, marks, own, second))
-        return result
+        states: Tensor = table["norm"](table["tok_embeddings"](ids))
+        return states
+
+    def normed(self, states: Tensor) -> Tensor:
+        """See ``Layered.normed``."""
+        normed: Tensor = self.final_norm(states)
+        return normed

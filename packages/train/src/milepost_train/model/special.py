@@ -1,4 +1,4 @@
-"""Choose the BOS token and the landmark among the special tokens of a folder's tokenizer.
+"""Read the special tokens of a folder's tokenizer, and choose the landmark among them.
 
 The landmark is a named token, which is created if the vocabulary lacks it, else the tokenizer's
 separator, else its end of text.
@@ -84,13 +84,6 @@ def _named(fields: Mapping[str, Any]) -> dict[str, str]:
         if isinstance(token, str):
             found[kind] = token
     return found
-
-
-def choose_bos(special: Mapping[str, str], named: str | None) -> str:
-    """Choose the first token of a window: the one named, else CLS, else BOS, else none (empty)."""
-    if named is not None:
-        return named
-    return special.get("cls_token") or special.get("bos_token") or ""
 
 
 def choose_landmark(special: Mapping[str, str], named: str | None) -> str:
