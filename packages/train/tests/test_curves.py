@@ -144,21 +144,6 @@ def test_a_file_of_somebody_else_is_not_touched(tmp_path):
     assert path.read_text() == "precious\n"
 
 
-@pytest.mark.parametrize(
-    ("harm", "said"),
-    [
-        (lambda path, run: (run / "settings.json").write_text("{\n"), "damaged"),
-        (lambda path, run: (run / "pieces.jsonl").write_text("3\n"), "damaged"),
-    ],
-)
-def test_harm_is_named(tmp_path, harm, said):
-    path = tmp_path / "out.jsonl"
-    write(path, PIECES)
-    harm(path, tmp_path / ".out.jsonl.run")
-    with pytest.raises(InputError, match=said):
-        write(path, PIECES)
-
-
 def test_a_place_that_cannot_be_written(tmp_path):
     """A file in the place of a folder and a gzipped name are refused before any work."""
     (tmp_path / "file").write_text("")

@@ -1,7 +1,7 @@
-"""Each loss against its formula written out, and the cache of gradients."""
+"""Each loss against its formula written out, and what all of them keep."""
 
 import math
-import weakref
+from typing import Any
 
 import pytest
 import torch
@@ -12,104 +12,142 @@ from milepost.encoder.windows.document_vector import document_vector
 from milepost_train.losses import (
     any_against_negatives,
     away_from,
+    back_from_boundary,
+    distances_of,
+    divergence,
     each_against_negatives,
     means_of,
-    over_prefixes,
+    position_aware,
     similarities,
 )
-from milepost_train.objectives.base import backward
 
 T = 0.05
+ALPHA = 0.08
 
 
-def batch(seed: int, rows: int = 4, columns: int = 7) -> tuple[object, object, object]:
-    """Scores, and for each question some positives and some negatives; a few are neither."""
+def batch(seed: int) -> tuple[Any, Any, Any, Any]:
+    """Scores; for each column 0 unused, 1 positive, 2 negative; distances; a teacher's scores.
+
+    The second question has nothing to learn from, and the third one positive and no negative.
+    """
     random = torch.Generator().manual_seed(seed)
-    scores = torch.rand(rows, columns, generator=random, dtype=torch.float64) * 0.6 - 0.1
-    kind = torch.randint(0, 3, (rows, columns), generator=random)
+    scores = torch.rand(5, 7, generator=random, dtype=torch.float64) * 0.6 - 0.1
+    kind = torch.randint(0, 3, (5, 7), generator=random)
     kind[:, 0], kind[:, 1] = 1, 2
-    return scores, kind == 1, kind == 2
+    kind[1] = 0
+    kind[2] = torch.tensor([1, 0, 0, 0, 0, 0, 0])
+    back = torch.where(kind == 1, torch.randint(0, 4, (5, 7), generator=random), -1)
+    teacher = torch.randn(5, 7, generator=random, dtype=torch.float64) * 3
+    return scores, kind, back, teacher
 
 
-def longhand_each(scores: list, positive: list, negative: list) -> float:
-    """Mean over questions of the mean over positives of log(1 + Σ exp((s_n - s_p) / t))."""
-    rows = []
-    for s, p, n in zip(scores, positive, negative, strict=True):
-        terms = [
-            math.log(1 + sum(math.exp((s[j] - s[i]) / T) for j in range(len(s)) if n[j]))
-            for i in range(len(s))
-            if p[i]
-        ]
-        if terms:
-            rows.append(sum(terms) / len(terms))
-    return sum(rows) / len(rows)
+LOSSES = {
+    "each": lambda s, k, b, t: each_against_negatives(s, k == 1, k == 2, T),
+    "any": lambda s, k, b, t: any_against_negatives(s, k == 1, k == 2, T),
+    "position": lambda s, k, b, t: position_aware(s, b, k == 2, T, 0.3),
+    "divergence": lambda s, k, b, t: divergence(s, t, k > 0, 0.5, 2.0),
+}
 
 
-def longhand_any(scores: list, positive: list, negative: list) -> float:
-    """Mean over questions of log(1 + Σ_N exp(s / t) / Σ_P exp(s / t))."""
-    rows = []
-    for s, p, n in zip(scores, positive, negative, strict=True):
-        good = sum(math.exp(s[i] / T) for i in range(len(s)) if p[i])
-        bad = sum(math.exp(s[i] / T) for i in range(len(s)) if n[i])
-        rows.append(math.log(1 + bad / good))
-    return sum(rows) / len(rows)
+def powers(values: Any, chosen: list[int], heat: float) -> dict[int, float]:
+    return {j: math.exp(values[j] / heat) for j in chosen}
 
 
-LOSSES = [(each_against_negatives, longhand_each), (any_against_negatives, longhand_any)]
+def longhand(name: str, s: list, k: list, b: list, t: list) -> float | None:
+    """One question, one logarithm at a time; None where it has nothing to learn from.
+
+    each        mean over positives of log(1 + sum over negatives of exp((s_n - s_p) / T))
+    any         log(1 + sum over negatives of exp(s / T) / sum over positives of exp(s / T))
+    position    - sum of w log p / sum of w, over the evidence, w = exp(-alpha times distance)
+    divergence  sum of t (log t - log p) over the used columns, each at its own temperature
+    """
+    right, wrong = ([j for j in range(len(s)) if k[j] == kind] for kind in (1, 2))
+    if name == "divergence":
+        used = right + wrong
+        own, truth = powers(s, used, 0.5), powers(t, used, 2.0)
+        p, q = ({j: v / sum(each.values()) for j, v in each.items()} for each in (own, truth))
+        return sum(q[j] * math.log(q[j] / p[j]) for j in used) if len(used) > 1 else None
+    if not right:
+        return None
+    good, bad = powers(s, right, T), sum(powers(s, wrong, T).values())
+    if name == "each":
+        return sum(math.log(1 + bad / each) for each in good.values()) / len(right)
+    if name == "any":
+        return math.log(1 + bad / sum(good.values()))
+    whole = bad + sum(good.values())
+    w = {j: math.exp(-0.3 * b[j]) for j in right}
+    return -sum(w[j] * math.log(good[j] / whole) for j in right) / sum(w.values())
 
 
-@pytest.mark.parametrize(("loss", "longhand"), LOSSES)
+@pytest.mark.parametrize("name", LOSSES)
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10_000))
-def test_contrast_is_its_formula(loss: object, longhand: object, seed: int) -> None:
-    scores, positive, negative = batch(seed)
-    wanted = longhand(scores.tolist(), positive.tolist(), negative.tolist())
-    assert float(loss(scores, positive, negative, T)) == pytest.approx(wanted, rel=1e-9)
+def test_a_loss_is_its_formula(name: str, seed: int) -> None:
+    """A mean over the questions that have something to learn from."""
+    given = batch(seed)
+    rows = [longhand(name, *row) for row in zip(*(part.tolist() for part in given), strict=True)]
+    wanted = [row for row in rows if row is not None]
+    value = LOSSES[name](*given).item()
+    assert value == pytest.approx(sum(wanted) / len(wanted), rel=1e-9, abs=1e-12)
+    assert len(wanted) < len(rows)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000), shift=st.floats(-5, 5))
+def test_only_differences_and_not_the_order_count(name: str, seed: int, shift: float) -> None:
+    scores, kind, back, teacher = batch(seed)
+    value = LOSSES[name](scores, kind, back, teacher).item()
+    random = torch.Generator().manual_seed(seed)
+    rows, columns = torch.randperm(5, generator=random), torch.randperm(7, generator=random)
+    given = (scores + shift, kind, back, teacher - shift)
+    moved = LOSSES[name](*(part[rows][:, columns] for part in given))
+    assert moved.item() == pytest.approx(value, rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_gradients_stand_up_to_gradcheck(name: str) -> None:
+    """And where nothing is to be learned there is none: of a question, and of a whole batch."""
+    scores, kind, back, teacher = batch(3)
+    scores.requires_grad_()
+    loss = LOSSES[name]
+    assert torch.autograd.gradcheck(lambda s: loss(s, kind, back, teacher), (scores,))
+    loss(scores, kind, back, teacher).backward()
+    assert scores.grad.any()
+    assert not scores.grad[1].any()
+    scores.grad = None
+    nothing = loss(scores, torch.zeros_like(kind), torch.full_like(back, -1), teacher)
+    nothing.backward()
+    assert nothing.item() == 0.0
+    assert not scores.grad.any()
+
+
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
+@pytest.mark.parametrize("name", LOSSES)
+def test_extreme_scores_stay_finite(name: str) -> None:
+    """Whatever the teacher says of what is not used; a positive without negatives costs nothing."""
+    scores, kind, back, teacher = batch(7)
+    scores = (scores * 1e4).float().requires_grad_()
+    teacher = (teacher * 1e4).float()
+    teacher[kind == 0] = float("nan")
+    with torch.autograd.detect_anomaly(check_nan=True):
+        value = LOSSES[name](scores, kind, back, teacher)
+        value.backward()
+    assert math.isfinite(value.item())
+    assert torch.isfinite(scores.grad).all()
+    assert scores.grad.any()
+    assert not scores.grad[2].any()
 
 
 def test_worked_numbers() -> None:
     """Two positives at 0.1, one negative at 0.1: log 2 each; at least one of them: log 1.5."""
     scores = torch.tensor([[0.1, 0.1, 0.1]])
     positive = torch.tensor([[True, True, False]])
-    each = each_against_negatives(scores, positive, ~positive, T)
-    some = any_against_negatives(scores, positive, ~positive, T)
-    assert float(each) == pytest.approx(math.log(2), rel=1e-5)
-    assert float(some) == pytest.approx(math.log(1.5), rel=1e-5)
-
-
-@pytest.mark.parametrize("loss", [each_against_negatives, any_against_negatives])
-def test_questions_without_positives_are_left_out(loss: object) -> None:
-    scores, positive, negative = batch(5, rows=2)
-    alone = loss(scores[:1], positive[:1], negative[:1], T)
-    positive[1] = False
-    scores.requires_grad_()
-    both = loss(scores, positive, negative, T)
-    both.backward()
-    assert both.item() == pytest.approx(alone.item())
-    assert torch.isfinite(scores.grad).all()
-    assert not scores.grad[1].any()
-
-
-@pytest.mark.parametrize("loss", [each_against_negatives, any_against_negatives])
-def test_a_batch_without_positives_costs_nothing(loss: object) -> None:
-    scores, positive, negative = batch(5)
-    scores.requires_grad_()
-    value = loss(scores, torch.zeros_like(positive), negative, T)
-    value.backward()
-    assert value.item() == 0.0
-    assert not scores.grad.any()
-
-
-@pytest.mark.parametrize("loss", [each_against_negatives, any_against_negatives])
-@settings(max_examples=15, deadline=None)
-@given(seed=st.integers(0, 10_000), shift=st.floats(-5, 5))
-def test_only_differences_and_not_the_order_count(loss: object, seed: int, shift: float) -> None:
-    scores, positive, negative = batch(seed)
-    value = loss(scores, positive, negative, T).item()
-    random = torch.Generator().manual_seed(seed)
-    rows, columns = torch.randperm(4, generator=random), torch.randperm(7, generator=random)
-    moved = [m[rows][:, columns] for m in (scores + shift, positive, negative)]
-    assert loss(*moved, T).item() == pytest.approx(value, rel=1e-9, abs=1e-9)
+    for loss, one in ((each_against_negatives, 2), (any_against_negatives, 1.5)):
+        value = loss(scores, positive, ~positive, T)
+        assert float(value) == pytest.approx(math.log(one), rel=1e-5)
+        apart = loss(torch.tensor([[-5.0, 5.0]]), positive[:, 1:], ~positive[:, 1:], T)
+        assert apart.item() == pytest.approx(200.0)
 
 
 def vectors(seed: int, rows: int) -> object:
@@ -119,15 +157,12 @@ def vectors(seed: int, rows: int) -> object:
     )
 
 
-def test_gradients_stand_up_to_gradcheck() -> None:
-    """Contrast, distance and means: automatic gradients are those of small differences."""
-    scores, positive, negative = batch(3)
+def test_gradients_of_vectors() -> None:
+    """Products, means and distances: automatic gradients are those of small differences."""
     queries, documents, owner = vectors(5, 4), vectors(6, 7), torch.tensor([0, 1, 1, 2, 0, 1, 3])
-    for tensor in (scores, queries, documents):
+    for tensor in (queries, documents):
         tensor.requires_grad_()
     check = torch.autograd.gradcheck
-    assert check(lambda s: each_against_negatives(s, positive, negative, 0.2), (scores,))
-    assert check(lambda s: any_against_negatives(s, positive, negative, 0.2), (scores,))
     assert check(similarities, (queries, documents))
     assert check(lambda d: means_of(d, owner, 4), (documents,))
     assert check(lambda q: away_from(q, documents[:4].detach()), (queries,))
@@ -144,28 +179,6 @@ def test_losses_count_in_float32_under_autocast() -> None:
     assert value.dtype == torch.float32
     assert value.item() == pytest.approx(exact, rel=1e-6)
     assert coarse.item() != pytest.approx(exact, rel=1e-6)  # what the region does if let
-
-
-@pytest.mark.filterwarnings("ignore:Anomaly Detection")
-def test_a_question_without_negatives_costs_nothing() -> None:
-    scores, positive, _ = batch(6, rows=1)
-    for loss in (each_against_negatives, any_against_negatives):
-        given_scores = scores.clone().requires_grad_()
-        with torch.autograd.detect_anomaly(check_nan=True):
-            value = loss(given_scores, positive, torch.zeros_like(positive), T)
-            value.backward()
-        assert value.item() == 0.0
-        assert not given_scores.grad.any()
-
-
-def test_extreme_scores_stay_finite() -> None:
-    scores = torch.tensor([[-5.0, 5.0]], requires_grad=True)
-    positive = torch.tensor([[True, False]])
-    for loss in (each_against_negatives, any_against_negatives):
-        value = loss(scores, positive, ~positive, T)
-        value.backward()
-        assert value.item() == pytest.approx(200.0)
-        assert torch.isfinite(scores.grad).all()
 
 
 def test_distance_is_one_minus_the_cosine() -> None:
@@ -186,94 +199,100 @@ def test_means_are_those_of_the_reference() -> None:
         assert torch.allclose(means[number], torch.from_numpy(wanted), atol=1e-6)
 
 
-def network(*, dropout: float = 0.0) -> object:
-    """A small encoder of rows of six numbers, the same each time."""
-    with torch.random.fork_rng():
-        torch.manual_seed(3)
-        return torch.nn.Sequential(
-            torch.nn.Linear(6, 32),
-            torch.nn.GELU(),
-            torch.nn.Dropout(dropout),
-            torch.nn.Linear(32, 8),
-        )
+def test_a_teacher_has_no_gradient_and_agrees_with_itself() -> None:
+    scores, kind, _, teacher = batch(4)
+    scores.requires_grad_()
+    teacher.requires_grad_()
+    divergence(scores, teacher, kind > 0, 0.5, 2.0).backward()
+    assert teacher.grad is None
+    assert divergence(scores, 4 * scores, kind > 0, 0.5, 2.0).item() == pytest.approx(0, abs=1e-12)
 
 
-def inputs(seed: int, rows: int) -> object:
-    return torch.randn(rows, 6, generator=torch.Generator().manual_seed(seed))
+# Five sentences of which 1, 2 and 3 hold the answer.
+SCORES = [0.1, 0.4, 0.6, 0.5, 0.2]
+BACK = [-1, 2, 1, 0, -1]
+WEIGHTS = 2.775260  # 1 + e^-.08 + e^-.16
 
 
-def contrast(queries: object, documents: object) -> object:
-    def loss(asking: object, read: object) -> object:
-        own = torch.arange(len(asking))
-        return torch.nn.functional.cross_entropy(similarities(asking, read) / 0.1, own)
-
-    return over_prefixes(loss, (queries, documents), (4, 8))
+def fixture() -> tuple:
+    """Scores, distances and negatives of the worked example."""
+    back = torch.tensor([BACK])
+    return torch.tensor([SCORES], dtype=torch.float64, requires_grad=True), back, back < 0
 
 
-def gradients(model: object) -> list:
-    return [p.grad.clone() for p in model.parameters()]
+def printed(scores: object, back: object, alpha: float) -> object:
+    """Equation 5 as the paper prints it, the weight inside the logarithm: here, to be judged."""
+    weights = torch.exp(-alpha * back)
+    share = weights * scores.exp() / scores.exp().sum(dim=1, keepdim=True)
+    return -share[back >= 0].log().sum()
 
 
-def in_one_graph(model: object, groups: list, loss: object) -> tuple:
-    """Value and gradients with every chunk's graph kept to the end."""
-    model.zero_grad()
-    value = loss(*(torch.cat([model(chunk) for chunk in group]) for group in groups))
+def test_the_printed_weight_changes_no_gradient() -> None:
+    """Inside the logarithm the weight is a constant: the gradient is that of the plain loss."""
+    gradients = []
+    for alpha in (ALPHA, 0.0):
+        scores, back, _ = fixture()
+        value = printed(scores, back, alpha)
+        value.backward()
+        gradients.append(scores.grad)
+        assert value.item() == pytest.approx(4.459197 + alpha * 3, abs=1e-6)
+    assert torch.allclose(gradients[0], gradients[1], atol=1e-12)
+    wanted = torch.tensor([[0.454850, -0.386016, -0.250079, -0.321443, 0.502687]]).double()
+    assert torch.allclose(gradients[0], wanted, atol=2e-6)
+
+
+def test_outside_the_weight_works() -> None:
+    """Where the weight multiplies the logarithm, the boundary is pulled hardest: worked numbers."""
+    scores, back, negative = fixture()
+    value = position_aware(scores, back, negative, 1.0, ALPHA)
     value.backward()
-    return value.item(), gradients(model)
+    assert value.item() == pytest.approx(1.483842, abs=1e-6)
+    wanted = torch.tensor([[0.420776, -0.284156, -0.229374, -0.372276, 0.465029]]).double()
+    assert torch.allclose(scores.grad * WEIGHTS, wanted, atol=3e-6)
 
 
-@settings(max_examples=8, deadline=None)
-@given(sizes=st.tuples(st.integers(1, 16), st.integers(1, 24)), seed=st.integers(0, 1000))
-def test_gradients_are_those_of_one_big_batch(sizes: tuple, seed: int) -> None:
-    model, whole = network().double(), (inputs(seed, 16).double(), inputs(seed + 1, 24).double())
-    wanted, exact = in_one_graph(model, [[rows] for rows in whole], contrast)
-    model.zero_grad()
-    groups = [rows.split(size) for rows, size in zip(whole, sizes, strict=True)]
-    value = backward(model, groups, contrast)
-    assert value.item() == pytest.approx(wanted, rel=1e-10)
-    assert not value.requires_grad
-    for one, other in zip(gradients(model), exact, strict=True):
-        assert torch.allclose(one, other, rtol=0, atol=1e-10)
+def test_the_floor_is_the_entropy_of_the_weights() -> None:
+    """Weight outside: best is 3.043024 over the sum of weights; alpha zero: log 3. Never zero."""
+    back = torch.tensor([BACK])
+    for alpha, floor in ((ALPHA, 3.043024 / WEIGHTS), (0.0, math.log(3))):
+        best = torch.where(back >= 0, -alpha * back, -60.0)
+        value = position_aware(best, back, back < 0, 1.0, alpha)
+        assert value.item() == pytest.approx(floor, abs=1e-6)
 
 
-def test_dropout_falls_the_same_way_twice() -> None:
-    """Under dropout, gradients are those of the masks of the first pass, and draws go on after."""
-    model, groups = network(dropout=0.5), [inputs(1, 12).split(4), inputs(2, 12).split(5)]
-
-    def noisy(queries: object, documents: object) -> object:
-        return contrast(queries, documents + 0.1 * torch.randn(12, 8))
-
-    torch.manual_seed(11)
-    wanted, exact = in_one_graph(model, groups, noisy)
-    following = torch.rand(3)
-    model.zero_grad()
-    torch.manual_seed(11)
-    value = backward(model, groups, noisy)
-    assert torch.equal(torch.rand(3), following)
-    assert value.item() == pytest.approx(wanted, rel=1e-6)
-    for one, other in zip(gradients(model), exact, strict=True):
-        assert torch.allclose(one, other, rtol=0, atol=1e-6)
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
+def test_extreme_scores_and_steep_weights_stay_finite() -> None:
+    scores = torch.tensor([[-1e4, 1e4, 0.0], [1e4, -1e4, 0.0], [1.0, 2.0, 3.0]])
+    scores.requires_grad_()
+    back = torch.tensor([[900, -1, 0], [901, 900, -1], [-1, -1, -1]])  # one boundary is not here
+    with torch.autograd.detect_anomaly(check_nan=True):
+        value = position_aware(scores, back, back < 0, 0.02, 1.5)
+        value.backward()
+    assert math.isfinite(value.item())
+    assert torch.isfinite(scores.grad).all()
+    assert not scores.grad[2].any()
 
 
-def most_held(rows: int, chunk: int) -> int:
-    """The most outputs of the first layer that are in memory at any one time, in rows."""
-    model, now, most = network(dropout=0.1), [0], [0]
-
-    def release(size: int) -> None:
-        now[0] -= size
-
-    def hold(_module: object, _inputs: object, output: torch.Tensor) -> None:
-        now[0] += len(output)
-        most[0] = max(most[0], now[0])
-        weakref.finalize(output, release, len(output))
-
-    model[0].register_forward_hook(hold)
-    backward(model, [inputs(1, rows).split(chunk), inputs(2, rows).split(chunk)], contrast)
-    assert now[0] == 0  # nothing is left behind
-    return most[0]
+def test_each_run_has_its_own_boundary() -> None:
+    """Distances count back from the last sentence of the run that a sentence stands in."""
+    assert back_from_boundary([9, 4, 3, 5]) == {3: 2, 4: 1, 5: 0, 9: 0}
+    assert back_from_boundary([]) == {}
 
 
-def test_memory_does_not_grow_with_the_batch() -> None:
-    """Eight times the batch in as small chunks: the same activations; in one chunk, far more."""
-    assert most_held(16, 8) == most_held(128, 8)
-    assert most_held(128, 128) >= 8 * most_held(128, 8)
+@settings(max_examples=50, deadline=None)
+@given(st.sets(st.integers(0, 30)))
+def test_a_boundary_follows_each_distance(evidence: set) -> None:
+    """A sentence at distance b has b evidence sentences after it, and then none."""
+    back = back_from_boundary(sorted(evidence))
+    assert set(back) == evidence
+    for sentence, b in back.items():
+        assert set(range(sentence, sentence + b + 1)) <= evidence
+        assert sentence + b + 1 not in evidence
+
+
+def test_distances_are_those_of_the_document_not_of_the_window() -> None:
+    """Half a run in a window keeps its distances; other texts' sentences are no evidence."""
+    owners = torch.tensor([[0, 2], [0, 3], [0, 4], [1, 3], [0, 4], [0, 8]])
+    wanted = [[-1, 2, 1, -1, 1, 0], [-1, -1, -1, 0, -1, -1]]
+    evidence = [(0, (3, 4, 5, 8)), (1, (3,))]
+    assert distances_of(owners, evidence).tolist() == wanted

@@ -30,8 +30,6 @@ def asked(landmark, words, evidence, length=400):
     gains = np.zeros(n, np.float32)
     gains[evidence] = 1.0
     return Signals(
-        "t",
-        "d",
         np.ones(len(SIGNALS)),
         np.array([landmark] * 3, np.float32),
         np.array([words] * 3, np.float32),
