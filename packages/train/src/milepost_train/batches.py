@@ -43,11 +43,7 @@ def assemble(
 ) -> Batch:
     """Pad rows of sentences: ``[CLS] s1 [LMK] s2 [LMK] …`` each.
 
-    Args:
-        rows: for each window its sentences' token ids.
-        owners: text and sentence of every sentence of every row, in order.
-        bos_id: of the BOS token; None where the model has none.
-        landmark: id of the landmark token.
+    ``owners`` are text and sentence of every sentence of every row, in order.
     """
     begin = 0 if bos_id is None else 1
     longest = max(begin + sum(len(s) + 1 for s in row) for row in rows)

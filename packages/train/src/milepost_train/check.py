@@ -76,9 +76,6 @@ class Check:
 
         Evidence is counted in whole sentences here, so figures lie a little under those of
         ``milepost eval``.
-
-        Args:
-            encode: vectors ``(n, d)`` of a batch's landmarks.
         """
         found: dict[str, list[float]] = {}
         by_text: dict[int, list[Question]] = {}

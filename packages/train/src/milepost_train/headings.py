@@ -14,6 +14,7 @@ BEFORE = re.compile(
 )
 _CODE = re.compile(r"[{}<>=$|\\`#@\[\]*_~^]|https?:|::|->|\w\(\)|--|^\W|\.\w+\.\w|/\w+/")
 ITEM = re.compile(r"(?:[-*•–] |\(?[0-9a-z]{1,3}[.)] )")
+_PARAGRAPH = re.compile(r"\S(?:[^\n]|\n(?!\s*\n))*")
 _SPEECH = re.compile(r"[\"“”]|^['‘]|[,.!?-]['’]")
 _TURN = re.compile(r"(?m)^(?P<name>[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){0,3}): (?P<said>.+)$")
 
@@ -36,7 +37,7 @@ def headings_of(text: str, marks: Sequence[Mark] = ()) -> Mapping[Span, str]:
         return dict(sorted(marked.items()))
     return {
         (start, end): " ".join(text[start:end].split())
-        for start, end in _paragraphs(text)
+        for start, end in (match.span() for match in _PARAGRAPH.finditer(text))
         if _is_heading(text[start:end])
     }
 
@@ -56,9 +57,3 @@ def _is_heading(words: str) -> bool:
         and not _TURN.match(words)
         and any(letter.isalpha() for letter in bare)
     )
-
-
-def _paragraphs(text: str) -> list[Span]:
-    return [
-        (match.start(), match.end()) for match in re.finditer(r"\S(?:[^\n]|\n(?!\s*\n))*", text)
-    ]

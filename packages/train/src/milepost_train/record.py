@@ -60,10 +60,8 @@ def describe(
         device: as torch names it.
 
     Returns:
-        ``schema``, ``config``, ``settings``, ``seeds``; ``data`` and ``init``: file → ``sha256``
-        and ``bytes``; ``versions``: package → version; ``commit`` of Milepost's checkout, with a
-        ``+`` where files differ from it, "" outside one; ``machine``: ``cpu`` with its usable
-        cores, ``memory_gib`` and ``device``; ``started``: ISO 8601 in UTC; ``hours``: 0 at first.
+        What is given, ``data`` and ``init`` as file → ``sha256`` and ``bytes``; ``schema``,
+        ``versions``, ``commit``, ``machine``, ``started`` (ISO 8601 in UTC), ``hours``: 0 at first.
 
     Raises:
         UnreadableFile: a file is not there or cannot be read.

@@ -43,19 +43,16 @@ def existing(paths: Iterable[Path], kinds: Sequence[str] = JSON_LINES) -> list[P
             continue
         files = sorted(file for kind in kinds for file in path.glob(kind))
         inside = [f for f in files if not (f.suffix == ".parquet" and _HELD.match(f.name))]
+        if not path.is_dir():
+            raise InputError(f"{path} does not exist", "name a file or a folder")
+        if not inside and (path / _SPLITS).is_file():
+            raise InputError(f"{path} has several splits", f"name one of them: {path / 'train'}")
         if not inside:
-            raise _nothing_in(path, kinds)
+            more = ", CSV, Parquet or a saved data set" if kinds == PAIRS else ""
+            wanted = f"name JSON lines{more}, or a folder of such files"
+            raise InputError(f"{path} holds no {kinds[0]}", wanted)
         found.extend(inside)
     return found
-
-
-def _nothing_in(path: Path, kinds: Sequence[str]) -> InputError:
-    if not path.is_dir():
-        return InputError(f"{path} does not exist", "name a file or a folder")
-    if (path / _SPLITS).is_file():
-        return InputError(f"{path} has several splits", f"name one of them: {path / 'train'}")
-    wanted = "JSON lines, CSV, Parquet or a saved data set" if kinds == PAIRS else "JSON lines"
-    return InputError(f"{path} holds no {kinds[0]}", f"name {wanted}, or a folder of such files")
 
 
 def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:

@@ -201,17 +201,10 @@ def _print_json(released: Released, form: Format) -> None:
 
     from milepost.exports.records import print_json
 
-    said = {name: getattr(released.manifest, name) for name in _SHOWN}
-    parity = [asdict(graph) for graph in released.parity]
-    print_json(
-        {
-            "path": str(released.folder),
-            "format": form,
-            **said,
-            "notes": released.notes,
-            "parity": parity,
-        }
-    )
+    said: dict[str, object] = {"path": str(released.folder), "format": form}
+    said |= {name: getattr(released.manifest, name) for name in _SHOWN}
+    said |= {"notes": released.notes, "parity": [asdict(graph) for graph in released.parity]}
+    print_json(said)
 
 
 def _print_table(released: Released, form: Format) -> None:

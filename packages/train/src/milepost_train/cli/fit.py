@@ -10,7 +10,7 @@ import click
 
 from milepost.cli.console.options import Interrupted, Settings, common, count_option, json_option
 from milepost.errors import InputError
-from milepost_eval.cli.task_options import noting
+from milepost_eval.cli.task_options import noting, split_names
 from milepost_eval.cli.terminal import FOLDER, Counter
 from milepost_train.cli import allow_nc_option
 
@@ -136,7 +136,7 @@ def fit(
     check_out(folder.path, place)
     sizes = Sizes(documents, questions)
     asked = roles(
-        _names(tasks),
+        split_names(tasks),
         data_folder(data),
         folder.manifest.trained,
         split=split,
@@ -144,7 +144,7 @@ def fit(
         hold_out=hold_out,
         allow_nc=allow_nc,
     )
-    rest = others(asked, _names(leave_out or ""))
+    rest = others(asked, split_names(leave_out) if leave_out else [])
     vectors = Vectors((cache or cache_folder() / "eval") / "vectors.sqlite")
     encoder = SystemFactory(vectors, model=model).encoder()
     with Counter(settings) as counter:
@@ -177,7 +177,3 @@ def fit(
         for line in lines(made.report):
             click.echo(line)
         click.echo(f"\n{place}")
-
-
-def _names(listed: str) -> list[str]:
-    return [name.strip() for name in listed.split(",") if name.strip()]

@@ -95,18 +95,12 @@ def token_vectors(
     engine: Engine, count: int, opening: int | None, landmark: int
 ) -> NDArray[np.float32]:
     """``(count, d)``: what the teacher makes of a sentence that is one token, for each token."""
-    begin = 0 if opening is None else 1
     rows = []
     for first in range(0, count, 512):
-        numbers = np.arange(first, min(first + 512, count), dtype=np.int32)
-        ids = np.full((len(numbers), begin + 2), landmark, np.int32)
-        if opening is not None:
-            ids[:, 0] = opening
-        ids[:, begin] = numbers
-        sentences = np.ones_like(ids)
-        sentences[:, :begin] = 0
-        marks = np.full((len(numbers), 1), begin + 1, np.int32)
-        rows.append(engine.run(ids, sentences, marks)[:, 0])
+        tokens = np.arange(first, min(first + 512, count), dtype=np.int32)
+        batch = queries_of(list(tokens[:, None]), opening, landmark)
+        feed = (batch.ids, batch.sentences, batch.marks)
+        rows.append(engine.run(*(part.numpy().astype(np.int32) for part in feed))[:, 0])
     return np.concatenate(rows)
 
 

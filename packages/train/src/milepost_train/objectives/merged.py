@@ -8,7 +8,7 @@ surrounds a passage is noise, and its landmarks must not be blurred by it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from random import Random
 
 import numpy as np
@@ -52,7 +52,7 @@ class Merged:
     def _shuffled(self, asked: Sequence[Pair], random: Random) -> list[int]:
         held: dict[int, None] = {}
         room = self.stage.tokens - 1
-        for place, number in enumerate(chain(self._looked_for(asked), self._noise(random))):
+        for place, number in enumerate(self._offered(asked, random)):
             if number in held:
                 continue
             room -= sum(len(unit) + 1 for _, unit in self._units(number))
@@ -63,21 +63,19 @@ class Merged:
         random.shuffle(order)
         return order
 
-    def _looked_for(self, asked: Sequence[Pair]) -> Iterator[int]:
-        """The right passages, then what looks like them, the best of each query first."""
+    def _offered(self, asked: Sequence[Pair], random: Random) -> Iterator[int]:
+        """The right passages, then what looks like them, the best of each query first, then any."""
         yield from (self._passages.number(pair.text) for pair in asked)
         own = [self._hard(pair) for pair in asked]
         yield from (n for turn in zip_longest(*own) for n in turn if n is not None)
+        # A passage has two tokens at least, its landmark among them.
+        most = min(len(self._passages), self.stage.tokens // 2)
+        yield from random.sample(range(len(self._passages)), most)
 
     def _hard(self, pair: Pair) -> list[int]:
         given = [self._passages.number(text) for text in pair.negatives][: self.stage.hard]
         missing = self.stage.hard - len(given)
         return given + (self._passages.nearest(pair, missing) if missing else [])
-
-    def _noise(self, random: Random) -> Iterator[int]:
-        # A passage has two tokens at least, its landmark among them.
-        most = min(len(self._passages), self.stage.tokens // 2)
-        yield from random.sample(range(len(self._passages)), most)
 
     def _units(self, number: int) -> Units:
         """What each landmark of a passage closes; longer than a window it cannot be."""

@@ -72,11 +72,7 @@ class Passages:
 
 
 def need_pairs(pairs: Sequence[Pair]) -> None:
-    """Refuse a material without pairs.
-
-    Raises:
-        InputError: it has fewer than two.
-    """
+    """Raise an ``InputError`` if there are fewer than two pairs."""
     need(len(pairs) > 1, "the data has no pairs of query and passage", "name pairs in [data]")
 
 

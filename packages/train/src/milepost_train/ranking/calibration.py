@@ -99,13 +99,8 @@ def shown(
 def questions(of: Shown, said: Doubles) -> Shown:
     """The questions whose passages are shown: whether any answers follows from the best.
 
-    Args:
-        of: the passages.
-        said: the probability of each, ``(p,)``.
-
-    Returns:
-        A row for each case, in the order of their numbers; ``inputs`` is ``(cases, 3)``, or
-        ``(cases, 4)`` with a reranker.
+    ``said`` is the probability of each passage, ``(p,)``. A row for each case, in the order of
+    their numbers; ``inputs`` is ``(cases, 3)``, or ``(cases, 4)`` with a reranker.
     """
     cases, row = np.unique(of.owner, return_inverse=True)
     best, held, crowd = np.zeros(len(cases)), np.zeros(len(cases)), np.zeros(len(cases))

@@ -51,12 +51,8 @@ class Ask:
     """A question put to a store.
 
     Attributes:
-        task: its task.
         document: the document that holds its evidence or, ``absent``, that it is about.
-        setting: what the store holds.
-        question: its words and evidence.
         query: the question as the search is given it.
-        store: what is searched.
         reranked: whether the reranker is asked, too.
     """
 
@@ -79,7 +75,6 @@ class Signals:
     """What the fusion's weights are learned from: a question asked of its document.
 
     Attributes:
-        task, document: of the question.
         signals: ``(signals,)`` float64, see ``fusion.SIGNALS``.
         landmarks, words: ``(scales, n)`` float32, the curves that are mixed.
         alone: ``(2, n)`` float32, landmarks alone and words alone.
@@ -87,8 +82,6 @@ class Signals:
         lengths: ``(n,)`` int64 characters.
     """
 
-    task: str
-    document: str
     signals: NDArray[np.float64]
     landmarks: Floats
     words: Floats
@@ -181,8 +174,6 @@ def signals(ask: Ask) -> Signals:
     scope = _scope(ask)
     landmarks, words = curves(scope)
     return Signals(
-        ask.task,
-        ask.document,
         np.array(list(measure(scope, ask.query.vocab_coverage).values()), np.float64),
         np.stack(landmarks),
         np.stack(words),
@@ -213,13 +204,7 @@ def case(ask: Ask, fusion: Fusion) -> Case:
 
 
 def reread(ask: Ask, score: Floats, reranker: Reranker) -> Reread:
-    """What the reranker says of the best windows.
-
-    Args:
-        ask: the question.
-        score: ``(n,)`` scores without reranking, which choose the windows.
-        reranker: the model's.
-    """
+    """What the reranker says of the best windows, by ``(n,)`` scores without reranking."""
     bound = reranker.for_query(ask.query.text)
     with ask.store.snapshot() as state:
         scope = gather(state, ask.query)

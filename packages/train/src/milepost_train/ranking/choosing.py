@@ -7,7 +7,7 @@ calibration is fitted. Every task and setting counts alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product, starmap
 from typing import Any, TypeVar
@@ -155,7 +155,9 @@ def choose(bench: Bench, of: Mask, length_penalty: float | None = None) -> Chose
     both = ("document", "collection")
     rerank = None
     if length_penalty is not None:
-        tried = list(_rerankings())
+        every = starmap(Reranking, product(WEIGHTS, MIN_COSINES, NEIGHBOUR_SHARES))
+        # Without a weight the others are nothing.
+        tried = [r for r in every if r.weight or not (r.min_cosine or r.neighbour_share)]
         found = [bench.evidence(each, (length_penalty,))[0].mean(axis=1) for each in tried]
         rerank = tried[int(np.argmax([bench.mean(each, of, both) for each in found]))]
     by_penalty = bench.evidence(rerank, LENGTH_PENALTIES).mean(axis=2)
@@ -182,13 +184,6 @@ def kinds_alike(weights: Doubles, settings: NDArray[np.str_]) -> Doubles:
         return weights
     scaled: Doubles = np.where(settings == "absent", weights * elsewhere / absent, weights)
     return scaled
-
-
-def _rerankings() -> Iterator[Reranking]:
-    """Every combination; without a weight the others are nothing."""
-    for each in starmap(Reranking, product(WEIGHTS, MIN_COSINES, NEIGHBOUR_SHARES)):
-        if each.weight or not (each.min_cosine or each.neighbour_share):
-            yield each
 
 
 def _key(rerank: Reranking | None) -> object:

@@ -63,10 +63,7 @@ def crossfit(
 ) -> Crossfit:
     """Measure each part with numbers chosen on the others.
 
-    Args:
-        bench: the cases.
-        parts: of their documents, see ``folds``.
-        penalties: for each part the length penalty without reranking; None for no reranker.
+    ``penalties`` are for each part the length penalty without reranking; None for no reranker.
     """
     of = np.array([parts[case.key] for case in bench.cases])
     found = np.zeros((len(bench.cases), len(BUDGETS)))
@@ -84,7 +81,11 @@ def crossfit(
         anything = questions(shown, said[-1])
         answerable[anything.owner] = probabilities(anything, numbers.answerable)
         chosen.append(numbers)
-    every = _joined(passages)
+    inputs, held, owner = (
+        np.concatenate([getattr(each, name) for each in passages])
+        for name in ("inputs", "held", "owner")
+    )
+    every = Shown(inputs, held, owner, passages[0].groups)
     unfitted = Fusion().calibration if penalties is None else Reranking().calibration
     fitted = np.concatenate(said)
     figures_of = {
@@ -138,12 +139,3 @@ def reached(
     for tasks in table.values():
         del tasks["mean"]
     return table
-
-
-def _joined(parts: Sequence[Shown]) -> Shown:
-    return Shown(
-        np.concatenate([each.inputs for each in parts]),
-        np.concatenate([each.held for each in parts]),
-        np.concatenate([each.owner for each in parts]),
-        parts[0].groups,
-    )

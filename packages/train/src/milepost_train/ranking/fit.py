@@ -193,8 +193,9 @@ def fit(
         "learned": fusion,
     }
     if absent:  # what is not asked is not in the report
+        counted = ((sample.task, count([sample])) for sample in roles.absent)
         report["absent"] = {
-            "questions": _absent(roles),
+            "questions": {task: {"questions": q, "documents": d} for task, (q, d) in counted},
             "min scores": list(MIN_SCORES),
             **answerable,
         }
@@ -337,9 +338,3 @@ def _counted(roles: Roles) -> dict[str, dict[str, dict[str, int]]]:
             "left out: licence": sample.licences,
         }
     return counted
-
-
-def _absent(roles: Roles) -> dict[str, dict[str, int]]:
-    """Task → questions that their document does not answer, and how many documents."""
-    counted = ((sample.task, count([sample])) for sample in roles.absent)
-    return {task: {"questions": q, "documents": d} for task, (q, d) in counted}

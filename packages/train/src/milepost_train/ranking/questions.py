@@ -72,13 +72,9 @@ SIZES = Sizes()
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Documents of one task and split, with the questions about each.
+    """Documents of one task and split, with the questions about each, at least one.
 
     Attributes:
-        task: the task's name.
-        split: of which split.
-        documents: in the task's order.
-        questions: for each document, in the task's order, at least one.
         seen: documents left out because the model was trained on them.
         licences: documents left out because their licence forbids commercial use.
     """
@@ -205,13 +201,7 @@ def _parted(task: Task) -> tuple[Task, Task]:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Which train documents may teach.
-
-    Attributes:
-        trained: the manifest's record of the model's training.
-        share: of the documents that this training left out.
-        allow_nc: whether those may whose licence forbids commercial use.
-    """
+    """Which train documents may teach: see ``roles``, whose ``hold_out`` is the share."""
 
     trained: Mapping[str, Any]
     share: float
@@ -250,7 +240,10 @@ def sample(task: Task, sizes: Sizes, kept: Kept | None = None) -> Sample:
     names = set(spread(sorted(asked), sizes.documents))
     documents = [document for document in task.documents if document.name in names]
     if kept is not None and not kept.allow_nc:
-        allowed = [each for each in documents if not _barred(task.facts.get(each.name, {}))]
+        facts = task.facts
+        allowed = [
+            each for each in documents if not barred(facts.get(each.name, {}).get("licence"))
+        ]
         licences, documents = len(documents) - len(allowed), allowed
     questions = tuple(tuple(spread(asked[each.name], sizes.questions)) for each in documents)
     return Sample(task.name, task.split, tuple(documents), questions, seen, licences)
@@ -267,10 +260,6 @@ def _without(given: Sample, held: Set[tuple[str, str]]) -> Sample:
 def spread(items: Sequence[Item], most: int | None) -> Sequence[Item]:
     """At most so many of them, evenly spread."""
     return items if most is None else items[:: max(1, -(-len(items) // most))]
-
-
-def _barred(facts: Mapping[str, Any]) -> bool:
-    return bool(barred(facts.get("licence")))
 
 
 def _need(samples: Sequence[Sample], enough: Minimum, role: str, shared: bool) -> None:

@@ -21,13 +21,7 @@ DEEPEST = 800
 
 
 def base_scores(case: Case, fusion: Fusion, trees: Trees | None) -> Floats:
-    """Log-odds of all sentences before any reranking, ``(n,)`` float32: ``ranking.rank``'s.
-
-    Args:
-        case: the question.
-        fusion: ``base_score_weight`` and, without trees, ``odds``.
-        trees: the learned ones; None for none.
-    """
+    """Log-odds of all sentences before any reranking, ``(n,)`` float32: ``ranking.rank``'s."""
     if trees is None:
         return (fusion.odds[0] + fusion.odds[1] * case.fused).astype(np.float32)
     close = learned_score(trees, fusion.base_score_weight, case.columns)
