@@ -148,10 +148,7 @@ def fit(
     vectors = Vectors((cache or cache_folder() / "eval") / "vectors.sqlite")
     encoder = SystemFactory(vectors, model=model).encoder()
     with Counter(settings) as counter:
-
-        def progress(doing: str, done: int, of: int) -> None:
-            counter(doing, "", done, of)
-
+        progress = counter.steps_of()
         try:
             made = fitted(
                 encoder,

@@ -111,7 +111,7 @@ def mine(
                 limits,
                 split=split,
                 allow_nc=allow_nc,
-                progress=lambda doing, done, of: counter(doing, "", done, of),
+                progress=counter.steps_of(),
             )
         except KeyboardInterrupt:
             raise Interrupted("rows are kept; run the same command to continue") from None

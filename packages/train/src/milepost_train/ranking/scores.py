@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,19 +51,17 @@ def within_budgets(lengths: NDArray[np.int64], gains: Floats) -> NDArray[np.floa
 
 def overlap(case: Case, score: Floats, growth_threshold: float) -> float:
     """F1 in characters between the first passage and the sentences that hold evidence."""
-    best = _passages(case, score, growth_threshold, 1)[0]
+    best = passages(case, score, growth_threshold, 1)[0]
     shared = case.lengths[best][case.gains[best] > 0].sum()
     both = case.lengths[best].sum() + case.lengths[case.gains > 0].sum()
     return float(2 * shared / max(1, both))
 
 
-def passages(case: Case, score: Floats, growth_threshold: float) -> Sequence[slice]:
-    """The sentences of the five best passages."""
-    return _passages(case, score, growth_threshold, PASSAGES)
-
-
-def _passages(case: Case, score: Floats, growth_threshold: float, k: int) -> list[slice]:
+def passages(
+    case: Case, score: Floats, growth_threshold: float, most: int = PASSAGES
+) -> list[slice]:
+    """The sentences of the best passages."""
     runs = expand_hits(
-        score, case.document_offsets, case.lengths, k=k, growth_threshold=growth_threshold
+        score, case.document_offsets, case.lengths, k=most, growth_threshold=growth_threshold
     )
     return [slice(run.first, run.last) for run in runs]
