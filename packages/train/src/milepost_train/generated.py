@@ -133,10 +133,7 @@ def question_lines(
 ) -> Iterator[tuple[str, str, Line, Split]]:
     """Names, documents, lines and splits of questions; one that names no split is of ``dev``.
 
-    Args:
-        path: the file.
-        bad: gets an error for each line that cannot be used.
-        documents: the file holds documents as well; ``sources`` names the lines that are neither.
+    ``documents``: the file holds documents as well; ``sources`` names the lines that are neither.
     """
     names = Named("question")
     for line in lines(path, [] if documents else bad):

@@ -37,10 +37,7 @@ class RunInterrupted(MilepostError):
 class RunFolder:
     """The files of one run.
 
-    Args:
-        path: created if missing.
-        resume: whether to resume a run.
-        writes: whether this process writes; of several that train together only the first does.
+    ``writes``: whether this process does; of several that train together only the first writes.
 
     Raises:
         InputError: the folder has a run already, has none to resume, or holds something else.

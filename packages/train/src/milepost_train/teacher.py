@@ -124,9 +124,7 @@ class Targets:
     A text's vectors depend on nothing but the text: in which order a run asks for them does not
     change a bit of them.
 
-    Args:
-        teacher: who computes them.
-        folder: keeps the vectors of documents; without one they stay in memory.
+    ``folder`` keeps the vectors of documents; without one they stay in memory.
     """
 
     def __init__(self, teacher: Teacher, folder: Path | None = None) -> None:

@@ -103,12 +103,8 @@ def is_reranker(record: Mapping[str, Any] | None) -> bool:
 def card(name: str, manifest: Manifest | None, record: Mapping[str, Any] | None) -> str:
     """Write a model card in Markdown, with the metadata of the Hugging Face hub in front.
 
-    Folders are named without their parent folders, which may be private.
-
-    Args:
-        name: name of the model.
-        manifest: manifest of the exported model; None for a run that is not exported yet.
-        record: see ``record_of``; None if it is missing.
+    Folders are named without their parent folders, which may be private. ``manifest`` is None for
+    a run that is not exported yet, ``record`` (see ``record_of``) if it is missing.
     """
     reranker = is_reranker(record)
     said = _GRID.format(manifest.every) if manifest and manifest.every else _ENCODER

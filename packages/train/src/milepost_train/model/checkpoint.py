@@ -267,11 +267,6 @@ def cover(model: LandmarkEncoder, number: int, *, near: int | None) -> None:
 
     New rows are copies of row ``near`` (the separator, whose role the landmark takes over), or the
     mean of all rows. They are deterministic, so that an adapter finds the base it was trained on.
-
-    Args:
-        model: changed in place.
-        number: id of the landmark.
-        near: id of the token whose row is copied; None for the mean.
     """
     old = _table(model)
     rows = old.weight.shape[0]
@@ -301,9 +296,7 @@ def _table(model: LandmarkEncoder) -> Any:
 def loading(weights: str, device: str) -> dict[str, Any]:
     """Return the arguments of ``from_pretrained``.
 
-    Args:
-        weights: ``float32``, ``bfloat16`` or ``4bit``.
-        device: device on which 4-bit weights are made; other weights are moved later.
+    4-bit weights are made on the device; others are moved later.
 
     Raises:
         ModelError: ``weights`` is another word.

@@ -43,9 +43,7 @@ def quiet() -> Iterator[None]:
 def load_network(folder: Path, **options: Any) -> Any:
     """A network of ``transformers`` without head, from a folder; nothing is unpickled.
 
-    Args:
-        folder: with ``config.json`` and safetensors.
-        options: of ``from_pretrained``; weights are float32 if they say nothing else.
+    ``options`` are those of ``from_pretrained``; weights are float32 if they say nothing else.
 
     Raises:
         ModelError: the folder is damaged, or weights are missing.

@@ -141,14 +141,10 @@ def reading_of(folder: Path) -> Reading | None:
 
 
 def check_exportable(folder: Path, *, named: bool = False) -> tuple[str, ...]:
-    """Reject a folder whose vectors a model folder cannot reproduce.
+    """Reject a folder whose vectors a model folder cannot reproduce; what else will differ.
 
-    Args:
-        folder: the folder to export.
-        named: whether the user named the token that closed sentences in training.
-
-    Returns:
-        Differences of the model folder, as sentences for users.
+    ``named``: whether the user named the token that closed sentences in training. Differences of
+    the model folder are sentences for users.
 
     Raises:
         ModelError: the folder puts prompts in front of texts, or it is an adapter that does not

@@ -49,11 +49,7 @@ def compare(
 ) -> list[Parity]:
     """Encode texts with torch and with every graph of the folder, and compare the vectors.
 
-    Args:
-        model: the model that the folder was exported from.
-        folder: a folder with one or more graphs.
-        texts: texts of any length.
-        graphs: files that OpenVINO reads (its own or ONNX); None for the folder's.
+    ``graphs`` are files that OpenVINO reads (its own or ONNX); None for the folder's.
     """
     if graphs is None:
         graphs = {precision: folder.graph(precision) for precision in folder.precisions}

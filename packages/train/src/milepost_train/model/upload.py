@@ -20,16 +20,10 @@ def check_name(name: str) -> None:
 
 
 def upload(folder: Path, name: str, *, private: bool = False) -> str:
-    """Upload a folder to a model on the hub, which is created if it is missing.
+    """Upload a folder to a model on the hub, which is created if it is missing; the model's URL.
 
-    Args:
-        folder: all its files are uploaded.
-        name: ``owner/name``.
-        private: create the model as private, and refuse to upload to a public one. If False, a new
-            model gets its owner's default visibility.
-
-    Returns:
-        The URL of the model.
+    ``private`` creates the model as private, and refuses to upload to a public one; else a new
+    model gets its owner's default visibility.
 
     Raises:
         InputError: ``private`` is set, and the model exists and is public.

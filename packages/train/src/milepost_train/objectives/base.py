@@ -96,14 +96,8 @@ def over_pairs(
 ) -> tuple[float, float]:
     """Gradients of a loss of queries and of the landmarks of windows; the loss, and the spread.
 
-    Args:
-        encode: see ``Objective``.
-        stage: its chunks and widths.
-        material: its BOS token and landmark.
-        ids: of the queries.
-        rows: of each window the token ids of what its landmarks close.
-        loss: of the queries' vectors ``(q, d)`` and those of the landmarks ``(n, d)``.
-        owned: ``(all,)``, which landmarks count; None for all.
+    ``ids`` are of the queries, ``rows`` of what the landmarks of each window close; ``loss`` takes
+    the queries' vectors ``(q, d)`` and those of the ``owned`` landmarks ``(n, d)``.
     """
     bos_id, landmark = material.bos_id, material.landmark
     queries = [queries_of(chunk, bos_id, landmark) for chunk in chunks_of(ids, stage.chunk)]

@@ -196,11 +196,7 @@ def candidates(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Positives and negatives of each question among the landmarks, both ``(q, n)``.
 
-    Args:
-        questions: of one step.
-        owners: ``(n, 2)``, text and sentence of each landmark.
-        texts: by their numbers.
-        stage: says what is neither.
+    ``owners`` ``(n, 2)`` are text and sentence of each landmark; ``stage`` says what is neither.
     """
     of, sentences = owners.T
     positive = np.zeros((len(questions), len(owners)), bool)

@@ -30,10 +30,8 @@ EACH = "each"
 def others(roles: Roles, names: Sequence[str], enough: Minimum = ENOUGH) -> dict[str, Roles]:
     """Task → the questions of all other tasks, in their roles.
 
-    Args:
-        roles: all questions.
-        names: tasks to leave out; ``each`` for every one that has questions to calibrate on.
-        enough: of each role, once a task is left out.
+    ``names`` are the tasks to leave out; ``each`` for every one that has questions to calibrate on.
+    ``enough`` is for each role, once a task is left out.
 
     Raises:
         InputError: no such task, or the other tasks have too few questions.
