@@ -105,9 +105,9 @@ class Layered(nn.Module):
             second: other last layers, which attend to all valid tokens; their states come behind
                 those of the first, ``(b, 2m, d)``.
         """
+        states = around = self.embed(ids)
         everything = valid[:, None, None, :]
         *body, last = self.layers
-        states = around = self.embed(ids)
         for number, layer in enumerate(body, 1):
             states = layer(states, everything)
             if second is not None and number == len(self.layers) - len(second):
