@@ -14,8 +14,6 @@ from pathlib import Path
 
 from milepost.documents import locator, read_file, recognition
 from milepost.documents.readers.formats import read_bytes
-from milepost.documents.readers.pdf import spans
-from milepost.documents.readers.pdf.file import open_pdf
 from milepost.documents.sidecar import sidecar, with_sidecar
 from milepost.errors import InputError, MissingExtra, UnreadableFile
 from milepost.types import Box, Document, ReadOptions, Span
@@ -127,15 +125,14 @@ def place(path: Path, document: Document, options: ReadOptions, start: int, end:
     Raises:
         InputError: not a PDF, or changed since.
     """
-    import pypdfium2
+    from milepost.documents.readers.pdf.spans import page_sizes
 
     found = _boxes(document, options)
     if found is None:
         raise InputError(f"{path.name} is not a PDF", "a PDF file")
     boxes = tuple(found(start, end))
-    with pypdfium2.PdfDocument(path) as pdf:
-        sizes = {page: pdf[page - 1].get_size() for page in sorted({box.page for box in boxes})}
-    return Place(boxes, sizes)
+    pages = sorted({box.page for box in boxes})
+    return Place(boxes, page_sizes(path.read_bytes(), path.name, pages))
 
 
 def sizes(path: Path) -> list[tuple[float, float]]:
@@ -144,12 +141,16 @@ def sizes(path: Path) -> list[tuple[float, float]]:
     Raises:
         UnreadableFile: the file is damaged or needs a password.
     """
+    from milepost.documents.readers.pdf.file import open_pdf
+
     with open_pdf(path.read_bytes(), path.name) as pdf:
         return [pdf.get_page_size(index) for index in range(len(pdf))]
 
 
 def lines_of_page(path: Path, page: int, text: str, options: ReadOptions) -> list[tuple[Span, Box]]:
     """Span and box of each printed line of a page; see ``spans.lines_of_page``."""
+    from milepost.documents.readers.pdf import spans
+
     hidden = options.hidden == "keep"
     return spans.lines_of_page(path.read_bytes(), path.name, page, text, keep_hidden=hidden)
 

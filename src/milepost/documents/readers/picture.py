@@ -6,7 +6,10 @@ import io
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from milepost._optional import require
 from milepost.documents.readers.pdf import line_boxes
@@ -16,10 +19,6 @@ from milepost.documents.readers.pdf.read import assembled, marks_of, with_lines
 from milepost.documents.readers.pdf.scans import picture_page
 from milepost.errors import UnreadableFile
 from milepost.types import Document, OnPage
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 MAX_PIXELS = 100_000_000
 """Maximum pixels of an image; larger images are refused before they are decompressed."""
@@ -93,7 +92,6 @@ def _tried(action: Callable[[], Any], name: str) -> Any:
 
 def _grey(image: Any, scale: float) -> NDArray[np.uint8]:
     """Return the grey values, rotated by the EXIF orientation, on white where transparent."""
-    import numpy as np
     from PIL import Image, ImageOps
 
     upright = ImageOps.exif_transpose(image).convert("RGBA")

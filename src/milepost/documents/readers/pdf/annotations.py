@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from typing import Any
 
+import pypdfium2.raw as pdfium
+
 from milepost.documents.readers.pdf.native import text_of
 
 _SHOWS_TEXT = ("Tj", "TJ", "'", '"')
 _NOT_SHOWN = 2 | 32  # flags: hidden, not viewed
 
 
-def draw_in(pdfium: Any, page: Any) -> int | None:
+def draw_in(page: Any) -> int | None:
     """Draw typed text into a page; the lock must be held.
 
-    Args:
-        pdfium: the library.
-        page: the page, which must be loaded again if True is returned.
-
     Returns:
-        The number of characters that the page had before; None if it has not changed.
+        The number of characters that the page had before, and it must be loaded again; None if it
+        has not changed.
     """
     count = max(0, pdfium.FPDFPage_GetAnnotCount(page))
-    typed = [_is_typed(pdfium, page, number) for number in range(count)]
+    typed = [_is_typed(page, number) for number in range(count)]
     if not any(typed):
         return None
     text = pdfium.FPDFText_LoadPage(page)
@@ -38,7 +37,7 @@ def draw_in(pdfium: Any, page: Any) -> int | None:
     return before if done == pdfium.FLATTEN_SUCCESS else None
 
 
-def _is_typed(pdfium: Any, page: Any, number: int) -> bool:
+def _is_typed(page: Any, number: int) -> bool:
     """Whether an annotation shows text on the page that belongs to the document."""
     annotation = pdfium.FPDFPage_GetAnnot(page, number)
     if not annotation:
@@ -50,7 +49,7 @@ def _is_typed(pdfium: Any, page: Any, number: int) -> bool:
             return False
         if pdfium.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
             return False
-        if kind == pdfium.FPDF_ANNOT_WIDGET and not _has_value(pdfium, annotation):
+        if kind == pdfium.FPDF_ANNOT_WIDGET and not _has_value(annotation):
             return False
         normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
         instructions = text_of(pdfium.FPDFAnnot_GetAP, annotation, normal)
@@ -60,7 +59,7 @@ def _is_typed(pdfium: Any, page: Any, number: int) -> bool:
         pdfium.FPDFPage_CloseAnnot(annotation)
 
 
-def _has_value(pdfium: Any, annotation: Any) -> bool:
+def _has_value(annotation: Any) -> bool:
     """Whether a form field is filled in; it may have its value in the field it belongs to."""
     if text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"V"):
         return True

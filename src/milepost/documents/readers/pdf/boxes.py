@@ -8,74 +8,49 @@ the file has not changed.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.file import open_pdf
 from milepost.documents.readers.pdf.glyphs import PDFIUM
-from milepost.documents.readers.pdf.page import load_page
+from milepost.documents.readers.pdf.join import Printed
+from milepost.documents.readers.pdf.page import Page, load_page
+from milepost.documents.readers.pdf.records import Line
 from milepost.errors import InputError
 from milepost.types import Box
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from milepost.documents.readers.pdf.join import Printed
-    from milepost.documents.readers.pdf.page import Page
-    from milepost.documents.readers.pdf.records import Line
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Locator:
-    """Finds spans of a document on its pages; see ``Document.locator``.
-
-    Attributes:
-        lines: ``(n, 4)`` int32: start, end, page and index of each printed line, in text order.
-        name: name of the document, for messages.
-        digest: sha256 of the file when it was first read.
-        read: returns the bytes of the file.
-        keep_hidden: whether hidden text was kept.
-    """
-
-    lines: NDArray[np.int32]
-    name: str
-    digest: str
-    read: Callable[[], bytes]
-    keep_hidden: bool
-
-    def __call__(self, start: int, end: int) -> list[Box]:
-        """Where ``text[start:end]`` is printed, one box a line.
-
-        Raises:
-            InputError: the file is gone or has changed since it was first read.
-        """
-        rows = self.lines[(self.lines[:, 0] < end) & (self.lines[:, 1] > start)]
-        if not len(rows):
-            return []
-        data = self.read()
-        if hashlib.sha256(data).hexdigest() != self.digest:
-            raise InputError(f"{self.name} has changed since it was read", "read or index it again")
-        with PDFIUM, open_pdf(data, self.name) as document:
-            found = _boxes(rows, start, end, document, keep_hidden=self.keep_hidden)
-            return [box for _, box in found]
-
 
 def locator(
-    printed: Sequence[Printed],
-    name: str,
-    digest: str,
-    read: Callable[[], bytes],
-    *,
-    keep_hidden: bool,
-) -> Locator:
-    """Make a document's ``locator`` from its printed lines; see ``Locator``."""
-    import numpy as np
+    printed: Sequence[Printed], data: bytes, name: str, source: str | None, *, keep_hidden: bool
+) -> Callable[[int, int], list[Box]]:
+    """Make a document's ``locator`` from its printed lines; see ``Document.boxes``.
 
+    Args:
+        printed: its printed lines, in text order.
+        data: the file; it is kept only if there is no ``source`` to read it from again.
+        name: name of the document, for messages.
+        source: path of the file.
+        keep_hidden: whether hidden text was kept.
+    """
     lines = np.array(printed, dtype=np.int32).reshape(-1, 4)
-    return Locator(lines, name, digest, read, keep_hidden)
+    digest = hashlib.sha256(data).hexdigest()
+    kept = data if source is None else b""
+
+    def locate(start: int, end: int) -> list[Box]:
+        rows = lines[(lines[:, 0] < end) & (lines[:, 1] > start)]
+        if not len(rows):
+            return []
+        again = kept if source is None else _read_again(source)
+        if hashlib.sha256(again).hexdigest() != digest:
+            raise InputError(f"{name} has changed since it was read", "read or index it again")
+        with PDFIUM, open_pdf(again, name) as document:
+            return [box for _, box in _boxes(rows, start, end, document, keep_hidden=keep_hidden)]
+
+    return locate
 
 
 def line_boxes(
@@ -85,8 +60,6 @@ def line_boxes(
 
     Lines that were read from a picture have their boxes, others are looked up in the file.
     """
-    import numpy as np
-
     pictures = {page.number: page.boxes for page in pages if page.boxes is not None}
     known = [
         (start, boxes[place])
@@ -101,17 +74,12 @@ def line_boxes(
     return sorted(known, key=lambda pair: pair[0])
 
 
-def from_source(source: str) -> Callable[[], bytes]:
-    """Make a function that reads the file, or raises InputError with the reason."""
-
-    def read() -> bytes:
-        try:
-            return Path(source).read_bytes()
-        except OSError as error:
-            reason = error.strerror or "it cannot be read"
-            raise InputError(f"{source}: {reason}", "put the file back") from error
-
-    return read
+def _read_again(source: str) -> bytes:
+    try:
+        return Path(source).read_bytes()
+    except OSError as error:
+        reason = error.strerror or "it cannot be read"
+        raise InputError(f"{source}: {reason}", "put the file back") from error
 
 
 def _boxes(
@@ -122,18 +90,22 @@ def _boxes(
         for first, last, _, place in rows[rows[:, 2] == number].tolist():
             line = page.frame.lines[place]
             part = line.source[max(start - first, 0) : min(end, last) - first]
-            wanted = sorted({glyph for glyph in part if glyph >= 0})
-            if wanted and glyphs.ink is not None:
-                yield first, around(glyphs.ink[wanted], line, number)
+            if glyphs.ink is not None and (box := box_of(part, glyphs.ink, line, number)):
+                yield first, box
 
 
-def around(ink: NDArray[np.float64], line: Line, page: int) -> Box:
-    """Box around the glyphs of one line; a glyph far from the line (a broken font) is ignored."""
-    import numpy as np
+def box_of(part: Iterable[int], ink: NDArray[np.float64], line: Line, page: int) -> Box | None:
+    """Box around some glyphs of a line; None for spaces (-1) alone.
 
+    A glyph far from the line (a broken font) is ignored.
+    """
+    wanted = sorted({glyph for glyph in part if glyph >= 0})
+    if not wanted:
+        return None
+    spots = ink[wanted]
     across = 0 if line.angle % 180 in range(45, 135) else 1
-    middle = (ink[:, across] + ink[:, across + 2]) / 2
+    middle = (spots[:, across] + spots[:, across + 2]) / 2
     level = np.abs(middle - np.median(middle)) < 1.2 * line.largest
-    left, top = ink[level, :2].min(axis=0).tolist()
-    right, bottom = ink[level, 2:].max(axis=0).tolist()
+    left, top = spots[level, :2].min(axis=0).tolist()
+    right, bottom = spots[level, 2:].max(axis=0).tolist()
     return Box(page, left, top, right, bottom)

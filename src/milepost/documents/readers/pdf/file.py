@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pypdfium2
+import pypdfium2.raw as pdfium
+
 from milepost.documents.readers import metadata
 from milepost.documents.readers.pdf.native import text_of
 from milepost.errors import UnreadableFile
@@ -26,8 +29,6 @@ def open_pdf(data: bytes, name: str) -> Iterator[Any]:
         raise UnreadableFile(f"{name} is empty (0 bytes)", "download it again")
     if b"%PDF-" not in data[:_HEADER_WITHIN]:
         raise UnreadableFile(f"{name} is not a PDF", "check the type of the file")
-    import pypdfium2
-
     try:
         document = pypdfium2.PdfDocument(data)
         pages = len(document)
@@ -47,8 +48,6 @@ def count_pages(path: Path) -> int:
     Raises:
         UnreadableFile: damaged beyond repair, or a password is needed.
     """
-    import pypdfium2
-
     try:
         with pypdfium2.PdfDocument(path) as document:
             return len(document)
@@ -57,8 +56,6 @@ def count_pages(path: Path) -> int:
 
 
 def _refusal(name: str) -> UnreadableFile:
-    import pypdfium2.raw as pdfium
-
     reason = pdfium.FPDF_GetLastError()
     if reason == pdfium.FPDF_ERR_PASSWORD:
         return UnreadableFile(
@@ -75,7 +72,6 @@ def _refusal(name: str) -> UnreadableFile:
 
 def read_properties(document: Any) -> Properties:
     """The properties of an open document; the lock of ``glyphs`` must be held."""
-    import pypdfium2.raw as pdfium
 
     def said(key: str) -> str | None:
         try:

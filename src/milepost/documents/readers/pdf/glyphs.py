@@ -13,16 +13,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pypdfium2.raw as pdfium
+from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.annotations import draw_in
 from milepost.documents.readers.pdf.hidden import hidden_kinds
 from milepost.documents.readers.pdf.native import INT, fill, plain, pointer
 from milepost.documents.readers.pdf.writing import Writing, finite, read_writing
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 PDFIUM = threading.RLock()
 """Lock to hold around every use of pdfium in the process: pdfium is not thread-safe."""
@@ -64,58 +64,38 @@ class Glyphs:
     typed: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OpenPage:
-    """A page while it is open.
-
-    Attributes:
-        raw: what pdfium's functions take.
-        typed: number of the first character that is in a form field or note; None if none is.
-    """
-
-    raw: Any
-    typed: int | None
-
-
 @contextmanager
-def open_page(document: Any, number: int) -> Iterator[OpenPage]:
+def open_page(document: Any, number: int) -> Iterator[tuple[Any, int | None]]:
     """Open page ``number`` (from 0) of an open pypdfium2 document; the lock must be held.
+
+    Yields:
+        The page as pdfium's functions take it, and ``Glyphs.typed``.
 
     Raises:
         ValueError: pdfium cannot load the page.
     """
-    import pypdfium2.raw as pdfium
-
     page = pdfium.FPDF_LoadPage(document.raw, number)
-    if not page:
-        raise ValueError(f"page {number + 1} cannot be loaded")
+    typed = None
     try:
-        typed = draw_in(pdfium, page)
-        if typed is not None:
+        if page and (typed := draw_in(page)) is not None:
             pdfium.FPDF_ClosePage(page)
             page = pdfium.FPDF_LoadPage(document.raw, number)
-            if not page:
-                raise ValueError(f"page {number + 1} cannot be loaded")
-        yield OpenPage(page, typed)
+        if not page:
+            raise ValueError(f"page {number + 1} cannot be loaded")
+        yield page, typed
     finally:
         if page:
             pdfium.FPDF_ClosePage(page)
 
 
-def read_glyphs(page: OpenPage, *, ink: bool = False) -> Glyphs:
+def read_glyphs(page: Any, typed: int | None, *, ink: bool = False) -> Glyphs:
     """Read an open page; all other fields are the same with and without ``ink``."""
-    import pypdfium2.raw as pdfium
-
-    return replace(_read_page(pdfium, page.raw, ink), typed=page.typed)
-
-
-def _read_page(pdfium: Any, page: Any, ink: bool) -> Glyphs:
     bounds = pdfium.FS_RECTF()
     pdfium.FPDF_GetPageBoundingBox(page, bounds)
     turn = pdfium.FPDFPage_GetRotation(page)
     text = pdfium.FPDFText_LoadPage(page)
     try:
-        written = read_writing(pdfium, text)
+        written = read_writing(text)
         upright = written.quarter_turns()
         if upright != turn:
             # pdfium sorts characters by the displayed page. If the writing is not upright there,
@@ -123,17 +103,15 @@ def _read_page(pdfium: Any, page: Any, ink: bool) -> Glyphs:
             pdfium.FPDFText_ClosePage(text)
             pdfium.FPDFPage_SetRotation(page, upright)
             text = pdfium.FPDFText_LoadPage(page)
-            written = read_writing(pdfium, text)
-        glyphs = _characters(pdfium, text, written, _Display(bounds, turn), ink)
-        return replace(glyphs, hidden=hidden_kinds(pdfium, page, glyphs, turn))
+            written = read_writing(text)
+        glyphs = _characters(text, written, _Display(bounds, turn), ink)
+        return replace(glyphs, hidden=hidden_kinds(page, glyphs, turn), typed=typed)
     finally:
         pdfium.FPDFText_ClosePage(text)
 
 
-def _characters(pdfium: Any, text: Any, written: Writing, display: _Display, ink: bool) -> Glyphs:
+def _characters(text: Any, written: Writing, display: _Display, ink: bool) -> Glyphs:
     """Ask pdfium as little as possible: boxes for each letter, all else for each object."""
-    import numpy as np
-
     handle, code, letters = pointer(text), written.code, written.letters
     count = len(code)
     slope = np.degrees(np.arctan2(*written.direction()))
@@ -143,28 +121,26 @@ def _characters(pdfium: Any, text: Any, written: Writing, display: _Display, ink
     heights = np.abs(written.size) * np.hypot(written.matrix[:, 2], written.matrix[:, 3])
     size[letters] = np.repeat(heights, written.lengths)
     cell, base = np.zeros((count, 4)), np.zeros((count, 2))
-    loose, origin = _places(pdfium, handle, written)
+    loose, origin = _places(handle, written)
     cell[letters] = display.boxes(*loose.T)
     base[letters] = np.stack(display.points(*origin.T), axis=1)
     return Glyphs(
         code=code,
-        generated=_generated(pdfium, handle, code),
+        generated=_generated(handle, code),
         cell=cell,
         base=base,
         size=size,
         hidden=np.zeros(count, np.int8),
         angle=angle,
-        bold=written.bold(pdfium, text),
+        bold=written.bold(text),
         owner=written.owner,
         width=display.width,
         height=display.height,
-        ink=_ink(pdfium, handle, count, display) if ink else None,
+        ink=_ink(handle, count, display) if ink else None,
     )
 
 
-def _generated(pdfium: Any, handle: Any, code: NDArray[np.int64]) -> NDArray[np.bool_]:
-    import numpy as np
-
+def _generated(handle: Any, code: NDArray[np.int64]) -> NDArray[np.bool_]:
     # Line breaks are no letters, whoever wrote them.
     generated: NDArray[np.bool_] = (code == ord("\r")) | (code == ord("\n"))
     blank = np.flatnonzero((code <= 32) & ~generated)
@@ -173,16 +149,12 @@ def _generated(pdfium: Any, handle: Any, code: NDArray[np.int64]) -> NDArray[np.
     return generated
 
 
-def _places(
-    pdfium: Any, handle: Any, written: Writing
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _places(handle: Any, written: Writing) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the boxes ``(n, 4)`` and origins ``(n, 2)`` of letters, on the page.
 
     Upright letters of one object have one baseline, and boxes that begin at their origins. If that
     is so for the first and the last of them, the others are not asked for their origins.
     """
-    import numpy as np
-
     letters, first = written.letters, written.first
     loose, origin = np.zeros((len(letters), 4), np.float32), np.zeros((len(letters), 2))
     fill(plain(pdfium.FPDFText_GetLooseCharBox, INT), handle, letters.tolist(), loose)
@@ -208,9 +180,7 @@ def _places(
     return finite(loose), finite(origin)
 
 
-def _ink(pdfium: Any, handle: Any, count: int, display: _Display) -> NDArray[np.float64]:
-    import numpy as np
-
+def _ink(handle: Any, count: int, display: _Display) -> NDArray[np.float64]:
     boxes = np.zeros((count, 4))
     fill(plain(pdfium.FPDFText_GetCharBox, INT), handle, range(count), boxes, 4)
     left, right, bottom, top = boxes.T
@@ -246,8 +216,6 @@ class _Display:
         bottom: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         """Convert rectangles of the page to displayed ``(n, 4)`` left, top, right, bottom."""
-        import numpy as np
-
         x0, y0 = self.points(left, top)
         x1, y1 = self.points(right, bottom)
         return np.stack(

@@ -11,8 +11,11 @@ and the picture of the page only if one is white.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pypdfium2.raw as pdfium
+from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.native import HANDLE, INT, plain
 from milepost.documents.readers.pdf.picture import MOSTLY, PALE, covered, on_white, seen
@@ -20,9 +23,6 @@ from milepost.types import Mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
 
     from milepost.documents.readers.pdf.glyphs import Glyphs
     from milepost.documents.readers.pdf.join import Printed
@@ -36,21 +36,6 @@ _INVISIBLE, _WHITE, _OFF, _TINY = range(1, 5)
 
 _CLEAR = 12  # of 255: less ink is none
 _LAYER = 0.8  # of the characters of a page in invisible ink: text recognition has written them
-
-
-@dataclass(frozen=True, slots=True)
-class _Inks:
-    """What the objects that draw letters say of their ink.
-
-    Attributes:
-        invisible: addresses of those in invisible ink.
-        unpainted: those of them whose mode is to draw nothing.
-        pale: addresses of those in white or nearly so.
-    """
-
-    invisible: NDArray[np.int64]
-    unpainted: NDArray[np.int64]
-    pale: NDArray[np.int64]
 
 
 class HiddenText:
@@ -98,7 +83,7 @@ def hidden_marks(printed: Sequence[Printed], pages: Mapping[int, Page]) -> Itera
             yield Mark(start + first, "hidden", str(last + 1 - first))
 
 
-def hidden_kinds(pdfium: Any, page: Any, glyphs: Glyphs, turn: int) -> NDArray[np.int8]:
+def hidden_kinds(page: Any, glyphs: Glyphs, turn: int) -> NDArray[np.int8]:
     """Say of each character whether it can be seen; the lock must be held.
 
     ``turn`` are the quarter turns of the page as a viewer shows it.
@@ -106,8 +91,6 @@ def hidden_kinds(pdfium: Any, page: Any, glyphs: Glyphs, turn: int) -> NDArray[n
     Returns:
         ``(n,)`` codes of ``KINDS``, 0 for spaces.
     """
-    import numpy as np
-
     kinds = np.zeros(len(glyphs.code), np.int8)
     left, top, right, bottom = glyphs.cell.T
     kinds[(glyphs.size < 1) & (bottom - top < 1.5)] = _TINY
@@ -115,29 +98,34 @@ def hidden_kinds(pdfium: Any, page: Any, glyphs: Glyphs, turn: int) -> NDArray[n
     kinds[outside] = _OFF
     printed = ~glyphs.generated & (glyphs.code > 32)
     owner = glyphs.owner
-    inks = _inks(pdfium, np.unique(owner[owner > 0]))
-    if len(inks.invisible) or len(inks.pale):
-        clear = np.isin(owner, inks.invisible)
+    invisible, unpainted, white = _inks(np.unique(owner[owner > 0]))
+    if len(invisible) or len(white):
+        clear = np.isin(owner, invisible)
         layer = (clear & printed).sum() >= _LAYER * printed.sum()
         if not (layer and covered(page, glyphs.width * glyphs.height) >= MOSTLY):
             kinds[clear] = _INVISIBLE
-        pale = np.flatnonzero(np.isin(owner, inks.pale) & printed & (kinds == 0))
+        pale = np.flatnonzero(np.isin(owner, white) & printed & (kinds == 0))
         if len(pale):
-            kinds[pale[on_white(pdfium, page, glyphs, turn, pale)]] = _WHITE
-        doubtful = (kinds == _WHITE) | ((kinds == _INVISIBLE) & ~np.isin(owner, inks.unpainted))
+            kinds[pale[on_white(page, glyphs, turn, pale)]] = _WHITE
+        doubtful = (kinds == _WHITE) | ((kinds == _INVISIBLE) & ~np.isin(owner, unpainted))
         chosen = np.flatnonzero(doubtful & printed)
         if len(chosen):
             # Letters filled with a pattern or a gradient have a colour that says nothing.
             items = np.unique(owner[chosen]).tolist()
-            kinds[chosen[seen(pdfium, page, glyphs, turn, chosen, items)]] = 0
+            kinds[chosen[seen(page, glyphs, turn, chosen, items)]] = 0
     kinds[~printed] = 0
     return kinds
 
 
-def _inks(pdfium: Any, owner: NDArray[np.int64]) -> _Inks:
-    """Look at the objects of these addresses: some pages have thousands."""
-    import numpy as np
+def _inks(
+    owner: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Look at the objects of these addresses: some pages have thousands.
 
+    Returns:
+        Those in invisible ink; those of them whose mode is to draw nothing; those in white or
+        nearly so.
+    """
     items = owner.tolist()
     modes = np.fromiter(
         map(plain(pdfium.FPDFTextObj_GetTextRenderMode, INT, HANDLE), items), np.int64, len(items)
@@ -157,4 +145,4 @@ def _inks(pdfium: Any, owner: NDArray[np.int64]) -> _Inks:
         known[numbers] = [*map(bool, map(colour_of, [items[k] for k in numbers], *places))]
     clear = known & (colour[:, 3] <= _CLEAR)
     pale = known & ~clear & (colour[:, :3].min(axis=1) >= PALE)
-    return _Inks(owner[clear | (modes == 3)], owner[modes == 3], owner[pale])
+    return owner[clear | (modes == 3)], owner[modes == 3], owner[pale]

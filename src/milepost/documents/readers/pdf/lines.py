@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import unicodedata
 from statistics import median
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.glyphs import Glyphs
 from milepost.documents.readers.pdf.records import Frame, Line
@@ -16,10 +18,6 @@ from milepost.documents.readers.pdf.repair import WORD_GAP, repaired, with_scrip
 from milepost.documents.readers.pdf.spacing import set_wide, unspaced
 from milepost.documents.readers.pdf.writing import right_to_left
 from milepost.documents.readers.scripts import END, LOWERED, RAISED
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 WIDE_GAP = 0.95  # of the font size: beyond it, two words are two lines (cells, columns)
 BREAK_GAP = (
@@ -38,8 +36,6 @@ def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
 
     Characters that cannot be seen (``Glyphs.hidden``) are left out, or kept.
     """
-    import numpy as np
-
     letters = [*map(_LETTERS.__getitem__, glyphs.code.tolist())]
     _order_ligatures(glyphs, letters)
     solid = np.fromiter(map(bool, letters), np.bool_, len(letters))
@@ -74,8 +70,6 @@ def _order_ligatures(glyphs: Glyphs, letters: list[str]) -> None:
     pdfium reverses the letters of one glyph together with the glyphs of the line. Alef is not
     joined to a letter after it, so a glyph of the two always begins with lam.
     """
-    import numpy as np
-
     if not (glyphs.code == _LAM).any():
         return
     second = np.flatnonzero((glyphs.code[1:] == _LAM) & np.isin(glyphs.code[:-1], _ALEFS))
@@ -117,8 +111,6 @@ def _turned(
     points: NDArray[np.float64], angle: int, width: float, height: float
 ) -> NDArray[np.float64]:
     """Rotate displayed ``(n, 2)`` points into the frame where ``angle`` is upright."""
-    import numpy as np
-
     if angle == 0:
         return points.copy()
     radians = np.radians(angle)
@@ -134,8 +126,6 @@ def _lines_of(
     glyphs: Glyphs, chosen: NDArray[np.int64], angle: int, letters: list[str]
 ) -> list[Line]:
     """Cut the glyphs of one direction, in file order, where the position jumps."""
-    import numpy as np
-
     cell, page = glyphs.cell[chosen], (glyphs.width, glyphs.height)
     one, two = _turned(cell[:, :2], angle, *page), _turned(cell[:, 2:], angle, *page)
     left, right = np.minimum(one, two)[:, 0], np.maximum(one, two)[:, 0]
@@ -221,8 +211,6 @@ def _laid_out(
         The text; glyph (-1 for a space) and left edge of each character; where each glyph begins,
         and the end.
     """
-    import numpy as np
-
     whole = "".join(pieces)
     single = len(whole) == len(pieces)
     counts = spaced + (1 if single else np.array([*map(len, pieces)], np.int64))
@@ -238,8 +226,6 @@ def _laid_out(
 
 def _medians(values: NDArray[np.float64], starts: NDArray[np.int64]) -> list[float]:
     """Median of each line; in most of them, all values are the same."""
-    import numpy as np
-
     at = starts[:-1]
     same = np.minimum.reduceat(values, at) == np.maximum.reduceat(values, at)
     found: list[float] = values[at].tolist()
@@ -266,8 +252,6 @@ def _uneven(
     largest: NDArray[np.float64],
 ) -> list[bool]:
     """Say of each line whether it has letters of several sizes or heights."""
-    import numpy as np
-
     smaller = np.minimum.reduceat(size, at) < SMALLER * largest
     spread = np.maximum.reduceat(base, at) - np.minimum.reduceat(base, at)
     mixed: list[bool] = (smaller | (spread >= RAISED_FAR * largest)).tolist()
@@ -303,8 +287,6 @@ def _script_signs(bases: list[float], sizes: list[float]) -> dict[int, tuple[str
 
 def _spaces(glyphs: Glyphs, *, real: bool) -> NDArray[np.int64]:
     """Number of spaces before each glyph: those in the file, or those that pdfium added."""
-    import numpy as np
-
     if not real:
         return np.cumsum((glyphs.code == 0x20) & glyphs.generated)
     code = glyphs.code
@@ -325,8 +307,6 @@ def _fill_holes(
 
     Some fonts have a wrong origin for ligatures: "De", "fi" far below, "ning" on the first line.
     """
-    import numpy as np
-
     larger = np.maximum(size[1:], size[:-1])
     for before in np.flatnonzero(np.abs(np.diff(base)) > SAME_BASE * larger).tolist():
         first = last = before + 1  # the glyph, or the letters it stands for

@@ -63,11 +63,11 @@ def load_page(
     Without ``ink`` the lines do not store the glyph of each character. The same file always gives
     the same page: ``boxes`` relies on that.
     """
-    with open_page(document, index) as opened:
-        glyphs = read_glyphs(opened, ink=ink)
+    with open_page(document, index) as (opened, typed):
+        glyphs = read_glyphs(opened, typed, ink=ink)
         frame = page_lines(glyphs, keep_hidden=keep_hidden)
         hardly = sum(len(line.text) for line in frame.lines) < HARDLY
-        pictures = covered(opened.raw, glyphs.width * glyphs.height) if hardly else 0.0
+        pictures = covered(opened, glyphs.width * glyphs.height) if hardly else 0.0
     hidden = hidden_parts(frame.lines, glyphs.hidden) if keep_hidden else {}
     for line in frame.lines:
         line.starts = []

@@ -9,12 +9,13 @@ import ctypes
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pypdfium2.raw as pdfium
+from numpy.typing import NDArray
+
 from milepost.documents.readers.pdf.native import HANDLE, INT, address, plain
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from milepost.documents.readers.pdf.glyphs import Glyphs
 
 MOSTLY = 0.5
@@ -28,12 +29,10 @@ def covered(page: Any, area: float) -> float:
 
     ``area`` is that of the page in square points.
     """
-    import pypdfium2.raw as pdfium
-
-    return min(1.0, sum(_pictures(pdfium, address(page), 0)) / max(area, 1.0))
+    return min(1.0, sum(_pictures(address(page), 0)) / max(area, 1.0))
 
 
-def _pictures(pdfium: Any, holder: int, depth: int) -> Iterator[float]:
+def _pictures(holder: int, depth: int) -> Iterator[float]:
     """Areas of the pictures on a page, and of the forms on it that hold pictures."""
     count, get = (
         (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
@@ -49,12 +48,12 @@ def _pictures(pdfium: Any, holder: int, depth: int) -> Iterator[float]:
         kind = kind_of(item)
         form = kind == pdfium.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH
         if kind == pdfium.FPDF_PAGEOBJ_IMAGE or (
-            form and any(True for _ in _pictures(pdfium, item, depth + 1))
+            form and any(True for _ in _pictures(item, depth + 1))
         ):
-            yield _area(pdfium, item)
+            yield _area(item)
 
 
-def _area(pdfium: Any, item: int) -> float:
+def _area(item: int) -> float:
     sides = (ctypes.c_float * 4)()
     places = [ctypes.addressof(sides) + 4 * number for number in range(4)]
     if not plain(pdfium.FPDFPageObj_GetBounds, INT, HANDLE, *[HANDLE] * 4)(item, *places):
@@ -64,12 +63,11 @@ def _area(pdfium: Any, item: int) -> float:
 
 
 def draw(
-    pdfium: Any, page: Any, size: tuple[int, int], window: tuple[int, int, int, int] | None = None
+    page: Any, size: tuple[int, int], window: tuple[int, int, int, int] | None = None
 ) -> NDArray[np.uint8]:
     """Draw a page as it is printed, without its annotations; the lock must be held.
 
     Args:
-        pdfium: the library.
         page: the page.
         size: width and height of the picture of the whole page in pixels.
         window: left, top, right, bottom of the part that is drawn; None for the whole.
@@ -80,8 +78,6 @@ def draw(
     Raises:
         MemoryError: there is no room for the picture.
     """
-    import numpy as np
-
     left, top, right, bottom = window or (0, 0, *size)
     width, height = right - left, bottom - top
     bitmap = pdfium.FPDFBitmap_CreateEx(width, height, pdfium.FPDFBitmap_Gray, None, 0)
@@ -102,20 +98,15 @@ _DIFFERENT = 30  # of 255: a letter that changes a pixel by less is hardly seen
 _MAX_SIDE = 1600  # pixels of the picture of a page
 
 
-def on_white(
-    pdfium: Any, page: Any, glyphs: Glyphs, turn: int, chosen: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def on_white(page: Any, glyphs: Glyphs, turn: int, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Say which of the chosen characters stand where the page is white, letters included."""
-    import numpy as np
-
     window = _Window(glyphs, chosen)
-    picture = window.draw(pdfium, page, turn)
+    picture = window.draw(page, turn)
     # The letters of white text on a dark place cover less than half of it.
     return np.array([np.median(part) >= PALE for part in window.parts(picture)], np.bool_)
 
 
 def seen(
-    pdfium: Any,
     page: Any,
     glyphs: Glyphs,
     turn: int,
@@ -127,15 +118,13 @@ def seen(
     ``turn`` are the quarter turns of the page as a viewer shows it, ``items`` the addresses of the
     objects that draw the characters.
     """
-    import numpy as np
-
     window = _Window(glyphs, chosen)
-    whole = window.draw(pdfium, page, turn).astype(np.int16)
+    whole = window.draw(page, turn).astype(np.int16)
     objects = [ctypes.cast(item, pdfium.FPDF_PAGEOBJECT) for item in items if item > 0]
     for each in objects:
         pdfium.FPDFPageObj_SetIsActive(each, False)
     try:
-        rest = window.draw(pdfium, page, turn)
+        rest = window.draw(page, turn)
     finally:
         for each in objects:
             pdfium.FPDFPageObj_SetIsActive(each, True)
@@ -147,8 +136,6 @@ class _Window:
     """The part of a page's picture that holds some characters, and the place of each in it."""
 
     def __init__(self, glyphs: Glyphs, chosen: NDArray[np.int64]) -> None:
-        import numpy as np
-
         scale = min(1.0, _MAX_SIDE / max(glyphs.width, glyphs.height, 1.0))
         self._size = max(1, round(scale * glyphs.width)), max(1, round(scale * glyphs.height))
         boxes = glyphs.cell[chosen] * scale
@@ -160,10 +147,10 @@ class _Window:
         self._window = left, top, right, bottom
         self._low, self._high = low - (left, top), high - (left, top)
 
-    def draw(self, pdfium: Any, page: Any, turn: int) -> NDArray[np.uint8]:
+    def draw(self, page: Any, turn: int) -> NDArray[np.uint8]:
         """Draw the part; the page may have been turned to read the text."""
         pdfium.FPDFPage_SetRotation(page, turn)
-        return draw(pdfium, page, self._size, self._window)
+        return draw(page, self._size, self._window)
 
     def parts(self, picture: NDArray[Any]) -> list[NDArray[Any]]:
         """Cut out the place of each character."""

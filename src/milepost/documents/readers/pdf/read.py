@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from milepost.documents import recognition
 from milepost.documents.readers.pdf import line_boxes, scans
-from milepost.documents.readers.pdf.boxes import from_source, locator
 from milepost.documents.readers.pdf.boxes import line_boxes as boxes_of_lines
+from milepost.documents.readers.pdf.boxes import locator
 from milepost.documents.readers.pdf.file import open_pdf, read_properties
 from milepost.documents.readers.pdf.furniture import mark_furniture
 from milepost.documents.readers.pdf.glyphs import PDFIUM
@@ -16,6 +16,7 @@ from milepost.documents.readers.pdf.headings import find_headings, read_outline
 from milepost.documents.readers.pdf.hidden import HiddenText, hidden_marks
 from milepost.documents.readers.pdf.join import Joined, join_pages
 from milepost.documents.readers.pdf.page import Page, load_page, named
+from milepost.documents.readers.pdf.picture import MOSTLY
 from milepost.errors import UnreadableFile
 from milepost.types import READ_DEFAULTS, Box, Document, Mark, OnPage, ReadOptions
 
@@ -38,7 +39,7 @@ class _Loaded:
                     continue
                 self.pages[page.number] = page
                 self.hidden.count(page.number, glyphs.hidden)
-                if scans.is_scanned(page):
+                if page.pictures >= MOSTLY:
                     self.scanned.append(page.number)
             self.outline: Outline = read_outline(document)
             self.properties = read_properties(document)
@@ -64,7 +65,6 @@ def read_pdf(
         UnreadableFile: empty, not a PDF, damaged, a password is needed, or no page has text.
         MissingExtra: a page is to be read from its picture, and the extra ``ocr`` is not installed.
     """
-    digest = hashlib.sha256(data).hexdigest()
     keep_hidden = options.hidden == "keep"
     loaded = _Loaded(data, name, keep_hidden=keep_hidden)
     pages = loaded.pages
@@ -86,15 +86,13 @@ def read_pdf(
         marks = with_lines(marks, boxes)
         locate = line_boxes.locator(text, marks)
     else:
-        stored = data if source is None else None
-        read = from_source(source) if source is not None else lambda: stored or b""
-        locate = locator(joined.printed, name, digest, read, keep_hidden=keep_hidden)
+        locate = locator(joined.printed, data, name, source, keep_hidden=keep_hidden)
     return Document(
         name=name,
         text=text,
         marks=marks,
         source=source,
-        hash=digest,
+        hash=hashlib.sha256(data).hexdigest(),
         notes=tuple(_notes(loaded, pictures, kept=keep_hidden)),
         blocks=tuple(joined.blocks),
         properties=loaded.properties,

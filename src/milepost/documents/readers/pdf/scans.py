@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from milepost.documents import recognition
 from milepost.documents.readers.pdf.file import open_pdf
 from milepost.documents.readers.pdf.glyphs import PDFIUM
 from milepost.documents.readers.pdf.page import Page
-from milepost.documents.readers.pdf.picture import MOSTLY, draw
+from milepost.documents.readers.pdf.picture import draw
 from milepost.documents.readers.pdf.records import Frame, Line
+from milepost.documents.recognition import PictureLine
 from milepost.types import Box
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from milepost.documents.recognition import PictureLine
 
 _POINTS = 72  # to the inch
 _MAX_PIXELS = 4000  # of the longer side of a drawn page
 _LETTERS = 0.72  # of the height of a box: the size of its letters
 _BELOW = 0.24  # of the height of a box, under the baseline
 _ALIKE = 0.3  # heights this near to the usual one are letters of one size
-
-
-def is_scanned(page: Page) -> bool:
-    """Whether a page has hardly any text, and a picture that covers most of it."""
-    return page.pictures >= MOSTLY
 
 
 def recognised(data: bytes, name: str, number: int) -> Page:
@@ -39,14 +31,12 @@ def recognised(data: bytes, name: str, number: int) -> Page:
     Raises:
         MissingExtra: the extra ``ocr`` is not installed.
     """
-    import pypdfium2.raw as pdfium
-
     with PDFIUM, open_pdf(data, name) as document:
         page = document[number - 1]
         width, height = page.get_size()
         scale = min(recognition.DPI / _POINTS, _MAX_PIXELS / max(width, height, 1.0))
         size = max(1, round(scale * width)), max(1, round(scale * height))
-        picture = draw(pdfium, page.raw, size)
+        picture = draw(page.raw, size)
         page.close()
     return picture_page(picture, number, scale)
 

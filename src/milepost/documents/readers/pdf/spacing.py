@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from statistics import median
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.repair import WORD_GAP
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _LEAST = 5  # letters of a line that is set wide
 _MOST = 0.7  # of the font size: letters further apart are cells
@@ -28,8 +26,6 @@ def set_wide(
         firsts: ``(lines,)`` the first glyph of each line.
         lasts: ``(lines,)`` the last.
     """
-    import numpy as np
-
     gaps = lasts - firsts
     blanks = np.add.reduceat(spaced, firsts, dtype=np.int64) - spaced[lasts]
     many = (gaps + 1 >= _LEAST) & (5 * blanks >= 4 * gaps)

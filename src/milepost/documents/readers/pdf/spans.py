@@ -10,21 +10,20 @@ be read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from milepost.documents.readers.pdf.boxes import around
+import numpy as np
+import pypdfium2.raw as pdfium
+from numpy.typing import NDArray
+
+from milepost.documents.readers.pdf.boxes import box_of
 from milepost.documents.readers.pdf.file import open_pdf
 from milepost.documents.readers.pdf.glyphs import PDFIUM
 from milepost.documents.readers.pdf.line_joiner import HYPHENS
 from milepost.documents.readers.pdf.page import load_page
+from milepost.documents.readers.pdf.records import Line
 from milepost.errors import InputError
 from milepost.types import Box, Mark, Span
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from milepost.documents.readers.pdf.records import Line
 
 _CERTAIN = 8
 """Characters of a line from which it is looked for further on, where the text goes astray."""
@@ -96,10 +95,8 @@ def lines_of_page(
         lines, ink = _lines(document, number, keep_hidden)
     found = []
     for first, line, own in _laid(letters, lines):
-        wanted = sorted({glyph for glyph in line.source if glyph >= 0})
-        if wanted:
-            span = places[first], places[first + len(own) - 1] + 1
-            found.append((span, around(ink[wanted], line, number)))
+        if box := box_of(line.source, ink, line, number):
+            found.append(((places[first], places[first + len(own) - 1] + 1), box))
     return found
 
 
@@ -143,9 +140,8 @@ def _on_page(
             and _left_out(line.text[end_at], text[place])
         ):
             end_at, place = end_at + 1, place + 1
-        wanted = sorted({glyph for glyph in line.source[start_at:end_at] if glyph >= 0})
-        if wanted:
-            boxes.append(around(ink[wanted], line, number))
+        if box := box_of(line.source[start_at:end_at], ink, line, number):
+            boxes.append(box)
     return boxes if covered >= high else None
 
 
@@ -187,8 +183,6 @@ def page_sizes(data: bytes, name: str, numbers: Iterable[int]) -> dict[int, tupl
     Raises:
         UnreadableFile: the file is damaged or needs a password.
     """
-    import pypdfium2.raw as pdfium
-
     sizes = {}
     with PDFIUM, open_pdf(data, name) as document:
         for number in dict.fromkeys(numbers):

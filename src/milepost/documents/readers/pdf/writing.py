@@ -10,13 +10,13 @@ import ctypes
 import math
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pypdfium2.raw as pdfium
+from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.native import HANDLE, INT, fill, plain, pointer
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 HYPHEN = 2
 """What pdfium has for a hyphen at the end of a line."""
@@ -53,8 +53,6 @@ class Writing:
         Some programs write with a negative size, a negative scale and a mirrored page, which
         together are upright letters. There, the direction is known from the upper side of letters.
         """
-        import numpy as np
-
         x, y, up_x, up_y = self.matrix.T[:4]
         mirrored = (self.size < 0) | (x * up_y < y * up_x)
         sign = np.where(self.size < 0, -1.0, 1.0)
@@ -62,32 +60,26 @@ class Writing:
 
     def quarter_turns(self) -> int:
         """Quarter turns clockwise that make most of the page's writing upright."""
-        import numpy as np
-
         quarters = np.rint(np.arctan2(*self.direction()) / (math.pi / 2)).astype(np.int64) % 4
         return int(np.bincount(quarters, self.lengths, minlength=4).argmax())
 
-    def bold(self, pdfium: Any, text: Any) -> NDArray[np.bool_]:
+    def bold(self, text: Any) -> NDArray[np.bool_]:
         """Say of each character whether its word is bold, as its first letter is."""
-        import numpy as np
-
         code, letters = self.code, self.letters
         begins = letters[(self.word[letters] == letters) & (code[letters] > 32)]
         bold = np.zeros(len(code), np.bool_)
         items, examples, places = np.unique(
             self.owner[begins], return_index=True, return_inverse=True
         )
-        bold[begins] = _are_bold(pdfium, text, items, begins[examples])[places]
+        bold[begins] = _are_bold(text, items, begins[examples])[places]
         return bold[self.word] if len(code) else bold
 
 
-def read_writing(pdfium: Any, text: Any) -> Writing:
+def read_writing(text: Any) -> Writing:
     """Read the text of a page; the lock must be held."""
-    import numpy as np
-
     handle = pointer(text)
-    code = _codes(pdfium, text, max(pdfium.FPDFText_CountChars(text), 0))
-    owner, word = _owners(pdfium, handle, code)
+    code = _codes(text, max(pdfium.FPDFText_CountChars(text), 0))
+    owner, word = _owners(handle, code)
     # Blanks are not printed: their places say nothing.
     letters = np.flatnonzero((code > 32) | (code == HYPHEN))
     first = np.flatnonzero(np.diff(owner[letters], prepend=0))
@@ -109,16 +101,12 @@ def read_writing(pdfium: Any, text: Any) -> Writing:
 
 def finite(numbers: NDArray[Any]) -> NDArray[np.float64]:
     """Put 0 in place of NaN and infinity, which broken fonts return."""
-    import numpy as np
-
     wide: NDArray[np.float64] = numbers.astype(np.float64)
     return wide if np.isfinite(wide).all() else np.nan_to_num(wide, posinf=0.0, neginf=0.0)
 
 
-def _codes(pdfium: Any, text: Any, count: int) -> NDArray[np.int64]:
+def _codes(text: Any, count: int) -> NDArray[np.int64]:
     """Code points of all characters."""
-    import numpy as np
-
     handle = pointer(text)
     unicode_of = plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint)
     buffer = (ctypes.c_ushort * (2 * count + 1))()
@@ -133,12 +121,8 @@ def _codes(pdfium: Any, text: Any, count: int) -> NDArray[np.int64]:
     return np.array([*map(unicode_of, repeat(handle), range(count))], np.int64)
 
 
-def _owners(
-    pdfium: Any, handle: Any, code: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _owners(handle: Any, code: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the owner of each letter, and where its word begins; see ``Writing``."""
-    import numpy as np
-
     owner_of = plain(pdfium.FPDFText_GetTextObject, HANDLE)
     owner, word = np.zeros((2, len(code)), np.int64)
     solid = code > 32
@@ -177,23 +161,19 @@ def right_to_left(code: NDArray[np.int64]) -> NDArray[np.bool_]:
     return ((code >= 0x590) & (code < 0x900)) | ((code >= 0xFB1D) & (code < 0xFF00))
 
 
-def _are_bold(
-    pdfium: Any, text: Any, items: NDArray[np.int64], numbers: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _are_bold(text: Any, items: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether the fonts of objects are bold, given a letter of each; each font is asked once."""
-    import numpy as np
-
     font_of = plain(pdfium.FPDFTextObj_GetFont, HANDLE, HANDLE)
     fonts = [font_of(item) or 0 if item > 0 else item for item in items.tolist()]
     _, examples, places = np.unique(
         np.array(fonts, np.int64), return_index=True, return_inverse=True
     )
     name = ctypes.create_string_buffer(128)
-    bold = [_is_bold(pdfium, text, number, name) for number in numbers[examples].tolist()]
+    bold = [_is_bold(text, number, name) for number in numbers[examples].tolist()]
     return np.array(bold, np.bool_)[places]
 
 
-def _is_bold(pdfium: Any, text: Any, index: int, name: Any) -> bool:
+def _is_bold(text: Any, index: int, name: Any) -> bool:
     """Whether the name of a font says that it is bold."""
     flags = ctypes.c_int()
     length = pdfium.FPDFText_GetFontInfo(text, index, name, len(name), ctypes.byref(flags))
