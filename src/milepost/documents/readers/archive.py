@@ -6,7 +6,6 @@ import io
 import posixpath
 import re
 import zipfile
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from html.entities import html5
 from urllib.parse import unquote
@@ -17,21 +16,19 @@ from milepost.errors import UnreadableFile
 _REFERENCE = re.compile(rb"&(?!#\d+;|#x[0-9a-fA-F]+;)(\w+;)?")
 _ENTITY = re.compile(rb"<!ENTITY", re.I)
 
-_NONE: Mapping[bytes, bytes] = {}
-
 MAX_BYTES = 1 << 30
 """Maximum unpacked size of an archive; larger ones are refused as zip bombs."""
 
 
 class Archive:
-    """The parts of a zip file, read one at a time."""
+    """The parts of a zip file, read one at a time; ``name`` is for messages."""
 
     def __init__(self, data: bytes, name: str) -> None:
-        self._name = name
+        self.name = name
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-            raise _broken(self._name, str(error)) from error
+            raise _broken(name, str(error)) from error
         self.parts = frozenset(self._zip.namelist())
         self._lowered: dict[str, str] = {}
         if sum(part.file_size for part in self._zip.infolist()) > MAX_BYTES:
@@ -48,54 +45,31 @@ class Archive:
             self._lowered = {_unescaped(name).lower(): name for name in self.parts}
         return self._lowered.get(_unescaped(part).lower())
 
-    def read(self, part: str) -> bytes:
-        """Read the bytes of one part.
+    def read(self, part: str, size: int = -1) -> bytes:
+        """Read one part, or its first ``size`` bytes.
 
         Raises:
             UnreadableFile: the part is missing, damaged or encrypted.
         """
-        return self._guarded(lambda: self._zip.read(part), part)
-
-    def head(self, part: str, size: int) -> bytes:
-        """Read the first bytes of one part.
-
-        Raises:
-            UnreadableFile: the part is missing, damaged or encrypted.
-        """
-
-        def read() -> bytes:
+        try:
             with self._zip.open(part) as file:
                 return file.read(size)
-
-        return self._guarded(read, part)
-
-    def xml(self, part: str, renamed: Mapping[bytes, bytes] = _NONE) -> ElementTree.Element:
-        """Parse one part.
-
-        Args:
-            part: its name.
-            renamed: namespaces, and those that they are read as.
-
-        Raises:
-            UnreadableFile: the part is missing, damaged, encrypted, or defines entities, which
-                can unpack to any size.
-        """
-        data = self.read(part)
-        for old, new in renamed.items():
-            data = data.replace(old, new)
-        return parsed(data, self._name, part)
-
-    def _guarded(self, action: Callable[[], bytes], part: str) -> bytes:
-        try:
-            return action()
         except KeyError as error:
-            raise _broken(self._name, f"its part {part} is missing") from error
+            raise _broken(self.name, f"its part {part} is missing") from error
         except RuntimeError as error:  # raised by zipfile if a password is needed
             raise UnreadableFile(
-                f"{self._name} is encrypted", "save it without a password"
+                f"{self.name} is encrypted", "save it without a password"
             ) from error
         except Exception as error:  # damaged streams raise zlib.error, EOFError, BadZipFile …
-            raise _broken(self._name, f"its part {part} is damaged") from error
+            raise _broken(self.name, f"its part {part} is damaged") from error
+
+    def xml(self, part: str) -> ElementTree.Element:
+        """Parse one part.
+
+        Raises:
+            UnreadableFile: as ``read`` and ``parsed`` say.
+        """
+        return parsed(self.read(part), self.name, part)
 
 
 def parsed(data: bytes, name: str, part: str) -> ElementTree.Element:

@@ -20,12 +20,12 @@ class TextBuilder:
 
     Attributes:
         struck: number of struck-out places that were left out, for a note.
+        length: number of characters added so far.
     """
 
     def __init__(self) -> None:
-        self.struck = 0
+        self.struck = self.length = 0
         self._parts: list[str] = []
-        self._length = 0
         self._blocks: list[int] = []
         self._marks: list[Mark] = []
         self._places: dict[MarkKind, str] = {}  # places that begin at the next unit
@@ -36,11 +36,6 @@ class TextBuilder:
     def text(self) -> str:
         """The text added so far."""
         return "".join(self._parts)
-
-    @property
-    def length(self) -> int:
-        """Number of characters added so far."""
-        return self._length
 
     def place(self, kind: MarkKind, value: str) -> None:
         """Begin a page, slide, sheet … at the next unit; outer places must be added first.
@@ -61,9 +56,9 @@ class TextBuilder:
         if not unit.strip():
             return
         self._open(close=close)
-        self._blocks.append(self._length)
+        self._blocks.append(self.length)
         if level:
-            self._marks.append(Mark(self._length, "heading", " ".join(unit.split()), level))
+            self._marks.append(Mark(self.length, "heading", " ".join(unit.split()), level))
         self._put(unit)
 
     def begin_table(
@@ -86,14 +81,14 @@ class TextBuilder:
         (number, unit, columns, caption, headers), self._table = self._table, None
         if len(self._blocks) > unit + 1:
             start, body = self._blocks[unit], self._blocks[unit + headers]
-            self._marks[number:number] = table_marks(start, body, self._length, columns, caption)
+            self._marks[number:number] = table_marks(start, body, self.length, columns, caption)
 
     def include(self, document: Document) -> None:
         """Add the text, blocks and marks of another document, without line boxes."""
         if not document.text.strip():
             return
         self._open(close=False)
-        start = self._length
+        start = self.length
         self._blocks.extend(start + block for block in document.blocks or (0,))
         self._marks += [
             replace(mark, offset=start + mark.offset)
@@ -127,12 +122,12 @@ class TextBuilder:
     def _open(self, *, close: bool) -> None:
         if self._parts:
             self._put("\n" if close else "\n\n")
-        self._marks += [Mark(self._length, kind, value) for kind, value in self._places.items()]
+        self._marks += [Mark(self.length, kind, value) for kind, value in self._places.items()]
         self._places.clear()
 
     def _put(self, part: str) -> None:
         self._parts.append(part)
-        self._length += len(part)
+        self.length += len(part)
 
 
 def caption_in(unit: str) -> str:

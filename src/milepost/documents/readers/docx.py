@@ -7,8 +7,17 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers import docx_styles, metadata
-from milepost.documents.readers.archive import Archive, attribute, number
-from milepost.documents.readers.docx_styles import PLAIN, VAL, Numbering, Run, Style, W, run_of
+from milepost.documents.readers.archive import Archive, attribute, number, parsed
+from milepost.documents.readers.docx_styles import (
+    PLAIN,
+    VAL,
+    Numbering,
+    Run,
+    Style,
+    W,
+    run_of,
+    said,
+)
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, TreeReader
 from milepost.documents.readers.office import Drawings, Links, links, main_part
@@ -56,7 +65,7 @@ def read_docx(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _xml(archive: Archive, part: str) -> Element:
-    return archive.xml(part, {_STRICT: _MAIN})
+    return parsed(archive.read(part).replace(_STRICT, _MAIN), archive.name, part)
 
 
 class _Reader(TreeReader):
@@ -66,9 +75,8 @@ class _Reader(TreeReader):
         self._drawings = Drawings(archive, parts, self.problems)
         self._styles: dict[str, Style] = docx_styles.read_styles(self._part("styles"))
         self._numbering = Numbering(self._part("numbering"))
-        self._carried = (
-            ""  # a paragraph that joins the next: its end is deleted, or it is an initial
-        )
+        # A paragraph that joins the next: its end is deleted, or it is an initial.
+        self._carried = ""
 
     def _part(self, kind: str) -> Element | None:
         part = next((path for known, path in self._links.values() if known == kind), None)
@@ -81,7 +89,8 @@ class _Reader(TreeReader):
             if tag == W + "p":
                 self._paragraph(node)
             elif tag == W + "tbl":
-                rows = ((row, list(_cells(row))) for row in _rows(node))
+                kept = (row for row in _held(node, "tr") if row.find(f"{W}trPr/{W}del") is None)
+                rows = ((row, list(_held(row, "tc"))) for row in kept)
                 self.table(
                     ((cells, self._row(row, cells), _is_header(row)) for row, cells in rows), "tbl"
                 )
@@ -131,16 +140,16 @@ class _Reader(TreeReader):
                 self.blocks(inner)
 
     def _style(self, properties: Element | None, tag: str) -> Style:
-        node = properties.find(W + tag) if properties is not None else None
-        return self._styles.get(node.get(VAL, ""), _NO_STYLE) if node is not None else _NO_STYLE
+        return self._styles.get(said(properties, W + tag), _NO_STYLE)
 
     def _row(self, row: Element, cells: list[Element]) -> Iterator[Cell]:
-        if before := _count(row, f"{W}trPr/{W}gridBefore", 0):
+        if before := number(said(row, f"{W}trPr/{W}gridBefore"), 0):
             yield "", before, 1
         for cell in cells:
             merged = cell.find(f"{W}tcPr/{W}vMerge")
             begins = merged is None or merged.get(VAL) == "restart"
-            yield self.cell(cell), _count(cell, f"{W}tcPr/{W}gridSpan", 1), int(begins)
+            columns = number(said(cell, f"{W}tcPr/{W}gridSpan"), 1)
+            yield self.cell(cell), columns, int(begins)
 
     def _visible(self, node: Element, run: Run) -> Iterator[str]:
         for child in node:
@@ -195,7 +204,7 @@ def _field(data: Element) -> str:
         return "☒" if state else "☐"
     if choices is not None:
         entries = [entry.get(VAL, "") for entry in choices.findall(W + "listEntry")]
-        chosen = _count(choices, W + "result", 0)
+        chosen = number(said(choices, W + "result"), 0)
         return entries[chosen] if chosen < len(entries) else ""
     return ""
 
@@ -206,33 +215,19 @@ def _is_initial(properties: Element) -> bool:
     return frame is not None and frame.get(W + "dropCap", "none") in ("drop", "margin")
 
 
-def _count(node: Element, path: str, default: int) -> int:
-    found = node.find(path)
-    return default if found is None else number(found.get(VAL), default)
-
-
-def _rows(table: Element) -> Iterator[Element]:
-    """Yield the rows of a table, without those deleted by a tracked change."""
-    for node in table:
-        if node.tag == W + "tr":
-            if node.find(f"{W}trPr/{W}del") is None:
-                yield node
+def _held(parent: Element, tag: str) -> Iterator[Element]:
+    """Yield the rows of a table or the cells of a row, including those in containers."""
+    for node in parent:
+        if node.tag == W + tag:
+            yield node
         elif node.tag in _CONTAINERS:
-            yield from _rows(node)
+            yield from _held(node, tag)
 
 
 def _is_header(row: Element) -> bool:
     """Whether a row is repeated at the top of each page."""
     mark = row.find(f"{W}trPr/{W}tblHeader")
     return mark is not None and mark.get(VAL, "1") not in ("0", "false", "off")
-
-
-def _cells(row: Element) -> Iterator[Element]:
-    for node in row:
-        if node.tag == W + "tc":
-            yield node
-        elif node.tag in _CONTAINERS:
-            yield from _cells(node)
 
 
 def _inner(node: Element) -> Iterator[Element]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import number
@@ -23,19 +23,10 @@ _DEPTH = 20  # styles that are based on each other, which may be a circle
 _LEVELS = 9
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
-    """What a style says of a paragraph or its characters.
-
-    Attributes:
-        level: heading level, 0 for none.
-        listed: its list and the level in it, or None.
-        run: whether its characters are hidden and struck out, and ``vertAlign``; None: not said.
-    """
-
-    level: int = 0
-    listed: tuple[str, str] | None = None
-    run: Run = field(default_factory=lambda: Run())
+def said(node: Element | None, path: str, default: str = "") -> str:
+    """Return the value of an element below ``node``; ``default`` if there is none."""
+    found = node.find(path) if node is not None else None
+    return default if found is None else found.get(VAL, default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +49,21 @@ class Run:
 
 
 PLAIN = Run()
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What a style says of a paragraph or its characters.
+
+    Attributes:
+        level: heading level, 0 for none.
+        listed: its list and the level in it, or None.
+        run: whether its characters are hidden and struck out, and ``vertAlign``; None: not said.
+    """
+
+    level: int = 0
+    listed: tuple[str, str] | None = None
+    run: Run = PLAIN
 
 
 def is_on(properties: Element, tag: str) -> bool | None:
@@ -84,7 +90,7 @@ def read_styles(root: Element | None) -> dict[str, Style]:
     """Map the ids of styles to what they and the styles under them say."""
     if root is None:
         return {}
-    known = {style.get(W + "styleId", ""): style for style in root.iter(W + "style")}
+    known = {key: style for style in root.iter(W + "style") if (key := style.get(W + "styleId"))}
     made: dict[str, Style] = {}
     for key in known:
         level, listed, run = 0, None, PLAIN
@@ -95,8 +101,7 @@ def read_styles(root: Element | None) -> dict[str, Style]:
             level = level or _style_level(style)
             listed = listed or numbered(style.find(W + "pPr"))
             run = run.over(run_of(style.find(W + "rPr")))
-            base = style.find(W + "basedOn")
-            style = known.get(base.get(VAL, "")) if base is not None else None
+            style = known.get(said(style, W + "basedOn"))
         made[key] = Style(level, listed, run)
     return made
 
@@ -106,22 +111,18 @@ def numbered(properties: Element | None) -> tuple[str, str] | None:
     numbering = properties.find(W + "numPr") if properties is not None else None
     if numbering is None:
         return None
-    listed, level = numbering.find(W + "numId"), numbering.find(W + "ilvl")
-    if listed is None:
-        return None
-    return listed.get(VAL, "0"), level.get(VAL, "0") if level is not None else "0"
+    listed = numbering.find(W + "numId")
+    return None if listed is None else (listed.get(VAL, "0"), said(numbering, W + "ilvl", "0"))
 
 
 def outline(properties: Element | None) -> int:
     """Return the heading level that the paragraph properties set themselves, 0 for none."""
-    node = properties.find(W + "outlineLvl") if properties is not None else None
-    said = node.get(VAL, "9") if node is not None else "9"
-    return int(said) + 1 if said.isdigit() and int(said) < 6 else 0
+    level = said(properties, W + "outlineLvl")
+    return int(level) + 1 if level.isdigit() and int(level) < 6 else 0
 
 
 def _style_level(style: Element) -> int:
-    label = style.find(W + "name")
-    words = (label.get(VAL) or "") if label is not None else ""
+    words = said(style, W + "name")
     if match := _HEADING.match(words):
         return min(6, max(1, int(match[1])))
     if words.lower() == "title":
@@ -137,10 +138,8 @@ class Numbering:
         self._shared: dict[str, str] = {}  # list → the definition that it counts with
         self._starts: dict[tuple[str, str], int] = {}
         self._counts: dict[str, list[int]] = {}
-        if root is not None:
-            self._read(root)
-
-    def _read(self, root: Element) -> None:
+        if root is None:
+            return
         kinds = {
             node.get(W + "abstractNumId", ""): {
                 level.get(W + "ilvl", "0"): level for level in node.findall(W + "lvl")
@@ -148,8 +147,7 @@ class Numbering:
             for node in root.findall(W + "abstractNum")
         }
         for node in root.findall(W + "num"):
-            key, kind = node.get(W + "numId", ""), node.find(W + "abstractNumId")
-            shared = kind.get(VAL, "") if kind is not None else ""
+            key, shared = node.get(W + "numId", ""), said(node, W + "abstractNumId")
             self._levels[key] = dict(kinds.get(shared, {}))
             self._shared[key] = shared
             for override in node.findall(W + "lvlOverride"):
@@ -169,8 +167,7 @@ class Numbering:
         own = levels.get(level)
         if own is None:
             return "- "
-        kind = _said(own, "numFmt", "decimal")
-        if kind == "bullet":
+        if said(own, W + "numFmt") == "bullet":
             return "- "
         at = int(level)
         counts = self._counts.setdefault(
@@ -183,8 +180,7 @@ class Numbering:
 
         def shown(match: re.Match[str]) -> str:
             place = int(match[1]) - 1
-            holder = levels.get(str(place))
-            form = _said(holder, "numFmt", "decimal") if holder is not None else "decimal"
+            form = said(levels.get(str(place)), W + "numFmt", "decimal")
             if form == "none":
                 return ""
             count = counts[place] if place <= at else 1
@@ -192,16 +188,13 @@ class Numbering:
             count = max(count, self._start(listed, str(place)))
             return numeral(count, "1" if plain else _KINDS.get(form, "1"))
 
-        words = _PLACE.sub(shown, _said(own, "lvlText", f"%{at + 1}.")).strip()
+        words = _PLACE.sub(shown, said(own, W + "lvlText", f"%{at + 1}.")).strip()
         return f"{words} " if words else ""
 
     def _start(self, listed: str, level: str) -> int:
         known = self._starts.get((listed, level))
-        holder = self._levels[listed].get(level)
-        said = _said(holder, "start", "1") if holder is not None else "1"
-        return known if known is not None else number(said, 1)
-
-
-def _said(node: Element, tag: str, default: str) -> str:
-    found = node.find(W + tag)
-    return found.get(VAL, default) if found is not None else default
+        return (
+            number(said(self._levels[listed].get(level), W + "start"), 1)
+            if known is None
+            else known
+        )

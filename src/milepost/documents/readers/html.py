@@ -81,10 +81,9 @@ def _properties(tree: Any) -> Properties:
         said.setdefault(key.strip().lower(), []).append(attributes.get("content") or "")
     title = tree.css_first("head > title")
     root = tree.css_first("html")
-    authors = next((said[key] for key in _AUTHOR if key in said), [])
     return metadata.properties(
         title=title.text() if title is not None else None,
-        author=authors if len(authors) > 1 else next(iter(authors), None),
+        author=next((said[key] for key in _AUTHOR if key in said), None),
         date=next((said[key][0] for key in _DATE if key in said), None),
         language=root.attributes.get("lang") if root is not None else None,
         keywords=next(iter(said.get("keywords", ())), None),

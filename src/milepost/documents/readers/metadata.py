@@ -42,6 +42,8 @@ def properties(
         description: a summary.
         own: further keys and values.
     """
+    if isinstance(author, list) and len(author) < 2:
+        author = next(iter(author), None)
     if isinstance(author, str) and ";" in author:
         author = [name for name in author.split(";") if name.strip()]
     if isinstance(keywords, str):
@@ -72,7 +74,7 @@ def front_matter(values: Mapping[Any, Any]) -> Properties:
     names = [each.get("name") if isinstance(each, dict) else each for each in people]
     return properties(
         title=lowered.get("title"),
-        author=names if len(names) > 1 else names[0],
+        author=names,
         date=lowered.get("date"),
         language=lowered.get("language") or lowered.get("lang"),
         keywords=lowered.get("keywords"),
@@ -108,13 +110,9 @@ def of_office(archive: Archive) -> Properties:
     )
 
 
-def of_opendocument(archive: Archive) -> Properties:
-    """Read the properties of an OpenDocument file, including custom ones."""
-    return of_opendocument_root(_root(archive, _OPENDOCUMENT))
-
-
-def of_opendocument_root(root: Element) -> Properties:
-    """Read the same from the element that holds them, or from a flat document as a whole."""
+def of_opendocument(source: Archive | Element) -> Properties:
+    """Read the properties of an OpenDocument file or of a flat one, including custom ones."""
+    root = _root(source, _OPENDOCUMENT) if isinstance(source, Archive) else source
     root = next(iter(every(root, "meta")), root)
     said = _texts(root)
     own = {attribute(node, "name") or "": node.text for node in every(root, "user-defined")}
@@ -133,10 +131,9 @@ def of_book(book: Element) -> Properties:
     """Read the properties of an EPUB from its package document."""
     head = next(iter(every(book, "metadata")), None)
     said = _texts(head) if head is not None else {}
-    authors = said.get("creator", [])
     return properties(
         title=_one(said, "title"),
-        author=authors if len(authors) > 1 else _one(said, "creator"),
+        author=said.get("creator"),
         date=_one(said, "date"),
         language=_one(said, "language"),
         keywords=said.get("subject"),
@@ -156,7 +153,7 @@ def of_fiction_book(root: Element) -> Properties:
     ]
     return properties(
         title=_one(said, "book-title"),
-        author=authors if len(authors) > 1 else next(iter(authors), None),
+        author=authors,
         date=_one(said, "date"),
         language=_one(said, "lang"),
         keywords=_one(said, "keywords"),

@@ -14,7 +14,6 @@ from milepost.documents.readers.opendocument_styles import Counter, Styles
 from milepost.documents.readers.scripts import lowered, raised, shown
 from milepost.documents.readers.shapes import in_order
 from milepost.errors import UnreadableFile
-from milepost.properties import Properties
 from milepost.types import Document
 
 _MANIFEST = "META-INF/manifest.xml"
@@ -41,29 +40,21 @@ def read_opendocument(data: bytes, name: str, source: str | None) -> Document:
     Raises:
         UnreadableFile: the file is damaged or protected by a password.
     """
-    if not data.startswith(b"PK"):
-        return _read_flat(data, name, source)
-    archive = Archive(data, name)
-    if _MANIFEST in archive.parts and every(archive.xml(_MANIFEST), "encryption-data"):
-        raise UnreadableFile(f"{name} is protected by a password", "save it without one")
-    content = archive.xml("content.xml")
-    styles = [archive.xml("styles.xml")] if "styles.xml" in archive.parts else []
+    archive: Archive | None = None
+    styles: list[Element] = []
+    if data.startswith(b"PK"):
+        archive = Archive(data, name)
+        if _MANIFEST in archive.parts and every(archive.xml(_MANIFEST), "encryption-data"):
+            raise UnreadableFile(f"{name} is protected by a password", "save it without one")
+        content = archive.xml("content.xml")
+        styles = [archive.xml("styles.xml")] if "styles.xml" in archive.parts else []
+    else:
+        content = parsed(data, name, "the file")
     reader = _Reader(Styles([*styles, content]), archive)
-    return _written(reader, content, name, source, metadata.of_opendocument(archive))
-
-
-def _read_flat(data: bytes, name: str, source: str | None) -> Document:
-    root = parsed(data, name, "the file")
-    reader = _Reader(Styles([root]), None)
-    return _written(reader, root, name, source, metadata.of_opendocument_root(root))
-
-
-def _written(
-    reader: _Reader, content: Element, name: str, source: str | None, properties: Properties
-) -> Document:
     for body in every(content, "body"):
         for kind in body:
             reader.blocks(kind)
+    properties = metadata.of_opendocument(archive or content)
     return reader.text.document(name, source, tuple(reader.problems), properties)
 
 

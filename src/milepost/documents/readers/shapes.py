@@ -17,13 +17,10 @@ UNMOVED: Move = (0.0, 0.0, 1.0, 1.0)
 
 def ordered(slide: Element, layout: dict[tuple[str, str], Box]) -> list[Element]:
     """List the shapes of a slide in reading order; a shape without a place comes first."""
-    found: list[Element] = []
-    boxes: list[Box] = []
-    for shape, box in shapes(slide):
-        own = box or layout.get(_role(shape))
-        found.append(shape)
-        boxes.append(own or (0.0, 0.0, 0.0, 0.0))
-    return [found[k] for k in in_order(boxes)]
+    found = list(shapes(slide))
+    nowhere = (0.0, 0.0, 0.0, 0.0)
+    boxes = [box or layout.get(_role(shape), nowhere) for shape, box in found]
+    return [found[k][0] for k in in_order(boxes)]
 
 
 def places(layout: Element) -> dict[tuple[str, str], Box]:
@@ -67,20 +64,15 @@ def _sides(frame: Element | None, place: str, size: str) -> Box | None:
     parts = {local(node): node for node in frame} if frame is not None else {}
     if place not in parts or size not in parts:
         return None
-    said = [
-        parts[place].get("x"),
-        parts[place].get("y"),
-        parts[size].get("cx"),
-        parts[size].get("cy"),
-    ]
     try:
-        left, top, wide, high = (float(each or "") for each in said)
+        left, top = (float(parts[place].get(key, "")) for key in ("x", "y"))
+        wide, high = (float(parts[size].get(key, "")) for key in ("cx", "cy"))
     except ValueError:
         return None
     return left, top, wide, high
 
 
-def _box(shape: Element, move: Move = UNMOVED) -> Box | None:
+def _box(shape: Element, move: Move) -> Box | None:
     sides = _sides(_frame_of(shape), "off", "ext")
     if sides is None:
         return None
@@ -89,7 +81,7 @@ def _box(shape: Element, move: Move = UNMOVED) -> Box | None:
     return x, y, x + move[2] * wide, y + move[3] * high
 
 
-def _moved(group: Element, move: Move = UNMOVED) -> Move:
+def _moved(group: Element, move: Move) -> Move:
     """Return how the places in a group become places on the slide."""
     frame = _frame_of(group)
     outer, inner = _sides(frame, "off", "ext"), _sides(frame, "chOff", "chExt")

@@ -185,7 +185,7 @@ def _of_workbook(archive: Archive, notes: list[str]) -> dict[str, _Extras]:
 
 
 def _extras(archive: Archive, part: str, notes: list[str]) -> _Extras:
-    own = _Extras(unsolved=sum(1 for _ in _UNSOLVED.finditer(archive.head(part, _HEAD))))
+    own = _Extras(unsolved=sum(1 for _ in _UNSOLVED.finditer(archive.read(part, _HEAD))))
     try:
         beside = links(archive, part)
         for kind, target in beside.values():
