@@ -53,15 +53,7 @@ def _cut(text: str, start: int, stop: int, limit: int) -> int:
         ends = [match.end() for match in where.finditer(text, low, min(high, stop))]
         if ends:
             return _skip_space(text, min(ends, key=lambda end: abs(end - aim)), stop)
-    return _whole(text, aim, low)
-
-
-def _whole(text: str, offset: int, low: int) -> int:
-    """Find the last offset in ``low + 1 … offset`` between visible characters, else ``offset``."""
-    for place in range(offset, low, -1):
-        if divides(text, place):
-            return place
-    return offset
+    return next((place for place in range(aim, low, -1) if divides(text, place)), aim)
 
 
 def divides(text: str, offset: int) -> bool:

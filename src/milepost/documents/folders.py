@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,9 @@ BINARY = frozenset(
 PICTURES = frozenset("png jpg jpeg tif tiff gif".split())  # noqa: SIM905 - as above
 """The suffixes in ``BINARY`` that text recognition can read."""
 
+
+Specs = tuple[tuple[Path, "GitIgnoreSpec"], ...]
+"""The ignore files above a path, from the outermost, with their patterns."""
 
 OnSkip = Callable[[Path, str], None]
 """Called with each file or folder that is skipped in a folder, and the reason."""
@@ -122,7 +126,7 @@ def _walk(
 ) -> Iterator[Path]:
     """Yield the files under ``root``; each folder is visited once, so cycles of links end."""
     visited: set[tuple[int, int]] = set()
-    waiting: list[tuple[Path, tuple[tuple[Path, GitIgnoreSpec], ...]]] = [(root, ())]
+    waiting: list[tuple[Path, Specs]] = [(root, ())]
     while waiting:
         entry, specs = waiting.pop()
         if not entry.is_dir():
@@ -163,9 +167,7 @@ def _walk(
                 on_skip(entry / name, why)
 
 
-def _attached(
-    folder: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...], on_skip: OnSkip
-) -> Iterator[Path]:
+def _attached(folder: Path, specs: Specs, on_skip: OnSkip) -> Iterator[Path]:
     """Yield the files of a Zotero library; the rest of its data folder is internal to Zotero."""
     for each in zotero.attachments(folder):
         path = each.path
@@ -193,24 +195,15 @@ def ignore_spec(data: bytes) -> GitIgnoreSpec:
     """Parse the bytes of an ignore file; invalid lines are skipped."""
     from pathspec import GitIgnoreSpec
 
-    lines = data.decode("utf-8", "replace").splitlines()
-    return GitIgnoreSpec.from_lines(filter(_is_pattern, lines))
+    valid = []
+    for line in data.decode("utf-8", "replace").splitlines():
+        with suppress(ValueError):  # git skips invalid lines, too
+            GitIgnoreSpec.from_lines([line])
+            valid.append(line)
+    return GitIgnoreSpec.from_lines(valid)
 
 
-def _is_pattern(line: str) -> bool:
-    """Whether a line of an ignore file is valid; git skips invalid ones."""
-    from pathspec import GitIgnoreSpec
-
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except ValueError:
-        return False
-    return True
-
-
-def _why_skipped(
-    path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...], picture: Callable[[Path], bool]
-) -> str | None:
+def _why_skipped(path: Path, specs: Specs, picture: Callable[[Path], bool]) -> str | None:
     name = path.name
     if name.startswith("."):
         return "hidden"
@@ -230,9 +223,7 @@ def _why_skipped(
     return _ignored(path, specs, folder=folder)
 
 
-def _ignored(
-    path: Path, specs: tuple[tuple[Path, GitIgnoreSpec], ...], *, folder: bool
-) -> str | None:
+def _ignored(path: Path, specs: Specs, *, folder: bool) -> str | None:
     """Name the ignore file that excludes a path, in words; None if none does."""
     ignored = None
     for file, spec in specs:  # the innermost ignore file decides, as in git

@@ -7,7 +7,6 @@ database is read as it is on disk, whether or not Zotero is running; nothing is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -202,16 +201,16 @@ def _references(database: sqlite3.Connection) -> dict[int, Reference]:
     return {
         item: Reference(
             next((_one_line(fields[item][name]) for name in _TITLES if name in fields[item]), ""),
-            tuple(_named(people.get(item, {}))),
+            _authors(people.get(item, {})),
             next((_dated(fields[item][name]) for name in _DATES if name in fields[item]), None),
         )
         for item in fields
     }
 
 
-def _named(people: dict[str, list[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
+def _authors(people: dict[str, list[tuple[str, str]]]) -> tuple[tuple[str, str], ...]:
     kind = next((kind for kind in _CREATORS if kind in people), next(iter(people), ""))
-    yield from people.get(kind, ())
+    return tuple(people.get(kind, ()))
 
 
 def _dated(written: str) -> str | None:

@@ -193,8 +193,6 @@ class Numbering:
 
     def _start(self, listed: str, level: str) -> int:
         known = self._starts.get((listed, level))
-        return (
-            number(said(self._levels[listed].get(level), W + "start"), 1)
-            if known is None
-            else known
-        )
+        if known is not None:
+            return known
+        return number(said(self._levels[listed].get(level), W + "start"), 1)

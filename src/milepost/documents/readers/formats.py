@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import io
 import os
@@ -176,7 +175,7 @@ def described(document: Document, path: str) -> Document:
         UnreadableFile: the sidecar cannot be read.
     """
     if known := zotero.described(path):
-        document = dataclasses.replace(document, properties=merged(document.properties, known))
+        document = replace(document, properties=merged(document.properties, known))
     return with_sidecar(document, path)
 
 
@@ -211,7 +210,7 @@ def read_bytes(
     except Exception as error:  # any error of a library, so that the other files are read
         said = one_line(f"{type(error).__name__}: {error}")[:_LONGEST]
         raise UnreadableFile(f"{name} is damaged: its reader failed ({said})", _AGAIN) from error
-    return dataclasses.replace(harmless(document), hash=hashlib.sha256(data).hexdigest())
+    return replace(harmless(document), hash=hashlib.sha256(data).hexdigest())
 
 
 def format_of(data: bytes, name: str, options: ReadOptions) -> str:

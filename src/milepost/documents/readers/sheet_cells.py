@@ -3,8 +3,9 @@
 A damaged or hostile spreadsheet of a kilobyte can make the library request any amount of memory,
 which ends the process. It therefore runs in this process, which imports nothing from Milepost.
 
-Input: the bytes of the file on stdin. Output: for each sheet one line with its name and the column,
-from 0, of the first cell of each row, then one line for each row: its number and the cells.
+Input: the bytes of the file on stdin. Output: for each sheet one line with its name, the column (from
+0) of the first cell of its rows, its rows with cells (their numbers and the cells), and how many equal
+rows were left out.
 """
 
 from __future__ import annotations
@@ -92,8 +93,8 @@ def main() -> None:
         if metadata.typ != SheetTypeEnum.WorkSheet:  # a chart, a macro
             continue
         sheet = book.get_sheet_by_name(metadata.name)
+        rows: list[tuple[int, list[str]]] = []
         _, first_column = sheet.start or (0, 0)
-        print(json.dumps({"sheet": metadata.name, "column": first_column}))  # noqa: T201
         merged = covered(sheet.merged_cell_ranges or ())
         above: dict[tuple[int, int], str] = {}
         before: list[str] = []
@@ -113,9 +114,8 @@ def main() -> None:
                 left_out += 1
                 continue
             before = cells
-            print(json.dumps([number, cells]))  # noqa: T201
-        if left_out:
-            print(json.dumps({"left_out": left_out}))  # noqa: T201
+            rows.append((number, cells))
+        print(json.dumps([metadata.name, first_column, rows, left_out]))  # noqa: T201
     print(json.dumps({"end": True}))  # noqa: T201
 
 

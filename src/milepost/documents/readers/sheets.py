@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from milepost.documents.readers.archive import Archive, attribute, every, local
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.number_formats import shown_in_opendocument, shown_numbers
 from milepost.documents.readers.office import Drawings, links, main_part, words
-from milepost.documents.readers.table import Row, write_rows
+from milepost.documents.readers.table import write_rows
 from milepost.errors import UnreadableFile
 from milepost.properties import EMPTY
 from milepost.types import Document
@@ -71,7 +70,7 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
         properties = (metadata.of_opendocument if is_open else metadata.of_office)(archive)
         beside = _of_tables(archive) if is_open else _of_workbook(archive, notes)
     text = TextBuilder()
-    for sheet, column, rows, left_out in _sheets(_cells(data, name)):
+    for sheet, column, rows, left_out in map(json.loads, _cells(data, name)):
         text.place("sheet", sheet)
         own = beside.get(sheet, _NOTHING)
         for number, cells in rows if own.numbers else ():
@@ -106,7 +105,7 @@ def _of_tables(archive: Archive) -> dict[str, _Extras]:
 
 
 def _cells(data: bytes, name: str) -> list[bytes]:
-    """Run ``sheet_cells.py`` and return the lines that it prints."""
+    """Run ``sheet_cells.py`` and return the line that it prints for each sheet."""
     program = Path(__file__).with_name("sheet_cells.py")
     # -S saves importing site; -P keeps this folder, which has an html.py, off the path.
     command = [sys.executable, "-S", "-P", "-X", "utf8", str(program)]
@@ -125,7 +124,7 @@ def _cells(data: bytes, name: str) -> list[bytes]:
         raise _refusal(name, done)
     if len(lines) == 1:
         raise UnreadableFile(f"{name} is damaged: it has no sheets", "open and save it again")
-    return lines
+    return lines[:-1]
 
 
 def _slow(name: str) -> UnreadableFile:
@@ -146,22 +145,6 @@ def _refusal(name: str, done: subprocess.CompletedProcess[bytes]) -> UnreadableF
         )
     why = (said.strip().splitlines() or ["it cannot be read"])[-1].partition(": ")[2] or "no cells"
     return UnreadableFile(f"{name} is damaged: {why[:100]}", "open and save it again")
-
-
-def _sheets(lines: list[bytes]) -> Iterator[tuple[str, int, list[Row], int]]:
-    sheet: str | None = None
-    rows: list[Row] = []
-    column = left_out = 0
-    for line in lines:
-        record = json.loads(line)
-        if isinstance(record, list):
-            rows.append((record[0], record[1]))
-        elif "left_out" in record:
-            left_out = record["left_out"]
-        else:
-            if sheet is not None:
-                yield sheet, column, rows, left_out
-            sheet, column, rows, left_out = record.get("sheet"), record.get("column", 0), [], 0
 
 
 def _of_workbook(archive: Archive, notes: list[str]) -> dict[str, _Extras]:
