@@ -7,8 +7,8 @@ import pytest
 
 import milepost
 from milepost.documents import again
+from milepost.documents.readers.pdf.boxes import boxes_of_span, page_sizes
 from milepost.documents.readers.pdf.read import read_pdf
-from milepost.documents.readers.pdf.spans import boxes_of_span, page_sizes
 from milepost.errors import InputError, UnreadableFile
 from milepost.index import Index
 from milepost.testing import fake_index
@@ -132,7 +132,7 @@ def test_stored_documents_read_only_their_pages(indexed, monkeypatch) -> None:
     at = stored.text.index("lazy")
     assert rounded(stored.boxes(at, at + 20)) == rounded(fresh.boxes(at, at + 20))
     assert read == []
-    monkeypatch.setattr("milepost.documents.readers.pdf.spans.boxes_of_span", lambda *_, **__: None)
+    monkeypatch.setattr("milepost.documents.readers.pdf.boxes.boxes_of_span", lambda *_, **__: None)
     for _ in range(3):
         assert rounded(stored.boxes(at, at + 20)) == rounded(fresh.boxes(at, at + 20))
     assert read == [str(path)]

@@ -41,7 +41,7 @@ def passage_boxes(
 
 def _sized(document: Document, passage: Passage) -> list[PageBox]:
     from milepost.documents import stored_bytes
-    from milepost.documents.readers.pdf.spans import page_sizes
+    from milepost.documents.readers.pdf.boxes import page_sizes
     from milepost.exports.records import PageBox
 
     found = document.boxes(passage.start, passage.end)

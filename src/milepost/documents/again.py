@@ -30,7 +30,7 @@ def locator(document: Document, options: ReadOptions) -> Callable[[int, int], li
     whole: list[Document] = []
 
     def boxes(start: int, end: int) -> list[Box]:
-        from milepost.documents.readers.pdf.spans import boxes_of_span
+        from milepost.documents.readers.pdf.boxes import boxes_of_span
 
         data = stored_bytes(document)
         if lines is not None:

@@ -53,11 +53,7 @@ class Isolated:
     def call_within(
         self, seconds: float, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        """``call`` with another limit of time.
-
-        Raises:
-            UnreadableFile: the process died, or took too long.
-        """
+        """``call`` with another limit of time."""
         with self._one:
             try:
                 pipe = self._started()

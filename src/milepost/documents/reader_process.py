@@ -6,7 +6,6 @@ Its functions are called through ``Isolated``, so that PDFium runs in no thread 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from io import BytesIO
@@ -43,10 +42,7 @@ class Place:
 def read_plain(path: Path, options: ReadOptions, password: str | None = None) -> Document:
     """``milepost.read`` without what cannot be sent to another process.
 
-    Args:
-        path: the file.
-        options: how it is read.
-        password: what opens a PDF that does not open without one.
+    ``password`` opens a PDF that does not open without one.
     """
     if password is None:
         document = read_file(path, options)
@@ -113,19 +109,12 @@ def read_inside(path: Path, options: ReadOptions, roots: tuple[Path, ...]) -> Do
 
 
 def place(path: Path, document: Document, options: ReadOptions, start: int, end: int) -> Place:
-    """Where a span of a PDF is printed.
-
-    Args:
-        path: the file.
-        document: as it is stored, without a locator.
-        options: how it was read.
-        start: offset into the document's text.
-        end: offset behind the span.
+    """Where a span of a PDF is printed; ``document`` is as it is stored, without a locator.
 
     Raises:
         InputError: not a PDF, or changed since.
     """
-    from milepost.documents.readers.pdf.spans import page_sizes
+    from milepost.documents.readers.pdf.boxes import page_sizes
 
     found = _boxes(document, options)
     if found is None:
@@ -148,20 +137,15 @@ def sizes(path: Path) -> list[tuple[float, float]]:
 
 
 def lines_of_page(path: Path, page: int, text: str, options: ReadOptions) -> list[tuple[Span, Box]]:
-    """Span and box of each printed line of a page; see ``spans.lines_of_page``."""
-    from milepost.documents.readers.pdf import spans
+    """Span and box of each printed line of a page; see ``boxes.lines_of_page``."""
+    from milepost.documents.readers.pdf import boxes
 
     hidden = options.hidden == "keep"
-    return spans.lines_of_page(path.read_bytes(), path.name, page, text, keep_hidden=hidden)
+    return boxes.lines_of_page(path.read_bytes(), path.name, page, text, keep_hidden=hidden)
 
 
 def picture(path: Path, page: int, scale: float) -> bytes:
-    """A page of a PDF as PNG.
-
-    Args:
-        path: the file.
-        page: its number in the file, from 1.
-        scale: pixels a point (1/72 inch).
+    """A page of a PDF (from 1) as PNG, drawn with ``scale`` pixels a point (1/72 inch).
 
     Raises:
         InputError: there is no such page.
@@ -179,7 +163,6 @@ def picture(path: Path, page: int, scale: float) -> bytes:
     return out.getvalue()
 
 
-@lru_cache(maxsize=4)  # people click through one document at a time
-def _boxes(document: Document, options: ReadOptions) -> Callable[[int, int], list[Box]] | None:
-    """What finds spans in a PDF; if it must read the whole file, it does so once."""
-    return locator(document, options)
+_boxes = lru_cache(maxsize=4)(locator)
+"""Finds spans in a PDF; if it must read the whole file, it does so once. People click through one
+document at a time."""

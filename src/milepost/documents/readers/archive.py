@@ -64,11 +64,7 @@ class Archive:
             raise _broken(self.name, f"its part {part} is damaged") from error
 
     def xml(self, part: str) -> ElementTree.Element:
-        """Parse one part.
-
-        Raises:
-            UnreadableFile: as ``read`` and ``parsed`` say.
-        """
+        """Parse one part; raises UnreadableFile as ``read`` and ``parsed`` do."""
         return parsed(self.read(part), self.name, part)
 
 

@@ -144,15 +144,10 @@ def table_marks(
     caption: str,
     unsplit: Sequence[int] = (),
 ) -> list[Mark]:
-    """Return the marks of a table.
+    """Return the marks of a table at ``start:end`` in the text.
 
-    Args:
-        start: where its rows begin in the text.
-        body: where the rows below the names of the columns begin.
-        end: where its rows end.
-        columns: names of the columns; empty if they have none.
-        caption: empty if it has none.
-        unsplit: where rows begin that are one cell; see ``types.Mark``.
+    Its rows below the names of the columns begin at ``body``; ``columns`` and ``caption`` may be
+    empty. ``unsplit``: where rows begin that are one cell; see ``types.Mark``.
     """
     names = [" ".join(name.replace("|", "/").split()) for name in columns]
     while names and not names[-1]:

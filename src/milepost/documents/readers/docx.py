@@ -18,11 +18,11 @@ from milepost.documents.readers.docx_styles import (
     run_of,
     said,
 )
+from milepost.documents.readers.fonts import symbol, unsymboled
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, TreeReader
 from milepost.documents.readers.office import Drawings, Links, links, main_part
 from milepost.documents.readers.scripts import lowered, raised, shown
-from milepost.documents.readers.symbols import symbol, unsymboled
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.types import Document
 
@@ -47,11 +47,7 @@ _FORMULA = "}oMath"
 
 
 def read_docx(data: bytes, name: str, source: str | None) -> Document:
-    """Read a Word file: body, tables and text boxes in order, footnotes and endnotes at the end.
-
-    Raises:
-        UnreadableFile: the package is damaged.
-    """
+    """Read a Word file: body, tables and text boxes in order, footnotes and endnotes at the end."""
     archive = Archive(data, name)  # refuses zip bombs
     main = main_part(archive)
     if main is None:

@@ -16,11 +16,7 @@ _LINES = frozenset(("p", "v", "subtitle", "text-author", "date"))
 
 
 def read_fiction_book(data: bytes, name: str, source: str | None) -> Document:
-    """Read the text and then the notes of a book.
-
-    Raises:
-        UnreadableFile: the file is damaged.
-    """
+    """Read the text and then the notes of a book."""
     root = parsed(data, name, "the file")
     reader = _Reader()
     for body in root:

@@ -123,11 +123,7 @@ def _is_content(node: Any, *, inside: bool) -> bool:
 
 
 def read_saved_page(data: bytes, name: str, source: str | None) -> Document:
-    """Read the page itself, without the frames and pictures that are saved with it.
-
-    Raises:
-        UnreadableFile: the file has no page.
-    """
+    """Read the page itself, without the frames and pictures that are saved with it."""
     message = message_from_bytes(data.lstrip(b"\xef\xbb\xbf\r\n\t "), policy=policy.compat32)
     for part in message.walk():
         kind = part.get_content_type()

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections.abc import Iterable
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from email import message_from_bytes, policy
+from email.header import decode_header, make_header
+from email.message import Message
+from email.utils import parsedate_to_datetime
+from quopri import decodestring
 
+from milepost.documents.encoding import decode
 from milepost.documents.readers import html, metadata
 from milepost.documents.readers.builder import TextBuilder
-from milepost.documents.readers.letters import Letter, parse_letter
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.properties import Properties
 from milepost.types import Document, ReadOptions
 
+_SHOWN = ("From", "To", "Cc", "Date")
+_MAX_PARTS = 500  # nested parts, because the parser takes quadratic time
+_STUB = 400  # characters of the longest text that only says that there is another one
+_WORDS = re.compile(r"\w{3,}")
+_TAGS = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^>]*>", re.I | re.S)
+_COUNT = re.compile(rb"\d+[ \t]*\r?\n")
+_LOCKED = ("application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime")
+_ENCRYPTED = "the mail is encrypted: its text cannot be read"
 _MAX_NAMED = 5  # attachments that a note names
 _BORDER = re.compile(
     rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n)|(?<=\n\r\n))From [^\r\n]*?"
@@ -26,13 +42,187 @@ _LOOSE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\d\r?\n(?=[\w-
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
-def read_eml(data: bytes, name: str, source: str | None, options: ReadOptions) -> Document:
-    """Read one mail.
+@dataclass(slots=True)
+class Letter:
+    """One mail, independent of its file format.
 
-    Raises:
-        UnreadableFile: the file has neither headers nor text of a mail.
+    Attributes:
+        subject: the decoded subject.
+        date: when it was sent, or None.
+        headers: names and values of the headers to show.
+        bodies: texts in order, and whether each is HTML.
+        attachments: names and contents; None if the content is not in the file.
+        notes: what is in the mail and cannot be read.
     """
-    letter = parse_letter(data)
+
+    subject: str = ""
+    date: datetime | None = None
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    bodies: list[tuple[str, bool]] = field(default_factory=list)
+    attachments: list[tuple[str, bytes | None]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def _parsed(data: bytes) -> Letter | None:
+    """Parse a mail; None if it has too many parts or its structure cannot be parsed."""
+    data = _plain(data)
+    if data.count(b"boundary=") > _MAX_PARTS:
+        return None
+    # The newer policy decodes more, but its bugs make it fail on some malformed mails.
+    for rules in (policy.default, policy.compat32):
+        with suppress(Exception):
+            message = message_from_bytes(data, policy=rules)
+            letter = Letter(_header(message, "Subject"), _date(message))
+            letter.headers = [(label, _header(message, label)) for label in _SHOWN]
+            letter.headers = [(label, value) for label, value in letter.headers if value]
+            _collect(message, letter)
+            if any("-----BEGIN PGP MESSAGE-----" in body for body, _ in letter.bodies):
+                letter.notes.append(_ENCRYPTED)
+            return letter
+    return None
+
+
+def _plain(data: bytes) -> bytes:
+    """Remove what other programs write in front of the headers; UTF-16 becomes UTF-8."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        data = data.decode("utf-16", "replace").encode("utf-8")
+    data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    count = _COUNT.match(data)  # Apple Mail: the length of the mail, then a list of its properties
+    if count is None:
+        return data
+    data = data[count.end() :]
+    end = data.rfind(b"<?xml")
+    return data[:end] if end >= 0 and b"<plist" in data[end:] else data
+
+
+def _header(message: Message, label: str) -> str:
+    raw = next((str(v) for k, v in message.raw_items() if k.lower() == label.lower()), "")
+    if any("\udc80" <= letter <= "\udcff" for letter in raw):
+        # Bytes that are not ASCII, in the encoding of the text or in any other.
+        whole = raw.encode("utf-8", "surrogateescape")
+        charset = next((c for part in message.walk() if (c := part.get_content_charset())), None)
+        with suppress(UnreadableFile):
+            raw = decode(whole, label, charset)[0]
+        return " ".join(str(make_header(decode_header(raw))).split())
+    value = message[label]
+    if value is not None and message.policy is policy.compat32:
+        value = make_header(decode_header(str(value)))
+    words = str(value or "").encode("utf-8", "replace").decode("utf-8")
+    return " ".join(words.split())
+
+
+def _date(message: Message) -> datetime | None:
+    with suppress(ValueError, TypeError, IndexError, OverflowError):
+        return parsedate_to_datetime(_header(message, "Date"))
+    return None
+
+
+def _collect(part: Message, letter: Letter) -> None:
+    kind = part.get_content_type()
+    if kind == "message/rfc822":
+        _forwarded(part, letter)
+    elif kind in _LOCKED:
+        signed = "signed-data" in str(part.get_param("smime-type") or "")
+        letter.notes.append(
+            "the mail is signed in a form whose text cannot be read" if signed else _ENCRYPTED
+        )
+    elif kind == "multipart/encrypted":
+        letter.notes.append(_ENCRYPTED)
+    elif part.is_multipart():
+        parts = [each for each in part.get_payload() if isinstance(each, Message)]
+        for each in _chosen(parts) if kind == "multipart/alternative" else parts:
+            _collect(each, letter)
+    elif part.get_content_maintype() == "text" and part.get_content_disposition() != "attachment":
+        letter.bodies.append((_text(part), part.get_content_subtype() == "html"))
+    elif label := _file_name(part):
+        letter.attachments.append((label, _content(part, label)))
+
+
+def _forwarded(part: Message, letter: Letter) -> None:
+    """Add an attached mail, which some programs encode, although the standard forbids it."""
+    inner = part.get_payload()
+    whole = inner[0] if isinstance(inner, list) and inner else None
+    if not isinstance(whole, Message):
+        return
+    content = whole.as_bytes()
+    encoding = str(part.get("Content-Transfer-Encoding") or "").strip().lower()
+    if encoding in ("base64", "quoted-printable") and not whole.keys():
+        payload = str(whole.get_payload()).encode("utf-8", "surrogateescape")
+        with suppress(ValueError):
+            content = b64decode(payload) if encoding == "base64" else decodestring(payload)
+        label = _file_name(part) or "mail"
+    else:
+        label = _header(whole, "Subject") or "mail"
+    letter.attachments.append((f"{label.removesuffix('.eml')}.eml", content))
+
+
+def _content(part: Message, label: str) -> bytes | None:
+    """Decode an attachment; a text becomes UTF-8, because only the mail says its encoding."""
+    content = part.get_payload(decode=True)
+    if not isinstance(content, bytes):
+        return None
+    charset = part.get_content_charset()
+    if charset and content and part.get_content_maintype() == "text":
+        with suppress(UnreadableFile):
+            return decode(content, label, charset)[0].encode("utf-8")
+    return content
+
+
+def _chosen(parts: list[Message]) -> list[Message]:
+    """Choose among alternatives of one text.
+
+    It is the plain one, unless that is empty or only says that there is another one, or another one
+    has more in it: attachments, and the texts between them.
+    """
+    for part in parts:
+        if any(map(_is_more, part.walk())):
+            return [part]
+    for part in parts:
+        if part.get_content_type() == "text/plain" and (words := _text(part).strip()):
+            return parts[-1:] if _is_stub(words, parts[-1]) else [part]
+    return parts[-1:]
+
+
+def _is_more(part: Message) -> bool:
+    """Whether a part of an alternative is an attachment, not a picture inside of the text."""
+    if part.get_content_type() == "message/rfc822":
+        return True
+    attached = part.get_content_disposition() == "attachment"
+    return attached and part.get_content_maintype() != "image"
+
+
+def _is_stub(words: str, other: Message) -> bool:
+    """Whether a short text has hardly a word of the HTML beside it."""
+    pages = [part for part in other.walk() if part.get_content_type() == "text/html"]
+    if not pages or len(words) > _STUB:
+        return False
+    page = set(_WORDS.findall(_TAGS.sub(" ", _text(pages[0])).lower()))
+    own = set(_WORDS.findall(words.lower()))
+    return bool(page) and 2 * len(own & page) < len(own)
+
+
+def _text(part: Message) -> str:
+    content = part.get_payload(decode=True)
+    if not isinstance(content, bytes) or not content:
+        return ""
+    charset = part.get_content_charset()
+    try:
+        if part.get_content_subtype() == "html" and not charset:
+            return html.decode_page(content, "a part")[0]
+        return decode(content, "a part", charset)[0]
+    except UnreadableFile:  # the bytes are not text
+        return ""
+
+
+def _file_name(part: Message) -> str:
+    """Return the name of an attachment; empty for an image inside the text."""
+    label = " ".join((part.get_filename() or "").encode("utf-8", "replace").decode().split())
+    return label or ("attachment" if part.get_content_disposition() == "attachment" else "")
+
+
+def read_eml(data: bytes, name: str, source: str | None, options: ReadOptions) -> Document:
+    """Read one mail; a file with neither headers nor text of a mail is refused."""
+    letter = _parsed(data)
     if letter is None or not (letter.headers or letter.subject):
         raise UnreadableFile(f"{name} is not a mail: it has no headers", "save it as txt")
     return replace(written([letter], name, source, options), properties=about(letter))
@@ -58,7 +248,7 @@ def read_mbox(data: bytes, name: str, source: str | None, options: ReadOptions) 
         raise UnreadableFile(f"{name} is not a mailbox: no line begins a mail", "save it as txt")
     ends = [start for start, _ in starts[1:]] + [len(data)]
     parts = (data[begin:end] for (_, begin), end in zip(starts, ends, strict=True))
-    letters = (parse_letter(_QUOTED.sub(rb"\1", part)) for part in parts)
+    letters = (_parsed(_QUOTED.sub(rb"\1", part)) for part in parts)
     return written(letters, name, source, options)
 
 

@@ -21,11 +21,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
 
 def read_notebook(data: bytes, name: str, source: str | None) -> Document:
-    """Read the cells in order; images in the output are left out.
-
-    Raises:
-        UnreadableFile: the file is not a notebook.
-    """
+    """Read the cells in order; images in the output are left out."""
     text, notes = decode(data, name)
     try:
         notebook = json.loads(text)

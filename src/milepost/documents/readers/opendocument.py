@@ -35,11 +35,7 @@ _POINTS = {"cm": 28.35, "mm": 2.835, "in": 72.0, "pt": 1.0, "pc": 12.0, "px": 0.
 
 
 def read_opendocument(data: bytes, name: str, source: str | None) -> Document:
-    """Read the body; tracked changes are accepted, and footnotes follow their paragraph.
-
-    Raises:
-        UnreadableFile: the file is damaged or protected by a password.
-    """
+    """Read the body; tracked changes are accepted, and footnotes follow their paragraph."""
     archive: Archive | None = None
     styles: list[Element] = []
     if data.startswith(b"PK"):

@@ -8,9 +8,8 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from milepost.documents.readers.letters import Letter
-from milepost.documents.readers.mail import about, written
-from milepost.documents.readers.rtf_fonts import code_page
+from milepost.documents.readers.fonts import code_page
+from milepost.documents.readers.mail import Letter, about, written
 from milepost.errors import UnreadableFile
 from milepost.types import Document, ReadOptions
 
@@ -18,11 +17,7 @@ _DISPLAY_NAME = 0x3001
 
 
 def read_msg(data: bytes, name: str, source: str | None, options: ReadOptions) -> Document:
-    """Read a message: subject, sender, recipients, date, text and attachments.
-
-    Raises:
-        UnreadableFile: the file is damaged.
-    """
+    """Read a message: subject, sender, recipients, date, text and attachments."""
     from oxmsg import Message
 
     know_code_pages()

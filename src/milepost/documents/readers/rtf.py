@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 
 from milepost.documents.readers.builder import TextBuilder
-from milepost.documents.readers.rtf_fonts import Fonts, code_page
+from milepost.documents.readers.fonts import Fonts, code_page
 from milepost.documents.readers.rtf_table import Table
 from milepost.documents.readers.scripts import END, LOWERED, RAISED, shown
 from milepost.types import Document
@@ -242,7 +242,7 @@ class _Reader:
     def _end(self, word: str) -> None:
         if word == "cell":
             frame = self._frames[-1]
-            frame.table.cell(" ".join(self._taken().split()))
+            frame.table.cells.append(" ".join(self._taken().split()))
             frame.bullet = ""
         elif word == "row":
             self._frames[-1].table.row()
@@ -276,7 +276,7 @@ class _Reader:
         if words.strip() and words.strip() != bullet.strip():
             frame.table.write(frame.text)
             frame.text.add(words, close=bool(bullet) and not level, level=level)
-        elif not frame.table.is_open:
+        elif not frame.table.cells:
             frame.table.write(frame.text)
         for inner in frame.after:
             frame.text.include(inner.document("", None))

@@ -12,18 +12,17 @@ _MAX_ROWS = 100_000
 
 
 class Table:
-    """The rows of one table at a time."""
+    """The rows of one table at a time.
+
+    Attributes:
+        cells: those read whose row has not ended.
+    """
 
     def __init__(self) -> None:
         self._rows: list[tuple[list[str], list[tuple[int, bool]]]] = []
-        self._cells: list[str] = []
+        self.cells: list[str] = []
         self._edges: list[tuple[int, bool]] = []  # right edge, continues the cell above
         self._merged = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether cells were read whose row has not ended."""
-        return bool(self._cells)
 
     def define(self, word: str, number: int | None) -> bool:
         """Note what a word says of the cells of the row; returns whether it does."""
@@ -39,15 +38,11 @@ class Table:
             return False
         return True
 
-    def cell(self, words: str) -> None:
-        """Add a cell to the open row."""
-        self._cells.append(words)
-
     def row(self) -> None:
         """End the row."""
-        if self._cells and len(self._rows) < _MAX_ROWS:
-            self._rows.append((self._cells, self._edges))
-        self._cells = []
+        if self.cells and len(self._rows) < _MAX_ROWS:
+            self._rows.append((self.cells, self._edges))
+        self.cells = []
 
     def write(self, text: TextBuilder) -> None:
         """Write the rows and start anew."""

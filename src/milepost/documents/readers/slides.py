@@ -26,11 +26,7 @@ _FURNITURE = frozenset(("dt", "ftr", "hdr", "sldNum", "sldImg"))
 
 
 def read_slides(data: bytes, name: str, source: str | None) -> Document:
-    """Read a deck in presentation order, including hidden slides.
-
-    Raises:
-        UnreadableFile: the package or its list of slides is damaged, or no slide can be read.
-    """
+    """Read a deck in presentation order, including hidden slides."""
     archive = Archive(data, name)
     slides = _slides(archive)
     text = TextBuilder()

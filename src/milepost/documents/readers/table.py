@@ -15,9 +15,7 @@ from itertools import islice
 
 from milepost.documents.encoding import decode
 from milepost.documents.readers.builder import TextBuilder
-from milepost.documents.readers.grid import joined
-from milepost.documents.readers.headers import Cells, names_columns
-from milepost.documents.readers.headers import Row as Row
+from milepost.documents.readers.grid import Cells, Row, joined, names_columns
 from milepost.documents.readers.plain import read_rows
 from milepost.types import Document
 

@@ -4,9 +4,9 @@ Bytes of a file in, a ``Document`` out. Reading order of the files:
 
     read      the whole process
     file      bytes → an open document, or the reason why it cannot be opened
-    glyphs    a page → its characters with positions; the only file that calls pdfium for text
+    glyphs    a page with what is typed on it → its characters with positions
+    writing   the objects that draw them; with glyphs, the only file that calls pdfium for text
     native    calls of pdfium with plain handles
-    annotations  form fields and typed notes → part of the page
     hidden    characters that cannot be seen        picture  the drawn page, to see that
     records   what a printed line holds
     lines     characters → printed lines            repair  lines written in pieces → one
@@ -16,6 +16,6 @@ Bytes of a file in, a ``Document`` out. Reading order of the files:
     headings  bookmarks and large type → headings
     breaks    two lines → one paragraph or not      line_joiner  hyphens, spaces
     join      pages → the text, and where each printed line went
-    boxes     a span of the text → boxes, read from the file again
-    spans     the same of a stored text, from its pages alone; sizes of pages
+    boxes     a span of the text → boxes, read from the file again; of a stored text, from its pages
+              alone
 """

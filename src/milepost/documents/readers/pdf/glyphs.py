@@ -2,6 +2,10 @@
 
 Only this file and ``writing`` call pdfium's text functions. It knows characters, not lines.
 
+What is typed on a page (values of form fields, text boxes, stamps) becomes a part of it: a viewer
+shows it, but pdfium's text functions do not know it. pdfium can draw it into the page that it holds
+in memory; the file stays as it is.
+
 pdfium returns coordinates in the space of the page (y upwards, no rotation). They are converted to
 *displayed* coordinates: points from the top left corner of the page as a viewer shows it.
 """
@@ -19,9 +23,9 @@ import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
-from milepost.documents.readers.pdf.annotations import draw_in
 from milepost.documents.readers.pdf.hidden import hidden_kinds
-from milepost.documents.readers.pdf.native import INT, fill, plain, pointer
+from milepost.documents.readers.pdf.native import INT, fill, plain, pointer, text_of
+from milepost.documents.readers.pdf.records import Flags, Floats, Integers
 from milepost.documents.readers.pdf.writing import Writing, finite, read_writing
 
 PDFIUM = threading.RLock()
@@ -49,18 +53,18 @@ class Glyphs:
         typed: number of the first character that is in a form field or note; None if none is.
     """
 
-    code: NDArray[np.int64]
-    generated: NDArray[np.bool_]
-    cell: NDArray[np.float64]
-    base: NDArray[np.float64]
-    size: NDArray[np.float64]
+    code: Integers
+    generated: Flags
+    cell: Floats
+    base: Floats
+    size: Floats
     hidden: NDArray[np.int8]
-    angle: NDArray[np.int64]
-    bold: NDArray[np.bool_]
-    owner: NDArray[np.int64]
+    angle: Integers
+    bold: Flags
+    owner: Integers
     width: float
     height: float
-    ink: NDArray[np.float64] | None = None
+    ink: Floats | None = None
     typed: int | None = None
 
 
@@ -77,7 +81,7 @@ def open_page(document: Any, number: int) -> Iterator[tuple[Any, int | None]]:
     page = pdfium.FPDF_LoadPage(document.raw, number)
     typed = None
     try:
-        if page and (typed := draw_in(page)) is not None:
+        if page and (typed := _draw_in(page)) is not None:
             pdfium.FPDF_ClosePage(page)
             page = pdfium.FPDF_LoadPage(document.raw, number)
         if not page:
@@ -140,16 +144,16 @@ def _characters(text: Any, written: Writing, display: _Display, ink: bool) -> Gl
     )
 
 
-def _generated(handle: Any, code: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _generated(handle: Any, code: Integers) -> Flags:
     # Line breaks are no letters, whoever wrote them.
-    generated: NDArray[np.bool_] = (code == ord("\r")) | (code == ord("\n"))
+    generated: Flags = (code == ord("\r")) | (code == ord("\n"))
     blank = np.flatnonzero((code <= 32) & ~generated)
     asked = map(plain(pdfium.FPDFText_IsGenerated, INT), repeat(handle), blank.tolist())
     generated[blank] = [each == 1 for each in asked]
     return generated
 
 
-def _places(handle: Any, written: Writing) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _places(handle: Any, written: Writing) -> tuple[Floats, Floats]:
     """Return the boxes ``(n, 4)`` and origins ``(n, 2)`` of letters, on the page.
 
     Upright letters of one object have one baseline, and boxes that begin at their origins. If that
@@ -160,7 +164,7 @@ def _places(handle: Any, written: Writing) -> tuple[NDArray[np.float64], NDArray
     fill(plain(pdfium.FPDFText_GetLooseCharBox, INT), handle, letters.tolist(), loose)
     origin_of = plain(pdfium.FPDFText_GetCharOrigin, INT)
 
-    def ask(chosen: NDArray[np.int64]) -> None:
+    def ask(chosen: Integers) -> None:
         found = np.zeros((len(chosen), 2))
         fill(origin_of, handle, letters[chosen].tolist(), found, 2)
         origin[chosen] = found
@@ -180,7 +184,7 @@ def _places(handle: Any, written: Writing) -> tuple[NDArray[np.float64], NDArray
     return finite(loose), finite(origin)
 
 
-def _ink(handle: Any, count: int, display: _Display) -> NDArray[np.float64]:
+def _ink(handle: Any, count: int, display: _Display) -> Floats:
     boxes = np.zeros((count, 4))
     fill(plain(pdfium.FPDFText_GetCharBox, INT), handle, range(count), boxes, 4)
     left, right, bottom, top = boxes.T
@@ -195,9 +199,7 @@ class _Display:
         wide, high = bounds.right - bounds.left, bounds.top - bounds.bottom
         self.width, self.height = (high, wide) if turn % 2 else (wide, high)
 
-    def points(
-        self, x: NDArray[np.float64], y: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def points(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
         """Convert points of the page to displayed points."""
         bounds = self._bounds
         if self.turn == 0:
@@ -208,16 +210,66 @@ class _Display:
             return bounds.right - x, y - bounds.bottom
         return bounds.top - y, bounds.right - x
 
-    def boxes(
-        self,
-        left: NDArray[np.float64],
-        top: NDArray[np.float64],
-        right: NDArray[np.float64],
-        bottom: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+    def boxes(self, left: Floats, top: Floats, right: Floats, bottom: Floats) -> Floats:
         """Convert rectangles of the page to displayed ``(n, 4)`` left, top, right, bottom."""
         x0, y0 = self.points(left, top)
         x1, y1 = self.points(right, bottom)
         return np.stack(
             [np.minimum(x0, x1), np.minimum(y0, y1), np.maximum(x0, x1), np.maximum(y0, y1)], axis=1
         )
+
+
+_SHOWS_TEXT = ("Tj", "TJ", "'", '"')
+_NOT_SHOWN = 2 | 32  # flags: hidden, not viewed
+
+
+def _draw_in(page: Any) -> int | None:
+    """Draw typed text into a page; the lock must be held.
+
+    Returns:
+        The number of characters that the page had before, and it must be loaded again; None if it
+        has not changed.
+    """
+    count = max(0, pdfium.FPDFPage_GetAnnotCount(page))
+    typed = [_is_typed(page, number) for number in range(count)]
+    if not any(typed):
+        return None
+    text = pdfium.FPDFText_LoadPage(page)
+    before = max(0, pdfium.FPDFText_CountChars(text))
+    pdfium.FPDFText_ClosePage(text)
+    for number in reversed(range(count)):
+        if not typed[number]:
+            pdfium.FPDFPage_RemoveAnnot(page, number)
+    done = pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY)
+    return before if done == pdfium.FLATTEN_SUCCESS else None
+
+
+def _is_typed(page: Any, number: int) -> bool:
+    """Whether an annotation shows text on the page that belongs to the document."""
+    annotation = pdfium.FPDFPage_GetAnnot(page, number)
+    if not annotation:
+        return False
+    try:
+        kinds = (pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_STAMP)
+        kind = pdfium.FPDFAnnot_GetSubtype(annotation)
+        if kind not in kinds:
+            return False
+        if pdfium.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
+            return False
+        if kind == pdfium.FPDF_ANNOT_WIDGET and not _has_value(annotation):
+            return False
+        normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
+        instructions = text_of(pdfium.FPDFAnnot_GetAP, annotation, normal)
+        # A stamp or check mark may hold its text in a part of its own.
+        return any(sign in instructions for sign in _SHOWS_TEXT) or " Do" in instructions
+    finally:
+        pdfium.FPDFPage_CloseAnnot(annotation)
+
+
+def _has_value(annotation: Any) -> bool:
+    """Whether a form field is filled in; it may have its value in the field it belongs to."""
+    if text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"V"):
+        return True
+    if pdfium.FPDFAnnot_HasKey(annotation, b"AS"):
+        return text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"AS") not in ("", "Off")
+    return bool(pdfium.FPDFAnnot_HasKey(annotation, b"Parent"))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.native import HANDLE, INT, plain
 from milepost.documents.readers.pdf.picture import MOSTLY, PALE, covered, on_white, seen
+from milepost.documents.readers.pdf.records import Integers
 from milepost.types import Mark
 
 if TYPE_CHECKING:
@@ -117,9 +118,7 @@ def hidden_kinds(page: Any, glyphs: Glyphs, turn: int) -> NDArray[np.int8]:
     return kinds
 
 
-def _inks(
-    owner: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _inks(owner: Integers) -> tuple[Integers, Integers, Integers]:
     """Look at the objects of these addresses: some pages have thousands.
 
     Returns:

@@ -10,12 +10,16 @@ import unicodedata
 from statistics import median
 
 import numpy as np
-from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.glyphs import Glyphs
-from milepost.documents.readers.pdf.records import Frame, Line
-from milepost.documents.readers.pdf.repair import WORD_GAP, repaired, with_scripts
-from milepost.documents.readers.pdf.spacing import set_wide, unspaced
+from milepost.documents.readers.pdf.records import Flags, Floats, Frame, Integers, Line
+from milepost.documents.readers.pdf.repair import (
+    WORD_GAP,
+    repaired,
+    set_wide,
+    unspaced,
+    with_scripts,
+)
 from milepost.documents.readers.pdf.writing import right_to_left
 from milepost.documents.readers.scripts import END, LOWERED, RAISED
 
@@ -107,9 +111,7 @@ class _Letters(dict[int, str]):
 _LETTERS = _Letters()
 
 
-def _turned(
-    points: NDArray[np.float64], angle: int, width: float, height: float
-) -> NDArray[np.float64]:
+def _turned(points: Floats, angle: int, width: float, height: float) -> Floats:
     """Rotate displayed ``(n, 2)`` points into the frame where ``angle`` is upright."""
     if angle == 0:
         return points.copy()
@@ -118,13 +120,11 @@ def _turned(
     across = np.array([np.sin(radians), np.cos(radians)])
     turn = np.stack([along, across])
     corners = np.array([[0, 0], [width, 0], [0, height], [width, height]], dtype=np.float64) @ turn
-    turned: NDArray[np.float64] = points @ turn - corners.min(axis=0)
+    turned: Floats = points @ turn - corners.min(axis=0)
     return turned
 
 
-def _lines_of(
-    glyphs: Glyphs, chosen: NDArray[np.int64], angle: int, letters: list[str]
-) -> list[Line]:
+def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: list[str]) -> list[Line]:
     """Cut the glyphs of one direction, in file order, where the position jumps."""
     cell, page = glyphs.cell[chosen], (glyphs.width, glyphs.height)
     one, two = _turned(cell[:, :2], angle, *page), _turned(cell[:, 2:], angle, *page)
@@ -191,20 +191,17 @@ def _lines_of(
             for glyph, (sign, closes) in reversed(signs.items()):
                 place = int(places[own][glyph]) - begin
                 if closes:
-                    _insert(line, place + len(pieces[own][glyph]), END, float(right[own][glyph]))
+                    after = place + len(pieces[own][glyph])
+                    line.insert(after, END, [-1], [float(right[own][glyph])])
                 if sign:
-                    _insert(line, place, sign, float(left[own][glyph]))
+                    line.insert(place, sign, [-1], [float(left[own][glyph])])
         lines.append(line)
     return lines
 
 
 def _laid_out(
-    chosen: NDArray[np.int64],
-    pieces: list[str],
-    spaced: NDArray[np.bool_],
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
-) -> tuple[str, list[int], list[float], NDArray[np.int64]]:
+    chosen: Integers, pieces: list[str], spaced: Flags, left: Floats, right: Floats
+) -> tuple[str, list[int], list[float], Integers]:
     """Lay the text of glyphs out, with the spaces after them.
 
     Returns:
@@ -224,7 +221,7 @@ def _laid_out(
     return text, source.tolist(), edges.tolist(), np.append(np.zeros(1, np.int64), ends)
 
 
-def _medians(values: NDArray[np.float64], starts: NDArray[np.int64]) -> list[float]:
+def _medians(values: Floats, starts: Integers) -> list[float]:
     """Median of each line; in most of them, all values are the same."""
     at = starts[:-1]
     same = np.minimum.reduceat(values, at) == np.maximum.reduceat(values, at)
@@ -234,23 +231,12 @@ def _medians(values: NDArray[np.float64], starts: NDArray[np.int64]) -> list[flo
     return found
 
 
-def _insert(line: Line, place: int, sign: str, edge: float) -> None:
-    line.text = line.text[:place] + sign + line.text[place:]
-    line.source.insert(place, -1)
-    line.starts.insert(place, edge)
-
-
 SMALLER = 0.85  # of the size of the line: superscripts and subscripts
 SHIFTED = 0.1  # of the size of the line: how far they are off its baseline
 RAISED_FAR = 0.25  # the same of those that are as large as the line
 
 
-def _uneven(
-    base: NDArray[np.float64],
-    size: NDArray[np.float64],
-    at: NDArray[np.int64],
-    largest: NDArray[np.float64],
-) -> list[bool]:
+def _uneven(base: Floats, size: Floats, at: Integers, largest: Floats) -> list[bool]:
     """Say of each line whether it has letters of several sizes or heights."""
     smaller = np.minimum.reduceat(size, at) < SMALLER * largest
     spread = np.maximum.reduceat(base, at) - np.minimum.reduceat(base, at)
@@ -285,7 +271,7 @@ def _script_signs(bases: list[float], sizes: list[float]) -> dict[int, tuple[str
     return found
 
 
-def _spaces(glyphs: Glyphs, *, real: bool) -> NDArray[np.int64]:
+def _spaces(glyphs: Glyphs, *, real: bool) -> Integers:
     """Number of spaces before each glyph: those in the file, or those that pdfium added."""
     if not real:
         return np.cumsum((glyphs.code == 0x20) & glyphs.generated)
@@ -296,13 +282,7 @@ def _spaces(glyphs: Glyphs, *, real: bool) -> NDArray[np.int64]:
     return np.cumsum(blank)
 
 
-def _fill_holes(
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
-    base: NDArray[np.float64],
-    size: NDArray[np.float64],
-    shared: NDArray[np.bool_],
-) -> None:
+def _fill_holes(left: Floats, right: Floats, base: Floats, size: Floats, shared: Flags) -> None:
     """Move a glyph with an impossible position into the gap in its line; changes the arrays.
 
     Some fonts have a wrong origin for ligatures: "De", "fi" far below, "ning" on the first line.

@@ -14,6 +14,7 @@ import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.native import HANDLE, INT, address, plain
+from milepost.documents.readers.pdf.records import Flags, Integers
 
 if TYPE_CHECKING:
     from milepost.documents.readers.pdf.glyphs import Glyphs
@@ -98,7 +99,7 @@ _DIFFERENT = 30  # of 255: a letter that changes a pixel by less is hardly seen
 _MAX_SIDE = 1600  # pixels of the picture of a page
 
 
-def on_white(page: Any, glyphs: Glyphs, turn: int, chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+def on_white(page: Any, glyphs: Glyphs, turn: int, chosen: Integers) -> Flags:
     """Say which of the chosen characters stand where the page is white, letters included."""
     window = _Window(glyphs, chosen)
     picture = window.draw(page, turn)
@@ -106,13 +107,7 @@ def on_white(page: Any, glyphs: Glyphs, turn: int, chosen: NDArray[np.int64]) ->
     return np.array([np.median(part) >= PALE for part in window.parts(picture)], np.bool_)
 
 
-def seen(
-    page: Any,
-    glyphs: Glyphs,
-    turn: int,
-    chosen: NDArray[np.int64],
-    items: Sequence[int],
-) -> NDArray[np.bool_]:
+def seen(page: Any, glyphs: Glyphs, turn: int, chosen: Integers, items: Sequence[int]) -> Flags:
     """Say which of the chosen characters are missed if the objects that draw them are left out.
 
     ``turn`` are the quarter turns of the page as a viewer shows it, ``items`` the addresses of the
@@ -135,7 +130,7 @@ def seen(
 class _Window:
     """The part of a page's picture that holds some characters, and the place of each in it."""
 
-    def __init__(self, glyphs: Glyphs, chosen: NDArray[np.int64]) -> None:
+    def __init__(self, glyphs: Glyphs, chosen: Integers) -> None:
         scale = min(1.0, _MAX_SIDE / max(glyphs.width, glyphs.height, 1.0))
         self._size = max(1, round(scale * glyphs.width)), max(1, round(scale * glyphs.height))
         boxes = glyphs.cell[chosen] * scale

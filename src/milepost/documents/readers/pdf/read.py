@@ -54,12 +54,7 @@ def read_pdf(
 ) -> Document:
     """Read the bytes of a PDF.
 
-    Args:
-        data: the whole file.
-        name: name of the document, used in messages.
-        source: the file, read again when boxes are requested; if None, ``data`` is kept for that.
-        options: whether hidden text is kept, and which pages are read from their pictures.
-        on_page: called before each page that is read from its picture.
+    ``source`` is read again when boxes are requested; if it is None, ``data`` is kept for that.
 
     Raises:
         UnreadableFile: empty, not a PDF, damaged, a password is needed, or no page has text.

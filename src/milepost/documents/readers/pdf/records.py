@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(slots=True, eq=False)
@@ -37,6 +45,12 @@ class Line:
     order: int
     starts: list[float]
     typed: bool = False
+
+    def insert(self, at: int, text: str, source: Iterable[int], starts: Iterable[float]) -> None:
+        """Insert characters with their glyphs and left edges."""
+        self.text = self.text[:at] + text + self.text[at:]
+        self.source[at:at] = source
+        self.starts[at:at] = starts
 
     @property
     def width(self) -> float:

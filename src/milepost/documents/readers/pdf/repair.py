@@ -1,15 +1,20 @@
 """Join lines that the file stores in several pieces, and words whose letters stand apart.
 
 Some programs write letter by letter in any order, change the font inside a word, or write
-superscript footnote numbers last; most write the bullet of a list item apart from its words.
+superscript footnote numbers last; most write the bullet of a list item apart from its words. Lines
+that are set wide have a space after each letter: their words are found and closed up.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterator
+from statistics import median
 
-from milepost.documents.readers.pdf.records import Line
+import numpy as np
+
+from milepost.documents.readers.pdf.records import Flags, Integers, Line
 from milepost.documents.readers.scripts import END, LOWERED, RAISED, forms
 
 WORD_GAP = 0.23  # a gap that counts as a space even where the file has none
@@ -65,9 +70,8 @@ def _signed(line: Line, mark: Line) -> Line:
     """Put the signs of a superscript or subscript of ``line`` around ``mark``."""
     if END not in mark.text:
         sign = LOWERED if mark.base > line.base else RAISED
-        mark.text = f"{sign}{mark.text}{END}"
-        mark.source = [-1, *mark.source, -1]
-        mark.starts = [mark.left, *mark.starts, mark.right]
+        mark.insert(0, sign, [-1], [mark.left])
+        mark.insert(len(mark.text), END, [-1], [mark.right])
     return mark
 
 
@@ -99,14 +103,10 @@ def _append(line: Line, more: Line) -> None:
     # After a superscript the gap before the next word is half its size.
     least = 0.1 if _raised(more, line) else WORD_GAP
     if more.left - line.right > least * max(line.size, more.size):
-        line.text += " "
-        line.source.append(-1)
-        line.starts.append(line.right)
+        line.insert(len(line.text), " ", [-1], [line.right])
     if len(more.text) > len(line.text) or _raised(more, line):
         line.size, line.base = more.size, more.base
-    line.text += more.text
-    line.source += more.source
-    line.starts += more.starts
+    line.insert(len(line.text), more.text, more.source, more.starts)
     line.right = max(line.right, more.right)
     line.order = min(line.order, more.order)
     line.largest = max(line.largest, more.largest)
@@ -117,7 +117,56 @@ def _insert(line: Line, mark: Line) -> None:
     at = bisect_left(line.starts, mark.left + 0.3 * mark.width)
     if 0 < at < len(line.text) and line.text[at - 1] == " ":
         at -= 1  # the mark belongs to the word before it
-    line.text = line.text[:at] + mark.text + line.text[at:]
-    line.source[at:at] = mark.source
-    line.starts[at:at] = mark.starts
+    line.insert(at, mark.text, mark.source, mark.starts)
     line.order = min(line.order, mark.order)
+
+
+_LEAST = 5  # letters of a line that is set wide
+_MOST = 0.7  # of the font size: letters further apart are cells
+_EVEN = 0.12  # of the font size: how much the gaps between the letters of a word differ
+_WORD = 1.6  # times the gap between letters: the gap between words
+
+
+def set_wide(spaced: Flags, firsts: Integers, lasts: Integers) -> Iterator[tuple[int, int]]:
+    """Find the lines with a space after nearly every glyph: the first and the last glyph of each.
+
+    ``spaced`` is ``(glyphs,)``, whether there is a space after each glyph; ``firsts`` and ``lasts``
+    are ``(lines,)``, the first and the last glyph of each line.
+    """
+    gaps = lasts - firsts
+    blanks = np.add.reduceat(spaced, firsts, dtype=np.int64) - spaced[lasts]
+    many = (gaps + 1 >= _LEAST) & (5 * blanks >= 4 * gaps)
+    for first, last in zip(firsts[many].tolist(), lasts[many].tolist(), strict=True):
+        if spaced[first] or spaced[first + 1]:
+            yield first, last
+
+
+def unspaced(
+    letters: list[str], gaps: list[float], between: list[bool], size: float
+) -> list[bool] | None:
+    """Say where the words of a line that is set wide end.
+
+    Args:
+        letters: text of each glyph of the line.
+        gaps: the room after each of them but the last.
+        between: whether the file has a space there.
+        size: font size of the line.
+
+    Returns:
+        Whether there is a space after each glyph but the last; None if the line is not set wide.
+    """
+    if sum(map(str.isalpha, letters)) < 0.8 * len(letters):
+        return None
+    inside = [gap for gap, real in zip(gaps, between, strict=True) if not real]
+    typed = len(inside) < len(gaps) // 2  # somebody has typed a space after each letter
+    usual = median(sorted(gaps)[: max(1, 2 * len(gaps) // 3)] if typed else inside)
+    alike = gaps if typed else inside
+    near = sum(abs(gap - usual) <= _EVEN * size for gap in alike)
+    capitals = all(each.isupper() for each in letters if each.isalpha())
+    if not WORD_GAP * size < usual <= _MOST * size or (typed and not capitals):
+        return None
+    if near < 0.6 * len(alike):
+        return None
+    return [
+        gap > _WORD * usual or (real and not typed) for gap, real in zip(gaps, between, strict=True)
+    ]

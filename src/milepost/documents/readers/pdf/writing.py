@@ -17,6 +17,7 @@ import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.native import HANDLE, INT, fill, plain, pointer
+from milepost.documents.readers.pdf.records import Flags, Floats, Integers
 
 HYPHEN = 2
 """What pdfium has for a hyphen at the end of a line."""
@@ -38,16 +39,16 @@ class Writing:
         matrix: ``(r, 6)`` from the text to the page.
     """
 
-    code: NDArray[np.int64]
-    owner: NDArray[np.int64]
-    word: NDArray[np.int64]
-    letters: NDArray[np.int64]
-    first: NDArray[np.int64]
-    lengths: NDArray[np.int64]
-    size: NDArray[np.float64]
-    matrix: NDArray[np.float64]
+    code: Integers
+    owner: Integers
+    word: Integers
+    letters: Integers
+    first: Integers
+    lengths: Integers
+    size: Floats
+    matrix: Floats
 
-    def direction(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def direction(self) -> tuple[Floats, Floats]:
         """Return y and x of the direction in which each object writes.
 
         Some programs write with a negative size, a negative scale and a mirrored page, which
@@ -63,7 +64,7 @@ class Writing:
         quarters = np.rint(np.arctan2(*self.direction()) / (math.pi / 2)).astype(np.int64) % 4
         return int(np.bincount(quarters, self.lengths, minlength=4).argmax())
 
-    def bold(self, text: Any) -> NDArray[np.bool_]:
+    def bold(self, text: Any) -> Flags:
         """Say of each character whether its word is bold, as its first letter is."""
         code, letters = self.code, self.letters
         begins = letters[(self.word[letters] == letters) & (code[letters] > 32)]
@@ -99,13 +100,13 @@ def read_writing(text: Any) -> Writing:
     )
 
 
-def finite(numbers: NDArray[Any]) -> NDArray[np.float64]:
+def finite(numbers: NDArray[Any]) -> Floats:
     """Put 0 in place of NaN and infinity, which broken fonts return."""
-    wide: NDArray[np.float64] = numbers.astype(np.float64)
+    wide: Floats = numbers.astype(np.float64)
     return wide if np.isfinite(wide).all() else np.nan_to_num(wide, posinf=0.0, neginf=0.0)
 
 
-def _codes(text: Any, count: int) -> NDArray[np.int64]:
+def _codes(text: Any, count: int) -> Integers:
     """Code points of all characters."""
     handle = pointer(text)
     unicode_of = plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint)
@@ -113,7 +114,7 @@ def _codes(text: Any, count: int) -> NDArray[np.int64]:
     length = pdfium.FPDFText_GetText(text, 0, count, buffer) - 1
     units = np.frombuffer(memoryview(buffer), np.uint16)[: max(length, 0)]
     if length == count and not ((units >= 0xD800) & (units < 0xE000)).any():
-        code: NDArray[np.int64] = units.astype(np.int64)
+        code: Integers = units.astype(np.int64)
         for k in np.flatnonzero(code == 0xFFFE).tolist():  # what the text has for hyphens
             code[k] = unicode_of(handle, k)
         return code
@@ -121,7 +122,7 @@ def _codes(text: Any, count: int) -> NDArray[np.int64]:
     return np.array([*map(unicode_of, repeat(handle), range(count))], np.int64)
 
 
-def _owners(handle: Any, code: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _owners(handle: Any, code: Integers) -> tuple[Integers, Integers]:
     """Return the owner of each letter, and where its word begins; see ``Writing``."""
     owner_of = plain(pdfium.FPDFText_GetTextObject, HANDLE)
     owner, word = np.zeros((2, len(code)), np.int64)
@@ -130,7 +131,7 @@ def _owners(handle: Any, code: NDArray[np.int64]) -> tuple[NDArray[np.int64], ND
     word[begins] = begins
     word = np.maximum.accumulate(word)
 
-    def ask(numbers: NDArray[np.int64]) -> None:
+    def ask(numbers: Integers) -> None:
         found = map(owner_of, repeat(handle), numbers.tolist())
         owner[numbers] = [each or -1 - k for each, k in zip(found, numbers.tolist(), strict=True)]
 
@@ -156,12 +157,12 @@ def _owners(handle: Any, code: NDArray[np.int64]) -> tuple[NDArray[np.int64], ND
     return owner, word
 
 
-def right_to_left(code: NDArray[np.int64]) -> NDArray[np.bool_]:
+def right_to_left(code: Integers) -> Flags:
     """Say which code points are of Hebrew, Arabic and the scripts between them."""
     return ((code >= 0x590) & (code < 0x900)) | ((code >= 0xFB1D) & (code < 0xFF00))
 
 
-def _are_bold(text: Any, items: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _are_bold(text: Any, items: Integers, numbers: Integers) -> Flags:
     """Whether the fonts of objects are bold, given a letter of each; each font is asked once."""
     font_of = plain(pdfium.FPDFTextObj_GetFont, HANDLE, HANDLE)
     fonts = [font_of(item) or 0 if item > 0 else item for item in items.tolist()]
