@@ -274,6 +274,7 @@ def test_json_comes_first(tmp_path: Path) -> None:
         (".meta.json", '{"a": {"b": 1}}', "'a' cannot be dict"),
         (".meta.json", '{"Big Key": 1}', "'Big Key' cannot be the key"),
         (".meta.json", '{"a": NaN}', "'a' cannot be float"),
+        (".meta.json", b'{"a": "\xff"}', "is not JSON: "),
         (".meta.yaml", "a: [1", "is not YAML: "),
         (".meta.yaml", "a: &x 1\nb: *x\n", "is not YAML: aliases"),
         (".meta.yaml", "a: !!python/object:os.system x\n", "is not YAML: "),
@@ -281,22 +282,17 @@ def test_json_comes_first(tmp_path: Path) -> None:
         (".meta.yaml", "[" * 60_000, "is not YAML: "),
     ],
 )
-def test_a_bad_sidecar_names_itself(tmp_path: Path, suffix: str, text: str, problem: str) -> None:
+def test_a_bad_sidecar_names_itself(
+    tmp_path: Path, suffix: str, text: str | bytes, problem: str
+) -> None:
     path = _note(tmp_path)
     beside = tmp_path / f"note.md{suffix}"
-    beside.write_text(text, encoding="utf-8")
+    beside.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(UnreadableFile) as caught:
         read(path)
     assert caught.value.problem.startswith(str(beside))
     assert problem in caught.value.problem
     assert "\n" not in str(caught.value)
-
-
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    path = _note(tmp_path)
-    (tmp_path / "note.md.meta.json").write_bytes(b'{"a": "\xff"}')
-    with pytest.raises(UnreadableFile, match="is not JSON"):
-        read(path)
 
 
 def test_sidecars_are_no_documents(tmp_path: Path) -> None:

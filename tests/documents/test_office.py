@@ -225,15 +225,3 @@ def test_slides_have_titles_notes_and_numbers() -> None:
     assert document.place(document.text.index("Speak")) == "slide 1"
     assert document.place(document.text.index("Last")) == "slide 2"
     assert document.heading(3) == "First"
-
-
-def test_a_password_is_named() -> None:
-    data = opendocument("text", "<text:p>x</text:p>", manifest="<manifest:encryption-data/>")
-    with pytest.raises(UnreadableFile, match="password"):
-        read_bytes(data, "a.odt")
-
-
-def test_depth_ends_in_an_error() -> None:
-    deep = "<text:section>" * 50_000 + "</text:section>" * 50_000
-    with pytest.raises(UnreadableFile, match="nested too deeply"):
-        read_bytes(opendocument("text", deep), "a.odt")

@@ -56,21 +56,16 @@ def _real(name: str) -> Document:
 
 @pytest.mark.shared
 @pytest.mark.parametrize(("name", "sentence", "page"), _questions())
-def test_each_question_finds_its_sentence_on_its_page(name: str, sentence: str, page: int) -> None:
-    document = _real(name)
-    start, end = _find(document, sentence)
-    assert document.text[start:end] == sentence
-    assert document.page(start) == page
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize(("name", "sentence", "page"), _questions())
-def test_boxes_hold_exactly_the_sentence(name: str, sentence: str, page: int) -> None:
+def test_each_question_finds_its_sentence_in_its_boxes(name: str, sentence: str, page: int) -> None:
     """The characters whose middle lies in the boxes spell the sentence, by pdfium's own word."""
     import pypdfium2
 
     document = _real(name)
     start, end = _find(document, sentence)
+    assert document.text[start:end] == sentence
+    assert document.page(start) == page
+    assert document.hash == hashlib.sha256((FILES / name).read_bytes()).hexdigest()
+    check_document(document)
     boxes = document.boxes(start, end)
     assert {box.page for box in boxes} == {page}
     with PDFIUM:
@@ -190,11 +185,3 @@ def test_pages_without_text_are_noted() -> None:
     (note,) = _real("pdf-report-single-column.pdf").notes
     assert note.startswith("pages 1, 46 have hardly any text (scanned?); --ocr auto takes about")
     assert _real("pdf-truncated-recoverable.pdf").notes[0].startswith("pages 9-23")
-
-
-@pytest.mark.shared
-@pytest.mark.parametrize("name", [n for n, _, _ in _questions()])
-def test_every_real_file_keeps_the_promises_of_a_document(name: str) -> None:
-    document = _real(name)
-    assert document.hash == hashlib.sha256((FILES / name).read_bytes()).hexdigest()
-    check_document(document)

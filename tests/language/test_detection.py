@@ -22,12 +22,9 @@ def test_other_languages_are_told(language: str, script: str) -> None:
     page = PAGES[language, script]
     assert judge(page) == Written(english=False, script=script)
     assert judge(unicodedata.normalize("NFD", page)) == judge(page)
-
-
-@pytest.mark.parametrize(("language", "script"), PAGES)
-def test_capitals_are_not_taken_for_english(language: str, script: str) -> None:
-    assert judge(PAGES[language, script].upper()).script in {script, ""}
-    assert not judge(PAGES[language, script].upper()).english
+    capitals = judge(page.upper())
+    assert capitals.script in {script, ""}
+    assert not capitals.english
 
 
 def test_few_words_of_another_language_leave_a_text_english() -> None:

@@ -89,6 +89,11 @@ def write_pdf(pages: list[PdfPage], outline: list[tuple[str, int]] | None = None
                 % (title.encode("ascii"), first - 1, following, kids[page_index])
             )
     objects[0] = root + b" >>"
+    return numbered(objects)
+
+
+def numbered(objects: list[bytes]) -> bytes:
+    """Write a file of numbered objects; the first is the catalogue."""
     out = bytearray(b"%PDF-1.4\n")
     places = []
     for number, body in enumerate(objects, 1):

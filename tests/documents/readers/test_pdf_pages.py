@@ -1,7 +1,8 @@
 """PDF pages: running heads, numbers of lines, form fields, fills, letters set wide."""
 
 from milepost.documents.readers.pdf.read import read_pdf
-from support.pdf_writer import PdfPage, write_pdf
+from milepost.types import Document
+from support.pdf_writer import PdfPage, numbered, write_pdf
 
 
 def _text(*pages: PdfPage) -> str:
@@ -61,16 +62,8 @@ def test_mirrored_letters() -> None:
     assert " ".join(_text(page).split()) == "One line of text. And one more."
 
 
-def _raw(objects: list[str]) -> bytes:
-    """Write a file of numbered objects; the first is the catalogue."""
-    out, places = b"%PDF-1.7\n", []
-    for number, content in enumerate(objects, 1):
-        places.append(len(out))
-        out += f"{number} 0 obj\n{content}\nendobj\n".encode("latin-1")
-    table = "".join(f"{place:010} 00000 n \n" for place in places)
-    trailer = f"xref\n0 {len(places) + 1}\n0000000000 65535 f \n{table}trailer<</Size "
-    end = f"{trailer}{len(places) + 1}/Root 1 0 R>>\nstartxref\n{len(out)}\n%%EOF"
-    return out + end.encode()
+def _read(objects: list[str]) -> Document:
+    return read_pdf(numbered([each.encode("latin-1") for each in objects]), "a.pdf", None)
 
 
 def _stream(content: str, head: str = "") -> str:
@@ -97,7 +90,7 @@ def test_fields_and_notes_are_read_beside_their_labels() -> None:
         "/AP<</N 9 0 R>>>>",
         _stream("BT /F1 12 Tf 2 5 Td (Agreed) Tj ET", form),
     ]
-    text = read_pdf(_raw(objects), "a.pdf", None).text
+    text = _read(objects).text
     assert text.split("\n\n") == ["Name: Ada Moor", "Decision: Agreed"]
 
 
@@ -118,6 +111,6 @@ def test_letters_filled_with_a_gradient_are_seen() -> None:
             "1 g BT /F1 12 Tf 72 600 Td (white words) Tj ET"
         ),
     ]
-    document = read_pdf(_raw(objects), "a.pdf", None)
+    document = _read(objects)
     assert document.text == "Blue to red"
     assert "hidden" in document.notes[0]
