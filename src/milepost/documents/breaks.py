@@ -53,11 +53,8 @@ _WORD = re.compile(r"[^\W_]+")
 _OPENING = "\"'“‘«„([{¿¡–—- "
 _ENUMERATOR = re.compile(r"[(\[]?(?:[A-Z]?\d{1,3}(?:\.\d{1,3})*|[^\W\d_]|[ivxIVX]{1,5})[.)\]]+\s*")
 _ROMAN = re.compile(r"[IVXLCM]+")
-_BRACKET_CHARS = 300
-"""Maximum characters for which an open bracket keeps a sentence together."""
-
-_WORD_CHARS = 40
-"""Maximum characters of the word before a full stop."""
+_BRACKET_CHARS = 300  # maximum characters for which an open bracket keeps a sentence together
+_WORD_CHARS = 40  # maximum characters of the word before a full stop
 
 
 class Breaker:

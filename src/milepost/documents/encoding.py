@@ -52,8 +52,7 @@ _NEIGHBOURS = frozenset(
         *(f"iso8859-{part}" for part in (2, 3, 4, 9, 10, 13, 14, 15, 16)),
     ]
 )
-_SAMPLE = 1 << 20
-"""Number of bytes used to guess the encoding of a file."""
+_SAMPLE = 1 << 20  # number of bytes used to guess the encoding of a file
 
 
 def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tuple[str, ...]]:

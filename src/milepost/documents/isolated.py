@@ -18,11 +18,8 @@ R = TypeVar("R")
 GIBIBYTE = 1 << 30
 
 _READY = "ready"
-_START = 60.0
-"""Seconds that the process may take to start, which no call pays for."""
-
-_LONGEST = 200
-"""Characters of what a library says of a damaged file: it may be the file itself."""
+_START = 60.0  # seconds that the process may take to start, which no call pays for
+_LONGEST = 200  # characters of what a library says of a damaged file: it may be the file itself
 
 
 class Isolated:

@@ -7,9 +7,7 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-_SETTINGS = ".obsidian"
-"""A folder that contains this folder is a vault."""
-
+_SETTINGS = ".obsidian"  # a folder that contains this folder is a vault
 _LINK = re.compile(r"!?\[\[([^\[\]|\n]+)(?:\\?\|([^\[\]\n]*))?\]\]")
 _CODE = re.compile(
     r"\A---\n(?:.*\n)*?---\n"  # front matter

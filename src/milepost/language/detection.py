@@ -78,10 +78,8 @@ FOREIGN_WORDS = frozenset(
 
 _LETTERS_A_WORD = 3
 """Letters of another script that count as a word: Chinese words have two, Russian ones six."""
-_SHARE = 0.12
-"""Of all words, those that must tell another language."""
-_MARGIN = 2
-"""So many times as many words as tell English must tell another language."""
+_SHARE = 0.12  # of all words, those that must tell another language
+_MARGIN = 2  # so many times as many words as tell English must tell another language
 _FEWEST = 4
 
 

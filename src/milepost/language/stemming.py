@@ -25,14 +25,8 @@ SCRIPTS: dict[str, tuple[str, str]] = {
 """Maps stemmers to the first and last letter of their script; Latin is not listed."""
 
 
-class _Stemmers(threading.local):
-    """Stemmers by name. They store the current word, so each thread needs its own."""
-
-    def __init__(self) -> None:
-        self.made: dict[str, Callable[[str], str]] = {}
-
-
-_stemmers = _Stemmers()
+_stemmers = threading.local()
+"""Stemmers by name. They store the current word, so each thread needs its own."""
 
 
 def stemmer_of(word: str) -> str | None:
@@ -57,8 +51,10 @@ def stem(word: str) -> str:
     """
     if (name := stemmer_of(word)) is None:
         return word
-    if (made := _stemmers.made.get(name)) is None:
-        made = _stemmers.made[name] = stemmer_class(name)().stemWord
+    made: Callable[[str], str] | None = getattr(_stemmers, name, None)
+    if made is None:
+        made = stemmer_class(name)().stemWord
+        setattr(_stemmers, name, made)
     return made(word)
 
 

@@ -68,22 +68,22 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 _Reader = Callable[..., Document]
 
-_REFUSED = {
-    "a picture": (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"),
-    "a sound, film or picture": (b"RIFF",),
-    "a compressed archive": (
-        b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf\x27\x1c", b"Rar!",
+_CONVERT = "convert it to text, PDF, HTML, docx or epub"
+_REFUSED = (
+    ("a picture", (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*"), "--ocr auto"),
+    ("a sound, film or picture", (b"RIFF",), _CONVERT),
+    (
+        "a compressed archive",
+        (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b"\x28\xb5\x2f\xfd", b"7z\xbc\xaf\x27\x1c", b"Rar!"),
+        "unpack it first",
     ),
-    "a database": (b"SQLite format 3\0",),
-    "a program": (b"\x7fELF", b"MZ\x90"),
-    "a compiled help file": (b"ITSF",),
-    "a DjVu scan": (b"AT&TFORM",),
-}  # fmt: skip
-_HINTS = {
-    "a picture": "--ocr auto",
-    "a compressed archive": "unpack it first",
-    "a DjVu scan": "convert it to PDF",
-}
+    ("a database", (b"SQLite format 3\0",), _CONVERT),
+    ("a program", (b"\x7fELF", b"MZ\x90"), _CONVERT),
+    ("a compiled help file", (b"ITSF",), _CONVERT),
+    ("a DjVu scan", (b"AT&TFORM",), "convert it to PDF"),
+)
+"""What is refused, the bytes that such files begin with, and what to do."""
+
 _CONTAINERS = {
     "pdf", "docx", "epub", "slides", "opendocument", "sheets", "msg", "picture", "fiction book",
 }  # fmt: skip
@@ -227,13 +227,11 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
         return _old_office(data, name)
     if data.startswith(b"{\\rtf"):
         return "rtf"
-    for kind, beginnings in _REFUSED.items():
+    for kind, beginnings, hint in _REFUSED:
         if data.startswith(beginnings):
             if kind == "a picture" and options.ocr != "never":
                 return "picture"
-            raise UnreadableFile(
-                f"{name} is {kind}", _HINTS.get(kind, "convert it to text, PDF, HTML, docx or epub")
-            )
+            raise UnreadableFile(f"{name} is {kind}", hint)
     if _HTML.match(data[:4096]):
         return "html"
     if xml := _XML.match(data[:8192]):

@@ -10,12 +10,8 @@ from milepost.documents.readers.formats import OLE, format_of
 from milepost.errors import UnreadableFile
 from milepost.types import ReadOptions
 
-_HEAD = 65_536
-"""Number of bytes read from the beginning of a file."""
-
-_PAGE = 3_000
-"""Bytes of plain text in about one printed page."""
-
+_HEAD = 65_536  # number of bytes read from the beginning of a file
+_PAGE = 3_000  # bytes of plain text in about one printed page
 _TEXTS = {"plain", "rows", "underlined", "markdown", "delimited"}
 """Formats whose files are about as large as their text."""
 

@@ -64,7 +64,6 @@ class _Reader(TreeReader):
         self._outline = Counter()
 
     def blocks(self, parent: Element) -> None:
-        """Add all text under ``parent``."""
         for node in parent:
             tag = local(node)
             if tag in _UNREAD or _is_hidden(node):

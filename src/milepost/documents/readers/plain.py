@@ -12,12 +12,8 @@ _UNDERLINED = re.compile(
     r"^(?P<words>[^\s].*)\n(?P<line>([=\-~^\"'`*+#:.])\3{2,})[ \t]*$", re.MULTILINE
 )
 
-_MAX_HEADING = 110
-"""Maximum characters of a heading; longer lines in capitals are notices."""
-
-_MIN_CAPITALS = 4
-"""Minimum letters of a heading in capitals; initials have fewer."""
-
+_MAX_HEADING = 110  # maximum characters of a heading; longer lines in capitals are notices
+_MIN_CAPITALS = 4  # minimum letters of a heading in capitals; initials have fewer
 _NUMBERED = re.compile(
     r"(?:chapter|part|book|section|appendix|act|scene)\s+(?:[ivxlcdm]+|\d+)\b", re.IGNORECASE
 )

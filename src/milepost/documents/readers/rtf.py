@@ -89,8 +89,6 @@ def read_rtf(data: bytes, name: str, source: str | None) -> Document:
 
 
 class _Reader:
-    """Reads the words and marks of a file in order."""
-
     def __init__(self) -> None:
         self._fonts = Fonts()
         self._state = _State()
@@ -102,7 +100,6 @@ class _Reader:
         self._optional = False  # after \*: a destination that is skipped if it is not known
 
     def read(self, raw: str) -> None:
-        """Read the whole file."""
         place: int | None = 0
         while place is not None:
             place = self._run(raw, place)

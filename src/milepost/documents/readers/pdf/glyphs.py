@@ -200,7 +200,6 @@ class _Display:
         self.width, self.height = (high, wide) if turn % 2 else (wide, high)
 
     def points(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
-        """Convert points of the page to displayed points."""
         bounds = self._bounds
         if self.turn == 0:
             return x - bounds.left, bounds.top - y

@@ -39,27 +39,12 @@ _CLEAR = 12  # of 255: less ink is none
 _LAYER = 0.8  # of the characters of a page in invisible ink: text recognition has written them
 
 
-class HiddenText:
-    """Counts the hidden text of a document, for its notes."""
-
-    def __init__(self) -> None:
-        self.pages: list[int] = []
-        self._counts: Counter[int] = Counter()
-
-    def count(self, page: int, kinds: NDArray[np.int8]) -> None:
-        """Count the characters of a page by what hides them."""
-        if kinds.any():
-            self.pages.append(page)
-            self._counts.update(kinds[kinds > 0].tolist())
-
-    def note(self, pages: str, *, kept: bool) -> str:
-        """Say how much there is; ``pages`` names the pages, with the verb."""
-        kinds = ", ".join(KINDS[kind] for kind in sorted(self._counts))
-        fate = "kept" if kept else "left out; --hidden keep reads it"
-        plural = "s" if self._counts.total() > 1 else ""
-        return (
-            f"{pages} {self._counts.total():,} character{plural} of hidden text ({kinds}), {fate}"
-        )
+def hidden_note(counts: Counter[int], *, kept: bool) -> str:
+    """Say how much hidden text there is, by the number of characters of each kind."""
+    kinds = ", ".join(KINDS[kind] for kind in sorted(counts))
+    fate = "kept" if kept else "left out; --hidden keep reads it"
+    plural = "s" if counts.total() > 1 else ""
+    return f"{counts.total():,} character{plural} of hidden text ({kinds}), {fate}"
 
 
 def hidden_parts(lines: Sequence[Line], kinds: NDArray[np.int8]) -> dict[int, tuple[int, int]]:

@@ -148,6 +148,5 @@ class _Window:
         return draw(page, self._size, self._window)
 
     def parts(self, picture: NDArray[Any]) -> list[NDArray[Any]]:
-        """Cut out the place of each character."""
         places = zip(self._low.tolist(), self._high.tolist(), strict=True)
         return [picture[y0:y1, x0:x1] for (x0, y0), (x1, y1) in places]

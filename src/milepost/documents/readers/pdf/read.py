@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from milepost.documents import recognition
@@ -13,7 +14,7 @@ from milepost.documents.readers.pdf.file import open_pdf, read_properties
 from milepost.documents.readers.pdf.furniture import mark_furniture
 from milepost.documents.readers.pdf.glyphs import PDFIUM
 from milepost.documents.readers.pdf.headings import find_headings, read_outline
-from milepost.documents.readers.pdf.hidden import HiddenText, hidden_marks
+from milepost.documents.readers.pdf.hidden import hidden_marks, hidden_note
 from milepost.documents.readers.pdf.join import Joined, join_pages
 from milepost.documents.readers.pdf.page import Page, load_page, named
 from milepost.documents.readers.pdf.picture import MOSTLY
@@ -29,7 +30,8 @@ class _Loaded:
         self.pages: dict[int, Page] = {}
         self.scanned: list[int] = []
         self.broken: list[int] = []
-        self.hidden = HiddenText()
+        self.hidden: list[int] = []  # pages with hidden text
+        self.hidden_counts: Counter[int] = Counter()  # its characters by what hides them
         with PDFIUM, open_pdf(data, name) as document:
             for index in range(len(document)):
                 try:
@@ -38,7 +40,9 @@ class _Loaded:
                     self.broken.append(index + 1)
                     continue
                 self.pages[page.number] = page
-                self.hidden.count(page.number, glyphs.hidden)
+                if glyphs.hidden.any():
+                    self.hidden.append(page.number)
+                    self.hidden_counts.update(glyphs.hidden[glyphs.hidden > 0].tolist())
                 if page.pictures >= MOSTLY:
                     self.scanned.append(page.number)
             self.outline: Outline = read_outline(document)
@@ -128,7 +132,7 @@ def _no_text(name: str, loaded: _Loaded, pictures: Sequence[int]) -> UnreadableF
             f"--ocr auto (about {recognition.cost(len(loaded.scanned))}), or ocrmypdf IN OUT",
             "ocr",
         )
-    if loaded.hidden.pages:
+    if loaded.hidden:
         return UnreadableFile(f"{name} has only hidden text", "--hidden keep")
     return UnreadableFile(f"{name} has no text on any page", "--ocr always, if it shows text")
 
@@ -139,7 +143,7 @@ def _notes(loaded: _Loaded, pictures: Sequence[int], *, kept: bool) -> Iterable[
     elif loaded.scanned:
         cost = recognition.cost(len(loaded.scanned))
         yield f"{named(loaded.scanned)} hardly any text (scanned?); --ocr auto takes about {cost}"
-    passed = {*pictures, *loaded.scanned, *loaded.hidden.pages}
+    passed = {*pictures, *loaded.scanned, *loaded.hidden}
     empty = [
         number
         for number, page in loaded.pages.items()
@@ -149,5 +153,5 @@ def _notes(loaded: _Loaded, pictures: Sequence[int], *, kept: bool) -> Iterable[
         yield f"{named(empty)} no text"
     if loaded.broken:
         yield f"{named(loaded.broken)} no readable text (damaged)"
-    if loaded.hidden.pages:
-        yield loaded.hidden.note(named(loaded.hidden.pages), kept=kept)
+    if loaded.hidden:
+        yield f"{named(loaded.hidden)} {hidden_note(loaded.hidden_counts, kept=kept)}"

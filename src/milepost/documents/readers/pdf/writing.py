@@ -107,7 +107,6 @@ def finite(numbers: NDArray[Any]) -> Floats:
 
 
 def _codes(text: Any, count: int) -> Integers:
-    """Code points of all characters."""
     handle = pointer(text)
     unicode_of = plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint)
     buffer = (ctypes.c_ushort * (2 * count + 1))()
@@ -175,7 +174,6 @@ def _are_bold(text: Any, items: Integers, numbers: Integers) -> Flags:
 
 
 def _is_bold(text: Any, index: int, name: Any) -> bool:
-    """Whether the name of a font says that it is bold."""
     flags = ctypes.c_int()
     length = pdfium.FPDFText_GetFontInfo(text, index, name, len(name), ctypes.byref(flags))
     font = name.value.decode("utf-8", "replace").lower() if 0 < length <= len(name) else ""
