@@ -3,9 +3,9 @@
 A damaged or hostile spreadsheet of a kilobyte can make the library request any amount of memory,
 which ends the process. It therefore runs in this process, which imports nothing from Milepost.
 
-Input: the bytes of the file on stdin. Output: for each sheet one line with its name, the column (from
-0) of the first cell of its rows, its rows with cells (their numbers and the cells), and how many equal
-rows were left out.
+Input: the bytes of the file on stdin. Output: for each sheet one line with its name, the column,
+from 0, of the first cell of its rows, its rows with cells (their numbers and the cells), and how
+many equal rows were left out.
 """
 
 from __future__ import annotations
