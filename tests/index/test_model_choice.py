@@ -4,6 +4,7 @@ import importlib
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 import milepost
 from milepost.cli.console.options import Settings
 from milepost.cli.program import program
+from milepost.cli.question import SearchOptions
 from milepost.cli.sources import model_for
 from milepost.encoder.engine.folder import (
     MULTILINGUAL,
@@ -117,11 +119,12 @@ def test_the_choice_is_made_again_when_files_change(
 ) -> None:
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
     paths = written(tmp_path / "texts", "en", "en", "de")
+    options = SearchOptions(Settings(), paths=tuple(paths))
     told = []
     monkeypatch.setattr("milepost.cli.sources.say", told.append)
 
     def model() -> str | None:
-        return model_for(Settings(), None, paths)
+        return model_for(options)
 
     assert (model(), model()) == (None, None)
     assert [line[:14] for line in told] == ["1 of 3 files l"]
@@ -131,7 +134,7 @@ def test_the_choice_is_made_again_when_files_change(
     (tmp_path / "texts" / "0.txt").write_text(TEXTS["en"] * 90, encoding="utf-8")
     assert model() is None
     assert len(told) == 2
-    assert model_for(Settings(), "landmark-light", paths) == "landmark-light"
+    assert model_for(replace(options, model="landmark-light")) == "landmark-light"
 
 
 def test_a_search_takes_it_and_the_index_keeps_it(

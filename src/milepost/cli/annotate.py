@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.console.options import (
-    Settings,
     common,
     db_option,
     json_option,
@@ -68,16 +67,13 @@ Examples:
 @precision_option
 @no_cache_option("PDF")
 @common
-@click.pass_obj
 @takes_search_options
 def annotate(
-    settings: Settings,
+    options: SearchOptions,
     pdf: str,
     questions: tuple[str, ...],
-    options: SearchOptions,
     out: Path | None,
     overwrite: bool,
-    as_json: bool,
 ) -> int:
     """Write a copy of PDF in which what answers each QUESTION is highlighted.
 
@@ -90,15 +86,16 @@ def annotate(
     if options.ocr and options.db is not None:
         raise click.UsageError("--ocr is for a PDF without --db; give it to `milepost index`")
     k, least = options.k or DEFAULT_K, options.min_score
-    with _opened(settings, replace(options, paths=(pdf,)), as_json) as index:
+    with _opened(replace(options, paths=(pdf,))) as index:
         marked = write_copy(index, pdf, questions, out, k=k, min_score=least, overwrite=overwrite)
-    if as_json:
+    quiet = options.settings.quiet
+    if options.as_json:
         from milepost.exports.records import marked_record, print_json
 
         print_json(marked_record(marked))
-    elif not settings.quiet:
+    elif not quiet:
         _print(marked)
-    if not settings.quiet:
+    if not quiet:
         for note in marked.notes:
             say(note)
         if marked.path is None:
@@ -109,24 +106,18 @@ def annotate(
     return NOTHING if marked.path is None else MARKED
 
 
-def _opened(settings: Settings, options: SearchOptions, as_json: bool) -> Index:
+def _opened(options: SearchOptions) -> Index:
     from milepost.cli.sources import model_folder
     from milepost.errors import UnreadableFile
 
     if options.db is not None:
-        return options.open_index(options.db, settings)
-    folder = model_folder(settings, options.model, options.paths, options.reading)
-    index, report = options.read(folder, settings, as_json=as_json)
+        return options.open_index(options.db)
+    index, report = options.read(model_folder(options))
     if report.failed:
         index.close()
-        raise UnreadableFile(*_reason(report.failed))
+        problem, _, hint = next(iter(report.failed.values())).partition("; try: ")
+        raise UnreadableFile(problem, hint)
     return index
-
-
-def _reason(failed: dict[str, str]) -> tuple[str, str]:
-    """Problem and hint of the first file that could not be read."""
-    problem, _, hint = next(iter(failed.values())).partition("; try: ")
-    return problem, hint
 
 
 def _print(marked: AnnotatedPdf) -> None:

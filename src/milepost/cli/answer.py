@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     from milepost.cli.console.options import Settings
     from milepost.cli.console.screen import Colour
-    from milepost.cli.detail import Detail
-    from milepost.cli.question import PreparedQuery
+    from milepost.cli.question import Detail, PreparedQuery
     from milepost.index import Index
     from milepost.search import SearchResult
     from milepost.types import Passage

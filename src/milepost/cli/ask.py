@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from milepost.cli.console.options import Settings, common, db_option, json_option, say, say_all
-from milepost.cli.detail import Detail, detail_options, takes_detail
-from milepost.cli.language_model import (
-    ENVIRONMENT,
-    chosen_endpoint,
-    language_model_options,
-)
+from milepost.cli.console.options import common, db_option, json_option, say, say_all
+from milepost.cli.language_model import ENVIRONMENT, chosen_endpoint, language_model_options
 from milepost.cli.question import (
+    Detail,
     SearchOptions,
+    detail_options,
     limit_options,
     reading_options,
+    takes_detail,
     takes_search_options,
 )
 from milepost.errors import MilepostError
@@ -78,17 +76,14 @@ Environment:
 @detail_options
 @reading_options
 @common
-@click.pass_obj
 @takes_search_options
 @takes_detail
 def ask(
-    settings: Settings,
-    question: str,
     options: SearchOptions,
     detail: Detail,
+    question: str,
     endpoint: str | None,
     model_name: str | None,
-    as_json: bool,
 ) -> int:
     """Answer QUESTION from the passages that a search finds.
 
@@ -98,23 +93,20 @@ def ask(
     passage was found, or no sentence is backed by one.
     """
     remote = chosen_endpoint(endpoint, model_name)
-    asked = options.ask(question, settings, as_json=as_json)
+    asked = options.ask(question)
     with asked.index:
-        result = asked.search()
-        return _answer(settings, asked, result, remote, detail, as_json=as_json)
+        return _answer(options, asked, asked.search(), remote, detail)
 
 
 def _answer(
-    settings: Settings,
+    options: SearchOptions,
     asked: PreparedQuery,
     result: SearchResult,
     remote: Endpoint | None,
     detail: Detail,
-    *,
-    as_json: bool,
 ) -> int:
     """Ask, print the answer or the passages, and give the exit code."""
-    passages = result.passages
+    settings, as_json, passages = options.settings, options.as_json, result.passages
     messages = asked.complaints()
     outcome = _Outcome()
     if passages and remote is not None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.console.options import (
-    Settings,
     common,
     db_option,
     json_option,
@@ -22,12 +21,13 @@ from milepost.cli.console.options import (
     rows_said,
     say_all,
 )
-from milepost.cli.detail import Detail, takes_detail
 from milepost.cli.question import (
+    Detail,
     SearchOptions,
     in_option,
     min_score_option,
     no_cache_option,
+    takes_detail,
     takes_search_options,
     where_option,
 )
@@ -93,12 +93,9 @@ Exit codes:
 @precision_option
 @no_cache_option("PATHs")
 @common
-@click.pass_obj
 @takes_search_options
 @takes_detail
-def check(
-    settings: Settings, text: str, options: SearchOptions, detail: Detail, as_json: bool
-) -> int:
+def check(options: SearchOptions, detail: Detail, text: str) -> int:
     """Say whether TEXT (- is stdin) is in the documents, and where.
 
     PATHs are files and folders. Without PATH, an index made by `milepost index` is searched.
@@ -126,17 +123,17 @@ def check(
     prepared(text)  # before anything is read
     where = as_filter(options.where)
     if paths:
-        sources = expand(paths, options.reading)
-        folder = model_folder(settings, options.model, paths, options.reading, sources)
+        sources = expand(options)
+        folder = model_folder(options, sources)
         found, report = _in_files(options, where, text, folder)
         if found is None:
-            index, report = options.read(folder, settings, as_json=as_json, sources=sources)
+            index, report = options.read(folder, sources)
             with index:
                 found = _in_index(index, options, text, report)
     else:
-        with options.open_index(required_db(options.db, _USAGE), settings) as index:
+        with options.open_index(required_db(options.db, _USAGE)) as index:
             found, report = _in_index(index, options, text, None), None
-    return _show(settings, found, report, detail, options.min_score, as_json)
+    return _show(options, found, report, detail)
 
 
 def _stdin(paths: tuple[str, ...]) -> str:
@@ -173,10 +170,10 @@ def _in_files(
     from milepost.types import IndexReport
     from milepost.verdicts import CheckResult
 
-    paths, reading = options.paths, options.reading
-    place = cache_place(paths, folder.manifest.fingerprint, reading)
+    paths = options.paths
+    place = cache_place(options, folder.manifest.fingerprint)
     # Objects are downloaded once, and text is recognised once: for the index, which keeps it.
-    once = any(map(is_address, paths)) or reading.ocr != "never"
+    once = any(map(is_address, paths)) or options.reading.ocr != "never"
     if "-" in paths or once or (not options.no_cache and place.exists()):
         return None, None
     failed: dict[str, str] = {}
@@ -225,12 +222,7 @@ def _in_index(
 
 
 def _show(
-    settings: Settings,
-    found: CheckResult,
-    report: IndexReport | None,
-    detail: Detail,
-    min_score: float,
-    as_json: bool,
+    options: SearchOptions, found: CheckResult, report: IndexReport | None, detail: Detail
 ) -> int:
     """Print the result; returns the exit code."""
     from milepost.cli.sources import complaints, read_names
@@ -238,20 +230,20 @@ def _show(
     messages = complaints(report.failed) if report is not None else []
     failed = report is not None and bool(report.failed) and not read_names(report)
     missing = found.verdict == "not found"
-    if not settings.quiet:
+    if not options.settings.quiet:
         messages += found.notes
         if missing and not failed and found.best > 0.0:
             messages.append(
-                f"no passage is about it at {100 * min_score:g}% or more; the best has "
+                f"no passage is about it at {100 * options.min_score:g}% or more; the best has "
                 f"{100 * found.best:.3g}%"
             )
-    if as_json:
+    if options.as_json:
         from milepost.exports.records import check_record, print_json
 
         print_json(check_record(found, report))
     else:
         from milepost.cli.verdict import print_check
 
-        print_check(found, detail, settings.colour, rows_said(messages))
+        print_check(found, detail, options.settings.colour, rows_said(messages))
     say_all(messages)
     return 2 if missing and failed else CODES[found.verdict]

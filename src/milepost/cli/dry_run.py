@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.console.options import Settings, say
+from milepost.cli.console.options import say
 from milepost.cli.console.screen import size_text
 from milepost.errors import NotAnIndex, StoreError
 
@@ -33,36 +33,28 @@ _COUNTED: dict[Action, str] = {
 }
 
 
-def show_plan(
-    settings: Settings,
-    place: IndexPlace,
-    options: SearchOptions,
-    *,
-    rebuild: bool,
-    as_json: bool,
-) -> int:
+def show_plan(options: SearchOptions, place: IndexPlace, *, rebuild: bool) -> int:
     """Print what `milepost index` would do with the paths; returns its exit code."""
     from milepost.cli.sources import STDIN, expand
     from milepost.index.places import local_path
     from milepost.server.documents.planning import Planned, plan
     from milepost.store.address import label
-    from milepost.types import READ_DEFAULTS
 
-    paths, hidden, ocr = options.paths, options.hidden, options.ocr
-    expand([path for path in paths if path != "-"], READ_DEFAULTS)  # refuses an empty path
+    paths = tuple(path for path in options.paths if path != "-")
+    expand(replace(options, paths=paths))  # refuses an empty path
     stored = _stored(place, options.model, rebuild=rebuild)
-    files = [local_path(path) for path in paths if path != "-"]
-    planned = plan(stored, files, hidden=hidden, ocr=ocr, rebuild=rebuild)
-    if "-" in paths:
+    files = [local_path(path) for path in paths]
+    planned = plan(stored, files, hidden=options.hidden, ocr=options.ocr, rebuild=rebuild)
+    if "-" in options.paths:
         there = not rebuild and any(info.name == STDIN for info in stored)
         planned.append(Planned(STDIN, "change" if there else "add", "not read yet"))
-    if as_json:
+    if options.as_json:
         from milepost.exports.records import print_json
 
         files_record = [asdict(each) for each in _sorted(planned)]
         print_json({"db": label(place), "files": files_record})
     else:
-        _print(planned, quiet=settings.quiet)
+        _print(planned, quiet=options.settings.quiet)
     kinds = {each.action for each in planned}
     return 0 if kinds - {"skip", "fail"} else ERROR
 

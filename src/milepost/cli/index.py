@@ -14,7 +14,6 @@ import click
 from milepost.cli.console.options import (
     DB,
     Interrupted,
-    Settings,
     chosen_db,
     common,
     db_option,
@@ -72,16 +71,9 @@ Examples:
 @model_option
 @precision_option
 @common
-@click.pass_obj
 @takes_search_options
 def index(
-    settings: Settings,
-    options: SearchOptions,
-    rebuild: bool,
-    watch: bool,
-    dry_run: bool,
-    workers: str | None,
-    as_json: bool,
+    options: SearchOptions, rebuild: bool, watch: bool, dry_run: bool, workers: str | None
 ) -> int:
     """Add PATHs (files, folders, - for stdin) to an index, or bring it up to date.
 
@@ -111,7 +103,6 @@ def index(
     from milepost.encoder.engine import find_model
     from milepost.encoder.engine.folder import DEFAULT
     from milepost.index import model_choice
-    from milepost.index import open as open_index
     from milepost.index.known_files import KnownFiles
 
     paths, place = options.paths, chosen_db(options.db) or DB
@@ -120,14 +111,15 @@ def index(
             raise click.UsageError("give --dry-run or --watch, not both")
         from milepost.cli.dry_run import show_plan
 
-        return show_plan(settings, place, options, rebuild=rebuild, as_json=as_json)
+        return show_plan(options, place, rebuild=rebuild)
     if watch:
         _check_watch(paths)
     if workers is not None:
         _check_workers(workers, paths, watch)
-    sources = expand(paths, options.reading)
+    sources = expand(options)
     if options.model is None and isinstance(place, Path) and (rebuild or not place.exists()):
-        model = chosen_for(settings, model_choice.sample(paths).files, sources) or DEFAULT
+        files = model_choice.sample(paths).files
+        model = chosen_for(options.settings, files, sources) or DEFAULT
         options = replace(options, model=model)
     find_model(options.model)  # before anything is erased
     if not _any_there(paths):
@@ -135,22 +127,22 @@ def index(
     if rebuild:
         _erase(place)
     if workers is not None:
-        return _with_workers(settings, workers, options, place, as_json)
+        return _with_workers(options, workers, place)
     known = None if rebuild else KnownFiles(place if isinstance(place, Path) else None)
-    with open_index(place, model=options.model, precision=settings.precision) as opened:
+    with options.open_index(place, create=True, read_only=False) as opened:
         try:
-            with Bar(settings, as_json=as_json) as bar:
+            with Bar(options.settings, as_json=options.as_json) as bar:
                 report = opened.add(
                     sources, progress=bar, hidden=options.hidden, ocr=options.ocr, known=known
                 )
         except KeyboardInterrupt:
             raise Interrupted(_saved(opened, place)) from None
-        _show(settings, report, opened, place, as_json)
+        _show(options, report, opened, place)
         if watch:
             from milepost.cli.watch import follow
 
             try:
-                follow(settings, opened, options, place, report, known, as_json=as_json)
+                follow(options, opened, place, report, known)
             except KeyboardInterrupt:
                 raise Interrupted(_saved(opened, place)) from None
     return 0 if read_names(report) or report.removed else ERROR
@@ -167,9 +159,7 @@ def _check_workers(workers: str, paths: tuple[str, ...], watch: bool) -> None:
     require("ray.data", extra="ray")
 
 
-def _with_workers(
-    settings: Settings, workers: str, options: SearchOptions, place: IndexPlace, as_json: bool
-) -> int:
+def _with_workers(options: SearchOptions, workers: str, place: IndexPlace) -> int:
     """Index with Ray; returns the exit code."""
     from milepost.cli.console.progress import Gauge
     from milepost.cli.console.screen import visible_name
@@ -177,7 +167,7 @@ def _with_workers(
     from milepost.index import open as open_index
     from milepost.index.workers.cluster import index_paths
 
-    with Gauge(settings, wanted=not as_json) as bar:
+    with Gauge(options.settings, wanted=not options.as_json) as bar:
 
         def show(path: str, done: int, of: int) -> None:
             bar.show(f"{done:,}/{of:,} {visible_name(Path(path).name)[-30:]}", done, of)
@@ -193,7 +183,7 @@ def _with_workers(
                 progress=show,
             )
     with open_index(place, model=options.model, read_only=True) as opened:
-        _show(settings, report, opened, place, as_json)
+        _show(options, report, opened, place)
     return 0 if read_names(report) or report.removed else ERROR
 
 
@@ -269,36 +259,29 @@ def _saved(opened: Index, place: IndexPlace) -> str:
     return f"{documents} saved in {_named(place)}; run the same command to continue"
 
 
-def _show(
-    settings: Settings, report: IndexReport, opened: Index, place: IndexPlace, as_json: bool
-) -> None:
+def _show(options: SearchOptions, report: IndexReport, opened: Index, place: IndexPlace) -> None:
     """Print the report on stdout, and files that could not be read on stderr."""
-    show_report(settings, report, place, _summary(report, opened, place), as_json=as_json)
+    show_report(options, report, place, _summary(report, opened, place))
     if not report.failed and not opened.documents():
         say("no file to read was found; hidden, ignored and binary files are skipped")
 
 
 def show_report(
-    settings: Settings,
-    report: IndexReport,
-    place: IndexPlace,
-    lines: Iterable[str],
-    *,
-    as_json: bool,
+    options: SearchOptions, report: IndexReport, place: IndexPlace, lines: Iterable[str]
 ) -> None:
     """Print a report, as JSON or in these lines; on stderr what could not be read, and notes."""
     from milepost.cli.sources import complain
 
-    if as_json:
+    if options.as_json:
         from milepost.exports.records import print_json, report_record
 
         print_json({"db": label(place), **report_record(report)})
-    elif not settings.quiet:
+    elif not options.settings.quiet:
         for line in lines:
             click.echo(line)
     sys.stdout.flush()  # whoever reads a pipe waits for it
     complain(report.failed)
-    if not settings.quiet:
+    if not options.settings.quiet:
         say_notes(report)
 
 

@@ -12,7 +12,6 @@ import click
 
 from milepost.cli.console.group import CommandGroup
 from milepost.cli.console.options import (
-    Settings,
     chosen_db,
     common,
     db_option,
@@ -64,9 +63,8 @@ def mcp() -> None:
 @model_option
 @precision_option
 @common
-@click.pass_obj
 @takes_search_options
-def run(settings: Settings, options: SearchOptions) -> None:
+def run(options: SearchOptions) -> None:
     """Serve the tools search, read, check and documents on stdin and stdout.
 
     Agents see the files and folders in PATH, or the documents of an index, and nothing else. Links
@@ -89,7 +87,7 @@ def run(settings: Settings, options: SearchOptions) -> None:
     governor = Governor()
     isolated = Isolated()
     place = None if sources and options.db is None else required_db(options.db)
-    index, folder = served_index(settings, options, place, create=False, read_only=not sources)
+    index, folder = served_index(options, place, create=False, read_only=not sources)
     library = Library(index, folder / "uploads", sources)
 
     def read(path: Path, reading: ReadOptions) -> Document:

@@ -118,12 +118,16 @@ class SearchOptions:
     """What a command searches, and how; the fields are options, see ``takes_search_options``.
 
     Attributes:
+        settings: of the program.
+        as_json: print one JSON document.
         paths: files and folders; none for an index.
         db: the index that ``--db`` names.
         k, budget, min_score, names, where: see ``limit_options``.
         model, rerank, no_cache, hidden, ocr: see ``reading_options``.
     """
 
+    settings: Settings
+    as_json: bool = False
     paths: tuple[str, ...] = ()
     db: IndexPlace | None = None
     k: int | None = None
@@ -142,7 +146,7 @@ class SearchOptions:
         """How the PATHs are read."""
         return READ_DEFAULTS.changed(hidden=self.hidden, ocr=self.ocr)
 
-    def ask(self, question: str, settings: Settings, *, as_json: bool) -> PreparedQuery:
+    def ask(self, question: str) -> PreparedQuery:
         """Open the index, or read the PATHs into one; what cannot be asked is refused before.
 
         Raises:
@@ -162,43 +166,41 @@ class SearchOptions:
                 "--hidden and --ocr are for PATHs; for an index give them to `milepost index`"
             )
         if self.paths:
-            return PreparedQuery(*self._read(question, settings, as_json=as_json), self.names)
-        index = self.open_index(required_db(self.db), settings)
+            return PreparedQuery(*self._read(question), self.names)
+        index = self.open_index(required_db(self.db))
         try:
             return PreparedQuery(self._parse(question, index.model), index, None, self.names)
         except BaseException:
             index.close()
             raise
 
-    def open_index(self, place: IndexPlace, settings: Settings) -> Index:
-        """Open an index as it is, to read from it."""
+    def open_index(
+        self, place: IndexPlace, *, create: bool = False, read_only: bool = True
+    ) -> Index:
+        """Open an index; as it is, to read from it, if not said otherwise."""
         from milepost.index import open as open_index
 
         return open_index(
-            place, model=self.model, create=False, read_only=True, precision=settings.precision
+            place,
+            model=self.model,
+            create=create,
+            read_only=read_only,
+            precision=self.settings.precision,
         )
 
     def read(
-        self,
-        model: Encoder | ModelFolder,
-        settings: Settings,
-        *,
-        as_json: bool,
-        sources: list[str | Document] | None = None,
+        self, model: Encoder | ModelFolder, sources: list[str | Document] | None = None
     ) -> tuple[Index, IndexReport]:
         """Read the PATHs into an index with a progress bar; see ``sources.indexed``."""
         from milepost.cli.console.progress import Bar
         from milepost.cli.sources import indexed
 
-        cache = not self.no_cache
         try:
-            with Bar(settings, as_json=as_json) as bar:
-                return indexed(
-                    self.paths, model, settings, bar, self.reading, cache=cache, sources=sources
-                )
+            with Bar(self.settings, as_json=self.as_json) as bar:
+                return indexed(self, model, bar, sources)
         except KeyboardInterrupt:
-            kept = "what was read is kept; run the same command to continue" if cache else ""
-            raise Interrupted(kept) from None
+            kept = "what was read is kept; run the same command to continue"
+            raise Interrupted("" if self.no_cache else kept) from None
 
     def _parse(self, question: str, encoder: Encoder) -> Query:
         from milepost.encoder.reranker import preload
@@ -216,20 +218,17 @@ class SearchOptions:
             where=self.where,
         )
 
-    def _read(
-        self, question: str, settings: Settings, *, as_json: bool
-    ) -> tuple[Query, Index, IndexReport]:
+    def _read(self, question: str) -> tuple[Query, Index, IndexReport]:
         from milepost.cli.sources import expand, model_for
         from milepost.encoder import load
 
         try:
-            sources = expand(self.paths, self.reading)
-            model = model_for(settings, self.model, self.paths, self.reading, sources)
-            encoder = load(model, precision=settings.precision)
+            sources = expand(self)
+            encoder = load(model_for(self, sources), precision=self.settings.precision)
             query = self._parse(question, encoder)  # some milliseconds; reading may take minutes
         except KeyboardInterrupt:
             raise Interrupted from None
-        return query, *self.read(encoder, settings, as_json=as_json, sources=sources)
+        return query, *self.read(encoder, sources)
 
 
 def gathered(kind: type, name: str) -> Callable[[Callable[..., T]], Callable[..., T]]:
@@ -238,16 +237,24 @@ def gathered(kind: type, name: str) -> Callable[[Callable[..., T]], Callable[...
 
     def decorate(command: Callable[..., T]) -> Callable[..., T]:
         @wraps(command)
-        def with_options(*args: Any, **given: Any) -> T:
+        def with_options(**given: Any) -> T:
             held = {option: given.pop(option) for option in names & given.keys()}
-            return command(*args, **{name: kind(**held)}, **given)
+            return command(**{name: kind(**held)}, **given)
 
         return with_options
 
     return decorate
 
 
-takes_search_options = gathered(SearchOptions, "options")
+def takes_search_options(command: Callable[..., T]) -> Callable[..., T]:
+    """Give a command ``options``: its settings, and those of its options that are fields of it."""
+    with_options = gathered(SearchOptions, "options")(command)
+
+    @wraps(command)
+    def with_settings(**given: Any) -> T:
+        return with_options(settings=click.get_current_context().obj, **given)
+
+    return with_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,3 +297,54 @@ class PreparedQuery:
 
         documents = chosen_documents(self.index, self.names, self.report)
         return self.index.search_detailed(self.query, documents=documents)
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """How much is printed; the fields are options, see ``detail_options``.
+
+    Attributes:
+        context: sentences on each side of an answer; None for what the screen has room for.
+        full: whole passages.
+        every: also what is probably no answer.
+        bars: where in each document the text matches the question.
+    """
+
+    context: int | None = None
+    full: bool = False
+    every: bool = False
+    bars: bool = False
+
+    @property
+    def around(self) -> bool:
+        """Whether more than the answer is asked for, so that a pipe gets it too."""
+        return self.full or self.bars or self.context is not None
+
+    @property
+    def long(self) -> bool:
+        """Whether more than a screen is asked for."""
+        return self.around or self.every
+
+
+def detail_options(command: Command) -> Command:
+    """Add ``-C``, ``--full``, ``--all`` and ``--map``."""
+    return added(
+        command,
+        click.option(
+            "-C",
+            "context",
+            type=click.IntRange(min=0),
+            metavar="N",
+            help="Print N sentences before and after each answer.",
+        ),
+        click.option("--full", is_flag=True, help="Print whole passages."),
+        click.option(
+            "--all", "every", is_flag=True, help="Print results below 20% too, which are counted."
+        ),
+        click.option(
+            "--map", "bars", is_flag=True, help="Print where in each document the text matches."
+        ),
+    )
+
+
+takes_detail = gathered(Detail, "detail")

@@ -7,19 +7,24 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.console.options import Settings, common, db_option, json_option, say, say_all
-from milepost.cli.detail import Detail, detail_options, takes_detail
+from milepost.cli.console.options import common, db_option, json_option, say, say_all
 from milepost.cli.question import (
+    Detail,
     PreparedQuery,
     SearchOptions,
+    detail_options,
     limit_options,
     reading_options,
+    takes_detail,
     takes_search_options,
 )
+from milepost.errors import MilepostError
 
 if TYPE_CHECKING:
+    from milepost.exports.records import PageBox
     from milepost.index import Index
     from milepost.search import SearchResult
+    from milepost.types import Document, Passage
 
 FOUND, NOTHING, ERROR = 0, 1, 2
 
@@ -47,17 +52,9 @@ Examples:
 @detail_options
 @reading_options
 @common
-@click.pass_obj
 @takes_search_options
 @takes_detail
-def search(
-    settings: Settings,
-    question: str,
-    options: SearchOptions,
-    detail: Detail,
-    as_json: bool,
-    explain: bool,
-) -> int:
+def search(options: SearchOptions, detail: Detail, question: str, explain: bool) -> int:
     """Find the passages that answer QUESTION, best first.
 
     PATHs are files and folders (- is stdin). The first search reads them and keeps them in the
@@ -73,41 +70,41 @@ def search(
     'how is "natural selection" tested -pigeons'. White space, case and typography are ignored.
     -5 is a number; -"5" excludes it.
     """
-    asked = options.ask(question, settings, as_json=as_json)
+    quiet = options.settings.quiet
+    asked = options.ask(question)
     with asked.index:
         result = asked.search()
-        if as_json:
-            _print_json(settings, asked, result, explain=explain)
+        if options.as_json:
+            missing = _print_json(asked, result, explain=explain)
+            say_all(missing if not quiet else ())
         messages = asked.complaints()
-        if not settings.quiet:
+        if not quiet:
             messages += _notes(asked, result, explain=explain)
-        if result.passages and not as_json:
+        if result.passages and not options.as_json:
             from milepost.cli.answer import print_passages
             from milepost.cli.explain import reasons
 
             why = reasons(asked.query, result) if explain else ()
-            print_passages(asked, result, detail, settings, messages, why)
+            print_passages(asked, result, detail, options.settings, messages, why)
         else:
             say_all(messages)
         if result.passages:
             return FOUND
         if asked.unreadable:
             return ERROR
-        if not settings.quiet:
+        if not quiet:
             say(_nothing(asked.index, result, asked.query.limits.min_score))
         return NOTHING
 
 
-def _print_json(
-    settings: Settings, asked: PreparedQuery, result: SearchResult, *, explain: bool
-) -> None:
-    from milepost.cli.boxes import passage_boxes
+def _print_json(asked: PreparedQuery, result: SearchResult, *, explain: bool) -> list[str]:
+    """Print the result, with the boxes of its passages; returns why some have none."""
     from milepost.exports.records import print_json, result_record
 
-    boxes, missing = passage_boxes(asked.index, result.passages)
+    boxes, missing = _boxes(asked.index, result.passages)
     record = result_record(asked.query.text, result, asked.report, explain=explain, boxes=boxes)
     print_json(record)
-    say_all(missing if not settings.quiet else ())
+    return missing
 
 
 def _notes(asked: PreparedQuery, result: SearchResult, *, explain: bool) -> list[str]:
@@ -135,3 +132,40 @@ def _nothing(index: Index, result: SearchResult, min_score: float) -> str:
 
 def _flat(result: SearchResult) -> bool:
     return result.signals.get("landmark peak", 0.0) < _FLAT
+
+
+def _boxes(
+    index: Index, passages: tuple[Passage, ...]
+) -> tuple[list[list[PageBox] | None], list[str]]:
+    """Boxes of each passage, and notes.
+
+    None for a passage whose document is not a PDF file, or whose file is gone, has changed or is
+    damaged; a note says which.
+    """
+    documents: dict[str, Document] = {}
+    boxes: list[list[PageBox] | None] = []
+    notes: dict[str, None] = {}
+    for passage in passages:
+        if passage.document not in documents:
+            documents[passage.document] = index.document(passage.document)
+        document = documents[passage.document]
+        if document.locator is None:
+            boxes.append(None)
+            continue
+        try:
+            boxes.append(_sized(document, passage))
+        except (MilepostError, OSError, ValueError) as error:
+            problem = error.problem if isinstance(error, MilepostError) else str(error)
+            notes[f"no page boxes: {problem}"] = None
+            boxes.append(None)
+    return boxes, list(notes)
+
+
+def _sized(document: Document, passage: Passage) -> list[PageBox]:
+    from milepost.documents import stored_bytes
+    from milepost.documents.readers.pdf.boxes import page_sizes
+    from milepost.exports.records import PageBox
+
+    found = document.boxes(passage.start, passage.end)
+    sizes = page_sizes(stored_bytes(document), document.name, (box.page for box in found))
+    return [PageBox(box, *sizes[box.page]) for box in found]

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.console.options import (
-    Settings,
     chosen_db,
     common,
     count_option,
@@ -21,11 +20,7 @@ from milepost.cli.console.options import (
     precision_option,
     say,
 )
-from milepost.cli.language_model import (
-    ENVIRONMENT,
-    chosen_endpoint,
-    language_model_options,
-)
+from milepost.cli.language_model import ENVIRONMENT, chosen_endpoint, language_model_options
 from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.cli.served import check_recognition, local_sources, served_index
 
@@ -102,10 +97,8 @@ Environment:
 @model_option
 @precision_option
 @common
-@click.pass_obj
 @takes_search_options
 def serve(
-    settings: Settings,
     options: SearchOptions,
     host: str,
     port: int,
@@ -156,7 +149,7 @@ def serve(
     with listen(chosen) as socket, ExitStack() as held:
 
         def opened() -> tuple[Index, Path]:
-            index, folder = _index(settings, options, chosen)
+            index, folder = _index(options, chosen)
             return held.enter_context(index), folder
 
         def made(of: tuple[Index, Path]) -> FastAPI:
@@ -171,10 +164,10 @@ def serve(
             return create_app(index, chosen, uploads=folder / UPLOADS, sources=sources, known=known)
 
         app = Starting(opened, made, chosen)
-        run(app, socket, chosen, show=show, quiet=settings.quiet, note=say)
+        run(app, socket, chosen, show=show, quiet=options.settings.quiet, note=say)
 
 
-def _index(settings: Settings, options: SearchOptions, chosen: ServeSettings) -> tuple[Index, Path]:
+def _index(options: SearchOptions, chosen: ServeSettings) -> tuple[Index, Path]:
     """The index to serve, and its folder: the one named, that of the PATHs, or the user's own."""
     from milepost.store.address import data_folder
 
@@ -183,4 +176,4 @@ def _index(settings: Settings, options: SearchOptions, chosen: ServeSettings) ->
         # Files that were dropped on the page have an index of their own, where no other is named.
         place = chosen_db(options.db) or data_folder() / "library"
     read_only = chosen.read_only and (isinstance(place, str) or bool(place and place.exists()))
-    return served_index(settings, options, place, create=True, read_only=read_only)
+    return served_index(options, place, create=True, read_only=read_only)

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milepost.cli.sources import cached_index, model_folder
+from milepost.cli.sources import cached_index
 from milepost.errors import UnreadableFile
 from milepost.index.places import local_path
 
 if TYPE_CHECKING:
-    from milepost.cli.console.options import Settings
     from milepost.cli.question import SearchOptions
     from milepost.index import Index
     from milepost.store.address import IndexPlace
@@ -41,25 +40,11 @@ def check_recognition(ocr: Ocr | None) -> None:
 
 
 def served_index(
-    settings: Settings,
-    options: SearchOptions,
-    place: IndexPlace | None,
-    *,
-    create: bool,
-    read_only: bool,
+    options: SearchOptions, place: IndexPlace | None, *, create: bool, read_only: bool
 ) -> tuple[Index, Path]:
     """The index at a place, or that of the PATHs in the cache; and its folder."""
-    from milepost.index import open as open_index
     from milepost.store.address import local_folder
 
     if place is None:
-        folder = model_folder(settings, options.model, options.paths, options.reading)
-        return cached_index(options.paths, folder, settings, options.reading)
-    index = open_index(
-        place,
-        model=options.model,
-        create=create,
-        read_only=read_only,
-        precision=settings.precision,
-    )
-    return index, local_folder(place)
+        return cached_index(options)
+    return options.open_index(place, create=create, read_only=read_only), local_folder(place)

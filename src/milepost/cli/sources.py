@@ -24,15 +24,15 @@ from milepost.errors import (
     nearest,
 )
 from milepost.objects import ObjectAddress, is_address
-from milepost.types import READ_DEFAULTS, ReadOptions
 
 if TYPE_CHECKING:
+    from milepost.cli.question import SearchOptions
     from milepost.encoder import Encoder
     from milepost.encoder.engine.folder import ModelFolder
     from milepost.index import Index
     from milepost.index.intake import Step
     from milepost.index.known_files import KnownFiles
-    from milepost.types import Document, IndexReport
+    from milepost.types import Document, IndexReport, ReadOptions
 
 STDIN = "stdin"
 """The name of a document that came through a pipe."""
@@ -40,21 +40,21 @@ STDIN = "stdin"
 _SHOWN = 10  # failures printed; --json lists all
 
 
-def expand(paths: Sequence[str], options: ReadOptions) -> list[str | Document]:
-    """Return the sources that ``Index.add`` takes; ``-`` is read from stdin, once, as options say.
+def expand(options: SearchOptions) -> list[str | Document]:
+    """Return the PATHs as ``Index.add`` takes them; ``-`` is read from stdin, once.
 
     Raises:
         InputError: a path is empty.
     """
-    if "" in paths:  # an unset shell variable; Python would read the current folder
+    if "" in options.paths:  # an unset shell variable; Python would read the current folder
         raise InputError("a PATH is empty", "a file or folder (. is this folder)")
-    sources: list[str | Document] = [path for path in paths if path != "-"]
-    if "-" in paths:
-        sources.append(read_stdin(options))
+    sources: list[str | Document] = [path for path in options.paths if path != "-"]
+    if "-" in options.paths:
+        sources.append(read_stdin(options.reading))
     return sources
 
 
-def read_stdin(options: ReadOptions = READ_DEFAULTS) -> Document:
+def read_stdin(options: ReadOptions) -> Document:
     """Read a document of any format from stdin.
 
     Raises:
@@ -70,38 +70,30 @@ def read_stdin(options: ReadOptions = READ_DEFAULTS) -> Document:
     return read_bytes(data, STDIN, None, options)
 
 
-def model_for(
-    settings: Settings,
-    model: str | None,
-    paths: Sequence[str],
-    options: ReadOptions = READ_DEFAULTS,
-    sources: Sequence[str | Document] = (),
-) -> str | None:
-    """The model that is named, else the one that reads the language of the paths' files.
+def model_for(options: SearchOptions, sources: Sequence[str | Document] = ()) -> str | None:
+    """The model that is named, else the one that reads the language of the PATHs' files.
 
     The choice is kept in the cache: files are looked at again where the list of
     them has changed. What users should know of it is said when it is made.
 
     Args:
-        settings: of the program.
-        model: the name given, or None.
-        paths: files and folders.
-        options: how they are read.
-        sources: what ``expand`` made of the paths; of it the text that came through a pipe.
+        options: of the command.
+        sources: what ``expand`` made of the PATHs; of it the text that came through a pipe.
     """
     from milepost.encoder.engine.folder import MULTILINGUAL, cache_folder, packaged
 
-    if model is not None or packaged(MULTILINGUAL) is None:
-        return model
+    paths = options.paths
+    if options.model is not None or packaged(MULTILINGUAL) is None:
+        return options.model
     from milepost.index import model_choice
 
     drawn = model_choice.sample(paths)
-    kept = cache_folder() / "languages" / cache_place(paths, "", options).name
+    kept = cache_folder() / "languages" / cache_place(options, "").name
     with suppress(OSError, ValueError):  # missing, or of an earlier version
         digest, chosen = kept.read_text(encoding="utf-8").split("\n")
         if digest == drawn.digest and "-" not in paths:
             return chosen or None
-    model = chosen_for(settings, drawn.files, sources)
+    model = chosen_for(options.settings, drawn.files, sources)
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(f"{drawn.digest}\n{model or ''}", encoding="utf-8")
@@ -127,29 +119,23 @@ def chosen_for(
     return choice.model
 
 
-def model_folder(
-    settings: Settings,
-    model: str | None,
-    paths: Sequence[str],
-    options: ReadOptions = READ_DEFAULTS,
-    sources: Sequence[str | Document] = (),
-) -> ModelFolder:
+def model_folder(options: SearchOptions, sources: Sequence[str | Document] = ()) -> ModelFolder:
     """The folder of ``model_for``."""
     from milepost.encoder.engine import find_model
 
-    return find_model(model_for(settings, model, paths, options, sources))
+    return find_model(model_for(options, sources))
 
 
-def cache_place(paths: Sequence[str], fingerprint: str, options: ReadOptions) -> Path:
-    """Folder in the cache for the index of these paths, read like this, made by this model."""
+def cache_place(options: SearchOptions, fingerprint: str) -> Path:
+    """Folder in the cache for the index of the PATHs, read like this, made by this model."""
     from milepost.documents.readers.formats import TEXT_VERSION
     from milepost.encoder.engine.folder import cache_folder
     from milepost.index.cache import INDEXES
 
     # Not resolved: a document keeps the path that the user gave.
-    absolute = sorted({_written(path) for path in paths})
-    read = [str(options)] if str(options) else []
-    key = "\0".join([*read, *absolute])
+    absolute = sorted({_written(path) for path in options.paths})
+    read = str(options.reading)
+    key = "\0".join([read, *absolute] if read else absolute)
     digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
     # Indexes whose names begin alike can copy documents from one another: see ``KnownFiles``.
     return cache_folder() / INDEXES / f"{fingerprint[:16]}-{TEXT_VERSION}-{digest[:24]}"
@@ -165,19 +151,15 @@ def _written(path: str) -> str:
 
 
 def indexed(
-    paths: Sequence[str],
+    options: SearchOptions,
     model: Encoder | ModelFolder,
-    settings: Settings,
     progress: Callable[[Step], None],
-    options: ReadOptions,
-    *,
-    cache: bool,
-    sources: list[str | Document] | None = None,
+    sources: list[str | Document] | None,
 ) -> tuple[Index, IndexReport]:
-    """Bring an index of the paths up to date; unchanged files are not opened.
+    """Bring an index of the PATHs up to date; unchanged files are not opened.
 
     A model that is given as a folder is loaded when a text has to be encoded. ``sources`` is what
-    ``expand`` has made of the paths, where it was called before: a pipe is read once.
+    ``expand`` has made of the PATHs, where it was called before: a pipe is read once.
 
     The cache is best effort: a damaged one is built again, one that cannot be written is not used.
     A file is copied from an index that holds one of the same content.
@@ -187,51 +169,47 @@ def indexed(
     from milepost.index.cache import keep_within, limit_bytes, mark_used
     from milepost.index.known_files import KnownFiles
 
-    sources = expand(paths, options) if sources is None else sources
+    sources = expand(options) if sources is None else sources
     chosen = model.path if isinstance(model, ModelFolder) else model
-    opened = partial(open_index, model=chosen, precision=settings.precision)
-    if cache:
-        folder = cache_place(paths, model.manifest.fingerprint, options)
+    opened = partial(open_index, model=chosen, precision=options.settings.precision)
+    filled = partial(_filled, sources, progress, options.reading)
+    if not options.no_cache:
+        folder = cache_place(options, model.manifest.fingerprint)
         limit = limit_bytes()
         for attempt in range(2):
             try:
                 index = opened(folder)
                 mark_used(folder)
-                filled = _filled(index, sources, progress, options, KnownFiles(folder))
+                report = filled(index, KnownFiles(folder))
             except IndexBusy:
                 raise
             except (IndexDamaged, NewerSchema, OldSchema) as error:
                 if attempt or not _erased(folder):
-                    _note(settings, error)
+                    _note(options, error)
                     break
             except StoreError as error:
-                _note(settings, error)
+                _note(options, error)
                 break
             else:
-                if filled[1].added or filled[1].changed:
+                if report.added or report.changed:
                     keep_within(limit)
-                return filled
-    return _filled(opened(None), sources, progress, options)
+                return index, report
+    index = opened(None)
+    return index, filled(index)
 
 
-def cached_index(
-    paths: Sequence[str],
-    model: Encoder | ModelFolder,
-    settings: Settings,
-    options: ReadOptions = READ_DEFAULTS,
-) -> tuple[Index, Path]:
-    """The index of these paths in the cache, as it is, and its folder; a damaged one is erased."""
-    from milepost.encoder.engine.folder import ModelFolder
+def cached_index(options: SearchOptions) -> tuple[Index, Path]:
+    """The index of the PATHs in the cache, as it is, and its folder; a damaged one is erased."""
     from milepost.index import open as open_index
     from milepost.index.cache import mark_used
 
-    folder = cache_place(paths, model.manifest.fingerprint, options)
-    chosen = model.path if isinstance(model, ModelFolder) else model
-    opened = partial(open_index, folder, model=chosen, precision=settings.precision)
+    model = model_folder(options)
+    folder = cache_place(options, model.manifest.fingerprint)
+    opened = partial(open_index, folder, model=model.path, precision=options.settings.precision)
     try:
         index = opened()
     except (IndexDamaged, NewerSchema, OldSchema) as error:
-        _note(settings, error)
+        _note(options, error)
         if not _erased(folder):
             raise
         index = opened()
@@ -240,14 +218,14 @@ def cached_index(
 
 
 def _filled(
-    index: Index,
     sources: list[str | Document],
     progress: Callable[[Step], None],
     options: ReadOptions,
+    index: Index,
     known: KnownFiles | None = None,
-) -> tuple[Index, IndexReport]:
+) -> IndexReport:
     try:
-        return index, index.add(
+        return index.add(
             sources, progress=progress, hidden=options.hidden, ocr=options.ocr, known=known
         )
     except BaseException:
@@ -265,8 +243,8 @@ def _erased(folder: Path) -> bool:
     return True
 
 
-def _note(settings: Settings, error: StoreError) -> None:
-    if not settings.quiet:
+def _note(options: SearchOptions, error: StoreError) -> None:
+    if not options.settings.quiet:
         say(f"the cache is not used: {error.problem}")
 
 

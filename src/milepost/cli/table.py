@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.console.options import (
-    Interrupted,
-    Settings,
-    common,
-    db_option,
-    json_option,
-    say,
-)
+from milepost.cli.console.options import Interrupted, common, db_option, json_option, say
 from milepost.cli.console.progress import Gauge
 from milepost.cli.question import (
     SearchOptions,
@@ -79,17 +72,8 @@ Examples:
 @json_option
 @reading_options
 @common
-@click.pass_obj
 @takes_search_options
-def table(
-    settings: Settings,
-    questions: Path,
-    options: SearchOptions,
-    out: Path,
-    per: Per,
-    overwrite: bool,
-    as_json: bool,
-) -> int:
+def table(options: SearchOptions, questions: Path, out: Path, per: Per, overwrite: bool) -> int:
     """Ask each document every question in QUESTIONS, and write the best passages to FILE.
 
     QUESTIONS is a text file with one question per line, a .csv with a column `question`, or a
@@ -107,10 +91,10 @@ def table(
     out = out.expanduser()
     check_table(out, overwrite=overwrite)
     asked = read_questions(questions.expanduser())
-    opened = replace(options, k=1).ask(asked[0], settings, as_json=as_json)
+    opened = replace(options, k=1).ask(asked[0])
     done = 0
 
-    with opened.index as index, _Rows(settings, wanted=not as_json) as gauge:
+    with opened.index as index, _Rows(options.settings, wanted=not options.as_json) as gauge:
 
         def on_row(number: int, of: int) -> None:
             nonlocal done
@@ -134,7 +118,7 @@ def table(
         except KeyboardInterrupt:
             kept = f"{done:,} rows are kept; run the same command to continue" if done else ""
             raise Interrupted(kept) from None
-    _show(settings, out, rows, opened.report, as_json=as_json)
+    _show(options, out, rows, opened.report)
     if opened.report is not None:
         complain(opened.report.failed)
         if opened.report.failed and not read_names(opened.report):
@@ -149,15 +133,13 @@ def _left(index: Index, names: list[str] | None, where: str | None) -> list[str]
     return [info.name for info in index.documents(names, where=where)]
 
 
-def _show(
-    settings: Settings, out: Path, rows: list[Row], report: IndexReport | None, *, as_json: bool
-) -> None:
+def _show(options: SearchOptions, out: Path, rows: list[Row], report: IndexReport | None) -> None:
     from milepost.exports.tables.writing import answered
 
-    if as_json:
+    if options.as_json:
         from milepost.exports.records import print_json, report_record
 
         record = {"file": str(out.absolute()), "rows": len(rows), "answered": answered(rows)}
         print_json(record | ({} if report is None else {"report": report_record(report)}))
-    elif not settings.quiet:
+    elif not options.settings.quiet:
         say(f"{out}: {len(rows):,} rows, {answered(rows):,} with a passage")

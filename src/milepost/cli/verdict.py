@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from milepost.cli.console.screen import Colour
-    from milepost.cli.detail import Detail
+    from milepost.cli.question import Detail
     from milepost.verdicts import CheckResult, Difference, Match
 
 _LINES = {

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.console.options import (
-    Settings,
     common,
     hidden_option,
     json_option,
@@ -60,16 +59,8 @@ Examples:
 @json_option
 @model_option
 @common
-@click.pass_obj
 @takes_search_options
-def view(
-    settings: Settings,
-    options: SearchOptions,
-    output: Path,
-    overwrite: bool,
-    full: bool,
-    as_json: bool,
-) -> int:
+def view(options: SearchOptions, output: Path, overwrite: bool, full: bool) -> int:
     """Write PATHs (files, folders, - for stdin) as one HTML file that answers questions.
 
     The file holds the texts, their landmarks and a light model. It searches in the browser, without
@@ -88,17 +79,17 @@ def view(
     from milepost.encoder import load
 
     encoder = load(chosen)
-    index, report = options.read(encoder, settings, as_json=as_json)
+    index, report = options.read(encoder)
     with index:
         complain(report.failed)
         if report.failed and not read_names(report):
             return ERROR
         size = write_page(index, output, overwrite=overwrite)
-    if as_json:
+    if options.as_json:
         from milepost.exports.records import print_json
 
         print_json(_record(output, encoder, size, report))
-    elif not settings.quiet:
+    elif not options.settings.quiet:
         _describe(output, encoder, size)
         say_notes(report)
     return WRITTEN

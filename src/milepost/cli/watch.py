@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from milepost.cli.console.options import Settings, say
+from milepost.cli.console.options import say
 from milepost.cli.console.screen import visible_name
 from milepost.cli.index import show_report
 from milepost.store.address import IndexPlace, local_folder
@@ -19,14 +19,11 @@ if TYPE_CHECKING:
 
 
 def follow(
-    settings: Settings,
-    index: Index,
     options: SearchOptions,
+    index: Index,
     place: IndexPlace,
     before: IndexReport,
     known: KnownFiles | None,
-    *,
-    as_json: bool,
 ) -> None:
     """Index what changes until Ctrl-C."""
     from milepost.cli.console.progress import Bar
@@ -35,9 +32,9 @@ def follow(
     from milepost.index.intake import Steps
     from milepost.server.documents.watching import Watch
 
-    if not settings.quiet:
+    if not options.settings.quiet:
         say(f"watching {', '.join(options.paths)}; Ctrl-C stops it")
-    with Bar(settings, as_json=as_json) as bar:
+    with Bar(options.settings, as_json=options.as_json) as bar:
 
         def read(path: Path, reading: ReadOptions) -> Document:
             return read_file(path, reading, Steps(bar, str(path), 1, 1).page)
@@ -57,7 +54,7 @@ def follow(
             if isinstance(update, MilepostError):
                 say(f"{update}; retrying until it works")
             else:
-                show_report(settings, update, place, _lines(update), as_json=as_json)
+                show_report(options, update, place, _lines(update))
 
 
 def _lines(report: IndexReport) -> Iterator[str]:
