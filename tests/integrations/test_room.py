@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from milepost.index import Index
-from milepost.integrations.retrieval import DETAILS, folder_of, metadata, opened
+from milepost.integrations.retrieval import DETAILS, Held, folder_of, metadata
 
 FRAMEWORKS = {"langchain_core", "llama_index", "haystack", "sentence_transformers", "chonkie"}
 
@@ -24,8 +24,8 @@ def test_importing_the_room_imports_no_framework() -> None:
 
 
 def test_what_retrievers_share(index: Index, reports: Path) -> None:
-    assert opened(index) is index
-    with opened("reports.milepost") as read:
+    assert Held(index).index is index
+    with Held("reports.milepost").index as read:
         assert len(read.documents()) == 2
     assert folder_of(Path("a") / "b") == str(Path("a") / "b")
     passage = index.search("gold", k=1)[0]

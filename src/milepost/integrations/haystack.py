@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from haystack import Document, component, default_from_dict, default_to_dict
 
@@ -201,6 +201,15 @@ class _Embedder:
             raise InputError("a loaded encoder cannot be saved in a file", "model=NAME or FOLDER")
         return self.model
 
+    def to_dict(self) -> dict[str, Any]:
+        """What a saved pipeline holds of it."""
+        return default_to_dict(self, model=self.model_name())
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Make it from what ``to_dict`` gave."""
+        return default_from_dict(cls, data)
+
 
 @component
 class MilepostTextEmbedder(_Embedder):
@@ -213,15 +222,6 @@ class MilepostTextEmbedder(_Embedder):
 
     def __init__(self, model: Encoder | str | None = None) -> None:
         _Embedder.__init__(self, model)  # component() makes another class, so super() fails
-
-    def to_dict(self) -> dict[str, Any]:
-        """What a saved pipeline holds of it."""
-        return default_to_dict(self, model=self.model_name())
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> MilepostTextEmbedder:
-        """Make it from what ``to_dict`` gave."""
-        return default_from_dict(cls, data)
 
     @component.output_types(embedding=list[float])
     def run(self, text: str) -> dict[str, Any]:
@@ -262,11 +262,6 @@ class MilepostDocumentEmbedder(_Embedder):
             meta_fields_to_embed=self.meta_fields_to_embed,
             embedding_separator=self.embedding_separator,
         )
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> MilepostDocumentEmbedder:
-        """Make it from what ``to_dict`` gave."""
-        return default_from_dict(cls, data)
 
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, Any]:

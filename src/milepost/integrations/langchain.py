@@ -26,7 +26,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 from milepost.encoder import Encoder, load
 from milepost.encoder.embedding import embed_documents, embed_query
 from milepost.filters import Filter
-from milepost.integrations.retrieval import Held, check_options, identifier, metadata
+from milepost.integrations.retrieval import OPTIONS, Held, check_options, identifier, metadata
 
 
 class MilepostRetriever(BaseRetriever):
@@ -77,14 +77,7 @@ class MilepostRetriever(BaseRetriever):
         run_manager: CallbackManagerForRetrieverRun | None = None,
         **options: Any,
     ) -> list[Document]:
-        limits = {
-            "k": self.k,
-            "budget": self.budget,
-            "documents": self.documents,
-            "min_score": self.min_score,
-            "rerank": self.rerank,
-            "where": self.where,
-        }
+        limits = {name: getattr(self, name) for name in OPTIONS}
         check_options(options)
         self._held = self._held.of(self.index, self.model)
         return [

@@ -19,21 +19,6 @@ DETAILS = ("source", "start", "end", "score", "hits")
 """Metadata that is for programs; a language model needs the document, page and heading."""
 
 
-def opened(index: IndexSource, model: str | None = None) -> Index:
-    """The index, opened for reading where a folder is given.
-
-    Args:
-        index: an open index, or its folder.
-        model: name or folder of the model that made it; None for the default.
-
-    Raises:
-        StoreError: the folder holds no index, or one of another model or schema.
-    """
-    if isinstance(index, Index):
-        return index
-    return open_index(index, model=model, create=False, read_only=True)
-
-
 class Held:
     """The index of a retriever, with which the retriever can be copied and pickled.
 
@@ -41,8 +26,8 @@ class Held:
     opens its folder where it is loaded.
 
     Args:
-        source: an open index, or its folder.
-        model: as for ``opened``.
+        source: an open index, or its folder, which is opened for reading.
+        model: name or folder of the model that made it; None for the default.
 
     Raises:
         StoreError: the folder holds no index, or one of another model or schema.
@@ -50,7 +35,10 @@ class Held:
 
     def __init__(self, source: IndexSource, model: str | None = None) -> None:
         self._source, self._model = source, model
-        self.index = opened(source, model)
+        if isinstance(source, Index):
+            self.index = source
+        else:
+            self.index = open_index(source, model=model, create=False, read_only=True)
 
     def of(self, source: IndexSource, model: str | None) -> Held:
         """Itself, or that of another source: a framework may copy a retriever with changes."""
@@ -70,7 +58,8 @@ class Held:
         return Held, (self._source, self._model)
 
 
-_OPTIONS = ("k", "budget", "documents", "min_score", "rerank", "where")
+OPTIONS = ("k", "budget", "documents", "min_score", "rerank", "where")
+"""What a question of a retriever may say of itself."""
 
 
 def check_options(options: Mapping[str, Any]) -> None:
@@ -81,9 +70,9 @@ def check_options(options: Mapping[str, Any]) -> None:
         InputError: the filter cannot be read.
     """
     for name in options:
-        if name not in _OPTIONS:
-            near = nearest(name, _OPTIONS)
-            raise WrongType(f"{name!r} is no option of a search", f"{near}{', '.join(_OPTIONS)}")
+        if name not in OPTIONS:
+            near = nearest(name, OPTIONS)
+            raise WrongType(f"{name!r} is no option of a search", f"{near}{', '.join(OPTIONS)}")
     as_filter(options.get("where"))
 
 
