@@ -5,7 +5,7 @@ from dataclasses import astuple
 import pytest
 
 import milepost
-from milepost.cli.console.rows import rows_of
+from milepost.cli.console.layout import rows_of
 from milepost.documents import read_bytes
 from milepost.index.entries import entry
 from milepost.table_rows import Tables, cells_of, figure_cells, table_at

@@ -1,6 +1,7 @@
 """Citations in an answer, and what supports them."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,9 @@ from hypothesis import strategies as st
 
 import milepost
 from milepost.answers import Answer, Citation, Support
-from milepost.answers.citations import check_citations, cited_sentences
-from milepost.answers.quotes import find_quote
+from milepost.answers.citations import check_citations, cited_sentences, find_quote
 from milepost.answers.support import LIKELY, with_support
-from milepost.cli.citations import print_sources
-from milepost.exports.records import citation_record
+from milepost.cli.ask import print_sources
 from milepost.index import Index
 from milepost.quotes import fold, stripped
 from milepost.testing import fake_index
@@ -261,7 +260,7 @@ def test_sources_and_records_show_it(
     assert sentence.strip() == f"“{RAID}”, but by [2]: {score}"
     assert second.endswith(" · about this: read it")
     assert not Answer(answer, citations, ()).grounded
-    record = citation_record(citations[0])
+    record = asdict(citations[0])
     assert record["support"] == {
         "number": 2,
         "document": "book.txt",
@@ -270,4 +269,4 @@ def test_sources_and_records_show_it(
         "page": None,
         "score": citations[0].support.score,
     }
-    assert citation_record(judged(index, passages, f"{REVOLT[:-1]} [2].")[0])["support"] is None
+    assert asdict(judged(index, passages, f"{REVOLT[:-1]} [2].")[0])["support"] is None

@@ -4,8 +4,8 @@ In:      a question, passages of a search, an endpoint.
 Out:     events: pieces of text as they come, then each citation with its verdict, then the answer.
 Refuses: to search, to print, to know where the key came from.
 Read:    ``asking.py`` (the events), ``prompt.py`` (what is sent), ``citations.py`` (which sentence
-         cites what), ``quotes.py`` (whether words stand in a passage), ``support.py`` (whether a
-         passage says it in other words).
+         cites what, and whether a passage says it word for word), ``support.py`` (whether one says
+         it in other words).
 """
 
 from milepost.answers.asking import Answer, Piece, Thinking, answer

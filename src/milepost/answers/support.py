@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from milepost.answers.citations import Citation, Support
 from milepost.errors import BadQuestion
-from milepost.types import Passage, Span
+from milepost.types import Hit, Passage
 
 if TYPE_CHECKING:
     from milepost.verdicts import CheckResult, Match
@@ -96,21 +96,12 @@ def _best(found: Iterable[Passage], wanted: Callable[..., bool]) -> Support | No
     return best
 
 
-class _Placed(Protocol):
-    @property
-    def start(self) -> int: ...
-
-    @property
-    def end(self) -> int: ...
-
-
-def _shared(passage: Passage | Match, document: str, place: _Placed) -> bool:
-    """Whether two places in documents have a part in common."""
-    span: Span = (max(passage.start, place.start), min(passage.end, place.end))
-    return passage.document == document and span[0] < span[1]
+def _shared(passage: Passage | Match, document: str, place: Match | Hit | Support) -> bool:
+    return passage.document == document and (
+        max(passage.start, place.start) < min(passage.end, place.end)
+    )
 
 
 def _number(support: Support, passages: Sequence[Passage]) -> int | None:
-    """The number of the passage that has a place; None where none has."""
     held = (n for n, each in enumerate(passages, 1) if _shared(each, support.document, support))
     return next(held, None)

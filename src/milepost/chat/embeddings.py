@@ -6,6 +6,7 @@ import http.client
 import json
 from base64 import b64decode
 from collections.abc import Generator, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from milepost.chat.connection import Connection, NoResponse
@@ -14,8 +15,6 @@ from milepost.chat.reading import read_whole
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from milepost.chat.reading import Reading
 
 _TEXTS, _CHARACTERS = 64, 32_000
 """Maximum texts and characters of one request: what every endpoint takes."""
@@ -53,7 +52,7 @@ class EmbeddingEndpoint(Connection):
     def _embedded(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         body = {"model": self.model, "input": list(texts), "encoding_format": "float"}
         try:
-            return list(self._tried(json.dumps(body).encode(), _reading(len(texts))))
+            return list(self._tried(json.dumps(body).encode(), partial(_read, len(texts))))
         except NoResponse as error:
             if not error.refused or len(texts) == 1:
                 raise
@@ -72,20 +71,15 @@ def _batches(texts: Sequence[str]) -> Iterator[Sequence[str]]:
         yield texts[first:]
 
 
-def _reading(count: int) -> Reading[NDArray[np.float32]]:
-    """What reads the answer to some texts, as one array ``(count, d)``."""
-
-    def read(
-        answer: http.client.HTTPResponse, timeout_s: float
-    ) -> Generator[NDArray[np.float32], None, str]:
-        yield _vectors(read_whole(answer, timeout_s, _LARGEST), count)
-        return "stop"
-
-    return read
+def _read(
+    count: int, answer: http.client.HTTPResponse, timeout_s: float
+) -> Generator[NDArray[np.float32], None, str]:
+    """Read the answer to some texts, as one array ``(count, d)``."""
+    yield _vectors(read_whole(answer, timeout_s, _LARGEST), count)
+    return "stop"
 
 
 def _vectors(data: bytes, count: int) -> NDArray[np.float32]:
-    """The vectors of an answer."""
     import numpy as np
 
     try:

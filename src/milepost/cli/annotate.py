@@ -23,6 +23,7 @@ from milepost.cli.question import (
     no_cache_option,
     takes_search_options,
 )
+from milepost.exports.records import marked_record, print_json
 
 if TYPE_CHECKING:
     from milepost.exports.marking import AnnotatedPdf
@@ -90,8 +91,6 @@ def annotate(
         marked = write_copy(index, pdf, questions, out, k=k, min_score=least, overwrite=overwrite)
     quiet = options.settings.quiet
     if options.as_json:
-        from milepost.exports.records import marked_record, print_json
-
         print_json(marked_record(marked))
     elif not quiet:
         _print(marked)

@@ -10,9 +10,16 @@ from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from milepost.cli.console.layout import INDENT, Block, Limits, fit, shortened, wrapped
+from milepost.cli.console.layout import (
+    INDENT,
+    Block,
+    Limits,
+    fit,
+    rows_of,
+    shortened,
+    wrapped,
+)
 from milepost.cli.console.links import described, link_to
-from milepost.cli.console.rows import rows_of
 from milepost.cli.console.screen import (
     can_show,
     has_colours,
@@ -155,7 +162,6 @@ def print_blocks(blocks: Sequence[Block], gap: int, out: Console) -> None:
 
 
 def _excerpts(index: Index, passages: Sequence[Passage], detail: Detail) -> list[Excerpt]:
-    """Read what is printed of each passage."""
     if detail.full:
         return [Excerpt(passage, passage.start, passage.text) for passage in passages]
     piped = width(sys.stdout) is None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from milepost.cli.answer import head, print_passages, shown_path
 from milepost.cli.console.options import common, db_option, json_option, say, say_all
+from milepost.cli.console.screen import page, print_line, visible, width
 from milepost.cli.language_model import ENVIRONMENT, chosen_endpoint, language_model_options
 from milepost.cli.question import (
     Detail,
@@ -21,10 +24,12 @@ from milepost.cli.question import (
     takes_search_options,
 )
 from milepost.errors import MilepostError
+from milepost.exports.records import passage_record, print_json, report_record
 
 if TYPE_CHECKING:
-    from milepost.answers import Answer
+    from milepost.answers import Answer, Citation
     from milepost.chat import Endpoint
+    from milepost.cli.console.screen import Colour
     from milepost.cli.question import PreparedQuery
     from milepost.search import SearchResult
     from milepost.types import Passage
@@ -105,7 +110,6 @@ def _answer(
     remote: Endpoint | None,
     detail: Detail,
 ) -> int:
-    """Ask, print the answer or the passages, and give the exit code."""
     settings, as_json, passages = options.settings, options.as_json, result.passages
     messages = asked.complaints()
     outcome = _Outcome()
@@ -114,16 +118,10 @@ def _answer(
     elif passages and not settings.quiet:
         messages.append(_NO_ENDPOINT)
     if as_json:
-        from milepost.exports.records import print_json
-
         print_json(_record(asked, passages, outcome))
     elif outcome.answer is not None:
-        from milepost.cli.citations import print_sources
-
         print_sources(passages, outcome.answer, settings.colour)
     if passages and outcome.answer is None and not as_json:
-        from milepost.cli.answer import print_passages
-
         print_passages(asked, result, detail, settings, messages)
     else:
         say_all(messages)
@@ -148,7 +146,6 @@ def _ask(
     """Ask the language model; ``aloud``: print what it writes as it comes."""
     from milepost.answers import Answer, Piece, Thinking, answer
     from milepost.chat import NoResponse
-    from milepost.cli.console.screen import visible
 
     outcome = _Outcome()
     with closing(answer(asked.query.text, passages, remote, asked.index.check)) as events:
@@ -201,13 +198,11 @@ def _judged(answer: Answer, passages: int, *, quiet: bool) -> int:
 def _record(
     asked: PreparedQuery, passages: tuple[Passage, ...], outcome: _Outcome
 ) -> dict[str, Any]:
-    from milepost.exports.records import citation_record, passage_record, report_record
-
     answer = outcome.answer
     record: dict[str, Any] = {
         "question": asked.query.text,
         "answer": outcome.text or None,
-        "citations": [citation_record(each) for each in (answer.citations if answer else ())],
+        "citations": [asdict(each) for each in (answer.citations if answer else ())],
         "uncited": answer.uncited if answer else (),
         "cut": answer.cut if answer else False,
         "error": str(outcome.error) if outcome.error else None,
@@ -216,3 +211,71 @@ def _record(
     if asked.report is not None:
         record["report"] = report_record(asked.report)
     return record
+
+
+_WORDS = {
+    "missing": ("no such passage", "wrong"),
+    "misquoted": ("quoted wrongly", "wrong"),
+    "contradicted": ("contradicted", "wrong"),
+    "unsupported": ("not supported", "doubtful"),
+    "unquoted": ("in other words: check it", "doubtful"),
+    "related": ("about this: read it", "doubtful"),
+    "supported": ("supported", "right"),
+    "near": ("nearly word for word", "right"),
+    "verbatim": ("word for word", "right"),
+}
+"""Verdict, from the worst on → how it is said, and its style."""
+
+
+def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -> None:
+    """Print the cited passages on stdout, by number, each with the worst of its verdicts."""
+    from rich.text import Text
+
+    cited: dict[int, list[Citation]] = {}
+    for citation in answer.citations:
+        cited.setdefault(citation.number, []).append(citation)
+    columns = width(sys.stdout)
+    with page(colour) as out:
+        for number in sorted(cited):
+            verdict = min((each.verdict for each in cited[number]), key=list(_WORDS).index)
+            worst = [each for each in cited[number] if each.verdict == verdict]
+            words, style = _WORDS[verdict]
+            if verdict == "supported" and all(each.support for each in worst):
+                words += f", {min(map(_score, worst)):.0%}"
+            label, said = f"[{number}] ", Text(words, style=style)
+            if 1 <= number <= len(passages):
+                passage = passages[number - 1]
+                said = Text.assemble(f"{passage.score:.0%} · ", said)
+                print_line(out, head(label, passage, columns, said))
+            else:
+                print_line(out, Text.assemble((label, "name"), said))
+            for shown in dict.fromkeys(line for each in worst for line in _lines(each)):
+                print_line(out, Text(f"    {visible(shown)}", style="aside"))
+
+
+def _score(citation: Citation) -> float:
+    """The probability that the passage holds evidence about the sentence."""
+    return (citation.support and citation.support.score) or 0.0
+
+
+def _lines(citation: Citation) -> Iterator[str]:
+    """The quotes that a verdict rests on, or the sentence that the passage does not support."""
+    for quote in citation.quotes:
+        yield f"“{' '.join(quote.split())}”"
+    if citation.verdict != "unsupported":
+        return
+    yield f"“{' '.join(citation.sentence.split())}”{_elsewhere(citation)}"
+
+
+def _elsewhere(citation: Citation) -> str:
+    """Where else a sentence is supported, in words; nothing where it is not."""
+    support = citation.support
+    if support is None:
+        return ""
+    where = f"[{support.number}]"
+    if support.number is None:
+        page = "" if support.page is None else f" · page {support.page}"
+        where = shown_path(support.document) + page
+    return f", but by {where}: " + (
+        "its words" if support.score is None else f"{support.score:.0%}"
+    )

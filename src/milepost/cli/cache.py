@@ -14,6 +14,7 @@ from milepost.cli.console.group import CommandGroup
 from milepost.cli.console.options import Settings, common, json_option, say
 from milepost.cli.console.screen import size_text
 from milepost.errors import MilepostError
+from milepost.exports.records import print_json
 
 if TYPE_CHECKING:
     from milepost.index.cache import CachedItem
@@ -57,8 +58,6 @@ def list_items(as_json: bool) -> int:
     folder, limit, items = cache_folder(), limit_bytes(), cached_items()
     total = sum(item.size_bytes for item in items)
     if as_json:
-        from milepost.exports.records import print_json
-
         print_json(
             {
                 "path": str(folder),
@@ -106,8 +105,6 @@ def prune(settings: Settings, older: str | None, size: str | None, as_json: bool
     forget_missing()
     freed = sum(item.size_bytes for item in done.removed)
     if as_json:
-        from milepost.exports.records import print_json
-
         print_json(
             {
                 "removed": [str(item.path) for item in done.removed],

@@ -32,6 +32,7 @@ from milepost.cli.question import (
     where_option,
 )
 from milepost.errors import InputError
+from milepost.exports.records import check_record, print_json
 from milepost.objects import is_address
 
 if TYPE_CHECKING:
@@ -224,7 +225,6 @@ def _in_index(
 def _show(
     options: SearchOptions, found: CheckResult, report: IndexReport | None, detail: Detail
 ) -> int:
-    """Print the result; returns the exit code."""
     from milepost.cli.sources import complaints, read_names
 
     messages = complaints(report.failed) if report is not None else []
@@ -238,8 +238,6 @@ def _show(
                 f"{100 * found.best:.3g}%"
             )
     if options.as_json:
-        from milepost.exports.records import check_record, print_json
-
         print_json(check_record(found, report))
     else:
         from milepost.cli.verdict import print_check

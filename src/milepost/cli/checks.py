@@ -229,7 +229,6 @@ def _understands(encoder: Encoder) -> bool:
 
 
 def _speed(encoder: Encoder) -> float:
-    """Tokens encoded per second, measured for ``TRIAL_S``."""
     text = "".join(_TRIAL) * 20
     tokens, begun = 0, time.perf_counter()
     while (passed := time.perf_counter() - begun) < TRIAL_S:

@@ -9,12 +9,13 @@ import click
 
 from milepost.cli.console.options import (
     Interrupted,
-    Settings,
     common,
     json_option,
     model_option,
     place_option,
 )
+from milepost.cli.question import SearchOptions, takes_search_options
+from milepost.exports.records import print_json, report_record
 
 if TYPE_CHECKING:
     from milepost.store.address import IndexPlace
@@ -32,14 +33,8 @@ Examples:
 @json_option
 @model_option
 @common
-@click.pass_obj
-def copy(
-    settings: Settings,
-    source: IndexPlace,
-    target: IndexPlace,
-    as_json: bool,
-    model: str | None,
-) -> None:
+@takes_search_options
+def copy(options: SearchOptions, source: IndexPlace, target: IndexPlace) -> None:
     """Copy the documents of an index, with their vectors as they are: nothing is encoded.
 
     Documents that the other index already has in the same version are skipped; documents that only
@@ -50,20 +45,18 @@ def copy(
     from milepost.index.copying import copy as copied
     from milepost.store.address import label
 
-    with Gauge(settings, wanted=not as_json) as bar:
+    with Gauge(options.settings, wanted=not options.as_json) as bar:
 
         def show(name: str, number: int, of: int) -> None:
             bar.show(f"{number}/{of} {visible_name(PurePath(name).name)[-30:]}", number - 1, of)
 
         try:
-            report = copied(source, target, model=model, progress=show)
+            report = copied(source, target, model=options.model, progress=show)
         except KeyboardInterrupt:
             raise Interrupted("what was copied is kept; run the same command to continue") from None
-    if as_json:
-        from milepost.exports.records import print_json, report_record
-
+    if options.as_json:
         print_json({"from": label(source), "to": label(target), **report_record(report)})
-    elif not settings.quiet:
+    elif not options.settings.quiet:
         kinds = ("added", "changed", "unchanged")
         counts = [f"{len(getattr(report, kind)):,} {kind}" for kind in kinds]
         click.echo(f"{label(target)}: {', '.join(counts)}, {report.sentences:,} sentences copied")

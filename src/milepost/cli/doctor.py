@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.console.options import (
-    Settings,
     chosen_db,
     common,
     db_option,
@@ -17,12 +16,13 @@ from milepost.cli.console.options import (
     precision_option,
 )
 from milepost.cli.console.progress import Gauge
+from milepost.cli.question import SearchOptions, takes_search_options
+from milepost.exports.records import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from milepost.cli.checks import Finding
-    from milepost.store.address import IndexPlace
 
 BROKEN = 2
 
@@ -49,10 +49,8 @@ Examples:
 @model_option
 @precision_option
 @common
-@click.pass_obj
-def doctor(
-    settings: Settings, db: IndexPlace | None, against: str | None, as_json: bool, model: str | None
-) -> int:
+@takes_search_options
+def doctor(options: SearchOptions, against: str | None) -> int:
     """Check Python, dependencies, CPU, engine, model, SQLite, cache and disk.
 
     Each problem is shown with a way to fix it. The exit code is 2 if anything is broken. Timing
@@ -64,12 +62,13 @@ def doctor(
     """
     from milepost.cli.checks import run_checks
 
+    settings, as_json = options.settings, options.as_json
     if against is None:
-        if db is not None:
+        if options.db is not None:
             raise click.UsageError("--db needs --against NAME|FOLDER")
-        checks = run_checks(model, settings.precision)
+        checks = run_checks(options.model, settings.precision)
     else:
-        checks = _compared(settings, db, model, against)
+        checks = _compared(options, against)
     findings = []
     for finding in checks:
         findings.append(finding)
@@ -78,15 +77,11 @@ def doctor(
             click.echo(f"{_SIGNS[finding.state]}  {finding.subject:<13} {finding.detail}{hint}")
     bad = [finding for finding in findings if finding.state == "broken"]
     if as_json:
-        from milepost.exports.records import print_json
-
         print_json({"ok": not bad, "findings": [asdict(finding) for finding in findings]})
     return BROKEN if bad else 0
 
 
-def _compared(
-    settings: Settings, db: IndexPlace | None, model: str | None, against: str
-) -> Iterator[Finding]:
+def _compared(options: SearchOptions, against: str) -> Iterator[Finding]:
     """What rebuilding an index with another model would change.
 
     Raises:
@@ -105,15 +100,15 @@ def _compared(
     from milepost.store.address import label
 
     index_drift = function("index-drift", asked="doctor --against")
-    place = chosen_db(db)
+    place = chosen_db(options.db)
     if place is None:
         raise InputError("there is no index here", "--db FOLDER, or milepost index PATH")
     other = find_model(against)
-    store, own = opened_store(place, model, create=False, read_only=True)
+    store, own = opened_store(place, options.model, create=False, read_only=True)
     assert isinstance(own, ModelFolder)  # no encoder was given
-    with closing(store), store.snapshot() as state, Gauge(settings) as bar:
+    with closing(store), store.snapshot() as state, Gauge(options.settings) as bar:
         infos = state.documents()
-        encoder = load(against, precision=settings.precision)
+        encoder = load(against, precision=options.settings.precision)
         found = index_drift(state, encoder, progress=bar.show)
     names = own.manifest.name, other.manifest.name
     yield Finding(

@@ -13,6 +13,7 @@ import click
 from milepost.cli.console.options import say
 from milepost.cli.console.screen import size_text
 from milepost.errors import NotAnIndex, StoreError
+from milepost.exports.records import print_json
 
 if TYPE_CHECKING:
     from milepost.cli.question import SearchOptions
@@ -49,8 +50,6 @@ def show_plan(options: SearchOptions, place: IndexPlace, *, rebuild: bool) -> in
         there = not rebuild and any(info.name == STDIN for info in stored)
         planned.append(Planned(STDIN, "change" if there else "add", "not read yet"))
     if options.as_json:
-        from milepost.exports.records import print_json
-
         files_record = [asdict(each) for each in _sorted(planned)]
         print_json({"db": label(place), "files": files_record})
     else:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.console.options import (
-    Settings,
     common,
     json_option,
     model_option,
@@ -17,11 +16,12 @@ from milepost.cli.console.options import (
     precision_option,
     say,
 )
-from milepost.types import READ_DEFAULTS
+from milepost.cli.question import SearchOptions, takes_search_options
+from milepost.exports.records import print_json
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
-    from milepost.types import Document, Landmarks, Ocr
+    from milepost.types import Document, Landmarks
 
 _FIRST = 20  # sentences in the table; --json and --npz give all
 
@@ -45,21 +45,14 @@ Examples:
 @model_option
 @precision_option
 @common
-@click.pass_obj
-def encode(
-    settings: Settings,
-    path: str,
-    as_json: bool,
-    npz: Path | None,
-    ocr: Ocr | None,
-    model: str | None,
-) -> int:
+@takes_search_options
+def encode(options: SearchOptions, path: str, npz: Path | None) -> int:
     """Encode PATH (- is stdin): one vector per sentence, with the sentence's offsets.
 
     Nothing is truncated: tokens_read equals tokens_given. Offsets refer to the text that was
     extracted from the file.
     """
-    if as_json and npz is not None:
+    if options.as_json and npz is not None:
         raise click.UsageError("use --json or --npz, not both")
     from milepost.cli.console.progress import Bar
     from milepost.cli.sources import read_stdin
@@ -67,10 +60,10 @@ def encode(
     from milepost.encoder import load
     from milepost.index.intake import Step
 
-    options = READ_DEFAULTS.changed(ocr=ocr)
-    document = read_stdin(options) if path == "-" else read(path, ocr=options.ocr)
-    encoder = load(model, precision=settings.precision)
-    with Bar(settings, as_json=as_json) as bar:
+    settings, reading = options.settings, options.reading
+    document = read_stdin(reading) if path == "-" else read(path, ocr=reading.ocr)
+    encoder = load(options.model, precision=settings.precision)
+    with Bar(settings, as_json=options.as_json) as bar:
         landmarks = encoder.encode(
             document, progress=lambda done, of: bar(Step(document.name, 1, 1, of, done))
         )
@@ -82,7 +75,7 @@ def encode(
         if not settings.quiet:
             count = len(landmarks.spans)
             say(f"wrote {npz}: {count:,} landmarks of {encoder.dimensions} dimensions")
-    elif as_json:
+    elif options.as_json:
         _print_json(document, landmarks, encoder)
     else:
         _print_table(document, landmarks)
@@ -105,8 +98,6 @@ def _write_npz(path: Path, landmarks: Landmarks) -> None:
 
 
 def _print_json(document: Document, landmarks: Landmarks, encoder: Encoder) -> None:
-    from milepost.exports.records import print_json
-
     print_json(
         {
             "name": document.name,

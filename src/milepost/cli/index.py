@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -25,14 +25,17 @@ from milepost.cli.console.options import (
     say,
     say_notes,
 )
+from milepost.cli.console.screen import visible_name
 from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.errors import MilepostError, NotAnIndex, UnreadableFile
+from milepost.exports.records import print_json, report_record
 from milepost.objects import ObjectAddress, bucket, is_address
-from milepost.store.address import IndexPlace, label
+from milepost.store.address import IndexPlace, label, local_folder
 
 if TYPE_CHECKING:
     from milepost.index import Index
-    from milepost.types import IndexReport
+    from milepost.index.known_files import KnownFiles
+    from milepost.types import Document, IndexReport, ReadOptions
 
 ERROR = 2
 
@@ -139,10 +142,8 @@ def index(
             raise Interrupted(_saved(opened, place)) from None
         _show(options, report, opened, place)
         if watch:
-            from milepost.cli.watch import follow
-
             try:
-                follow(options, opened, place, report, known)
+                _follow(options, opened, place, report, known)
             except KeyboardInterrupt:
                 raise Interrupted(_saved(opened, place)) from None
     return 0 if read_names(report) or report.removed else ERROR
@@ -160,9 +161,7 @@ def _check_workers(workers: str, paths: tuple[str, ...], watch: bool) -> None:
 
 
 def _with_workers(options: SearchOptions, workers: str, place: IndexPlace) -> int:
-    """Index with Ray; returns the exit code."""
     from milepost.cli.console.progress import Gauge
-    from milepost.cli.console.screen import visible_name
     from milepost.cli.sources import read_names
     from milepost.index import open as open_index
     from milepost.index.workers.cluster import index_paths
@@ -260,21 +259,18 @@ def _saved(opened: Index, place: IndexPlace) -> str:
 
 
 def _show(options: SearchOptions, report: IndexReport, opened: Index, place: IndexPlace) -> None:
-    """Print the report on stdout, and files that could not be read on stderr."""
-    show_report(options, report, place, _summary(report, opened, place))
+    _show_report(options, report, place, _summary(report, opened, place))
     if not report.failed and not opened.documents():
         say("no file to read was found; hidden, ignored and binary files are skipped")
 
 
-def show_report(
+def _show_report(
     options: SearchOptions, report: IndexReport, place: IndexPlace, lines: Iterable[str]
 ) -> None:
     """Print a report, as JSON or in these lines; on stderr what could not be read, and notes."""
     from milepost.cli.sources import complain
 
     if options.as_json:
-        from milepost.exports.records import print_json, report_record
-
         print_json({"db": label(place), **report_record(report)})
     elif not options.settings.quiet:
         for line in lines:
@@ -305,3 +301,47 @@ def _summary(report: IndexReport, opened: Index, place: IndexPlace) -> list[str]
             f"{report.seconds:,.1f} s, {speed:,.0f} sentences/s"
         )
     return lines
+
+
+def _follow(
+    options: SearchOptions,
+    index: Index,
+    place: IndexPlace,
+    before: IndexReport,
+    known: KnownFiles | None,
+) -> None:
+    """Index what changes until Ctrl-C."""
+    from milepost.cli.console.progress import Bar
+    from milepost.documents import read_file
+    from milepost.index.intake import Steps
+    from milepost.server.documents.watching import Watch
+
+    if not options.settings.quiet:
+        say(f"watching {', '.join(options.paths)}; Ctrl-C stops it")
+    with Bar(options.settings, as_json=options.as_json) as bar:
+
+        def read(path: Path, reading: ReadOptions) -> Document:
+            return read_file(path, reading, Steps(bar, str(path), 1, 1).page)
+
+        watch = Watch(
+            index,
+            options.paths,
+            local_folder(place),
+            options.hidden,
+            options.ocr,
+            read,
+            bar,
+            known,
+        )
+        for update in watch.updates(before):
+            bar.clear()
+            if isinstance(update, MilepostError):
+                say(f"{update}; retrying until it works")
+            else:
+                _show_report(options, update, place, _changes(update))
+
+
+def _changes(report: IndexReport) -> Iterator[str]:
+    for kind in ("added", "changed", "removed"):
+        for name in getattr(report, kind):
+            yield f"{kind} {visible_name(name)}"

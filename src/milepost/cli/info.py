@@ -10,7 +10,6 @@ import click
 
 from milepost import __version__
 from milepost.cli.console.options import (
-    Settings,
     chosen_db,
     common,
     db_option,
@@ -19,6 +18,7 @@ from milepost.cli.console.options import (
 )
 from milepost.cli.console.screen import size_text
 from milepost.cli.models import tree_bytes
+from milepost.exports.records import print_json
 
 if TYPE_CHECKING:
     from milepost.encoder.engine.folder import ModelFolder
@@ -38,16 +38,14 @@ Examples:
 @json_option
 @model_option
 @common
-@click.pass_obj
-def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -> int:
+def info(db: IndexPlace | None, as_json: bool, model: str | None) -> int:
     """Show the version, the model, the cache and the documents of an index."""
     from milepost.encoder.engine import find_model
     from milepost.encoder.engine.folder import cache_folder
+    from milepost.store.address import label
 
     chosen = find_model(model)
     cache = cache_folder()
-    from milepost.store.address import label
-
     place = chosen_db(db)
     infos = None
     if place is not None:
@@ -84,8 +82,6 @@ def info(_: Settings, db: IndexPlace | None, as_json: bool, model: str | None) -
             ],
         }
     if as_json:
-        from milepost.exports.records import print_json
-
         print_json(record)
     else:
         for line in _lines(record):

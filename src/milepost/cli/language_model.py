@@ -1,12 +1,13 @@
-"""Which language model answers: options and environment of ``ask``, ``serve`` and ``eval``."""
+"""Which language model answers: options and environment of ``ask`` and ``serve``."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.console.options import Command
 from milepost.errors import InputError
 
 if TYPE_CHECKING:
@@ -14,15 +15,13 @@ if TYPE_CHECKING:
 
     from milepost.chat import Endpoint
 
-    Command = TypeVar("Command", bound=Callable[..., Any])
-
 ENVIRONMENT = """MILEPOST_ENDPOINT       the endpoint, if --endpoint is not given
   MILEPOST_MODEL_NAME     the language model, if --model-name is not given
   MILEPOST_ENDPOINT_KEY   the endpoint's key, if it needs one; else OPENAI_API_KEY"""
 """For the end of a command's help."""
 
 _KEYS = ("MILEPOST_ENDPOINT_KEY", "OPENAI_API_KEY")
-_TIMEOUT_S, _TRIES = 120.0, 2
+_TIMEOUT_S, _TRIES = 120.0, 2  # a person waits
 
 
 def language_model_options(without: str) -> Callable[[Command], Command]:
@@ -39,13 +38,12 @@ def language_model_options(without: str) -> Callable[[Command], Command]:
     return lambda command: endpoint(name(command))
 
 
-def chosen_endpoint(url: str | None, model_name: str | None, **limits: Any) -> Endpoint | None:
+def chosen_endpoint(url: str | None, model_name: str | None) -> Endpoint | None:
     """The endpoint that options and environment name; None for none.
 
     Args:
         url: of ``--endpoint``.
         model_name: of ``--model-name``.
-        limits: other arguments of ``Connection`` than those for a person who waits.
 
     Raises:
         InputError: it is not an address, or the language model has no name.
@@ -61,10 +59,5 @@ def chosen_endpoint(url: str | None, model_name: str | None, **limits: Any) -> E
     from milepost.chat import Endpoint
 
     key_name = next((name for name in _KEYS if os.environ.get(name)), _KEYS[0])
-    return Endpoint(
-        url,
-        model_name,
-        os.environ.get(key_name, "").strip(),
-        key_name=key_name,
-        **{"timeout_s": _TIMEOUT_S, "tries": _TRIES, **limits},
-    )
+    key = os.environ.get(key_name, "").strip()
+    return Endpoint(url, model_name, key, key_name=key_name, timeout_s=_TIMEOUT_S, tries=_TRIES)

@@ -22,7 +22,7 @@ from milepost.cli.console.options import (
     say,
 )
 from milepost.cli.question import SearchOptions, takes_search_options
-from milepost.cli.served import check_recognition, local_sources, served_index
+from milepost.cli.sources import check_recognition, local_sources, served_index
 from milepost.errors import InputError
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milepost._optional import REINSTALL
-from milepost.cli.console.options import Settings, common, json_option
+from milepost.cli.console.options import common, json_option
 from milepost.cli.console.screen import size_text
 from milepost.errors import ModelError
+from milepost.exports.records import print_json
 
 if TYPE_CHECKING:
     from milepost.encoder.engine import ModelFolder
@@ -25,8 +26,7 @@ Examples:
 )
 @json_option
 @common
-@click.pass_obj
-def models(_: Settings, as_json: bool) -> int:
+def models(as_json: bool) -> int:
     """List the installed models: name, vector dimensions, fingerprint, size and training data."""
     from milepost.encoder.engine import shipped_models
     from milepost.encoder.engine.folder import DEFAULT, mismatched_models
@@ -35,8 +35,6 @@ def models(_: Settings, as_json: bool) -> int:
     if not shipped:
         raise ModelError("no model is installed", REINSTALL)
     if as_json:
-        from milepost.exports.records import print_json
-
         unusable = [
             {"name": name, "problem": error.problem, "hint": error.hint}
             for name, error in mismatched_models().items()

@@ -13,6 +13,7 @@ from milepost.cli.console.options import (
     Command,
     Interrupted,
     Settings,
+    added,
     hidden_option,
     model_option,
     ocr_option,
@@ -104,13 +105,6 @@ def reading_options(command: Command) -> Command:
         ),
         no_cache_option("PATHs"),
     )
-
-
-def added(command: Command, *options: Callable[[Command], Command]) -> Command:
-    """Add options to a command, in the order of its help."""
-    for option in reversed(options):  # the first one is listed first
-        command = option(command)
-    return command
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,18 +12,18 @@ import click
 
 from milepost.cli.console.options import (
     DB,
-    Settings,
     chosen_db,
     common,
     db_option,
     json_option,
     model_option,
 )
+from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.errors import IndexBusy, StoreError
+from milepost.exports.records import print_json
 
 if TYPE_CHECKING:
     from milepost.index import RemovalReport
-    from milepost.store.address import IndexPlace
 
 
 @click.command(
@@ -44,15 +44,8 @@ Examples:
 @json_option
 @model_option
 @common
-@click.pass_obj
-def remove(
-    settings: Settings,
-    names: tuple[str, ...],
-    db: IndexPlace | None,
-    now: bool,
-    as_json: bool,
-    model: str | None,
-) -> None:
+@takes_search_options
+def remove(options: SearchOptions, now: bool) -> None:
     """Remove documents by NAME: a name in the index, a path, or the end of one.
 
     Copies that were uploaded to a server of this index are deleted; all other files stay, and a
@@ -62,24 +55,21 @@ def remove(
     take their place; what holds them is printed. With --now the index is written anew, which takes
     as long as a copy of it, and indexes in the cache that hold the documents are deleted.
     """
-    from milepost.index import open as open_index
     from milepost.index.naming import resolve_names
     from milepost.server.documents import Library
     from milepost.store.address import label, local_folder
 
-    if not names and not now:
+    if not options.names and not now:
         raise click.UsageError("name a document, or give --now")
-    place = chosen_db(db) or DB
-    with open_index(place, model=model, create=False) as index:
+    place = chosen_db(options.db) or DB
+    with options.open_index(place, read_only=False) as index:
         with index.snapshot() as state:
-            infos = state.infos(list(resolve_names(names, state)))
+            infos = state.infos(list(resolve_names(options.names, state)))
         report = Library(index, local_folder(place) / "uploads").remove(infos, now=now)
     report = _with_cache(report, now=now)
-    if as_json:
-        from milepost.exports.records import print_json
-
+    if options.as_json:
         print_json({"db": label(place), **asdict(report)})
-    elif not settings.quiet:
+    elif not options.settings.quiet:
         _show(report, now=now)
 
 

@@ -19,9 +19,9 @@ from milepost.cli.question import (
     takes_search_options,
 )
 from milepost.errors import MilepostError
+from milepost.exports.records import PageBox, print_json, result_record
 
 if TYPE_CHECKING:
-    from milepost.exports.records import PageBox
     from milepost.index import Index
     from milepost.search import SearchResult
     from milepost.types import Document, Passage
@@ -99,8 +99,6 @@ def search(options: SearchOptions, detail: Detail, question: str, explain: bool)
 
 def _print_json(asked: PreparedQuery, result: SearchResult, *, explain: bool) -> list[str]:
     """Print the result, with the boxes of its passages; returns why some have none."""
-    from milepost.exports.records import print_json, result_record
-
     boxes, missing = _boxes(asked.index, result.passages)
     record = result_record(asked.query.text, result, asked.report, explain=explain, boxes=boxes)
     print_json(record)
@@ -164,7 +162,6 @@ def _boxes(
 def _sized(document: Document, passage: Passage) -> list[PageBox]:
     from milepost.documents import stored_bytes
     from milepost.documents.readers.pdf.boxes import page_sizes
-    from milepost.exports.records import PageBox
 
     found = document.boxes(passage.start, passage.end)
     sizes = page_sizes(stored_bytes(document), document.name, (box.page for box in found))

@@ -22,7 +22,7 @@ from milepost.cli.console.options import (
 )
 from milepost.cli.language_model import ENVIRONMENT, chosen_endpoint, language_model_options
 from milepost.cli.question import SearchOptions, takes_search_options
-from milepost.cli.served import check_recognition, local_sources, served_index
+from milepost.cli.sources import check_recognition, local_sources, served_index
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

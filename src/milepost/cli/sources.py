@@ -1,4 +1,4 @@
-"""From the PATHs of a command to an index of them: read, cached and brought up to date."""
+"""From the PATHs of a command to an index of them: read, cached and brought up to date, served."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.index.intake import Step
     from milepost.index.known_files import KnownFiles
-    from milepost.types import Document, IndexReport, ReadOptions
+    from milepost.store.address import IndexPlace
+    from milepost.types import Document, IndexReport, Ocr, ReadOptions
 
 STDIN = "stdin"
 """The name of a document that came through a pipe."""
@@ -312,3 +313,38 @@ def complaints(failed: dict[str, str]) -> list[str]:
     if len(failed) > _SHOWN:
         lines.append(f"not read: {len(failed) - _SHOWN} more; --json lists them all")
     return lines
+
+
+def local_sources(paths: Sequence[str]) -> list[Path]:
+    """The files and folders that PATHs name.
+
+    Raises:
+        UnreadableFile: one does not exist.
+        InputError: one is an address in object storage.
+    """
+    from milepost.index.places import local_path
+
+    sources = [local_path(path) for path in paths]
+    for source in sources:
+        if not source.exists():
+            raise UnreadableFile(f"{source} does not exist", "check the path")
+    return sources
+
+
+def check_recognition(ocr: Ocr | None) -> None:
+    """Refuse ``--ocr`` without its extra, before anybody waits for a text."""
+    if ocr not in (None, "never"):
+        from milepost.documents.recognition import check_installed
+
+        check_installed()
+
+
+def served_index(
+    options: SearchOptions, place: IndexPlace | None, *, create: bool, read_only: bool
+) -> tuple[Index, Path]:
+    """The index at a place, or that of the PATHs in the cache; and its folder."""
+    from milepost.store.address import local_folder
+
+    if place is None:
+        return cached_index(options)
+    return options.open_index(place, create=create, read_only=read_only), local_folder(place)

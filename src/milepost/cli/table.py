@@ -19,6 +19,7 @@ from milepost.cli.question import (
     takes_search_options,
     where_option,
 )
+from milepost.exports.records import print_json, report_record
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
@@ -137,8 +138,6 @@ def _show(options: SearchOptions, out: Path, rows: list[Row], report: IndexRepor
     from milepost.exports.tables.writing import answered
 
     if options.as_json:
-        from milepost.exports.records import print_json, report_record
-
         record = {"file": str(out.absolute()), "rows": len(rows), "answered": answered(rows)}
         print_json(record | ({} if report is None else {"report": report_record(report)}))
     elif not options.settings.quiet:

@@ -18,6 +18,7 @@ from milepost.cli.console.options import (
 )
 from milepost.cli.console.screen import size_text
 from milepost.cli.question import SearchOptions, no_cache_option, takes_search_options
+from milepost.exports.records import print_json, report_record
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
@@ -86,8 +87,6 @@ def view(options: SearchOptions, output: Path, overwrite: bool, full: bool) -> i
             return ERROR
         size = write_page(index, output, overwrite=overwrite)
     if options.as_json:
-        from milepost.exports.records import print_json
-
         print_json(_record(output, encoder, size, report))
     elif not options.settings.quiet:
         _describe(output, encoder, size)
@@ -115,8 +114,6 @@ def _record(
     output: Path, encoder: Encoder, size: PageSize, report: IndexReport
 ) -> dict[str, object]:
     from dataclasses import asdict
-
-    from milepost.exports.records import report_record
 
     return {
         "page": str(output),

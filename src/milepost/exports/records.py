@@ -8,12 +8,10 @@ import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from milepost.search.heat import strip
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from milepost.answers import Answer, Citation
+    from milepost.answers import Answer
     from milepost.exports.marking import AnnotatedPdf
     from milepost.search import SearchResult
     from milepost.types import Box, IndexReport, Passage
@@ -48,11 +46,6 @@ def passage_record(passage: Passage, boxes: Sequence[PageBox] | None = None) -> 
             for each in boxes
         ]
     return record
-
-
-def citation_record(citation: Citation) -> dict[str, Any]:
-    """Give a citation with all its fields."""
-    return asdict(citation)
 
 
 def answer_record(answer: Answer) -> dict[str, Any]:
@@ -96,6 +89,8 @@ def result_record(
     if result.phrases or result.excluded:
         record |= {"phrases": result.phrases, "excluded": result.excluded, "notes": result.notes}
     if explain:
+        from milepost.search.heat import strip
+
         record |= {
             "signals": result.signals,
             "weights": result.weights,
@@ -108,17 +103,7 @@ def result_record(
 
 def check_record(check: CheckResult, report: IndexReport | None) -> dict[str, Any]:
     """Give what ``milepost check --json`` prints."""
-    record: dict[str, Any] = {
-        "text": check.text,
-        "verdict": check.verdict,
-        "places": [asdict(place) for place in check.places],
-        "passages": [passage_record(passage) for passage in check.passages],
-        "best": check.best,
-        "notes": check.notes,
-    }
-    if report is not None:
-        record["report"] = report_record(report)
-    return record
+    return asdict(check) | ({} if report is None else {"report": report_record(report)})
 
 
 def marked_record(marked: AnnotatedPdf) -> dict[str, Any]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from milepost.cli.console.screen import visible
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
+    from milepost.types import Passage
 
 INDENT = "   "
 
@@ -125,3 +129,20 @@ def shortened(text: str, cells: int) -> str:
     if cell_len(text) <= cells:
         return text
     return set_cell_size(text, cells - 1).rstrip() + "…" if cells > 1 else ""
+
+
+def rows_of(passage: Passage) -> Text | None:
+    """Return caption, columns and rows, each in its line; None if no table with columns answers."""
+    from rich.text import Text
+
+    table = passage.table
+    if table is None or not table.columns or not table.rows:
+        return None
+    shown = Text()
+    for names in (table.caption, " | ".join(table.columns)):
+        if names:
+            shown.append(f"{visible(names)}\n", style="aside")
+    for number, row in enumerate(table.rows):
+        shown.append("\n" * bool(number))
+        shown.append(visible(" | ".join(row.cells)), style="answer")
+    return shown

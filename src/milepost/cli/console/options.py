@@ -82,8 +82,6 @@ def _few(lines: Sequence[str]) -> list[str]:
 
 
 def _sets(name: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """Return a callback that stores an option's value in the settings."""
-
     def store(context: click.Context, _: click.Parameter, value: Any) -> Any:
         settings = context.find_object(Settings)
         if settings is not None:
@@ -93,16 +91,24 @@ def _sets(name: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
     return store
 
 
+def added(command: Command, *options: Callable[[Command], Command]) -> Command:
+    """Add options to a command, in the order of its help."""
+    for option in reversed(options):  # the first one is listed first
+        command = option(command)
+    return command
+
+
 def common(command: Command) -> Command:
     """Add ``--color``, ``--quiet`` and ``--debug``."""
-    for add in (
+    return added(
+        command,
         click.option(
-            "--debug",
-            is_flag=True,
-            is_eager=True,
+            "--color",
+            type=click.Choice(["auto", "always", "never"]),
+            default="auto",
             expose_value=False,
-            callback=_sets("debug"),
-            help="Show the traceback if an error occurs.",
+            callback=_sets("colour"),
+            help="When to use colours; auto: on a terminal, unless NO_COLOR is set.",
         ),
         click.option(
             "-q",
@@ -113,16 +119,14 @@ def common(command: Command) -> Command:
             help="Do not print progress, notes or a summary.",
         ),
         click.option(
-            "--color",
-            type=click.Choice(["auto", "always", "never"]),
-            default="auto",
+            "--debug",
+            is_flag=True,
+            is_eager=True,
             expose_value=False,
-            callback=_sets("colour"),
-            help="When to use colours; auto: on a terminal, unless NO_COLOR is set.",
+            callback=_sets("debug"),
+            help="Show the traceback if an error occurs.",
         ),
-    ):
-        command = add(command)
-    return command
+    )
 
 
 model_option = click.option(

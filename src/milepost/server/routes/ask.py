@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from fastapi.responses import StreamingResponse
 from milepost.answers import Answer, Citation, Piece, Thinking, answer
 from milepost.chat import NoResponse
 from milepost.errors import MilepostError
-from milepost.exports.records import answer_record, citation_record
+from milepost.exports.records import answer_record
 from milepost.index.naming import document_id
 from milepost.server.failures import HttpError, shown
 from milepost.server.routes.bodies import JsonRoute
@@ -78,7 +79,6 @@ async def ask(request: Request, asked: Question) -> StreamingResponse:
 def _passages(
     state: State, result: SearchResult
 ) -> tuple[tuple[Passage, ...], list[dict[str, Any]]]:
-    """Passages, and how the API gives them."""
     return result.passages, [each.model_dump() for each in found(state.library, result.passages)]
 
 
@@ -133,7 +133,7 @@ def _event(event: Thinking | Piece | Citation | Answer, titles: dict[str, str]) 
 
 def _citation(citation: Citation, titles: dict[str, str]) -> dict[str, Any]:
     """A citation as the API gives it: documents have ids and titles there, no paths."""
-    record = citation_record(citation)
+    record = asdict(citation)
     if record["support"] is not None:
         identity = document_id(record["support"].pop("document"))
         title = titles.get(identity, identity)
