@@ -65,7 +65,7 @@ def test_a_server_recognises_and_keeps_boxes(tmp_path: Path) -> None:
             indexer.add([uploads])
             assert indexer.join(60)
             assert indexer.progress().failed == ()
-            (info,) = library.infos()
+            (info,) = library.index.documents()
             assert info.options == "ocr=auto"
             document = replace(index.document(info.name), locator=None)
             place = reader_process.place(path, document, ReadOptions.parse(info.options), 0, 7)

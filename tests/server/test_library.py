@@ -52,7 +52,7 @@ def test_documents_are_found_by_id_and_title(tmp_path: Path) -> None:
     with milepost.open(None, model="landmark-light") as index:
         index.add(tmp_path)
         library = Library(index, tmp_path / "uploads", [tmp_path])
-        titles = sorted(library.title(info) for info in library.infos())
+        titles = sorted(library.title(info) for info in library.index.documents())
         assert titles == ["a.txt", "sub/a.txt"]
         name = str(tmp_path / "sub" / "a.txt")
         assert library.chosen(["sub/a.txt"]) == [name] == library.chosen([document_id(name)])

@@ -25,8 +25,8 @@ from milepost.server.documents.library import Library
 from milepost.server.failures import add_handlers
 from milepost.server.govern import Governor
 from milepost.server.guard import Guard
-from milepost.server.heads import Heads
 from milepost.server.metrics import Measured, Metrics
+from milepost.server.prefix import Heads
 from milepost.server.routes import ask, check, documents, embeddings, page, pages, search, status
 from milepost.server.settings import ServeSettings
 from milepost.server.state import State

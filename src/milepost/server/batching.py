@@ -148,19 +148,16 @@ class Batcher:
         return [result for each in batch for result in self._encode([each])]
 
     def _together(self, batch: Sequence[_Waiting]) -> list[Encoded]:
-        results: dict[int, Encoded] = {}
-        queries = [n for n, each in enumerate(batch) if each.query]
-        texts = [n for n, each in enumerate(batch) if not each.query]
-        if queries:
-            questions = [batch[n].text for n in queries]
-            vectors = self._encoder.encode_queries(questions)
-            for n, vector in zip(queries, vectors, strict=True):
-                results[n] = Encoded(vector, self._encoder.count_tokens(batch[n].text))
-        if texts:
-            found = self._encoder.encode_texts([batch[n].text for n in texts])
-            for n, marks in zip(texts, found, strict=True):
-                results[n] = Encoded(marks.document, marks.tokens_given, marks)
-        return [results[n] for n in range(len(batch))]
+        queries = [each.text for each in batch if each.query]
+        texts = [each.text for each in batch if not each.query]
+        vectors = iter(self._encoder.encode_queries(queries) if queries else ())
+        found = iter(self._encoder.encode_texts(texts) if texts else ())
+        return [
+            Encoded(next(vectors), self._encoder.count_tokens(each.text))
+            if each.query
+            else _encoded(next(found))
+            for each in batch
+        ]
 
     async def _alone(self, text: str) -> Encoded:
         """One long text; it stops between batches where its client has left."""
@@ -178,4 +175,8 @@ class Batcher:
             except asyncio.CancelledError:
                 left = True
                 raise
-        return Encoded(marks.document, marks.tokens_given, marks)
+        return _encoded(marks)
+
+
+def _encoded(landmarks: Landmarks) -> Encoded:
+    return Encoded(landmarks.document, landmarks.tokens_given, landmarks)

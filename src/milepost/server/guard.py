@@ -14,6 +14,7 @@ from milepost.server.prefix import route_path
 from milepost.server.settings import LOOPBACK, MEBIBYTE, ServeSettings
 
 if TYPE_CHECKING:
+    from starlette.responses import JSONResponse
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _OPEN = frozenset({"/", "/health", "/ready"})
@@ -84,8 +85,35 @@ class Guard:
         if refused is not None:
             await refused(scope, receive, _safe(send))
             return
-        most = self._most(scope)
-        await _Sized(self._app, most)(scope, receive, _safe(send))
+        await self._limited(scope, receive, _safe(send))
+
+    async def _limited(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on; it ends where its body grows too long, whatever its header said."""
+        most, taken, begun = self._most(scope), 0, False
+
+        async def limited() -> Message:
+            nonlocal taken
+            message = await receive()
+            if message["type"] == "http.request":
+                taken += len(message.get("body", b""))
+                if taken > most:
+                    return {"type": "http.disconnect"}
+            return message
+
+        async def watched(message: Message) -> None:
+            nonlocal begun
+            if taken > most and not begun:
+                return  # what the application says of a body that broke off
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, limited, watched)
+        except Exception:
+            if taken <= most or begun:
+                raise
+        if taken > most and not begun:
+            await _too_large(most)(scope, receive, send)
 
     def _most(self, scope: Scope) -> int:
         upload = route_path(scope) == "/documents" and scope["method"] == "POST"
@@ -115,7 +143,7 @@ class Guard:
             return answer(401, "a key is needed: Authorization: Bearer KEY", more)
         length = headers.get("content-length", "0")
         if length.isdecimal() and int(length) > self._most(scope):
-            return answer(413, f"the request is larger than {self._most(scope):,} bytes")
+            return _too_large(self._most(scope))
         return None
 
     def _ours(self, origin: str, host: str, scheme: str) -> bool:
@@ -131,40 +159,8 @@ class Guard:
         return origin in own or origin in allowed.allowed_origins
 
 
-class _Sized:
-    """Ends a request whose body grows beyond a limit, whatever its header said."""
-
-    def __init__(self, app: ASGIApp, most: int) -> None:
-        self._app, self._most = app, most
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        taken = 0
-        begun = False
-
-        async def limited() -> Message:
-            nonlocal taken
-            message = await receive()
-            if message["type"] == "http.request":
-                taken += len(message.get("body", b""))
-                if taken > self._most:
-                    return {"type": "http.disconnect"}
-            return message
-
-        async def watched(message: Message) -> None:
-            nonlocal begun
-            if taken > self._most and not begun:
-                return  # what the application says of a body that broke off
-            begun = True
-            await send(message)
-
-        try:
-            await self._app(scope, limited, watched)
-        except Exception:
-            if taken <= self._most or begun:
-                raise
-        if taken > self._most and not begun:
-            refusal = answer(413, f"the request is larger than {self._most:,} bytes")
-            await refusal(scope, receive, send)
+def _too_large(most: int) -> JSONResponse:
+    return answer(413, f"the request is larger than {most:,} bytes")
 
 
 def _known(headers: MutableMapping[str, str], key: str) -> bool:
@@ -183,8 +179,6 @@ def _name(host: str) -> str:
 
 
 def _safe(send: Send) -> Send:
-    """Add the headers of every answer."""
-
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
             present = {name.lower() for name, _ in message.get("headers", [])}

@@ -1,4 +1,4 @@
-"""Serving below a path: a proxy may strip the prefix of its addresses or leave it."""
+"""Requests as the routes expect them: below a prefix, which a proxy may strip, and HEAD as GET."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.responses import RedirectResponse
 
 if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 def route_path(scope: Scope) -> str:
@@ -41,3 +41,24 @@ class Prefixed:
         if not path.startswith(f"{self._prefix}/"):
             path = self._prefix + path
         await self._app(dict(scope, root_path=self._prefix, path=path), receive, send)
+
+
+class Heads:
+    """ASGI middleware that answers HEAD as GET, without the body; FastAPI refuses it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        # A GET of the tools for agents is a stream that has no end.
+        if scope.get("method") != "HEAD" or route_path(scope) == "/mcp":
+            await self._app(scope, receive, send)
+            return
+
+        async def without_body(message: Message) -> None:
+            if message["type"] == "http.response.body":
+                message = {**message, "body": b""}
+            await send(message)
+
+        await self._app(dict(scope, method="GET"), receive, without_body)

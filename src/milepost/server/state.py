@@ -110,6 +110,5 @@ async def while_connected(request: Request, work: Awaitable[T]) -> T:
 
 
 async def _gone(request: Request) -> None:
-    """Return when the client has left."""
     while (await request.receive())["type"] != "http.disconnect":
         pass

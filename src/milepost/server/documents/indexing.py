@@ -187,14 +187,13 @@ class Indexer:
                 reader=partial(self._read_file, work.password),
                 known=self._known if work.password is None else None,
             )
-        except MilepostError as error:  # the index cannot be written: full disk, second writer
-            log.warning("indexing stopped: %s", error)
-            with self._changed:
-                self._failed.extend((_name(source), str(error)) for source in work.sources)
-            return
         except Exception as error:
-            log.exception("indexing failed")
-            why = f"{type(error).__name__}; see the log"
+            if isinstance(error, MilepostError):  # it cannot be written: full disk, second writer
+                log.warning("indexing stopped: %s", error)
+                why = str(error)
+            else:
+                log.exception("indexing failed")
+                why = f"{type(error).__name__}; see the log"
             with self._changed:
                 self._failed.extend((_name(source), why) for source in work.sources)
             return

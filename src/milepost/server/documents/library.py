@@ -55,10 +55,6 @@ class Library:
         self.roots = tuple(map(absolute, roots))
         self.pictures = pictures
 
-    def infos(self) -> list[DocumentInfo]:
-        """All documents, in the order they were added."""
-        return self.index.documents()
-
     def titles(self, names: Iterable[str]) -> dict[str, str]:
         """The titles of the documents named, those that were removed meanwhile too."""
         named = set(names)
@@ -77,7 +73,7 @@ class Library:
         Raises:
             UnknownDocument: there is none.
         """
-        for info in self.infos():
+        for info in self.index.documents():
             if document_id(info.name) == identity:
                 return info
         raise UnknownDocument(f"no document has the id {identity}", "a document in the list")
@@ -91,7 +87,7 @@ class Library:
         if wanted is None:
             return None
         by_key: dict[str, list[str]] = {}
-        for info in self.infos():
+        for info in self.index.documents():
             by_key.setdefault(document_id(info.name), []).append(info.name)
             by_key.setdefault(short_id(info.name), []).append(info.name)
             by_key.setdefault(self.title(info), []).append(info.name)

@@ -20,7 +20,7 @@ TEXT_SHARE = 0.85
 
 
 def fitted(build: Callable[[int], R], most: int, count: Callable[[str], int], budget: int) -> R:
-    """The result with as many items as the budget holds.
+    """The result with as many items, or characters of its text, as the budget holds.
 
     Args:
         build: makes the result with the first items, given their number.

@@ -251,7 +251,7 @@ class Tools:
     def documents(self, cursor: str | None = None, tokens: int = 2000) -> Documents:
         """The documents that can be searched."""
         budget = _budget(tokens)
-        infos = self._library.infos()
+        infos = self._library.index.documents()
         after = 0 if cursor is None else _places(cursor, "documents")[1]
         rows = [
             Listed(
@@ -302,14 +302,11 @@ class Tools:
         from milepost.documents import split
 
         text = result.text
-        fits, beyond = 0, len(text) + 1
-        while beyond - fits > 1:  # bisection: tokens grow with characters
-            middle = (fits + beyond) // 2
-            result.text = text[:middle]
-            if self._tokens(result.model_dump_json(exclude_none=True)) <= budget:
-                fits = middle
-            else:
-                beyond = middle
+
+        def first(size: int) -> Read:
+            return result.model_copy(update={"text": text[:size]})
+
+        fits = len(fitted(first, len(text), self._tokens, budget).text)
         if fits >= len(text):
             return text
         whole = [end for _, end in split(text[:fits]) if end < fits]
@@ -322,7 +319,6 @@ def _of(titles: dict[str, str], found: Sequence[Evidence | Match]) -> dict[str, 
 
 
 def _overlap(one: Evidence, other: Evidence) -> bool:
-    """Whether two passages share a part of a document."""
     return one.document == other.document and one.start < other.end and one.end > other.start
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from fastapi import APIRouter, Request
@@ -110,16 +111,5 @@ def _place(place: Match, titles: dict[str, str]) -> FoundPlace:
         heading=place.heading,
         similarity=place.similarity,
         ignored=list(place.ignored),
-        differences=[
-            Changed(
-                given=each.given,
-                text=each.text,
-                given_start=each.given_start,
-                given_end=each.given_end,
-                start=each.start,
-                end=each.end,
-                kind=each.kind,
-            )
-            for each in place.differences
-        ],
+        differences=[Changed(**asdict(each)) for each in place.differences],
     )

@@ -24,8 +24,7 @@ from milepost.server.documents.library import safe_name
 from milepost.server.failures import FULL, HttpError
 from milepost.server.names import one_line
 from milepost.server.routes.pages import Offset, is_pdf
-from milepost.server.routes.references import Reference, reference_of
-from milepost.server.routes.search import WHERE
+from milepost.server.routes.search import WHERE, Reference, reference_of
 from milepost.server.state import State, state_of
 
 if TYPE_CHECKING:
@@ -276,7 +275,6 @@ async def sentences(request: Request, identity: str, start: Offset, end: Offset)
 
 
 def _keep(state: State, name: str, upload: UploadFile) -> tuple[Path, int]:
-    """Write an upload to the disk, then give it its name."""
     part: Path | None = None
     size = 0
     try:

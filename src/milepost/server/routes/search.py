@@ -15,8 +15,8 @@ from milepost.filters.tokens import MAX_LENGTH
 from milepost.index.naming import document_id
 from milepost.search import Limits
 from milepost.search.heat import peaks, strip
+from milepost.server.documents import references
 from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
-from milepost.server.routes.references import Reference, reference_of
 from milepost.server.state import State, state_of, while_connected
 
 if TYPE_CHECKING:
@@ -85,6 +85,21 @@ class FoundTable(BaseModel):
     caption: str | None
     columns: list[str] = Field(description="Empty if no row names the columns.")
     rows: list[FoundRow]
+
+
+class Author(BaseModel):
+    """A person, or an institution."""
+
+    family: str
+    given: str = Field(description="Empty for an institution.")
+
+
+class Reference(BaseModel):
+    """A work that a document is a copy of: what Zotero says of it, else the file itself."""
+
+    title: str = Field(description="Empty where the file has none.")
+    authors: list[Author]
+    date: str | None = Field(description="YYYY, YYYY-MM or YYYY-MM-DD.")
 
 
 class Found(BaseModel):
@@ -168,7 +183,7 @@ def found(library: Library, passages: Sequence[Passage]) -> list[Found]:
     """Passages as the API gives them."""
     names = {passage.document for passage in passages}
     titles = library.titles(names)
-    references = {info.name: reference_of(info) for info in library.index.documents(names)}
+    known = {info.name: reference_of(info) for info in library.index.documents(names)}
     return [
         Found(
             text=passage.text,
@@ -185,10 +200,22 @@ def found(library: Library, passages: Sequence[Passage]) -> list[Found]:
             place=passage.place,
             heading=passage.heading,
             table=None if passage.table is None else FoundTable(**asdict(passage.table)),
-            reference=references.get(passage.document),
+            reference=known.get(passage.document),
         )
         for passage in passages
     ]
+
+
+def reference_of(info: DocumentInfo) -> Reference | None:
+    """The reference of a document; None where nothing but its name is known."""
+    known = references.reference_of(info)
+    if known is None:
+        return None
+    return Reference(
+        title=known.title,
+        authors=[Author(family=family, given=given) for family, given in known.authors],
+        date=known.date,
+    )
 
 
 def _heat(result: SearchResult) -> dict[str, list[float]]:
