@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from milepost.documents.readers.pdf.page import runs
 from milepost.errors import InputError
 from milepost.exports.marking.objects import Piece, entries, pieces, value_end
 
@@ -147,7 +148,7 @@ def _apart(chosen: Sequence[Piece], drawn: range, size: int) -> tuple[list[Piece
 
 def _table(places: dict[int, int]) -> bytes:
     out = bytearray(b"xref\n")
-    for run in _runs(sorted(places)):
+    for run in runs(sorted(places)):
         out += b"%d %d\n" % (run[0], len(run))
         out += b"".join(b"%010d 00000 n \n" % places[number] for number in run)
     return bytes(out)
@@ -156,10 +157,10 @@ def _table(places: dict[int, int]) -> bytes:
 def _stream(places: dict[int, int], kept: bytes, size: int, start: int) -> bytes:
     """A table of objects as a stream, which is an object itself, with the trailer's entries."""
     places = {**places, size: start}
-    runs = _runs(sorted(places))
-    index = b" ".join(b"%d %d" % (run[0], len(run)) for run in runs)
+    written = runs(sorted(places))
+    index = b" ".join(b"%d %d" % (run[0], len(run)) for run in written)
     rows = b"".join(
-        b"\x01" + places[number].to_bytes(5, "big") + b"\0" for run in runs for number in run
+        b"\x01" + places[number].to_bytes(5, "big") + b"\0" for run in written for number in run
     )
     entry = b"<</Type/XRef%s/Size %d/W[1 5 1]/Index[%s]/Length %d>>" % (
         kept,
@@ -168,14 +169,3 @@ def _stream(places: dict[int, int], kept: bytes, size: int, start: int) -> bytes
         len(rows),
     )
     return b"%d 0 obj\n%s\nstream\n%s\nendstream\nendobj\n" % (size, entry, rows)
-
-
-def _runs(numbers: Sequence[int]) -> list[list[int]]:
-    """Numbers, ascending, as runs of consecutive ones."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return runs

@@ -87,11 +87,22 @@ def body_size(pages: Sequence[Page]) -> float:
 
 def named(numbers: Sequence[int]) -> str:
     """Name pages in runs, with the verb: ``page 3 has``, ``pages 3-4, 7 have``."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    named = ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    named = ", ".join(
+        f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs(numbers)
+    )
     return f"page {named} has" if len(numbers) == 1 else f"pages {named} have"
+
+
+def runs(numbers: Sequence[int]) -> list[list[int]]:
+    """Split ascending numbers into runs of consecutive ones.
+
+    >>> runs([1, 2, 3, 7])
+    [[1, 2, 3], [7]]
+    """
+    found: list[list[int]] = []
+    for number in numbers:
+        if found and number == found[-1][-1] + 1:
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return found
