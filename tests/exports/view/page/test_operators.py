@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unicodedata import category
 
@@ -21,12 +20,10 @@ from milepost.quotes import fold, occurrences, stripped
 from milepost.search.operators import read_operators
 from milepost.types import Document
 from support.browser_page import from_disk
+from support.page_search import compare
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-TOLERANCE = 1e-5
-"""Of a probability; studies/view states it."""
 
 TEXTS = {
     "bees.txt": (
@@ -64,15 +61,6 @@ QUESTIONS = (
     "'hive' 5\" and 6\" --json e-mail - -5",
     '"bees" -the',
 )
-SHOWN = """([question, chosen]) => {
-  const { passages, notes, signals, phrases, excluded } = milepost.search(question, 5, chosen);
-  return {
-    passages: passages.map(({ document, start, end, score, hits }) => [
-      document.title, start, end, score, hits.map((hit) => [hit.start, hit.end]),
-    ]),
-    notes, signals, phrases: [...(phrases ?? [])], excluded: [...(excluded ?? [])],
-  };
-}"""
 SIGNS = "a5.,-–—'’\"“”„«»…²ﬁéßİς蜜蜂각\u11a8ก$😀^⁻/_! \xa0\n\xad\u0301\u0323"
 PIECES = st.sampled_from(
     [*SIGNS, "bee", "the", "10", "3.5", "1 000", "...", " -", '"a', 'e"', "x-"]
@@ -96,27 +84,8 @@ def page(several: Index, browser: Any, tmp_path_factory: Any) -> Iterator[Page]:
         yield opened
 
 
-def compare(page: Page, index: Index, question: str, documents: list[str] | None = None) -> int:
-    """Hold what the page shows to what Python finds; returns the number of passages."""
-    listed = [info.name for info in index.documents() if info.characters]
-    chosen = None if documents is None else [listed.index(name) for name in documents]
-    shown = page.evaluate(SHOWN, [question, chosen])
-    result = index.search_detailed(question, documents=documents)
-    assert [(title, start, end) for title, start, end, *_ in shown["passages"]] == [
-        (Path(each.document).name, each.start, each.end) for each in result.passages
-    ]
-    for (*_, score, hits), passage in zip(shown["passages"], result.passages, strict=True):
-        assert score == pytest.approx(passage.score, abs=TOLERANCE)
-        assert hits == [[hit.start, hit.end] for hit in passage.hits]
-    assert shown["notes"] == list(result.notes)
-    assert shown["signals"] == pytest.approx(result.signals, abs=TOLERANCE)
-    assert shown["phrases"] == [[*each] for each in result.phrases.items()]
-    assert shown["excluded"] == [[*each] for each in result.excluded.items()]
-    return len(result.passages)
-
-
 def test_passages_are_those_of_python(page: Page, several: Index) -> None:
-    found = [compare(page, several, question) for question in QUESTIONS]
+    found = [len(compare(page, several, question).passages) for question in QUESTIONS]
     assert found.count(0) >= 4  # questions that leave nothing are among them
     assert sum(map(bool, found)) >= 8
     for question in QUESTIONS[:4]:

@@ -11,12 +11,10 @@ import pytest
 from milepost.index import Index
 from milepost.language.terms import question_terms
 from support.browser_page import from_disk
+from support.page_search import compare
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
-
-TOLERANCE = 1e-5
-"""Of a probability; studies/view states it."""
 
 QUESTIONS = (
     "how do bees build their cells",
@@ -37,15 +35,6 @@ QUESTIONS = (
     "hive hive bees cells wax comb spheres planes intersect hexagonal prisms Melipona Huber",
 )
 
-SHOWN = """(question) => {
-  const { passages, notes, signals } = milepost.search(question, 5);
-  const shown = ({ document, start, end, score, heading, hits }) => ({
-    document: document.title, start, end, score, heading,
-    hits: hits.map((hit) => [hit.start, hit.end, hit.score]),
-  });
-  return { passages: passages.map(shown), notes, signals };
-}"""
-
 
 @pytest.fixture(scope="module")
 def page(book_page: Path, browser: Any) -> Iterator[Page]:
@@ -55,19 +44,7 @@ def page(book_page: Path, browser: Any) -> Iterator[Page]:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_passages_and_scores_are_those_of_python(question: str, page: Page, book: Index) -> None:
-    shown = page.evaluate(SHOWN, question)
-    result = book.search_detailed(question)
-    assert [(each["start"], each["end"]) for each in shown["passages"]] == [
-        (passage.start, passage.end) for passage in result.passages
-    ]
-    for each, passage in zip(shown["passages"], result.passages, strict=True):
-        assert each["score"] == pytest.approx(passage.score, abs=TOLERANCE)
-        assert each["heading"] == passage.heading
-        assert [hit[:2] for hit in each["hits"]] == [[hit.start, hit.end] for hit in passage.hits]
-        scores = [hit.score for hit in passage.hits]
-        assert [hit[2] for hit in each["hits"]] == pytest.approx(scores, abs=TOLERANCE)
-    assert shown["notes"] == list(result.notes)
-    assert shown["signals"] == pytest.approx(result.signals, abs=TOLERANCE)
+    compare(page, book, question)
 
 
 def test_more_passages_are_those_of_python(page: Page, book: Index) -> None:
