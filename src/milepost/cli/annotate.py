@@ -8,21 +8,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.console.options import (
-    common,
-    db_option,
-    json_option,
-    model_option,
-    ocr_option,
-    precision_option,
-    say,
-)
+from milepost.cli.console.options import db_option, json_option, model_options, say
+from milepost.cli.console.screen import visible, visible_name
 from milepost.cli.question import (
     SearchOptions,
     min_score_option,
     no_cache_option,
     takes_search_options,
 )
+from milepost.cli.sources import model_folder
+from milepost.errors import UnreadableFile
 from milepost.exports.records import marked_record, print_json
 
 if TYPE_CHECKING:
@@ -63,11 +58,8 @@ Examples:
 @click.option("--overwrite", is_flag=True, help="Replace FILE if it exists, even PDF itself.")
 @db_option("An index that holds the PDF. [default: the cache]")
 @json_option
-@ocr_option
-@model_option
-@precision_option
+@model_options
 @no_cache_option("PDF")
-@common
 @takes_search_options
 def annotate(
     options: SearchOptions,
@@ -106,9 +98,6 @@ def annotate(
 
 
 def _opened(options: SearchOptions) -> Index:
-    from milepost.cli.sources import model_folder
-    from milepost.errors import UnreadableFile
-
     if options.db is not None:
         return options.open_index(options.db)
     index, report = options.read(model_folder(options))
@@ -121,7 +110,6 @@ def _opened(options: SearchOptions) -> Index:
 
 def _print(marked: AnnotatedPdf) -> None:
     from milepost.cli.answer import shown_path
-    from milepost.cli.console.screen import visible, visible_name
 
     if marked.path is not None:
         count = f"{marked.highlights} highlight{'' if marked.highlights == 1 else 's'}"

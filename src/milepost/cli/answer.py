@@ -21,6 +21,7 @@ from milepost.cli.console.layout import (
 )
 from milepost.cli.console.links import described, link_to
 from milepost.cli.console.screen import (
+    Colour,
     can_show,
     has_colours,
     height,
@@ -33,18 +34,16 @@ from milepost.cli.console.screen import (
 )
 from milepost.objects import is_address
 from milepost.search.likelihood import in_words, is_weak
-from milepost.types import nearly_best
+from milepost.types import Passage, nearly_best
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
     from milepost.cli.console.options import Settings
-    from milepost.cli.console.screen import Colour
     from milepost.cli.question import Detail, PreparedQuery
     from milepost.index import Index
     from milepost.search import SearchResult
-    from milepost.types import Passage
     from milepost.verdicts import Match
 
 _SIDES = 3  # sentences read on each side of an answer; two lines of them are printed

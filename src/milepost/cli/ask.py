@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milepost.cli.answer import head, print_passages, shown_path
-from milepost.cli.console.options import common, db_option, json_option, say, say_all
-from milepost.cli.console.screen import page, print_line, visible, width
+from milepost.cli.console.options import db_option, json_option, say, say_all
+from milepost.cli.console.screen import Colour, page, print_line, visible, width
 from milepost.cli.language_model import ENVIRONMENT, chosen_endpoint, language_model_options
 from milepost.cli.question import (
     Detail,
+    PreparedQuery,
     SearchOptions,
     detail_options,
     limit_options,
@@ -23,14 +24,13 @@ from milepost.cli.question import (
     takes_detail,
     takes_search_options,
 )
+from milepost.cli.sources import complaints, unreadable
 from milepost.errors import MilepostError
 from milepost.exports.records import passage_record, print_json, report_record
 
 if TYPE_CHECKING:
     from milepost.answers import Answer, Citation
     from milepost.chat import Endpoint
-    from milepost.cli.console.screen import Colour
-    from milepost.cli.question import PreparedQuery
     from milepost.search import SearchResult
     from milepost.types import Passage
 
@@ -80,7 +80,6 @@ Environment:
 @json_option
 @detail_options
 @reading_options
-@common
 @takes_search_options
 @takes_detail
 def ask(
@@ -111,7 +110,7 @@ def _answer(
     detail: Detail,
 ) -> int:
     settings, as_json, passages = options.settings, options.as_json, result.passages
-    messages = asked.complaints()
+    messages = complaints(asked.report)
     outcome = _Outcome()
     if passages and remote is not None:
         outcome = _ask(asked, passages, remote, aloud=not as_json)
@@ -129,7 +128,7 @@ def _answer(
         sys.stdout.flush()
         raise outcome.error
     if not passages:
-        if asked.unreadable:
+        if unreadable(asked.report):
             return ERROR
         if not settings.quiet:
             why = f" ({result.notes[0]})" if result.notes else ""

@@ -12,7 +12,8 @@ import click
 
 from milepost.cli.console.group import CommandGroup
 from milepost.cli.console.options import Settings, common, json_option, say
-from milepost.cli.console.screen import size_text
+from milepost.cli.console.screen import size_text, visible_name
+from milepost.cli.sources import stored
 from milepost.errors import MilepostError
 from milepost.exports.records import print_json
 
@@ -134,21 +135,14 @@ def _lines(items: Sequence[CachedItem]) -> Iterator[str]:
 
 
 def _line(size_bytes: int, last: CachedItem, text: str) -> str:
-    from milepost.cli.console.screen import visible_name
-
     used = datetime.fromtimestamp(last.used_s)
     return f"{size_text(size_bytes):>12}  {used:%Y-%m-%d %H:%M}  {visible_name(text)}"
 
 
 def _about(folder: Path) -> str:
     """The documents of an index in a few words."""
-    from contextlib import closing
-
-    from milepost.index.store_opening import opened_store
-
     try:
-        store, _ = opened_store(folder, None, create=False, read_only=True)
-        with closing(store), store.snapshot() as state:
+        with stored(folder) as (state, _):
             names = [info.name for info in state.documents()]
     except MilepostError as error:
         return f"unknown documents ({error.problem})"

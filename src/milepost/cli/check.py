@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.console.options import (
-    common,
     db_option,
     json_option,
-    model_option,
-    ocr_option,
-    precision_option,
+    model_options,
     required_db,
     rows_said,
     say_all,
@@ -31,16 +28,25 @@ from milepost.cli.question import (
     takes_search_options,
     where_option,
 )
-from milepost.errors import InputError
+from milepost.cli.sources import (
+    cache_place,
+    chosen_documents,
+    complaints,
+    expand,
+    model_folder,
+    select,
+    unreadable,
+)
+from milepost.errors import InputError, MilepostError
 from milepost.exports.records import check_record, print_json
+from milepost.filters import Filter, as_filter, facts
 from milepost.objects import is_address
+from milepost.types import Document, IndexReport
+from milepost.verdicts import CheckResult
 
 if TYPE_CHECKING:
     from milepost.encoder.engine.folder import ModelFolder
-    from milepost.filters import Filter
     from milepost.index import Index
-    from milepost.types import Document, IndexReport
-    from milepost.verdicts import CheckResult
 
 CODES = {
     "verbatim": 0,
@@ -89,11 +95,8 @@ Exit codes:
 @json_option
 @click.option("--full", is_flag=True, help="Print whole passages.")
 @click.option("--all", "every", is_flag=True, help="Print all places, not a screen of them.")
-@ocr_option
-@model_option
-@precision_option
+@model_options
 @no_cache_option("PATHs")
-@common
 @takes_search_options
 @takes_detail
 def check(options: SearchOptions, detail: Detail, text: str) -> int:
@@ -110,8 +113,6 @@ def check(options: SearchOptions, detail: Detail, text: str) -> int:
     with a probability of --min-score or more: read them.
     """
     from milepost.checking.check import prepared
-    from milepost.cli.sources import expand, model_folder
-    from milepost.filters import as_filter
 
     paths = options.paths
     if paths and options.db is not None:
@@ -166,10 +167,7 @@ def _in_files(
     Nothing where it is not in them word for word or nearly, or where an index of them exists.
     """
     from milepost.checking.check import check_documents, prepared
-    from milepost.cli.sources import cache_place
     from milepost.search.filter_note import no_match
-    from milepost.types import IndexReport
-    from milepost.verdicts import CheckResult
 
     paths = options.paths
     place = cache_place(options, folder.manifest.fingerprint)
@@ -191,10 +189,7 @@ def _documents(
     options: SearchOptions, where: Filter | None, failed: dict[str, str], seen: _Seen
 ) -> Iterator[Document]:
     """Read the files one at a time; ``failed`` gets those that cannot be read."""
-    from milepost.cli.sources import select
     from milepost.documents import read
-    from milepost.errors import MilepostError
-    from milepost.filters import facts
     from milepost.index.intake import absolute, find_files
 
     files = [
@@ -216,8 +211,6 @@ def _documents(
 def _in_index(
     index: Index, options: SearchOptions, text: str, report: IndexReport | None
 ) -> CheckResult:
-    from milepost.cli.sources import chosen_documents
-
     documents = chosen_documents(index, options.names, report)
     return index.check(text, documents, min_score=options.min_score, where=options.where)
 
@@ -225,10 +218,7 @@ def _in_index(
 def _show(
     options: SearchOptions, found: CheckResult, report: IndexReport | None, detail: Detail
 ) -> int:
-    from milepost.cli.sources import complaints, read_names
-
-    messages = complaints(report.failed) if report is not None else []
-    failed = report is not None and bool(report.failed) and not read_names(report)
+    messages, failed = complaints(report), unreadable(report)
     missing = found.verdict == "not found"
     if not options.settings.quiet:
         messages += found.notes

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.console.options import (
-    Interrupted,
-    common,
-    json_option,
-    model_option,
-    place_option,
-)
+from milepost.cli.console.options import Interrupted, json_option, model_option, place_option
+from milepost.cli.console.progress import Gauge
+from milepost.cli.console.screen import visible_name
 from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.exports.records import print_json, report_record
-
-if TYPE_CHECKING:
-    from milepost.store.address import IndexPlace
+from milepost.store.address import IndexPlace, label
 
 
 @click.command(
@@ -32,7 +25,6 @@ Examples:
 @place_option("--to", "target", "Index to copy to; it is created if missing.", required=True)
 @json_option
 @model_option
-@common
 @takes_search_options
 def copy(options: SearchOptions, source: IndexPlace, target: IndexPlace) -> None:
     """Copy the documents of an index, with their vectors as they are: nothing is encoded.
@@ -40,10 +32,7 @@ def copy(options: SearchOptions, source: IndexPlace, target: IndexPlace) -> None
     Documents that the other index already has in the same version are skipped; documents that only
     the other index has are kept. After an interruption, the same command continues.
     """
-    from milepost.cli.console.progress import Gauge
-    from milepost.cli.console.screen import visible_name
     from milepost.index.copying import copy as copied
-    from milepost.store.address import label
 
     with Gauge(options.settings, wanted=not options.as_json) as bar:
 

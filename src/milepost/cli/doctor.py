@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import click
 
+from milepost.cli.checks import Finding, run_checks
 from milepost.cli.console.options import (
     chosen_db,
-    common,
     db_option,
     json_option,
     model_option,
@@ -17,12 +17,10 @@ from milepost.cli.console.options import (
 )
 from milepost.cli.console.progress import Gauge
 from milepost.cli.question import SearchOptions, takes_search_options
+from milepost.cli.sources import stored
+from milepost.errors import InputError
 from milepost.exports.records import print_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from milepost.cli.checks import Finding
+from milepost.store.address import label
 
 BROKEN = 2
 
@@ -48,7 +46,6 @@ Examples:
 @json_option
 @model_option
 @precision_option
-@common
 @takes_search_options
 def doctor(options: SearchOptions, against: str | None) -> int:
     """Check Python, dependencies, CPU, engine, model, SQLite, cache and disk.
@@ -60,8 +57,6 @@ def doctor(options: SearchOptions, against: str | None) -> int:
     of each sentence's nearest sentences would stay the same, and how long rebuilding would take.
     Nothing is changed.
     """
-    from milepost.cli.checks import run_checks
-
     settings, as_json = options.settings, options.as_json
     if against is None:
         if options.db is not None:
@@ -89,24 +84,17 @@ def _compared(options: SearchOptions, against: str) -> Iterator[Finding]:
         ModelError: there is no such model.
     """
     import shlex
-    from contextlib import closing
 
-    from milepost.cli.checks import Finding
     from milepost.cli.packages import function
     from milepost.encoder import load
-    from milepost.encoder.engine import ModelFolder, find_model
-    from milepost.errors import InputError
-    from milepost.index.store_opening import opened_store
-    from milepost.store.address import label
+    from milepost.encoder.engine import find_model
 
     index_drift = function("index-drift", asked="doctor --against")
     place = chosen_db(options.db)
     if place is None:
         raise InputError("there is no index here", "--db FOLDER, or milepost index PATH")
     other = find_model(against)
-    store, own = opened_store(place, options.model, create=False, read_only=True)
-    assert isinstance(own, ModelFolder)  # no encoder was given
-    with closing(store), store.snapshot() as state, Gauge(options.settings) as bar:
+    with stored(place, options.model) as (state, own), Gauge(options.settings) as bar:
         infos = state.documents()
         encoder = load(against, precision=options.settings.precision)
         found = index_drift(state, encoder, progress=bar.show)

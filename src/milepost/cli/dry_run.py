@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.console.options import say
-from milepost.cli.console.screen import size_text
+from milepost.cli.console.screen import size_text, visible, visible_name
+from milepost.cli.sources import STDIN, expand
 from milepost.errors import NotAnIndex, StoreError
 from milepost.exports.records import print_json
+from milepost.store.address import IndexPlace, label
 
 if TYPE_CHECKING:
     from milepost.cli.question import SearchOptions
     from milepost.server.documents.planning import Action, Planned
     from milepost.store import DocumentInfo
-    from milepost.store.address import IndexPlace
 
 ERROR = 2
 
@@ -36,10 +37,8 @@ _COUNTED: dict[Action, str] = {
 
 def show_plan(options: SearchOptions, place: IndexPlace, *, rebuild: bool) -> int:
     """Print what `milepost index` would do with the paths; returns its exit code."""
-    from milepost.cli.sources import STDIN, expand
     from milepost.index.places import local_path
     from milepost.server.documents.planning import Planned, plan
-    from milepost.store.address import label
 
     paths = tuple(path for path in options.paths if path != "-")
     expand(replace(options, paths=paths))  # refuses an empty path
@@ -90,7 +89,6 @@ def _sorted(planned: Sequence[Planned]) -> list[Planned]:
 
 def _print(planned: Sequence[Planned], *, quiet: bool) -> None:
     from milepost.cli.answer import shown_path
-    from milepost.cli.console.screen import visible, visible_name
 
     for each in _sorted(planned):
         size = "" if each.size_bytes is None else size_text(each.size_bytes)

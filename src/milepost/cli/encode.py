@@ -8,15 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.console.options import (
-    common,
-    json_option,
-    model_option,
-    ocr_option,
-    precision_option,
-    say,
-)
+from milepost.cli.console.options import json_option, model_options, say
+from milepost.cli.console.progress import Bar
+from milepost.cli.console.screen import visible, width
 from milepost.cli.question import SearchOptions, takes_search_options
+from milepost.cli.sources import read_stdin
 from milepost.exports.records import print_json
 
 if TYPE_CHECKING:
@@ -41,10 +37,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Write the arrays to this .npz file.",
 )
-@ocr_option
-@model_option
-@precision_option
-@common
+@model_options
 @takes_search_options
 def encode(options: SearchOptions, path: str, npz: Path | None) -> int:
     """Encode PATH (- is stdin): one vector per sentence, with the sentence's offsets.
@@ -54,8 +47,6 @@ def encode(options: SearchOptions, path: str, npz: Path | None) -> int:
     """
     if options.as_json and npz is not None:
         raise click.UsageError("use --json or --npz, not both")
-    from milepost.cli.console.progress import Bar
-    from milepost.cli.sources import read_stdin
     from milepost.documents import read
     from milepost.encoder import load
     from milepost.index.intake import Step
@@ -115,8 +106,6 @@ def _print_json(document: Document, landmarks: Landmarks, encoder: Encoder) -> N
 
 
 def _print_table(document: Document, landmarks: Landmarks) -> None:
-    from milepost.cli.console.screen import visible, width
-
     columns = width(sys.stdout)
     click.echo(
         f"{len(landmarks.spans):,} landmarks of {landmarks.vectors.shape[1]} dimensions; "

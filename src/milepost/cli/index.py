@@ -15,7 +15,6 @@ from milepost.cli.console.options import (
     DB,
     Interrupted,
     chosen_db,
-    common,
     db_option,
     hidden_option,
     json_option,
@@ -25,8 +24,10 @@ from milepost.cli.console.options import (
     say,
     say_notes,
 )
+from milepost.cli.console.progress import Bar, Gauge
 from milepost.cli.console.screen import visible_name
 from milepost.cli.question import SearchOptions, takes_search_options
+from milepost.cli.sources import chosen_for, complain, expand, read_names
 from milepost.errors import MilepostError, NotAnIndex, UnreadableFile
 from milepost.exports.records import print_json, report_record
 from milepost.objects import ObjectAddress, bucket, is_address
@@ -73,7 +74,6 @@ Examples:
 @json_option
 @model_option
 @precision_option
-@common
 @takes_search_options
 def index(
     options: SearchOptions, rebuild: bool, watch: bool, dry_run: bool, workers: str | None
@@ -101,8 +101,6 @@ def index(
     line: what would happen to it, its size, its number of pages if known (~ is an estimate), and
     why.
     """
-    from milepost.cli.console.progress import Bar
-    from milepost.cli.sources import chosen_for, expand, read_names
     from milepost.encoder.engine import find_model
     from milepost.encoder.engine.folder import DEFAULT
     from milepost.index import model_choice
@@ -161,8 +159,6 @@ def _check_workers(workers: str, paths: tuple[str, ...], watch: bool) -> None:
 
 
 def _with_workers(options: SearchOptions, workers: str, place: IndexPlace) -> int:
-    from milepost.cli.console.progress import Gauge
-    from milepost.cli.sources import read_names
     from milepost.index import open as open_index
     from milepost.index.workers.cluster import index_paths
 
@@ -268,15 +264,13 @@ def _show_report(
     options: SearchOptions, report: IndexReport, place: IndexPlace, lines: Iterable[str]
 ) -> None:
     """Print a report, as JSON or in these lines; on stderr what could not be read, and notes."""
-    from milepost.cli.sources import complain
-
     if options.as_json:
         print_json({"db": label(place), **report_record(report)})
     elif not options.settings.quiet:
         for line in lines:
             click.echo(line)
     sys.stdout.flush()  # whoever reads a pipe waits for it
-    complain(report.failed)
+    complain(report)
     if not options.settings.quiet:
         say_notes(report)
 
@@ -311,7 +305,6 @@ def _follow(
     known: KnownFiles | None,
 ) -> None:
     """Index what changes until Ctrl-C."""
-    from milepost.cli.console.progress import Bar
     from milepost.documents import read_file
     from milepost.index.intake import Steps
     from milepost.server.documents.watching import Watch

@@ -16,14 +16,14 @@ from milepost.cli.console.options import (
     json_option,
     model_option,
 )
-from milepost.cli.console.screen import size_text
+from milepost.cli.console.screen import size_text, visible, visible_name
 from milepost.cli.models import tree_bytes
+from milepost.cli.sources import stored
 from milepost.exports.records import print_json
+from milepost.store.address import IndexPlace, label
 
 if TYPE_CHECKING:
     from milepost.encoder.engine.folder import ModelFolder
-    from milepost.store import DocumentInfo
-    from milepost.store.address import IndexPlace
 
 _FIRST = 50  # documents in the text output; --json gives all
 
@@ -42,14 +42,14 @@ def info(db: IndexPlace | None, as_json: bool, model: str | None) -> int:
     """Show the version, the model, the cache and the documents of an index."""
     from milepost.encoder.engine import find_model
     from milepost.encoder.engine.folder import cache_folder
-    from milepost.store.address import label
 
     chosen = find_model(model)
     cache = cache_folder()
     place = chosen_db(db)
     infos = None
     if place is not None:
-        infos, chosen = _documents(place, model)
+        with stored(place, model) as (state, chosen):
+            infos = state.documents()
     manifest = chosen.manifest
     record: dict[str, Any] = {
         "milepost": __version__,
@@ -97,21 +97,8 @@ def _engine(model: ModelFolder) -> str:
     return f"OpenVINO {choose(model).name if model.precisions else '(no graph)'}"
 
 
-def _documents(place: IndexPlace, model: str | None) -> tuple[list[DocumentInfo], ModelFolder]:
-    from contextlib import closing
-
-    from milepost.encoder.engine import ModelFolder
-    from milepost.index.store_opening import opened_store
-
-    store, chosen = opened_store(place, model, create=False, read_only=True)
-    assert isinstance(chosen, ModelFolder)  # no encoder was given
-    with closing(store), store.snapshot() as state:
-        return state.documents(), chosen
-
-
 def _lines(record: dict[str, Any]) -> Iterator[str]:
     from milepost.cli.answer import shown_path
-    from milepost.cli.console.screen import visible, visible_name
     from milepost.encoder.engine.manifest import SENTENCES
 
     model, cache, index = record["model"], record["cache"], record["index"]

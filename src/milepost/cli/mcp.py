@@ -6,7 +6,7 @@ import difflib
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,21 +15,18 @@ from milepost.cli.console.options import (
     chosen_db,
     common,
     db_option,
-    model_option,
+    model_options,
     ocr_option,
-    precision_option,
     required_db,
     say,
 )
 from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.cli.sources import check_recognition, local_sources, served_index
 from milepost.errors import InputError
-
-if TYPE_CHECKING:
-    from milepost.store.address import IndexPlace
-    from milepost.types import Document, Ocr, ReadOptions
-
-CLIENTS = ("claude-code", "claude-desktop", "codex", "cursor", "gemini", "vscode", "windsurf")
+from milepost.exports.writing import write_text
+from milepost.server.mcp.clients import CLIENTS, with_server
+from milepost.store.address import IndexPlace, has_password
+from milepost.types import Document, Ocr, ReadOptions
 
 
 class McpGroup(CommandGroup):
@@ -59,10 +56,7 @@ def mcp() -> None:
 @mcp.command("run", short_help="Serve the tools on stdin and stdout.")
 @click.argument("paths", metavar="[PATH...]", nargs=-1)
 @db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
-@ocr_option
-@model_option
-@precision_option
-@common
+@model_options
 @takes_search_options
 def run(options: SearchOptions) -> None:
     """Serve the tools search, read, check and documents on stdin and stdout.
@@ -118,7 +112,7 @@ def _check_ocr(ocr: Ocr | None, paths: tuple[str, ...]) -> None:
 
 
 @mcp.command("install", short_help="Add the tools to the configuration of a client.")
-@click.argument("client", type=click.Choice(CLIENTS))
+@click.argument("client", type=click.Choice(sorted(CLIENTS)))
 @click.argument("paths", metavar="[PATH...]", nargs=-1)
 @db_option("Folder of the index. [default: MILEPOST_DB, else ./.milepost]")
 @ocr_option
@@ -137,11 +131,7 @@ def install(
 
     Everything else in the configuration stays as it is.
     """
-    from milepost.exports.writing import write_text
-    from milepost.server.mcp.clients import CLIENTS as KNOWN
-    from milepost.server.mcp.clients import with_server
-
-    chosen = KNOWN[client]
+    chosen = CLIENTS[client]
     _check_ocr(ocr, paths)
     program, args = _command(paths, db, ocr)
     if not paths and not db and chosen_db(None) is None:
@@ -166,12 +156,11 @@ def install(
 
 
 def _command(
-    paths: tuple[str, ...], db: IndexPlace | None, ocr: Ocr | None = None
+    paths: tuple[str, ...], db: IndexPlace | None, ocr: Ocr | None
 ) -> tuple[str, list[str]]:
     """How a client starts the tools, from whatever folder it runs in."""
     from milepost.index.intake import absolute
     from milepost.index.places import local_path
-    from milepost.store.address import has_password
 
     chosen: list[Any] = [str(local_path(path)) for path in paths]
     place = db if paths else (db or chosen_db(None))

@@ -67,9 +67,9 @@ class Program(LazyGroup):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands by what they are for, without importing those that are known."""
         brought = packages.command_points()
-        for title, names in GROUPS.items():
+        for title, commands in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(name, self.table[name][1]) for name in names])
+                formatter.write_dl(list(commands.items()))
         with formatter.section("Measure and train"):
             formatter.write_dl(
                 [
@@ -135,57 +135,41 @@ def _was_interrupted(error: BaseException) -> bool:
     return below is not None
 
 
-COMMANDS = {
-    "search": ("milepost.cli.search:search", "Find the passages that answer a question."),
-    "check": (
-        "milepost.cli.check:check",
-        "Say whether a sentence, quotation or claim is in documents.",
-    ),
-    "annotate": (
-        "milepost.cli.annotate:annotate",
-        "Highlight the answers to questions in a copy of a PDF.",
-    ),
-    "ask": (
-        "milepost.cli.ask:ask",
-        "Answer a question from documents with a language model; check citations.",
-    ),
-    "table": (
-        "milepost.cli.table:table",
-        "Ask many questions of many documents; write a table.",
-    ),
-    "view": (
-        "milepost.cli.view:view",
-        "Write documents as one HTML file with a search of its own.",
-    ),
-    "index": ("milepost.cli.index:index", "Read files and folders into an index."),
-    "remove": ("milepost.cli.remove:remove", "Remove documents from an index."),
-    "serve": ("milepost.cli.serve:serve", "Serve a page and an API over HTTP."),
-    "mcp": ("milepost.cli.mcp:mcp", "Give agents tools to search documents (MCP)."),
-    "copy": ("milepost.cli.copy:copy", "Copy an index to a folder or a server."),
-    "encode": (
-        "milepost.cli.encode:encode",
-        "Print the landmarks of a text: one vector per sentence.",
-    ),
-    "models": ("milepost.cli.models:models", "List the installed models."),
-    "info": (
-        "milepost.cli.info:info",
-        "Show version, model, cache and the contents of an index.",
-    ),
-    "cache": ("milepost.cli.cache:cache", "List what is in the cache, or remove it."),
-    "doctor": ("milepost.cli.doctor:doctor", "Check the installation and time the model."),
-    "completion": (
-        "milepost.cli.completion:completion",
-        "Print a completion script for your shell.",
-    ),
-}
-"""Command → where it is, and its line in the help. Those of other packages are in ``packages``."""
-
 GROUPS = {
-    "Search": ("search", "check", "annotate", "ask", "table", "view"),
-    "Index and serve": ("index", "remove", "serve", "mcp", "copy", "encode"),
-    "This installation": ("models", "info", "cache", "doctor", "completion"),
+    "Search": {
+        "search": "Find the passages that answer a question.",
+        "check": "Say whether a sentence, quotation or claim is in documents.",
+        "annotate": "Highlight the answers to questions in a copy of a PDF.",
+        "ask": "Answer a question from documents with a language model; check citations.",
+        "table": "Ask many questions of many documents; write a table.",
+        "view": "Write documents as one HTML file with a search of its own.",
+    },
+    "Index and serve": {
+        "index": "Read files and folders into an index.",
+        "remove": "Remove documents from an index.",
+        "serve": "Serve a page and an API over HTTP.",
+        "mcp": "Give agents tools to search documents (MCP).",
+        "copy": "Copy an index to a folder or a server.",
+        "encode": "Print the landmarks of a text: one vector per sentence.",
+    },
+    "This installation": {
+        "models": "List the installed models.",
+        "info": "Show version, model, cache and the contents of an index.",
+        "cache": "List what is in the cache, or remove it.",
+        "doctor": "Check the installation and time the model.",
+        "completion": "Print a completion script for your shell.",
+    },
 }
-"""The sections of the help, and their commands."""
+"""Sections of the help → commands, each in the module of its name → their lines in the help.
+
+Those of other packages are in ``packages``."""
+
+COMMANDS = {
+    name: (f"milepost.cli.{name}:{name}", text)
+    for commands in GROUPS.values()
+    for name, text in commands.items()
+}
+"""Command → where it is, and its line in the help."""
 
 
 @click.group(

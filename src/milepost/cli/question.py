@@ -14,13 +14,15 @@ from milepost.cli.console.options import (
     Interrupted,
     Settings,
     added,
+    common,
     hidden_option,
-    model_option,
-    ocr_option,
-    precision_option,
+    model_options,
     required_db,
 )
-from milepost.types import READ_DEFAULTS
+from milepost.cli.console.progress import Bar
+from milepost.cli.sources import chosen_documents, expand, indexed, model_for
+from milepost.filters import as_filter
+from milepost.types import READ_DEFAULTS, Document, Hidden, IndexReport, Ocr, ReadOptions
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.search import Query, SearchResult
     from milepost.store.address import IndexPlace
-    from milepost.types import Document, Hidden, IndexReport, Ocr, ReadOptions
 
 T = TypeVar("T")
 
@@ -95,9 +96,7 @@ def reading_options(command: Command) -> Command:
     return added(
         command,
         hidden_option,
-        ocr_option,
-        model_option,
-        precision_option,
+        model_options,
         click.option(
             "--rerank/--no-rerank",
             default=True,
@@ -148,7 +147,6 @@ class SearchOptions:
             InputError: ``--budget`` is not a length, or ``--where`` not a filter.
             MilepostError: there is nothing to search.
         """
-        from milepost.filters import as_filter
         from milepost.search import Limits
 
         Limits.parse(self.k, self.budget, self.min_score)  # before anything slow begins
@@ -186,9 +184,6 @@ class SearchOptions:
         self, model: Encoder | ModelFolder, sources: list[str | Document] | None = None
     ) -> tuple[Index, IndexReport]:
         """Read the PATHs into an index with a progress bar; see ``sources.indexed``."""
-        from milepost.cli.console.progress import Bar
-        from milepost.cli.sources import indexed
-
         try:
             with Bar(self.settings, as_json=self.as_json) as bar:
                 return indexed(self, model, bar, sources)
@@ -213,7 +208,6 @@ class SearchOptions:
         )
 
     def _read(self, question: str) -> tuple[Query, Index, IndexReport]:
-        from milepost.cli.sources import expand, model_for
         from milepost.encoder import load
 
         try:
@@ -241,14 +235,17 @@ def gathered(kind: type, name: str) -> Callable[[Callable[..., T]], Callable[...
 
 
 def takes_search_options(command: Callable[..., T]) -> Callable[..., T]:
-    """Give a command ``options``: its settings, and those of its options that are fields of it."""
+    """Give a command ``options``: its settings, and those of its options that are fields of it.
+
+    The options that set the settings are added; see ``common``.
+    """
     with_options = gathered(SearchOptions, "options")(command)
 
     @wraps(command)
     def with_settings(**given: Any) -> T:
         return with_options(settings=click.get_current_context().obj, **given)
 
-    return with_settings
+    return common(with_settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,28 +264,12 @@ class PreparedQuery:
     report: IndexReport | None
     names: tuple[str, ...]
 
-    @property
-    def unreadable(self) -> bool:
-        """Whether none of the PATHs could be read."""
-        from milepost.cli.sources import read_names
-
-        report = self.report
-        return report is not None and bool(report.failed) and not read_names(report)
-
-    def complaints(self) -> list[str]:
-        """Lines about the PATHs that could not be read."""
-        from milepost.cli.sources import complaints
-
-        return complaints(self.report.failed) if self.report is not None else []
-
     def search(self) -> SearchResult:
         """Search the documents that the PATHs and ``--in`` leave.
 
         Raises:
             InputError: ``--in`` matches no document.
         """
-        from milepost.cli.sources import chosen_documents
-
         documents = chosen_documents(self.index, self.names, self.report)
         return self.index.search_detailed(self.query, documents=documents)
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from contextlib import closing
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.console.options import (
-    DB,
-    chosen_db,
-    common,
-    db_option,
-    json_option,
-    model_option,
-)
+from milepost.cli.console.options import DB, chosen_db, db_option, json_option, model_option
+from milepost.cli.console.screen import visible_name
 from milepost.cli.question import SearchOptions, takes_search_options
+from milepost.cli.sources import stored
 from milepost.errors import IndexBusy, StoreError
 from milepost.exports.records import print_json
+from milepost.store.address import label, local_folder
 
 if TYPE_CHECKING:
     from milepost.index import RemovalReport
@@ -43,7 +38,6 @@ Examples:
 )
 @json_option
 @model_option
-@common
 @takes_search_options
 def remove(options: SearchOptions, now: bool) -> None:
     """Remove documents by NAME: a name in the index, a path, or the end of one.
@@ -57,7 +51,6 @@ def remove(options: SearchOptions, now: bool) -> None:
     """
     from milepost.index.naming import resolve_names
     from milepost.server.documents import Library
-    from milepost.store.address import label, local_folder
 
     if not options.names and not now:
         raise click.UsageError("name a document, or give --now")
@@ -89,13 +82,11 @@ def _with_cache(report: RemovalReport, *, now: bool) -> RemovalReport:
 def _cached(names: Collection[str]) -> list[Path]:
     """Folders of indexes in the cache that hold one of the documents, or that cannot be read."""
     from milepost.encoder.engine.folder import cache_folder
-    from milepost.index.store_opening import opened_store
 
     found = []
     for file in sorted((cache_folder() / "indexes").glob("*/milepost.sqlite")) if names else ():
         try:
-            store, _ = opened_store(file.parent, None, create=False, read_only=True)
-            with closing(store), store.snapshot() as state:
+            with stored(file.parent) as (state, _):
                 holds = bool(state.infos(list(names)))
         except IndexBusy:
             raise
@@ -107,8 +98,6 @@ def _cached(names: Collection[str]) -> list[Path]:
 
 
 def _show(report: RemovalReport, *, now: bool) -> None:
-    from milepost.cli.console.screen import visible_name
-
     if report.removed:
         copies = f", {len(report.files):,} copies" if report.files else ""
         click.echo(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.console.options import common, db_option, json_option, say, say_all
+from milepost.cli.console.options import db_option, json_option, say, say_all
 from milepost.cli.question import (
     Detail,
     PreparedQuery,
@@ -18,6 +18,7 @@ from milepost.cli.question import (
     takes_detail,
     takes_search_options,
 )
+from milepost.cli.sources import complaints, unreadable
 from milepost.errors import MilepostError
 from milepost.exports.records import PageBox, print_json, result_record
 
@@ -51,7 +52,6 @@ Examples:
 @click.option("--explain", is_flag=True, help="Show what every score is made of.")
 @detail_options
 @reading_options
-@common
 @takes_search_options
 @takes_detail
 def search(options: SearchOptions, detail: Detail, question: str, explain: bool) -> int:
@@ -77,7 +77,7 @@ def search(options: SearchOptions, detail: Detail, question: str, explain: bool)
         if options.as_json:
             missing = _print_json(asked, result, explain=explain)
             say_all(missing if not quiet else ())
-        messages = asked.complaints()
+        messages = complaints(asked.report)
         if not quiet:
             messages += _notes(asked, result, explain=explain)
         if result.passages and not options.as_json:
@@ -90,7 +90,7 @@ def search(options: SearchOptions, detail: Detail, question: str, explain: bool)
             say_all(messages)
         if result.passages:
             return FOUND
-        if asked.unreadable:
+        if unreadable(asked.report):
             return ERROR
         if not quiet:
             say(_nothing(asked.index, result, asked.query.limits.min_score))

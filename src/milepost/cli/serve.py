@@ -10,19 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.console.options import (
-    chosen_db,
-    common,
-    count_option,
-    db_option,
-    model_option,
-    ocr_option,
-    precision_option,
-    say,
-)
+from milepost.cli.console.options import chosen_db, count_option, db_option, model_options, say
 from milepost.cli.language_model import ENVIRONMENT, chosen_endpoint, language_model_options
 from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.cli.sources import check_recognition, local_sources, served_index
+from milepost.store.address import data_folder
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -93,10 +85,7 @@ Environment:
 @count_option("--threads", 2, "Number of searches that run at the same time.")
 @click.option("--govern/--no-govern", default=True, help="Pause indexing while searches run.")
 @language_model_options("Without one, no answers are written.")
-@ocr_option
-@model_option
-@precision_option
-@common
+@model_options
 @takes_search_options
 def serve(
     options: SearchOptions,
@@ -169,8 +158,6 @@ def serve(
 
 def _index(options: SearchOptions, chosen: ServeSettings) -> tuple[Index, Path]:
     """The index to serve, and its folder: the one named, that of the PATHs, or the user's own."""
-    from milepost.store.address import data_folder
-
     place = None
     if not options.paths or options.db is not None:
         # Files that were dropped on the page have an index of their own, where no other is named.

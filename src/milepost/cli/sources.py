@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from milepost.errors import (
     nearest,
 )
 from milepost.objects import ObjectAddress, is_address
+from milepost.store.address import IndexPlace, local_folder
 
 if TYPE_CHECKING:
     from milepost.cli.question import SearchOptions
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from milepost.index import Index
     from milepost.index.intake import Step
     from milepost.index.known_files import KnownFiles
-    from milepost.store.address import IndexPlace
+    from milepost.store import Snapshot
     from milepost.types import Document, IndexReport, Ocr, ReadOptions
 
 STDIN = "stdin"
@@ -298,14 +299,20 @@ def select(known: Sequence[str], wanted: Sequence[str]) -> list[str]:
     return list(chosen)
 
 
-def complain(failed: dict[str, str]) -> None:
+def unreadable(report: IndexReport | None) -> bool:
+    """Whether none of the PATHs could be read; None where an index was opened."""
+    return report is not None and bool(report.failed) and not read_names(report)
+
+
+def complain(report: IndexReport | None) -> None:
     """Print the files that could not be read, and why, on stderr."""
-    for line in complaints(failed):
+    for line in complaints(report):
         say(line)
 
 
-def complaints(failed: dict[str, str]) -> list[str]:
+def complaints(report: IndexReport | None) -> list[str]:
     """Lines about the files that could not be read, and why."""
+    failed = report.failed if report is not None else {}
     lines = [
         f"not read: {reason if name in reason else f'{name}: {reason}'}"
         for name, reason in list(failed.items())[:_SHOWN]
@@ -313,6 +320,22 @@ def complaints(failed: dict[str, str]) -> list[str]:
     if len(failed) > _SHOWN:
         lines.append(f"not read: {len(failed) - _SHOWN} more; --json lists them all")
     return lines
+
+
+@contextmanager
+def stored(place: IndexPlace, model: str | None = None) -> Iterator[tuple[Snapshot, ModelFolder]]:
+    """What an index holds, and the model that made it, which is not loaded.
+
+    Raises:
+        StoreError: there is no index, or one of another model or schema.
+    """
+    from milepost.encoder.engine import ModelFolder
+    from milepost.index.store_opening import opened_store
+
+    store, chosen = opened_store(place, model, create=False, read_only=True)
+    assert isinstance(chosen, ModelFolder)  # no encoder was given
+    with closing(store), store.snapshot() as state:
+        yield state, chosen
 
 
 def local_sources(paths: Sequence[str]) -> list[Path]:
@@ -343,8 +366,6 @@ def served_index(
     options: SearchOptions, place: IndexPlace | None, *, create: bool, read_only: bool
 ) -> tuple[Index, Path]:
     """The index at a place, or that of the PATHs in the cache; and its folder."""
-    from milepost.store.address import local_folder
-
     if place is None:
         return cached_index(options)
     return options.open_index(place, create=create, read_only=read_only), local_folder(place)

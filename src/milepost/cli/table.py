@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.console.options import Interrupted, common, db_option, json_option, say
+from milepost.cli.console.options import Interrupted, db_option, json_option, say
 from milepost.cli.console.progress import Gauge
 from milepost.cli.question import (
     SearchOptions,
@@ -19,6 +19,7 @@ from milepost.cli.question import (
     takes_search_options,
     where_option,
 )
+from milepost.cli.sources import chosen_documents, complain, unreadable
 from milepost.exports.records import print_json, report_record
 
 if TYPE_CHECKING:
@@ -72,7 +73,6 @@ Examples:
 @db_option("Ask this index. Without PATH and --db: MILEPOST_DB, else ./.milepost.")
 @json_option
 @reading_options
-@common
 @takes_search_options
 def table(options: SearchOptions, questions: Path, out: Path, per: Per, overwrite: bool) -> int:
     """Ask each document every question in QUESTIONS, and write the best passages to FILE.
@@ -85,7 +85,6 @@ def table(options: SearchOptions, questions: Path, out: Path, per: Per, overwrit
     Finished rows are kept in a hidden file beside FILE until FILE is complete: after Ctrl-C or a
     kill, the same command continues. Exit code 1: no row has a passage.
     """
-    from milepost.cli.sources import chosen_documents, complain, read_names
     from milepost.exports.tables import read_questions, write_table
     from milepost.exports.tables.writing import check_table
 
@@ -120,10 +119,9 @@ def table(options: SearchOptions, questions: Path, out: Path, per: Per, overwrit
             kept = f"{done:,} rows are kept; run the same command to continue" if done else ""
             raise Interrupted(kept) from None
     _show(options, out, rows, opened.report)
-    if opened.report is not None:
-        complain(opened.report.failed)
-        if opened.report.failed and not read_names(opened.report):
-            return ERROR
+    complain(opened.report)
+    if unreadable(opened.report):
+        return ERROR
     return FOUND if any(row.passage is not None for row in rows) else NOTHING
 
 
@@ -135,10 +133,9 @@ def _left(index: Index, names: list[str] | None, where: str | None) -> list[str]
 
 
 def _show(options: SearchOptions, out: Path, rows: list[Row], report: IndexReport | None) -> None:
-    from milepost.exports.tables.writing import answered
-
+    answered = sum(row.passage is not None for row in rows)
     if options.as_json:
-        record = {"file": str(out.absolute()), "rows": len(rows), "answered": answered(rows)}
+        record = {"file": str(out.absolute()), "rows": len(rows), "answered": answered}
         print_json(record | ({} if report is None else {"report": report_record(report)}))
     elif not options.settings.quiet:
-        say(f"{out}: {len(rows):,} rows, {answered(rows):,} with a passage")
+        say(f"{out}: {len(rows):,} rows, {answered:,} with a passage")

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from milepost.cli.answer import Excerpt, head, numbered, print_blocks, print_excerpts, room_above
 from milepost.cli.console.layout import Block, Limits, fit, wrapped
-from milepost.cli.console.screen import has_colours, page, print_line, visible, width
+from milepost.cli.console.screen import Colour, has_colours, page, print_line, visible, width
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from milepost.cli.console.screen import Colour
     from milepost.cli.question import Detail
     from milepost.verdicts import CheckResult, Difference, Match
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.console.options import (
-    common,
     hidden_option,
     json_option,
     model_option,
@@ -18,7 +17,9 @@ from milepost.cli.console.options import (
 )
 from milepost.cli.console.screen import size_text
 from milepost.cli.question import SearchOptions, no_cache_option, takes_search_options
+from milepost.cli.sources import complain, unreadable
 from milepost.exports.records import print_json, report_record
+from milepost.exports.writing import check_new
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
@@ -59,7 +60,6 @@ Examples:
 @ocr_option
 @json_option
 @model_option
-@common
 @takes_search_options
 def view(options: SearchOptions, output: Path, overwrite: bool, full: bool) -> int:
     """Write PATHs (files, folders, - for stdin) as one HTML file that answers questions.
@@ -68,11 +68,9 @@ def view(options: SearchOptions, output: Path, overwrite: bool, full: bool) -> i
     a server or a network, also when opened from a disk or an email. Its passages are those of the
     command line with the same model.
     """
-    from milepost.cli.sources import complain, read_names
     from milepost.exports.view import page_model, write_page
     from milepost.exports.view.page import EXAMPLE
     from milepost.exports.view.rounding import LIGHT
-    from milepost.exports.writing import check_new
 
     output = output.expanduser()
     check_new(output, EXAMPLE, overwrite=overwrite)
@@ -82,8 +80,8 @@ def view(options: SearchOptions, output: Path, overwrite: bool, full: bool) -> i
     encoder = load(chosen)
     index, report = options.read(encoder)
     with index:
-        complain(report.failed)
-        if report.failed and not read_names(report):
+        complain(report)
+        if unreadable(report):
             return ERROR
         size = write_page(index, output, overwrite=overwrite)
     if options.as_json:

@@ -163,6 +163,11 @@ ocr_option = click.option(
 )
 
 
+def model_options(command: Command) -> Command:
+    """Add ``--ocr``, ``--model`` and ``--precision``: what reads a text."""
+    return added(command, ocr_option, model_option, precision_option)
+
+
 def count_option(
     name: str, default: int, help_text: str, *, minimum: int = 1
 ) -> Callable[[Command], Command]:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from milepost._typed import typed
 from milepost.exports.tables.formats import writer_of
 from milepost.exports.tables.journal import Journal
 from milepost.exports.tables.rows import Per, Row, ask, plan_rows
 from milepost.exports.writing import check_new, write_bytes
+from milepost.index import Index
 from milepost.index.naming import Name, resolve_names
-
-if TYPE_CHECKING:
-    from milepost.index import Index
 
 PROBABLE = 0.2
 """Probability under which a passage is left out unless told."""
@@ -90,8 +87,3 @@ def write_table(
         write_bytes(target, data, "run the same command again to continue")
         journal.remove()
     return rows
-
-
-def answered(rows: Sequence[Row]) -> int:
-    """Rows that have a passage."""
-    return sum(row.passage is not None for row in rows)
