@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
 import milepost
@@ -70,8 +71,6 @@ def create_app(
     add_handlers(app)
     app.add_middleware(Guard, settings=settings)
     if settings.allowed_origins:
-        from starlette.middleware.cors import CORSMiddleware
-
         app.add_middleware(
             CORSMiddleware,
             allow_origins=list(settings.allowed_origins),

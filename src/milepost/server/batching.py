@@ -10,16 +10,13 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from milepost.encoder import Encoder
 from milepost.server.failures import HttpError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from milepost.types import Landmarks
+from milepost.types import Landmarks
 
 RUN = 60_000
 """Characters of one run, some four seconds on two slow cores: the next request waits no longer."""

@@ -6,16 +6,15 @@ import hmac
 import time
 from collections import OrderedDict
 from collections.abc import MutableMapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from milepost.server.failures import answer
 from milepost.server.prefix import route_path
 from milepost.server.settings import LOOPBACK, MEBIBYTE, ServeSettings
-
-if TYPE_CHECKING:
-    from starlette.responses import JSONResponse
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _OPEN = frozenset({"/", "/health", "/ready"})
 """Paths that need no key: the page asks for the key itself, and probes have none."""

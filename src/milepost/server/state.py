@@ -5,24 +5,21 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import Annotated, TypeVar, cast
 
 import anyio
 from anyio.to_thread import run_sync
+from fastapi import Depends, Request
 
+from milepost.documents.isolated import Isolated
+from milepost.encoder import Encoder
+from milepost.server.batching import Batcher
+from milepost.server.documents.indexing import Indexer
+from milepost.server.documents.library import Library
 from milepost.server.failures import HttpError
-
-if TYPE_CHECKING:
-    from fastapi import Request
-
-    from milepost.documents.isolated import Isolated
-    from milepost.encoder import Encoder
-    from milepost.server.batching import Batcher
-    from milepost.server.documents.indexing import Indexer
-    from milepost.server.documents.library import Library
-    from milepost.server.govern import Governor
-    from milepost.server.metrics import Metrics
-    from milepost.server.settings import ServeSettings
+from milepost.server.govern import Governor
+from milepost.server.metrics import Metrics
+from milepost.server.settings import ServeSettings
 
 T = TypeVar("T")
 
@@ -86,9 +83,12 @@ class State:
             self.waiting -= 1
 
 
-def state_of(request: Request) -> State:
-    """The parts of the server that a request has come to."""
+async def _state(request: Request) -> State:
     return cast("State", request.app.state.milepost)
+
+
+ServerState = Annotated[State, Depends(_state)]
+"""The parts of the server that a request has come to."""
 
 
 async def while_connected(request: Request, work: Awaitable[T]) -> T:

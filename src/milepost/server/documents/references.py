@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from milepost.documents.zotero import Reference, attachment_of
-
-if TYPE_CHECKING:
-    from milepost.store import DocumentInfo
+from milepost.store import DocumentInfo
 
 _NO_TITLE = re.compile(
     r"(microsoft (word|powerpoint|excel)\b.*|untitled.*|document ?\d*|slide \d+|presentation ?\d*|"

@@ -14,20 +14,18 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from milepost.documents import split
 from milepost.errors import InputError
 from milepost.index.naming import document_id, short_id
+from milepost.search import SearchResult
 from milepost.server.documents import Indexer, Library
 from milepost.server.mcp.budget import LEAST, MOST, TEXT_SHARE, fitted
 from milepost.server.mcp.results import Checked, Documents, Evidence, Listed, Match, Read, Searched
 from milepost.server.names import one_line
-from milepost.types import mark_at, place_in_words, places_at
-
-if TYPE_CHECKING:
-    from milepost.search import SearchResult
-    from milepost.store import DocumentInfo
-    from milepost.types import Passage
+from milepost.store import DocumentInfo
+from milepost.types import Passage, mark_at, place_in_words, places_at
 
 _CHARACTERS = 6
 """Characters a token at most, on average: what is read before it is counted."""
@@ -40,6 +38,9 @@ _LONGEST_CURSOR = 200
 
 _PASSAGES = 200
 """Passages that can be paged through."""
+
+_LISTED = 2000
+"""Tokens of a list of documents; each takes 20 or more."""
 
 _LEAST_ROOM = 20
 """Tokens of text below which no shorter passage is tried."""
@@ -248,9 +249,8 @@ class Tools:
 
         return fitted(first, len(places) + len(passages), self._tokens, budget)
 
-    def documents(self, cursor: str | None = None, tokens: int = 2000) -> Documents:
+    def documents(self, cursor: str | None = None) -> Documents:
         """The documents that can be searched."""
-        budget = _budget(tokens)
         infos = self._library.index.documents()
         after = 0 if cursor is None else _places(cursor, "documents")[1]
         rows = [
@@ -261,14 +261,14 @@ class Tools:
                 sentences=info.sentences,
                 notes=list(map(one_line, info.notes)),
             )
-            for info in infos[after : after + budget // 20]
+            for info in infos[after : after + _LISTED // 20]
         ]
         notes = self._indexing()
 
         def first(size: int) -> Documents:
             return Documents(documents=rows[:size], total=len(infos), notes=notes)
 
-        result = fitted(first, len(rows), self._tokens, budget - _CURSOR)
+        result = fitted(first, len(rows), self._tokens, _LISTED - _CURSOR)
         last = after + len(result.documents)
         if result.documents and last < len(infos):
             result.next = _cursor("documents", LEAST, last)
@@ -299,8 +299,6 @@ class Tools:
 
     def _cut(self, result: Read, budget: int) -> str:
         """The longest beginning of the text, at a sentence where one ends, that fits."""
-        from milepost.documents import split
-
         text = result.text
 
         def first(size: int) -> Read:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import anyio
 from anyio import from_thread
@@ -16,20 +16,17 @@ from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
 from milepost.answers import Answer, Citation, Piece, Thinking, answer
-from milepost.chat import NoResponse
+from milepost.chat import Endpoint, NoResponse
 from milepost.errors import MilepostError
 from milepost.exports.records import answer_record
 from milepost.index.naming import document_id
+from milepost.search import SearchResult
 from milepost.server.failures import HttpError, shown
 from milepost.server.routes.bodies import JsonRoute
 from milepost.server.routes.search import Question, found, searched
-from milepost.server.state import State, state_of
-
-if TYPE_CHECKING:
-    from milepost.chat import Endpoint
-    from milepost.search import SearchResult
-    from milepost.types import Passage
-    from milepost.verdicts import CheckResult
+from milepost.server.state import ServerState, State
+from milepost.types import Passage
+from milepost.verdicts import CheckResult
 
 log = logging.getLogger("milepost.server")
 
@@ -49,7 +46,7 @@ _writers = anyio.CapacityLimiter(_AT_ONCE)
         409: {"description": "The server was started without a language model."},
     },
 )
-async def ask(request: Request, asked: Question) -> StreamingResponse:
+async def ask(request: Request, state: ServerState, asked: Question) -> StreamingResponse:
     """Let the server's language model answer from passages, and check its citations.
 
     Server-sent events: ``passages`` (as ``/search`` gives them; [1] in the text is the first),
@@ -59,7 +56,6 @@ async def ask(request: Request, asked: Question) -> StreamingResponse:
     ``support`` is what supports it, with the probability), then ``answer`` (the whole) or
     ``error``.
     """
-    state = state_of(request)
     remote = state.settings.language_model
     if remote is None:
         raise HttpError(
@@ -67,7 +63,7 @@ async def ask(request: Request, asked: Question) -> StreamingResponse:
             "no language model is set, so no answer can be written",
             "milepost serve --endpoint http://localhost:11434/v1 --model-name NAME",
         )
-    passages, listed = await searched(request, asked, _passages)
+    passages, listed = await searched(request, state, asked, _passages)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(
         _events(state, asked.question, passages, listed, remote),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
@@ -12,11 +12,8 @@ from milepost.filters.tokens import MAX_LENGTH
 from milepost.index.naming import document_id
 from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
 from milepost.server.routes.search import WHERE, Found, found
-from milepost.server.state import State, state_of, while_connected
-from milepost.verdicts import DifferenceKind, Verdict
-
-if TYPE_CHECKING:
-    from milepost.verdicts import Match
+from milepost.server.state import ServerState, State, while_connected
+from milepost.verdicts import DifferenceKind, Match, Verdict
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
 
@@ -75,9 +72,8 @@ class CheckAnswer(BaseModel):
 
 
 @router.post("/check")
-async def check(request: Request, asked: CheckRequest) -> CheckAnswer:
+async def check(request: Request, state: ServerState, asked: CheckRequest) -> CheckAnswer:
     """Say whether a text is in the documents: verbatim, or how a sentence judges it."""
-    state = state_of(request)
     return await while_connected(request, state.searching(lambda: _answer(state, asked)))
 
 

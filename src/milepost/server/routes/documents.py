@@ -5,12 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from fastapi import APIRouter, File, Query, Request, Response, UploadFile
+from fastapi import APIRouter, File, Query, Response, UploadFile
 from pydantic import BaseModel, Field, SecretStr
 from starlette.concurrency import run_in_threadpool
 
@@ -25,13 +26,9 @@ from milepost.server.failures import FULL, HttpError
 from milepost.server.names import one_line
 from milepost.server.routes.pages import Offset, is_pdf
 from milepost.server.routes.search import WHERE, Reference, reference_of
-from milepost.server.state import State, state_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from milepost.store import DocumentInfo
-    from milepost.types import Mark
+from milepost.server.state import ServerState, State
+from milepost.store import DocumentInfo
+from milepost.types import Mark
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -133,13 +130,12 @@ class Removal(BaseModel):
 
 @router.get("")
 async def documents(
-    request: Request,
+    state: ServerState,
     cursor: str | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     where: Annotated[str | None, Query(max_length=MAX_LENGTH, description=WHERE)] = None,
 ) -> Listing:
     """The documents of the index, in the order they were added."""
-    state = state_of(request)
     after, filter_ = _place(cursor), as_filter(where)
     infos = await run_in_threadpool(state.library.index.documents, where=filter_)
     left = [info for info in infos if info.id > after]
@@ -154,14 +150,13 @@ async def documents(
 
 @router.post("", status_code=202)
 async def upload(
-    request: Request, file: Annotated[list[UploadFile], File(description="Files to add.")]
+    state: ServerState, file: Annotated[list[UploadFile], File(description="Files to add.")]
 ) -> Uploads:
     """Keep files and add them to the index; one of the same name is replaced.
 
     The answer comes as soon as they are on the disk. Indexing goes on after it, and after a
     restart.
     """
-    state = state_of(request)
     _may_write(state)
     names = [  # all, before one is kept
         safe_name(each.filename or "", pictures=state.library.pictures) for each in file
@@ -179,12 +174,11 @@ async def upload(
 
 
 @router.post("/{identity}/reading", status_code=202)
-async def read_again(request: Request, identity: str, how: Reading) -> Response:
+async def read_again(state: ServerState, identity: str, how: Reading) -> Response:
     """Read a file that could not be read once more, with its password or text recognition.
 
     The password serves this reading alone: it is not kept, and the file stays as it is.
     """
-    state = state_of(request)
     _may_write(state)
     failed = {document_id(name): name for name, _ in state.indexer.progress().failed}
     if identity not in failed or not (path := Path(failed[identity])).is_file():
@@ -199,9 +193,8 @@ async def read_again(request: Request, identity: str, how: Reading) -> Response:
 
 
 @router.get("/{identity}")
-async def document(request: Request, identity: str) -> Details:
+async def document(state: ServerState, identity: str) -> Details:
     """One document with its pages and headings."""
-    state = state_of(request)
     info = state.library.info(identity)
     (marks,) = await run_in_threadpool(_marks, state, [info])
     places = [
@@ -214,7 +207,7 @@ async def document(request: Request, identity: str) -> Details:
 
 @router.delete("/{identity}")
 async def remove(
-    request: Request,
+    state: ServerState,
     identity: str,
     now: Annotated[bool, Query(description="Leave no byte of it in the index.")] = False,
 ) -> Removal:
@@ -222,7 +215,6 @@ async def remove(
 
     An upload that could not be read is removed by its id as well.
     """
-    state = state_of(request)
     _may_write(state)
     try:
         info = state.library.info(identity)
@@ -244,10 +236,9 @@ async def remove(
 
 @router.get("/{identity}/text")
 async def text(
-    request: Request, identity: str, start: Offset = 0, end: Offset | None = None
+    state: ServerState, identity: str, start: Offset = 0, end: Offset | None = None
 ) -> Part:
     """A part of the text, at most 200,000 characters."""
-    state = state_of(request)
     info = state.library.info(identity)
     last = min(info.characters, start + _LONGEST, info.characters if end is None else end)
     if not 0 <= start <= last:
@@ -263,9 +254,8 @@ async def text(
 
 
 @router.get("/{identity}/sentences")
-async def sentences(request: Request, identity: str, start: Offset, end: Offset) -> Sentences:
+async def sentences(state: ServerState, identity: str, start: Offset, end: Offset) -> Sentences:
     """The sentences that overlap a part of the text, at most 10,000."""
-    state = state_of(request)
     info = state.library.info(identity)
     if not start <= end <= info.characters:
         raise HttpError(422, f"end: {end}", f"{start} to {info.characters}")

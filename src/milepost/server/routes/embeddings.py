@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import base64
 import time
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from fastapi import APIRouter, Request
+from numpy.typing import NDArray
 from pydantic import BaseModel, Field, StringConstraints
 
 from milepost.encoder.engine import shipped_models
 from milepost.server.failures import HttpError
 from milepost.server.routes.bodies import MAX_TEXTS, JsonRoute, RequestBody, texts
-from milepost.server.state import State, state_of, while_connected
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from milepost.types import Landmarks
+from milepost.server.state import ServerState, State, while_connected
+from milepost.types import Landmarks
 
 router = APIRouter(prefix="/v1", tags=["embeddings"], route_class=JsonRoute)
 
@@ -109,9 +106,10 @@ class Models(BaseModel):
 
 
 @router.post("/embeddings", response_model_exclude_none=True)
-async def embeddings(request: Request, asked: EmbeddingRequest) -> EmbeddingAnswer:
+async def embeddings(
+    request: Request, state: ServerState, asked: EmbeddingRequest
+) -> EmbeddingAnswer:
     """Vectors of texts, and, if asked for, of each of their sentences."""
-    state = state_of(request)
     given = _checked(state, asked)
     query = asked.input_type == "query"
     encoded = await while_connected(request, state.batcher.encode(given, query=query))
@@ -135,15 +133,14 @@ async def embeddings(request: Request, asked: EmbeddingRequest) -> EmbeddingAnsw
 
 
 @router.get("/models")
-async def models(request: Request) -> Models:
+async def models(state: ServerState) -> Models:
     """The model that is served."""
-    return Models(data=[_model(state_of(request))])
+    return Models(data=[_model(state)])
 
 
 @router.get("/models/{name:path}")
-async def model(request: Request, name: str) -> Model:
+async def model(state: ServerState, name: str) -> Model:
     """The model of a name."""
-    state = state_of(request)
     _check_name(state, name)
     return _model(state)
 

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 
 from milepost.documents import SUFFIXES, reader_process
 from milepost.server.failures import HttpError
-from milepost.server.state import State, state_of
+from milepost.server.state import ServerState, State
+from milepost.store import DocumentInfo
 from milepost.types import ReadOptions
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from milepost.store import DocumentInfo
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -74,18 +71,16 @@ class PageText(BaseModel):
 
 
 @router.get("/{identity}/pages")
-async def pages(request: Request, identity: str) -> Pages:
+async def pages(state: ServerState, identity: str) -> Pages:
     """The pages of a PDF and their sizes."""
-    state = state_of(request)
     path = _pdf(state, state.library.info(identity))
     found = await run_in_threadpool(state.pages.call, reader_process.sizes, path)
     return Pages(pages=[Size(page=n, width=w, height=h) for n, (w, h) in enumerate(found, 1)])
 
 
 @router.get("/{identity}/boxes")
-async def boxes(request: Request, identity: str, start: Offset, end: Offset) -> Boxes:
+async def boxes(state: ServerState, identity: str, start: Offset, end: Offset) -> Boxes:
     """Where a span of a PDF is printed: one box for each line."""
-    state = state_of(request)
     info = state.library.info(identity)
     if not start <= end <= info.characters:
         raise HttpError(422, f"end: {end}", f"{start} to {info.characters}")
@@ -102,9 +97,8 @@ async def boxes(request: Request, identity: str, start: Offset, end: Offset) -> 
 
 
 @router.get("/{identity}/pages/{page}/lines")
-async def lines(request: Request, identity: str, page: int) -> PageText:
+async def lines(state: ServerState, identity: str, page: int) -> PageText:
     """The text of a page of a PDF, and where each of its lines is printed."""
-    state = state_of(request)
     info = state.library.info(identity)
     path = _pdf(state, info)
     (start, end), text, printed = await run_in_threadpool(state.library.page, info, page)
@@ -128,13 +122,12 @@ async def lines(request: Request, identity: str, page: int) -> PageText:
     responses={200: {"content": {"image/png": {}}}},
 )
 async def picture(
-    request: Request,
+    state: ServerState,
     identity: str,
     page: int,
     scale: Annotated[float, Query(ge=0.1, le=4.0)] = 1.5,
 ) -> Response:
     """A page of a PDF as a picture; ``scale`` is pixels a point."""
-    state = state_of(request)
     path = _pdf(state, state.library.info(identity))
     png = await run_in_threadpool(state.pages.call, reader_process.picture, path, page, scale)
     return Response(png, media_type="image/png", headers={"Cache-Control": "private, max-age=600"})

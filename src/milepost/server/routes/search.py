@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
@@ -13,17 +13,14 @@ from pydantic import BaseModel, Field
 from milepost.filters import as_filter
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.index.naming import document_id
-from milepost.search import Limits
+from milepost.search import Limits, SearchResult
 from milepost.search.heat import peaks, strip
 from milepost.server.documents import references
+from milepost.server.documents.library import Library
 from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
-from milepost.server.state import State, state_of, while_connected
-
-if TYPE_CHECKING:
-    from milepost.search import SearchResult
-    from milepost.server.documents.library import Library
-    from milepost.store import DocumentInfo
-    from milepost.types import Passage
+from milepost.server.state import ServerState, State, while_connected
+from milepost.store import DocumentInfo
+from milepost.types import Passage
 
 router = APIRouter(tags=["search"], route_class=JsonRoute)
 
@@ -136,9 +133,9 @@ class SearchAnswer(BaseModel):
 
 
 @router.post("/search", response_model_exclude_none=False)
-async def search(request: Request, asked: SearchRequest) -> SearchAnswer:
+async def search(request: Request, state: ServerState, asked: SearchRequest) -> SearchAnswer:
     """Find the passages that answer a question, best first."""
-    return await searched(request, asked, partial(_answer, heat=bool(asked.heat)))
+    return await searched(request, state, asked, partial(_answer, heat=bool(asked.heat)))
 
 
 def _answer(state: State, result: SearchResult, *, heat: bool) -> SearchAnswer:
@@ -156,10 +153,9 @@ def _answer(state: State, result: SearchResult, *, heat: bool) -> SearchAnswer:
 
 
 async def searched(
-    request: Request, asked: Question, made: Callable[[State, SearchResult], T]
+    request: Request, state: State, asked: Question, made: Callable[[State, SearchResult], T]
 ) -> T:
     """What ``made`` makes of a search, in its thread; given up when the client leaves."""
-    state = state_of(request)
     min_score, rerank = asked.min_score or 0.0, asked.rerank is not False
     Limits.parse(asked.k, asked.budget, min_score)  # before it waits for its turn
     where = as_filter(asked.where)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
 
 import milepost
+from milepost.documents import SUFFIXES
+from milepost.documents.folders import skipped
 from milepost.documents.recognition import check_installed
 from milepost.errors import MissingExtra
 from milepost.index.naming import document_id
+from milepost.search.trees import FILE
 from milepost.server.documents.library import Library
 from milepost.server.failures import HttpError, shown
-from milepost.server.state import State, state_of
+from milepost.server.state import ServerState, State
 
 router = APIRouter(tags=["status"])
 
@@ -86,12 +89,8 @@ async def health() -> Health:
 
 
 @router.get("/ready")
-async def ready(request: Request) -> Ready:
+async def ready(state: ServerState) -> Ready:
     """Whether the model and the index are open; 503 until then."""
-    from milepost.documents import SUFFIXES
-    from milepost.documents.folders import skipped
-
-    state = state_of(request)
     if not state.ready:
         raise HttpError(503, "the server is starting", "again in a second", {"Retry-After": "1"})
     counted = state.library.statistics()
@@ -111,9 +110,8 @@ async def ready(request: Request) -> Ready:
 
 
 @router.get("/indexing")
-async def indexing(request: Request) -> Indexing:
+async def indexing(state: ServerState) -> Indexing:
     """What is being indexed, what waits, and what could not be read."""
-    state = state_of(request)
     progress = state.indexer.progress()
     step = progress.step
     return Indexing(
@@ -138,9 +136,8 @@ async def indexing(request: Request) -> Indexing:
 
 
 @router.get("/metrics", response_class=Response)
-async def metrics(request: Request) -> Response:
+async def metrics(state: ServerState) -> Response:
     """Figures for Prometheus."""
-    state = state_of(request)
     counted = state.library.statistics()
     state.metrics.documents.set(counted.documents)
     state.metrics.sentences.set(counted.sentences)
@@ -151,8 +148,6 @@ async def metrics(request: Request) -> Response:
 
 
 def _calibrated(state: State) -> bool:
-    from milepost.search.trees import FILE
-
     folder = state.encoder.folder
     return folder is not None and (folder / FILE).is_file()
 
