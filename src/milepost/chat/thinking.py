@@ -6,7 +6,9 @@ It is neither an answer nor cited, and its drafts would be checked as if they we
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from itertools import chain
 
 _OPEN, _CLOSE = "<think>", "</think>"
 _UNOPENED = re.compile(rf"^[ \t]*{_CLOSE}|{_CLOSE}[ \t]*(?=\n)", re.MULTILINE)
@@ -47,46 +49,39 @@ def apart(pieces: Generator[str, None, str]) -> Generator[str, None, str]:
     thought and the answer is left out. Where only the closing tag comes, what came before it is
     taken back by a ``Restart``.
     """
-    return (yield from _closed(_opened(pieces)))
+    reason = ""
+
+    def text() -> Iterator[str]:
+        nonlocal reason
+        reason = yield from pieces
+
+    with closing(pieces):
+        yield from _closed(_opened(text()))
+    return reason
 
 
-def _closed(pieces: Generator[str, None, str]) -> Generator[str, None, str]:
+def _closed(pieces: Iterator[str]) -> Iterator[str]:
     """Set apart a thought that nothing opened."""
-    held, line_begins, searching, begun = "", True, True, True
-    try:
-        while True:
-            try:
-                piece = next(pieces)
-            except StopIteration as end:
-                if held:
-                    yield held
-                return str(end.value)
-            if isinstance(piece, Thought):
-                searching = False
-            if not searching:
-                piece = piece if begun else piece.lstrip()
-                begun = begun or bool(piece)
-                if piece:
-                    yield piece
-                continue
-            held += piece
-            before = "" if line_begins else "."
-            match = _UNOPENED.search(before + held)
-            if match:
-                yield Restart(held[: match.start() - len(before)])
-                held = held[match.end() - len(before) :].lstrip()
-                searching, begun = False, bool(held)
-                if held:
-                    yield held
-                held = ""
-                continue
-            decided, held = held[: _undecided(held)], held[_undecided(held) :]
-            if decided:
-                _, broken, line = decided.rpartition("\n")
-                line_begins = not line.strip(" \t") and (line_begins or bool(broken))
-                yield decided
-    finally:
-        pieces.close()
+    held, line_begins = "", True
+    for piece in pieces:
+        if isinstance(piece, Thought):
+            yield piece
+            yield from pieces
+            return
+        held += piece
+        before = "" if line_begins else "."
+        match = _UNOPENED.search(before + held)
+        if match:
+            yield Restart(held[: match.start() - len(before)])
+            yield from _begun(held[match.end() - len(before) :], pieces)
+            return
+        decided, held = held[: _undecided(held)], held[_undecided(held) :]
+        if decided:
+            _, broken, line = decided.rpartition("\n")
+            line_begins = not line.strip(" \t") and (line_begins or bool(broken))
+            yield decided
+    if held:
+        yield held
 
 
 def _undecided(text: str) -> int:
@@ -97,44 +92,48 @@ def _undecided(text: str) -> int:
     return len(text) - _overlap(text)
 
 
-def _opened(pieces: Generator[str, None, str]) -> Generator[str, None, str]:
+def _opened(pieces: Iterator[str]) -> Iterator[str]:
     """Set apart a thought at the beginning, between both tags."""
-    held, thinking, answered, thought_of = "", False, False, False
-    try:
-        while True:
-            try:
-                held += next(pieces)
-            except StopIteration as end:
-                if held:
-                    yield Thought(held) if thinking else held
-                return str(end.value)
-            if thought_of and not answered:
-                held = held.lstrip()
-                answered = bool(held)
-            if not (thinking or answered or thought_of):
-                begun = held.lstrip()
-                if begun.startswith(_OPEN):
-                    thinking, held = True, begun.removeprefix(_OPEN)
-                elif begun and not _OPEN.startswith(begun[: len(_OPEN)]):
-                    answered = True
-                else:
-                    continue  # it may still become the tag
-            if thinking:
-                thought, closed, rest = held.partition(_CLOSE)
-                # The tag may have come in part.
-                kept = 0 if closed else _overlap(held)
-                thought = thought if closed else held[: len(held) - kept]
-                if thought:
-                    yield Thought(thought)
-                held = rest.lstrip() if closed else held[len(held) - kept :]
-                if not closed:
-                    continue
-                thinking, thought_of, answered = False, True, bool(held)
+    held = ""
+    for piece in pieces:
+        held += piece
+        begun = held.lstrip()
+        if begun.startswith(_OPEN):
+            yield from _thought(begun.removeprefix(_OPEN), pieces)
+            return
+        if begun and not _OPEN.startswith(begun[: len(_OPEN)]):
+            break  # it can no longer become the tag
+    if held:
+        yield held
+    yield from pieces
+
+
+def _thought(held: str, pieces: Iterator[str]) -> Iterator[str]:
+    """A thought whose first part is ``held``, and what comes after it."""
+    while _CLOSE not in held:
+        known = len(held) - _overlap(held)  # the tag may have come in part
+        if known:
+            yield Thought(held[:known])
+        held = held[known:]
+        piece = next(pieces, None)
+        if piece is None:
             if held:
-                yield held
-                held = ""
-    finally:
-        pieces.close()
+                yield Thought(held)
+            return
+        held += piece
+    thought, _, answer = held.partition(_CLOSE)
+    if thought:
+        yield Thought(thought)
+    yield from _begun(answer, pieces)
+
+
+def _begun(held: str, pieces: Iterator[str]) -> Iterator[str]:
+    """The rest of a stream, from its first character on that is no white space."""
+    for piece in chain([held], pieces):
+        if begun := piece.lstrip():
+            yield begun
+            break
+    yield from pieces
 
 
 def _overlap(text: str) -> int:
