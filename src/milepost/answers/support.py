@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from milepost.answers.citations import Citation, Support
 from milepost.errors import BadQuestion
 from milepost.types import Hit, Passage
-
-if TYPE_CHECKING:
-    from milepost.verdicts import CheckResult, Match
+from milepost.verdicts import CheckResult, Match
 
 LIKELY = 0.5
 """The probability from which a passage supports a sentence: that of ``Index.check``."""

@@ -7,14 +7,13 @@ import json
 from base64 import b64decode
 from collections.abc import Generator, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from milepost.chat.connection import Connection, NoResponse
 from milepost.chat.reading import read_whole
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _TEXTS, _CHARACTERS = 64, 32_000
 """Maximum texts and characters of one request: what every endpoint takes."""
@@ -42,8 +41,6 @@ class EmbeddingEndpoint(Connection):
             NoResponse: it refuses a text, or its answers cannot be read.
             MilepostError: it cannot be reached or refuses all requests.
         """
-        import numpy as np
-
         parts = [part for batch in _batches(texts) for part in self._embedded(batch)]
         if len({part.shape[1] for part in parts}) > 1:
             raise NoResponse("its vectors differ in width")
@@ -80,8 +77,6 @@ def _read(
 
 
 def _vectors(data: bytes, count: int) -> NDArray[np.float32]:
-    import numpy as np
-
     try:
         items: list[Any] = json.loads(data)["data"]
         items = sorted(items, key=lambda item: item.get("index", 0))
@@ -99,8 +94,6 @@ def _vectors(data: bytes, count: int) -> NDArray[np.float32]:
 
 
 def _numbers(value: Any) -> NDArray[np.float32]:
-    import numpy as np
-
     if isinstance(value, str):  # little-endian float32, as some send it whatever is asked for
         return np.frombuffer(b64decode(value, validate=True), "<f4").astype(np.float32)
     found: NDArray[np.float32] = np.asarray(value, np.float32).reshape(-1)
