@@ -70,7 +70,7 @@ def test_a_file_that_cannot_be_written_is_an_error_of_one_line(tmp_path):
     for wrong in (tmp_path, tmp_path / "file" / "a.html"):
         words = rf"^{re.escape(str(wrong))} cannot be written: \w[^;]+; try: give another$"
         with pytest.raises(InputError, match=words):
-            write_text(wrong, "new", "give another")
+            write_bytes(wrong, b"new", "give another")
 
 
 def test_a_file_that_cannot_be_written_is_told_early(tmp_path):

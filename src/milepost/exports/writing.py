@@ -13,9 +13,9 @@ from milepost.exports.replacing import replacing
 _HINT = "check the path and the disk"
 
 
-def write_text(path: Path, text: str, hint: str = _HINT) -> None:
+def write_text(path: Path, text: str) -> None:
     """Write a text in UTF-8; see ``write_bytes``."""
-    write_bytes(path, text.encode(), hint)
+    write_bytes(path, text.encode())
 
 
 def write_bytes(path: Path, data: bytes, hint: str = _HINT) -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import pypdfium2.raw as pdfium
+
 from milepost.documents.readers.pdf.file import open_pdf
 from milepost.documents.readers.pdf.glyphs import PDFIUM
 from milepost.errors import InputError
@@ -46,8 +48,6 @@ class Highlight:
 
 def is_signed(data: bytes, name: str) -> bool:
     """Whether a PDF has digital signatures."""
-    import pypdfium2.raw as pdfium
-
     with PDFIUM, open_pdf(data, name) as document:
         return bool(pdfium.FPDF_GetSignatureCount(document.raw) > 0)
 
@@ -62,8 +62,6 @@ def highlighted(data: bytes, name: str, highlights: Sequence[Highlight]) -> byte
         UnreadableFile: the file is damaged or needs a password.
         InputError: its owner does not allow comments, or PDFium cannot add them.
     """
-    import pypdfium2.raw as pdfium
-
     with PDFIUM, open_pdf(data, name) as document:
         if not pdfium.FPDF_GetDocPermissions(document.raw) & _MAY_ANNOTATE:
             raise InputError(
@@ -75,7 +73,7 @@ def highlighted(data: bytes, name: str, highlights: Sequence[Highlight]) -> byte
             if not page:
                 raise InputError(f"page {highlight.page} of {name} cannot be loaded", "qpdf IN OUT")
             try:
-                _add(pdfium, page, highlight, name)
+                _add(page, highlight, name)
             finally:
                 pdfium.FPDF_ClosePage(page)
         out = io.BytesIO()
@@ -85,8 +83,6 @@ def highlighted(data: bytes, name: str, highlights: Sequence[Highlight]) -> byte
 
 def count_highlights(data: bytes, name: str) -> int:
     """How many highlights PDFium finds in a PDF."""
-    import pypdfium2.raw as pdfium
-
     found = 0
     with PDFIUM, open_pdf(data, name) as document:
         for number in range(len(document)):
@@ -99,12 +95,12 @@ def count_highlights(data: bytes, name: str) -> int:
     return found
 
 
-def _add(pdfium: Any, page: Any, highlight: Highlight, name: str) -> None:
+def _add(page: Any, highlight: Highlight, name: str) -> None:
     annotation = pdfium.FPDFPage_CreateAnnot(page, pdfium.FPDF_ANNOT_HIGHLIGHT)
     if not annotation:
         raise InputError(f"page {highlight.page} of {name} takes no highlight", "qpdf IN OUT")
     try:
-        quads = [_quad(pdfium, page, box) for box in highlight.boxes]
+        quads = [_quad(page, box) for box in highlight.boxes]
         xs = [x for quad in quads for x, _ in quad]
         ys = [y for quad in quads for _, y in quad]
         red, green, blue = highlight.colour
@@ -125,8 +121,8 @@ def _add(pdfium: Any, page: Any, highlight: Highlight, name: str) -> None:
         ]
         now = datetime.now(UTC).strftime("D:%Y%m%d%H%M%SZ")
         for key, value in ((b"Contents", highlight.comment), (b"T", AUTHOR), (b"M", now)):
-            done.append(pdfium.FPDFAnnot_SetStringValue(annotation, key, _wide(pdfium, value)))
-        drawn = _wide(pdfium, _appearance(quads, highlight.colour))
+            done.append(pdfium.FPDFAnnot_SetStringValue(annotation, key, _wide(value)))
+        drawn = _wide(_appearance(quads, highlight.colour))
         mode = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
         done.append(pdfium.FPDFAnnot_SetAP(annotation, mode, drawn))
         if not all(done):
@@ -138,7 +134,7 @@ def _add(pdfium: Any, page: Any, highlight: Highlight, name: str) -> None:
 _Point = tuple[float, float]
 
 
-def _quad(pdfium: Any, page: Any, box: Box) -> list[_Point]:
+def _quad(page: Any, box: Box) -> list[_Point]:
     """Corners of a box in the space of its page, in the order of the text as it is shown.
 
     Top left, top right, bottom left, bottom right: what viewers expect, whatever the standard says.
@@ -173,7 +169,7 @@ def _appearance(quads: Sequence[Sequence[_Point]], colour: tuple[int, int, int])
     return "\n".join([*lines, "Q"])
 
 
-def _wide(pdfium: Any, text: str) -> Any:
+def _wide(text: str) -> Any:
     """A string as PDFium takes it: UTF-16, ended by a zero."""
     data = text.encode("utf-16-le", "replace") + b"\0\0"
     return ctypes.cast(ctypes.create_string_buffer(data), ctypes.POINTER(pdfium.FPDF_WCHAR))

@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from milepost import __version__
+from milepost.index import Index
 from milepost.search import Query
-
-if TYPE_CHECKING:
-    from milepost.index import Index
-    from milepost.store import DocumentInfo
+from milepost.store import DocumentInfo
 
 Per = Literal["document", "collection"]
 """A row for each document and question, or for each question."""

@@ -9,11 +9,9 @@ that share their words, which is what makes it fast in NumPy; the page decodes t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
 LANES = 512
 BITS = 14
@@ -50,8 +48,6 @@ def code(symbols: NDArray[np.uint8], groups: NDArray[np.int64]) -> Coded:
         symbols: ``(rows, columns)``.
         groups: ``(rows,)`` ascending from 0: rows whose columns are alike in spread.
     """
-    import numpy as np
-
     rows, columns = symbols.shape
     count = int(groups[-1]) + 1 if rows else 1
     classes = _classes(symbols, groups, count)
@@ -86,8 +82,6 @@ def _classes(
     Returns:
         ``(groups, columns)``.
     """
-    import numpy as np
-
     columns = symbols.shape[1]
     spread = np.zeros((count, columns))
     centre = np.zeros((count, columns))
@@ -110,8 +104,6 @@ def _classes(
 
 def _shares(held: NDArray[np.int64]) -> NDArray[np.int64]:
     """Frequencies that sum to ``1 << BITS``, none of a symbol that occurs being 0."""
-    import numpy as np
-
     total = int(held.sum())
     shares = np.zeros(256, np.int64)
     if not total:

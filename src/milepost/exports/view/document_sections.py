@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from os.path import commonpath
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from milepost.errors import InputError
 from milepost.exports.view.coding import code
@@ -16,11 +17,9 @@ from milepost.index.naming import document_id
 from milepost.language.stemming import SCRIPTS, stemmer_of
 from milepost.language.terms import terms
 from milepost.search.scope import EVERYTHING
+from milepost.store import DocumentInfo, Snapshot
 from milepost.store.sqlite.segment import pack as packed_rows
 from milepost.table_rows import Tables
-
-if TYPE_CHECKING:
-    from milepost.store import DocumentInfo, Snapshot
 
 _LONE = re.compile("[\ud800-\udfff]")
 """Half a pair of surrogates: a browser would join two of them to one character."""
@@ -35,8 +34,6 @@ def add_documents(pack: Pack, state: Snapshot) -> set[str]:
     Raises:
         InputError: there is nothing to show, or more than a page can search.
     """
-    import numpy as np
-
     infos = [info for info in state.documents() if info.characters]
     total = sum(info.sentences for info in infos)
     if not total:
@@ -87,8 +84,6 @@ def add_documents(pack: Pack, state: Snapshot) -> set[str]:
 
 def _add_landmarks(pack: Pack, state: Snapshot, infos: Sequence[DocumentInfo]) -> None:
     """The landmarks as stores on disk keep them: 8 bits a number, and a scale."""
-    import numpy as np
-
     vectors = state.vectors(infos)
     rows = np.frombuffer(packed_rows(vectors), np.uint8).reshape(len(vectors), -1)
     values = (rows[:, 4:].view(np.int8).astype(np.int16) + 128).astype(np.uint8)
@@ -103,8 +98,6 @@ def _add_words(
     spans: Sequence[Sequence[int]],
 ) -> list[str]:
     """Which sentences hold each word, and how often; returns the words."""
-    import numpy as np
-
     held: dict[str, list[tuple[int, int]]] = {}
     for number, table in enumerate(tables):
         for row in range(offsets[number], offsets[number + 1]):

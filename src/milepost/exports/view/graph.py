@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from milepost.errors import ModelError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _HINT = "landmark-light, or a model that python -m milepost_train.light has made"
 
@@ -99,8 +98,6 @@ class Graph:
         Raises:
             ModelError: there is none of that name, or it has another type.
         """
-        import numpy as np
-
         if name is None:
             raise self._missing("a constant")
         start, end = self.place(name)
@@ -128,14 +125,10 @@ class Graph:
 
 def widened(halves: NDArray[np.uint16]) -> NDArray[np.float32]:
     """Bfloat16 as float32, exactly."""
-    import numpy as np
-
     return (halves.astype(np.uint32) << 16).view(np.float32)
 
 
 def narrowed(values: NDArray[np.float32]) -> NDArray[np.uint16]:
     """The nearest bfloat16 of each number, ties away from zero."""
-    import numpy as np
-
     bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
     return ((bits + np.uint32(0x8000)) >> 16).astype(np.uint16)

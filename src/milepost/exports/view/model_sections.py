@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from milepost.encoder import Encoder
 from milepost.encoder.engine.folder import ModelFolder
 from milepost.encoder.engine.languages import supported_languages
 from milepost.errors import ModelError
@@ -17,13 +21,7 @@ from milepost.language.detection import ENGLISH_WORDS, FOREIGN_WORDS, NEUTRAL, R
 from milepost.search.features import FEATURES
 from milepost.search.fusion import SIGNALS
 from milepost.search.ranking import Ranking
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from milepost.encoder import Encoder
-    from milepost.search.trees import Trees
+from milepost.search.trees import Trees
 
 _ALIKE = 0.9999
 """Cosine of the arrays' vector and the engine's, below which the graph is not what it seems."""
@@ -107,8 +105,6 @@ def _check(network: Network, encoder: Encoder) -> None:
 
 def _add_table(pack: Pack, network: Network) -> None:
     """The token vectors; rows of like spread stand together, ``table groups`` says which are."""
-    import numpy as np
-
     spread = np.sqrt((network.codes.astype(np.float64) ** 2).mean(axis=1))
     _, groups = np.unique(np.round(2 * np.log2(np.maximum(spread, 0.01))), return_inverse=True)
     order = np.argsort(groups, kind="stable")
@@ -120,8 +116,6 @@ def _add_table(pack: Pack, network: Network) -> None:
 
 def _add_matrix(pack: Pack, name: str, matrix: NDArray[np.float32]) -> None:
     """A matrix: places in a palette where it has few different numbers, else bfloat16."""
-    import numpy as np
-
     levels = np.unique(matrix)
     groups = np.zeros(len(matrix), np.int64)
     if len(levels) <= 256:
@@ -137,8 +131,6 @@ def _add_matrix(pack: Pack, name: str, matrix: NDArray[np.float32]) -> None:
 
 def _add_trees(pack: Pack, trees: Trees) -> None:
     """The trees; a leaf asks for no feature (255), children are named by their distance."""
-    import numpy as np
-
     inner = trees.feature >= 0
     places = np.arange(len(inner))
     distances = np.stack((trees.left - places, trees.right - places), axis=1)[inner]

@@ -14,14 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from milepost.errors import ModelError
 from milepost.exports.view.graph import Graph
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 CODES = "self.backbone.codes"
 """Name of the table of token vectors in the graph."""
@@ -52,8 +50,6 @@ class Network:
 
     def encode(self, ids: Sequence[int]) -> NDArray[np.float32]:
         """The vector of one sentence alone, ``(d,)`` float32, unit length."""
-        import numpy as np
-
         rows = np.asarray(ids, np.int64)
         state = (self.codes[rows] * self.scales[rows, None].astype(np.float64)).sum(axis=0)
         state = self._linear("lift", self._norm("norm", state))
@@ -71,8 +67,6 @@ class Network:
         return product
 
     def _norm(self, name: str, state: NDArray[np.float64]) -> NDArray[np.float64]:
-        import numpy as np
-
         gain, offset = np.split(self.vectors[name].astype(np.float64), 2)
         centred = state - state.mean()
         normed: NDArray[np.float64] = centred / np.sqrt((centred**2).mean() + self.epsilon)
@@ -81,8 +75,6 @@ class Network:
 
 def read_network(graph: Graph) -> Network:
     """The numbers of a light model's graph."""
-    import numpy as np
-
     matrices: dict[str, NDArray[np.float32]] = {}
     vectors: dict[str, NDArray[np.float32]] = {}
 

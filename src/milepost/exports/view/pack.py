@@ -11,13 +11,12 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from milepost.exports.view.coding import LANES, Coded
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 ALPHABET = "".join(chr(code) for code in range(0x21, 0x7F) if chr(code) not in '"&<')
 """91 characters that are the same in HTML as in a string: 13 bits in two of them."""
@@ -78,8 +77,6 @@ def as_characters(data: bytes) -> str:
 
     The page takes 13 bits from two characters; what is left over at the end it passes over.
     """
-    import numpy as np
-
     padded = np.frombuffer(data + bytes(-len(data) % 13), np.uint8)
     bits = np.unpackbits(padded).reshape(-1, 13)
     numbers = bits @ (1 << np.arange(12, -1, -1, dtype=np.int64))
@@ -91,15 +88,11 @@ def as_characters(data: bytes) -> str:
 
 def bits_of(values: NDArray[np.bool_]) -> bytes:
     """Eight to a byte, the first in the highest bit."""
-    import numpy as np
-
     return np.packbits(values).tobytes()
 
 
 def varints(values: NDArray[np.int64]) -> bytes:
     """Numbers of 0 or more, seven bits to a byte, the lowest first; the last byte is below 128."""
-    import numpy as np
-
     left = np.asarray(values, np.int64).copy()
     parts: list[NDArray[np.uint8]] = []
     alive = np.ones(len(left), np.bool_)

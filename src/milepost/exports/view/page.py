@@ -8,7 +8,6 @@ import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from milepost.exports.view import bundle
 from milepost.exports.view.document_sections import add_documents
@@ -16,9 +15,7 @@ from milepost.exports.view.model_sections import add_model
 from milepost.exports.view.pack import Pack, as_characters
 from milepost.exports.view.stemmers import module
 from milepost.exports.writing import check_new, write_bytes
-
-if TYPE_CHECKING:
-    from milepost.index import Index
+from milepost.index import Index
 
 EXAMPLE = "page.html"
 

@@ -15,7 +15,9 @@ import shutil
 import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from milepost.encoder.engine.folder import ModelFolder, cache_folder, find_model
 from milepost.encoder.engine.manifest import SCHEMA
@@ -23,10 +25,6 @@ from milepost.errors import MilepostError, ModelError
 from milepost.exports.view.graph import Graph, narrowed, widened
 from milepost.exports.view.network import CODES, graph_of, scales_name
 from milepost.exports.view.vocabulary import vocabulary
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 LIGHT = "landmark-light"
 """The shipped model that a page is made of."""
@@ -98,8 +96,6 @@ def write_rounded(source: ModelFolder, folder: Path, fingerprint: str) -> None:
 
 def rounded_numbers(graph: Graph, tokens: list[str]) -> bytes:
     """The numbers of a light model's graph, rounded."""
-    import numpy as np
-
     table = graph.values(CODES).astype(np.float32)
     scales = scales_name(graph)
     table *= graph.values(scales).reshape(-1, 1)
@@ -127,8 +123,6 @@ def rounded_table(
     Returns:
         ``(tokens, e)`` int8, and ``(tokens,)`` float32, the step of each, exact in bfloat16.
     """
-    import numpy as np
-
     place = commonness(tokens)
     noise = np.clip(COMMON * (place + _KNEE) / _KNEE, COMMON, RARE)
     energy = float(np.median((table**2).sum(axis=1)))
@@ -145,8 +139,6 @@ def rounded_table(
 
 def rounded_matrix(matrix: NDArray[np.float32]) -> NDArray[np.float32]:
     """A matrix in steps of a power of two, so that each number is exact in bfloat16."""
-    import numpy as np
-
     step = 2.0 ** np.ceil(np.log2(float(np.abs(matrix).max()) / _LEVELS))
     rounded: NDArray[np.float32] = (np.rint(matrix / step) * step).astype(np.float32)
     return rounded
@@ -158,8 +150,6 @@ def commonness(tokens: list[str]) -> NDArray[np.float64]:
     Its words are in order of frequency. Letters and digits of English count as common, tokens with
     letters of other scripts as rare.
     """
-    import numpy as np
-
     places = np.arange(len(tokens), dtype=np.float64) - _WORDS
     places[places < 0] = len(tokens)
     for number, token in enumerate(tokens):
