@@ -11,12 +11,12 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the serve extra")
 
-from support.browser_page import Tab, Tabs, axe, browser
+from support.browser_page import Tab, Tabs, axe, browser, ready
 from support.page_documents import EVIL, EVIL_NAME, NOTES, book, harbour
 from support.server import Server
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 
 __all__ = ["axe", "browser"]
@@ -59,3 +59,11 @@ def tabs(browser: Browser) -> Iterator[Tabs]:
 @pytest.fixture
 def tab(tabs: Tabs, server: Server) -> Tab:
     return partial(tabs, server.url)
+
+
+@pytest.fixture
+def page(tab: Tab, server: Server) -> Iterator[Page]:
+    """A tab whose page is ready for a question."""
+    with tab() as opened:
+        ready(opened, server.url)
+        yield opened

@@ -1,8 +1,11 @@
 """The list of documents: adding, watching, filtering, removing; keys; a server that fails."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,6 +13,9 @@ import milepost
 from support.browser_page import Tab, Tabs, answered, ask, ready
 from support.page_documents import HERONS, LARKS, OWLS, harbour
 from support.server import Server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
 
 KEY = "a-key-of-the-tests"
 
@@ -185,22 +191,20 @@ def test_the_list_is_filtered_and_limits_the_search(tab: Tab, server: Server) ->
         page.wait_for_selector(".passage .title:has-text('origin-of-species.txt')")
 
 
-def test_a_filter_limits_list_and_search_and_is_in_the_address(tab: Tab, server: Server) -> None:
-    with tab() as page:
-        ready(page, server.url)
-        page.click("#filters summary")
-        page.select_option("#filter-kind", "pdf")
-        assert page.locator("#documents a").all_inner_texts() == ["harbour.pdf"]
-        ask(page, "When is anchoring in the channel forbidden?")
-        assert set(page.locator(".passage .title").all_inner_texts()) == {"harbour.pdf"}
-        page.reload()
-        answered(page)
-        # the kinds to choose from come with the list of documents
-        page.wait_for_function("() => document.querySelector('#filter-kind').value === 'pdf'")
-        assert set(page.locator(".passage .title").all_inner_texts()) == {"harbour.pdf"}
-        page.get_by_role("button", name="Search all").click()
-        page.wait_for_function("() => document.querySelectorAll('#documents li').length === 4")
-        assert page.locator("#filter-kind").input_value() == ""
+def test_a_filter_limits_list_and_search_and_is_in_the_address(page: Page) -> None:
+    page.click("#filters summary")
+    page.select_option("#filter-kind", "pdf")
+    assert page.locator("#documents a").all_inner_texts() == ["harbour.pdf"]
+    ask(page, "When is anchoring in the channel forbidden?")
+    assert set(page.locator(".passage .title").all_inner_texts()) == {"harbour.pdf"}
+    page.reload()
+    answered(page)
+    # the kinds to choose from come with the list of documents
+    page.wait_for_function("() => document.querySelector('#filter-kind').value === 'pdf'")
+    assert set(page.locator(".passage .title").all_inner_texts()) == {"harbour.pdf"}
+    page.get_by_role("button", name="Search all").click()
+    page.wait_for_function("() => document.querySelectorAll('#documents li').length === 4")
+    assert page.locator("#filter-kind").input_value() == ""
 
 
 def test_a_key_is_asked_for_and_pictures_come_with_it(tabs: Tabs, closed: Server) -> None:
@@ -267,14 +271,12 @@ def test_a_server_that_does_not_answer_is_named(tab: Tab, server: Server) -> Non
         assert len(tries) == 2
 
 
-def test_what_is_typed_stays_while_documents_are_chosen(tab: Tab, server: Server) -> None:
-    with tab() as page:
-        ready(page, server.url)
-        page.fill("#question", "not asked yet")
-        page.get_by_label("Search only in notes.md").check()
-        page.locator("#documents a", has_text="notes.md").click()
-        page.wait_for_selector("#document-body .text")
-        assert page.locator("#question").input_value() == "not asked yet"
+def test_what_is_typed_stays_while_documents_are_chosen(page: Page) -> None:
+    page.fill("#question", "not asked yet")
+    page.get_by_label("Search only in notes.md").check()
+    page.locator("#documents a", has_text="notes.md").click()
+    page.wait_for_selector("#document-body .text")
+    assert page.locator("#question").input_value() == "not asked yet"
 
 
 def test_a_pdf_whose_file_is_gone_is_shown_as_text(tab: Tab, server: Server) -> None:
@@ -314,18 +316,16 @@ def test_files_that_are_too_large_are_not_sent(tabs: Tabs, own: Server) -> None:
         page.wait_for_selector("#uploads li:has-text('it is larger than 10 bytes')")
 
 
-def test_the_last_question_wins(tab: Tab, server: Server) -> None:
-    with tab() as page:
-        ready(page, server.url)
-        held = []
-        page.route("**/search", lambda route: held.append(route) if not held else route.continue_())
-        page.fill("#question", "How do bees make the cells of the honeycomb?")
-        page.press("#question", "Enter")
-        page.wait_for_selector("#results[aria-busy=true]")
-        ask(page, "How long does a trail of scent last?")
-        page.wait_for_selector(".passage")
-        assert page.locator(".passage .title").first.inner_text() == "notes.md"
-        page.go_back()
-        page.go_forward()
-        answered(page)
-        assert page.locator("#question").input_value() == "How long does a trail of scent last?"
+def test_the_last_question_wins(page: Page) -> None:
+    held = []
+    page.route("**/search", lambda route: held.append(route) if not held else route.continue_())
+    page.fill("#question", "How do bees make the cells of the honeycomb?")
+    page.press("#question", "Enter")
+    page.wait_for_selector("#results[aria-busy=true]")
+    ask(page, "How long does a trail of scent last?")
+    page.wait_for_selector(".passage")
+    assert page.locator(".passage .title").first.inner_text() == "notes.md"
+    page.go_back()
+    page.go_forward()
+    answered(page)
+    assert page.locator("#question").input_value() == "How long does a trail of scent last?"
