@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import platform
 import re
 import shutil
@@ -122,8 +124,6 @@ def _database() -> Finding:
 
 
 def _storage() -> Iterator[Finding]:
-    import os
-
     from milepost.encoder.engine.folder import cache_folder
 
     cache = cache_folder()
@@ -173,8 +173,6 @@ def _model(folder: ModelFolder) -> Finding:
 
 def sha256(path: Path) -> str:
     """Compute the sha256 of a file, in hex."""
-    import hashlib
-
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

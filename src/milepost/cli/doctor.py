@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict
 
@@ -16,6 +17,7 @@ from milepost.cli.console.options import (
     precision_option,
 )
 from milepost.cli.console.progress import Gauge
+from milepost.cli.packages import function
 from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.cli.sources import stored
 from milepost.errors import InputError
@@ -83,9 +85,6 @@ def _compared(options: SearchOptions, against: str) -> Iterator[Finding]:
         InputError: there is no index, or too little in it.
         ModelError: there is no such model.
     """
-    import shlex
-
-    from milepost.cli.packages import function
     from milepost.encoder import load
     from milepost.encoder.engine import find_model
 

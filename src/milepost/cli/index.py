@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from milepost._optional import require
 from milepost.cli.console.options import (
     DB,
     Interrupted,
@@ -153,8 +154,6 @@ def _check_workers(workers: str, paths: tuple[str, ...], watch: bool) -> None:
         raise click.UsageError(f"--workers {workers}: give ray, or ray://HOST:PORT")
     if watch or "-" in paths or any(map(is_address, paths)):
         raise click.UsageError("--workers is for files and folders, without --watch")
-    from milepost._optional import require
-
     require("ray.data", extra="ray")
 
 
@@ -184,8 +183,6 @@ def _with_workers(options: SearchOptions, workers: str, place: IndexPlace) -> in
 
 def _check_watch(paths: tuple[str, ...]) -> None:
     """Refuse what cannot be followed, before anything is read."""
-    from milepost._optional import require
-
     if "-" in paths:
         raise click.UsageError("stdin cannot be watched")
     if any(map(is_address, paths)):

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from milepost._optional import require
 from milepost.cli.console.group import CommandGroup
 from milepost.cli.console.options import (
     chosen_db,
@@ -64,8 +65,6 @@ def run(options: SearchOptions) -> None:
     Agents see the files and folders in PATH, or the documents of an index, and nothing else. Links
     that leave a folder are not followed. A client starts this command itself; see `install`.
     """
-    from milepost._optional import require
-
     _check_ocr(options.ocr, options.paths)
     require("mcp", extra="mcp")
     from milepost.documents.isolated import Isolated

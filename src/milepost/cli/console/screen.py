@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -138,8 +139,6 @@ def width(stream: TextIO) -> int | None:
     """Columns of a terminal, at most ``MAX_WIDTH``; None if the stream is not a terminal."""
     if not stream.isatty():
         return None
-    import shutil
-
     return max(20, min(MAX_WIDTH, shutil.get_terminal_size().columns))
 
 
@@ -147,8 +146,6 @@ def height(stream: TextIO) -> int | None:
     """Lines of a terminal, at least 5; None if the stream is not a terminal."""
     if not stream.isatty():
         return None
-    import shutil
-
     return max(5, shutil.get_terminal_size().lines)
 
 
