@@ -22,6 +22,7 @@ _FIGURE = late(
     r"[($€£¥₩~<>+\-–—−]*\s?\d[\d.,\s]*[)%*†‡]*(?:\s?\([a-z\d]\))?|[–—−-]+|(?i:nil|n/?a|n\.m\.)"
 )
 _SIGN = re.compile(r"[$€£¥%()]+")
+_AMOUNT = re.compile(r"\d[,.]\d|[%(]")
 _YEAR = re.compile(r"(?:FY ?)?(?:19|20)\d\d[*†]?|(?:19|20)\d\d[/–-]\d\d")
 _SECTIONS = 3
 """Lines without figures that may follow each other inside a table."""
@@ -127,11 +128,18 @@ def find_tables(units: Sequence[Unit]) -> Iterator[Mark]:
                 if not any(column.name for column in columns):
                     _inherit(columns, above)
                 above = columns
-                if len(columns) < 2 and not any(column.name for column in columns):
+                named = len(columns) > 1 or any(column.name for column in columns)
+                if not named and not _has_amounts(table):
                     at = free = last + 1  # a table of contents, a numbered list
                     continue
                 yield from _marks(page, (first, first + length, last), columns, words)
             at = free = last + 1
+
+
+def _has_amounts(rows: Sequence[Unit]) -> bool:
+    """Whether most rows end in an amount, and not in a number of pages or of items."""
+    found = [row.figures[-1].text for row in rows if row.figures]
+    return 2 * sum(_AMOUNT.search(text) is not None for text in found) >= len(found)
 
 
 def _rows(page: Sequence[Unit], at: int) -> tuple[int, int]:
