@@ -21,13 +21,14 @@ MODEL = fake_encoder()
         ("How many owners did Tern Water meet in fiscal 2022?", "How many owners did meet?"),
         ("What was Tern Water's share of the land?", "What was share of the land?"),
         ("tern water 2022 owners of land", "owners of land"),
-        ("Which pipes were laid in 2019?", "Which pipes were laid in 2019?"),  # not all over it
+        ("Which pipes did Tern Water lay in 2019?", "Which pipes did lay in 2019?"),
+        ("How many owners were met in 2022?", "How many owners were met in 2022?"),
         ("How much did water rates rise?", "How much did water rates rise?"),  # no name
         ("Who is Tern Water?", "Who is Tern Water?"),  # nothing would be left
     ],
 )
 def test_names_and_years_that_are_all_over_a_report(question: str, left: str) -> None:
-    assert shortened(question, REPORT)[0] == left
+    assert shortened(question, REPORT) == left
 
 
 def test_other_texts_keep_their_names() -> None:
@@ -36,7 +37,7 @@ def test_other_texts_keep_their_names() -> None:
     without_head = PAGES.replace("2022", "then") + HEAD
     german = REPORT.replace(TALK, "Der Rat und die Stadt sind nicht mit dem Wasser zufrieden. ")
     for text in (of_no_year, without_head, german):
-        assert shortened(question, text) == (question, False)
+        assert shortened(question, text) == question
 
 
 def test_a_search_of_one_report_does_without_them() -> None:

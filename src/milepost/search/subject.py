@@ -77,8 +77,8 @@ def within_reports(
     texts = snapshot.texts([(info, 0, info.characters) for info in infos])
     found: dict[str, str] = {}
     for info, text in zip(infos, texts, strict=True):
-        question, has_name = shortened(query.text, text)
-        if has_name or (len(scope.documents) == 1 and question != query.text):
+        question = shortened(query.text, text)
+        if question != query.text:
             found[info.name] = question
     if not found:
         return None
@@ -105,15 +105,14 @@ def _candidates(scope: Scope) -> list[DocumentInfo]:
     return [scope.documents[n] for n in numbers]
 
 
-def shortened(question: str, text: str) -> tuple[str, bool]:
-    """Return a question without the names and years of a report, or as it is.
+def shortened(question: str, text: str) -> str:
+    """Return a question without the name of a report, and without its year beside that.
 
-    Returns:
-        The question, and whether a name was left out.
+    A year alone stays: it says which column is asked for.
     """
     report = _report(text)
     if not report.is_of_a_year:
-        return question, False
+        return question
     words = list(_WORD.finditer(question))
     kept, at, number, has_name = "", 0, 0, False
     while number < len(words):
@@ -126,9 +125,7 @@ def shortened(question: str, text: str) -> tuple[str, bool]:
         number += length
         at = words[number - 1].end()
     kept = re.sub(r"\s+([?.!,])", r"\1", " ".join((kept + question[at:]).split())).strip(_EDGES)
-    if len(terms(kept, STOP_WORDS)) < _FEWEST:
-        return question, False
-    return kept, has_name
+    return kept if has_name and len(terms(kept, STOP_WORDS)) >= _FEWEST else question
 
 
 def joined(

@@ -35,8 +35,8 @@ export function withinReports(scope, question, { listed }, judge) {
   for (const number of candidates(scope, listed)) {
     const document = listed[number];
     if (!reports.has(document)) reports.set(document, new Report(document.points.text, judge));
-    const { text, hasName } = shortened(question, reports.get(document));
-    if (hasName || (scope.numbers.length === 1 && text !== question)) found.push({ number, text });
+    const text = shortened(question, reports.get(document));
+    if (text !== question) found.push({ number, text });
   }
   if (!found.length) return null;
   const shortest = found.reduce((best, { text }) => (text.length < best.length ? text : best), found[0].text);
@@ -60,10 +60,9 @@ function candidates(scope, listed) {
   return long.filter((number) => often.has(number)).slice(0, MOST);
 }
 
-/** A question without the names and years of a report, and whether a name was left out. */
+/** A question without the name of a report, and without its year beside that. */
 function shortened(question, report) {
-  const same = { text: question, hasName: false };
-  if (!report.isOfAYear) return same;
+  if (!report.isOfAYear) return question;
   const words = [...question.matchAll(WORD)].map(({ index, 0: word }) => ({ word, start: index, end: index + word.length }));
   let [kept, at, number, hasName] = ["", 0, 0, false];
   while (number < words.length) {
@@ -77,7 +76,7 @@ function shortened(question, report) {
   }
   const text = (kept + question.slice(at)).split(/\s+/).filter(Boolean).join(" ")
     .replace(/\s+([?.!,])/g, "$1").replace(EDGES, "");
-  return terms(text, STOP_WORDS).length < FEWEST ? same : { text, hasName };
+  return hasName && terms(text, STOP_WORDS).length >= FEWEST ? text : question;
 }
 
 class Report {
