@@ -2,9 +2,9 @@
 
 Within one report of a year, the company's name and the year say nothing: they stand in its head and
 all over it. Yet they turn the question's vector and the reranker towards sentences that repeat
-them, which costs nine points of the evidence's words (``data/reports``). So if a question is asked
-of one report, or names one of a collection, both get it without them; the words that are looked up
-stay.
+them, which costs eight points of the evidence's words (``data/reports``). So if a question names a
+report that is searched, alone or among others, both get it without them; the words that are looked
+up stay.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def within_reports(
 ) -> Query | None:
     """Return the question as it is asked of the reports that it names.
 
-    A question asked of one report alone need not name it. Questions with operators stay as they
-    are, and so do all where the text is not English: elsewhere a capital letter is no sign of a
-    name.
+    Questions with operators stay as they are, and so do all where the text is not English:
+    elsewhere a capital letter is no sign of a name.
 
     Returns:
-        The question without their names and years, of these documents; None if it names none.
+        The question without their names and years, asked of these documents; None if it names
+        none.
     """
     infos = [] if query.has_operators else _candidates(scope)
     heads = snapshot.texts([(info, 0, _HEAD) for info in infos])

@@ -108,11 +108,9 @@ def wrapped(text: Text, out: Console, columns: int | None, most: int | None = No
     lines = lines[:most]
     if lines and columns is not None:
         last = lines[-1]
-        whole = last.plain
+        while last.cell_len > columns - 2 and " " in last.plain.strip():
+            last.right_crop(len(last) - last.plain.rstrip().rfind(" "))  # ends between words
         last.truncate(columns - 2)
-        word = len(last.plain.rpartition(" ")[2])
-        if whole[len(last) : len(last) + 1].strip() and word < len(last.plain.strip()):
-            last.right_crop(word)  # ends between words
         last.rstrip()
         last.append(" …")
     return lines
