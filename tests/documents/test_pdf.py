@@ -166,6 +166,19 @@ def test_tables_have_a_caption_columns_and_sections() -> None:
     assert [each in words for each in ("harbour paid", "June 30, 2021", "Ships")] == [True] * 3
 
 
+def test_a_column_without_a_name_keeps_its_figures() -> None:
+    page = PdfPage()
+    page.text(300, 714, "2022")
+    for number, row in enumerate((("Sales 2019", "7", "5"), ("Costs", "9", "4"))):
+        for column, cell in enumerate(row):
+            page.text((72, 312, 400)[column], 700 - 14 * number, cell)
+    document = _made([page])
+    table = table_at(document.marks, document.text, 0, [(6, len(document.text))])
+    assert table is not None
+    assert table.columns == ("", "2022", "")
+    assert [row.cells for row in table.rows] == [("Sales 2019", "7", "5"), ("Costs", "9", "4")]
+
+
 def test_list_items_begin_blocks() -> None:
     page = PdfPage()
     page.text(72, 700, "• first item of the list that goes on")

@@ -142,17 +142,18 @@ def table_marks(
     end: int,
     columns: Sequence[str],
     caption: str,
-    unsplit: Sequence[int] = (),
+    unsplit: Sequence[int] | None = None,
 ) -> list[Mark]:
     """Return the marks of a table at ``start:end`` in the text.
 
     Its rows below the names of the columns begin at ``body``; ``columns`` and ``caption`` may be
-    empty. ``unsplit``: where rows begin that are one cell; see ``types.Mark``.
+    empty. ``unsplit`` belongs to rows without bars, whose figures are counted against all columns:
+    where those begin that are one cell, see ``types.Mark``.
     """
     names = [" ".join(name.replace("|", "/").split()) for name in columns]
-    while names and not names[-1]:
+    while names and not names[-1] and (unsplit is None or not any(names)):
         names.pop()
-    numbers = [end - start, body - start, *(row - start for row in unsplit)]
+    numbers = [end - start, body - start, *(row - start for row in unsplit or ())]
     marks = [Mark(start, "table", " ".join(map(str, numbers)))]
     if caption := " ".join(caption.split()):
         marks.append(Mark(start, "caption", caption))

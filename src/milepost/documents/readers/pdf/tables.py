@@ -212,7 +212,8 @@ def _name(columns: Sequence[_Column], header: Sequence[Unit]) -> tuple[int, str]
 def _name_line(columns: Sequence[_Column], cells: Sequence[Line]) -> None:
     """Give columns the names of one line: in turn if they are as many, else by place."""
     each, left_over = divmod(len(columns), len(cells))
-    if each and not left_over and (each == 1 or all(_YEAR.fullmatch(c.text) for c in cells)):
+    years = len(cells) > 1 and all(_YEAR.fullmatch(cell.text) for cell in cells)
+    if not left_over and (each == 1 or (each and years)):
         for number, column in enumerate(columns):
             column.add_name(cells[number // each].text)
         return
@@ -220,6 +221,8 @@ def _name_line(columns: Sequence[_Column], cells: Sequence[Line]) -> None:
         middle = (cell.left + cell.right) / 2
         left, right = columns[0].band, columns[-1].right
         alone = len(cells) == 1 and abs(middle - (left + right) / 2) < _CENTRED * (right - left)
+        if alone and _YEAR.fullmatch(cell.text):  # of all columns, or of the one below it
+            alone = not any(c.left - _NEAR < middle < c.right + _NEAR for c in columns)
         for column in columns:
             inside = min(column.right, cell.right) - max(column.band, cell.left)
             if (
