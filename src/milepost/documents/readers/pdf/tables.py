@@ -24,6 +24,8 @@ _FIGURE = late(
 _SIGN = re.compile(r"[$€£¥%()]+")
 _AMOUNT = re.compile(r"\d[,.]\d|[%(]")
 _YEAR = re.compile(r"(?:FY ?)?(?:19|20)\d\d[*†]?|(?:19|20)\d\d[/–-]\d\d")
+_TWO_YEARS = re.compile(r"\b(?:19|20)\d\d (?:19|20)\d\d\b")
+"""Years of two columns, taken for one name."""
 _SECTIONS = 3
 """Lines without figures that may follow each other inside a table."""
 _HEADER_UNITS = 8
@@ -40,6 +42,8 @@ _LONE = 40.0
 """Points to the left of the only column of figures in which its name may stand."""
 _CENTRED = 0.15
 """A name this close to the middle of all columns, in shares of their width, belongs to all."""
+_SAME_LINE = 0.4
+"""Distance of two baselines of one line, in font sizes, at most."""
 _CAPTION = 300
 
 
@@ -121,7 +125,9 @@ def find_tables(units: Sequence[Unit]) -> Iterator[Mark]:
                 table = page[at : last + 1]
                 columns = _columns(table)
                 length, words = _name(columns, page[first:at])
-                if any(len(column.name) > _NAME for column in columns):
+                if any(
+                    len(column.name) > _NAME or _TWO_YEARS.search(column.name) for column in columns
+                ):
                     length, words = at - first, ""
                     for column in columns:
                         column.name = ""
@@ -197,9 +203,7 @@ def _name(columns: Sequence[_Column], header: Sequence[Unit]) -> tuple[int, str]
     words: list[str] = []
     named = end = 0
     for number, unit in enumerate(header, 1):
-        lines = sorted(unit.cells, key=lambda cell: round(cell.base))
-        for _, group in groupby(lines, key=lambda cell: round(cell.base)):
-            cells = sorted(group, key=lambda cell: cell.left)
+        for cells in _lines(unit.cells):
             above = [c for c in cells if columns and (c.left + c.right) / 2 > columns[0].band]
             words += [cell.text for cell in cells if cell not in above]
             if above:
@@ -207,6 +211,18 @@ def _name(columns: Sequence[_Column], header: Sequence[Unit]) -> tuple[int, str]
                 _name_line(columns, above)
     # What stands below the names is the name of a section.
     return (named, " ".join(words[:end])) if named else (len(header), " ".join(words))
+
+
+def _lines(cells: Sequence[Line]) -> Iterator[list[Line]]:
+    """Yield the cells of each line, from the top and from the left."""
+    line: list[Line] = []
+    for cell in sorted(cells, key=lambda cell: cell.base):
+        if line and cell.base - line[0].base > _SAME_LINE * cell.size:
+            yield sorted(line, key=lambda each: each.left)
+            line = []
+        line.append(cell)
+    if line:
+        yield sorted(line, key=lambda each: each.left)
 
 
 def _name_line(columns: Sequence[_Column], cells: Sequence[Line]) -> None:
