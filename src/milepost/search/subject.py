@@ -72,9 +72,11 @@ def within_reports(
         none.
     """
     infos = [] if query.has_operators else _candidates(scope)
+    if not infos:  # no call of the store for most searches
+        return None
     heads = snapshot.texts([(info, 0, _HEAD) for info in infos])
     infos = [info for info, head in zip(infos, heads, strict=True) if _YEAR.search(head)]
-    texts = snapshot.texts([(info, 0, info.characters) for info in infos])
+    texts = snapshot.texts([(info, 0, info.characters) for info in infos]) if infos else []
     found: dict[str, str] = {}
     for info, text in zip(infos, texts, strict=True):
         question = shortened(query.text, text)

@@ -164,8 +164,9 @@ class Snapshot(Protocol):
     """One committed state of a store.
 
     A search calls ``select_candidates`` and ``score_inputs``, then ``texts`` for the reranker and
-    ``excerpts`` for its passages. Each of these four calls is one round trip if the store is
-    remote; ``select_candidates`` is two in large collections. A search never lists all documents.
+    ``excerpts`` for its passages; ``texts`` twice more where a question may name a long document.
+    Each call is one round trip if the store is remote; ``select_candidates`` is two in large
+    collections. A search never lists all documents.
 
     ``documents`` arguments are records returned by this snapshot; results have the same order. For
     ``sentences`` and ``vectors`` the records must be sorted by ``first``, as

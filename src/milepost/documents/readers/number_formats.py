@@ -8,7 +8,7 @@ written as it is stored. Dates are no numbers here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from functools import lru_cache
 from itertools import product
@@ -42,18 +42,29 @@ _DIGITS_MOST = 15
 """Digits that a spreadsheet program has."""
 
 
-def shown_numbers(archive: Archive, styles: str, sheet: str) -> dict[tuple[int, int], str]:
+def shown_numbers(sheet: bytes, formats: Mapping[int, str]) -> dict[tuple[int, int], str]:
     """Map row (from 1) and column (from 0) of a sheet's numbers to what the sheet shows.
 
     Args:
-        archive: the workbook.
-        styles: name of the part with its styles.
-        sheet: name of the part with the sheet.
+        sheet: the XML of the sheet.
+        formats: of the workbook, see ``read_formats``.
     """
-    codes = _codes(archive, styles)
-    if not codes:
-        return {}
-    return dict(_shown(archive.read(sheet), codes))
+    found: dict[tuple[int, int], str] = {}
+    for match in _CELL.finditer(sheet):
+        style, place = _STYLE.search(match[1]), _PLACE.search(match[1])
+        code = formats.get(int(style[1])) if style else None
+        if code is None or place is None or _TYPE.search(match[1]):
+            continue
+        try:
+            text = shown(code, float(match[2]))
+        except ValueError:
+            continue
+        if text:
+            column = 0
+            for letter in place[1]:
+                column = 26 * column + letter - 64
+            found[int(place[2]), column - 1] = text
+    return found
 
 
 def shown_in_opendocument(table: ElementTree.Element) -> dict[tuple[int, int], str]:
@@ -73,8 +84,8 @@ def shown_in_opendocument(table: ElementTree.Element) -> dict[tuple[int, int], s
     return {place: text for place, text in found.items() if text}
 
 
-def _codes(archive: Archive, styles: str) -> dict[int, str]:
-    """The formats of the styles of cells, of those that are read."""
+def read_formats(archive: Archive, styles: str) -> dict[int, str]:
+    """The formats of the styles of cells, of those that are read, in a part of a workbook."""
     try:
         root = archive.xml(styles)
     except UnreadableFile:
@@ -86,23 +97,6 @@ def _codes(archive: Archive, styles: str) -> dict[int, str]:
         for style, node in enumerate(formats)
     }
     return {style: code for style, code in named.items() if code and shown(code, 1.0) is not None}
-
-
-def _shown(data: bytes, codes: Mapping[int, str]) -> Iterator[tuple[tuple[int, int], str]]:
-    for match in _CELL.finditer(data):
-        style, place = _STYLE.search(match[1]), _PLACE.search(match[1])
-        code = codes.get(int(style[1])) if style else None
-        if code is None or place is None or _TYPE.search(match[1]):
-            continue
-        try:
-            text = shown(code, float(match[2]))
-        except ValueError:
-            continue
-        if text:
-            column = 0
-            for letter in place[1]:
-                column = 26 * column + letter - 64
-            yield (int(place[2]), column - 1), text
 
 
 def shown(code: str, value: float) -> str | None:

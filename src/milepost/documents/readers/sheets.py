@@ -14,7 +14,11 @@ from pathlib import Path
 from milepost.documents.readers import metadata
 from milepost.documents.readers.archive import Archive, attribute, every, local
 from milepost.documents.readers.builder import TextBuilder
-from milepost.documents.readers.number_formats import shown_in_opendocument, shown_numbers
+from milepost.documents.readers.number_formats import (
+    read_formats,
+    shown_in_opendocument,
+    shown_numbers,
+)
 from milepost.documents.readers.office import Drawings, links, main_part, words
 from milepost.documents.readers.table import write_rows
 from milepost.errors import UnreadableFile
@@ -25,8 +29,8 @@ SECONDS = 600
 """Time limit for reading a spreadsheet, in seconds."""
 
 
-_BOX = re.compile(rb"<draw:(?:text-box|custom-shape)")
-_SHOWN = re.compile(rb"value-type=\"(?:float|percentage|currency)")
+_BESIDE = re.compile(rb"<draw:(?:text-box|custom-shape)|value-type=\"(?:float|percentage|currency)")
+"""What an ods file has beside the values of cells: boxes, and what numbers are shown as."""
 
 _HEAD = 1 << 20
 """Bytes of a sheet that are searched: a program that stores no results does so from the start."""
@@ -91,8 +95,7 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
 
 
 def _of_tables(archive: Archive) -> dict[str, _Extras]:
-    content = archive.read("content.xml")
-    if not _BOX.search(content) and not _SHOWN.search(content):
+    if not _BESIDE.search(archive.read("content.xml")):
         return {}
     found: dict[str, _Extras] = {}
     for table in every(archive.xml("content.xml"), "table"):
@@ -159,11 +162,12 @@ def _of_workbook(archive: Archive, notes: list[str]) -> dict[str, _Extras]:
         return {}
     found: dict[str, _Extras] = {}
     styles = next((part for kind, part in parts.values() if kind == "styles"), "")
+    formats = read_formats(archive, styles) if styles in archive.parts else {}
     for sheet in sheets:
         part = parts.get(attribute(sheet, "id") or "", ("", ""))[1]
         if part in archive.parts:
             own = found[sheet.get("name", "")] = _extras(archive, part, notes)
-            own.numbers = shown_numbers(archive, styles, part) if styles in archive.parts else {}
+            own.numbers = shown_numbers(archive.read(part), formats) if formats else {}
     return found
 
 

@@ -125,20 +125,12 @@ def find_tables(units: Sequence[Unit]) -> Iterator[Mark]:
                 table = page[at : last + 1]
                 columns = _columns(table)
                 length, words = _name(columns, page[first:at])
-                if any(
-                    len(column.name) > _NAME or _TWO_YEARS.search(column.name) for column in columns
-                ):
-                    length, words = at - first, ""
-                    for column in columns:
-                        column.name = ""
                 if not any(column.name for column in columns):
                     _inherit(columns, above)
                 above = columns
                 named = len(columns) > 1 or any(column.name for column in columns)
-                if not named and not _has_amounts(table):
-                    at = free = last + 1  # a table of contents, a numbered list
-                    continue
-                yield from _marks(page, (first, first + length, last), columns, words)
+                if named or _has_amounts(table):  # else a table of contents, a numbered list
+                    yield from _marks(page, (first, first + length, last), columns, words)
             at = free = last + 1
 
 
@@ -209,6 +201,10 @@ def _name(columns: Sequence[_Column], header: Sequence[Unit]) -> tuple[int, str]
             if above:
                 named, end = number, len(words)
                 _name_line(columns, above)
+    if any(len(column.name) > _NAME or _TWO_YEARS.search(column.name) for column in columns):
+        for column in columns:
+            column.name = ""
+        return len(header), ""
     # What stands below the names is the name of a section.
     return (named, " ".join(words[:end])) if named else (len(header), " ".join(words))
 
