@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -9,6 +11,9 @@ from torch import Tensor
 # Finite, so that a row with nothing to attend to (padding) gives numbers instead of NaN, which
 # would spread through the values of the next layer; within the range of float16.
 FORBIDDEN = -30000.0
+
+BLOCKWISE = 512
+"""Tokens of a text above which local attention is computed by blocks."""
 
 
 def gather_rows(states: Tensor, positions: Tensor) -> Tensor:
@@ -44,3 +49,111 @@ def attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Te
     mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=allowed)
     batch, heads, length, width = mixed.shape
     return mixed.transpose(1, 2).reshape(batch, length, heads * width)
+
+
+def rotate(states: Tensor, positions: Tensor, theta: float) -> Tensor:
+    """Apply rotary position embeddings (arXiv 2104.09864), rotating halves.
+
+    Args:
+        states: ``(b, h, t, e)`` queries or keys.
+        positions: ``(t,)`` or ``(b, t)`` int64.
+        theta: base of the frequencies.
+    """
+    half = states.shape[-1] // 2
+    exponents = torch.arange(half, device=states.device, dtype=torch.float32) / half
+    angles = positions[..., None].float() * theta**-exponents
+    if angles.dim() == 3:
+        angles = angles[:, None]
+    cos, sin = angles.cos().to(states.dtype), angles.sin().to(states.dtype)
+    first, second = states[..., :half], states[..., half:]
+    return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)
+
+
+def rope_and_reach(config: dict[str, Any], number: int) -> tuple[float, int | None]:
+    """Return a layer's base of the rotary frequencies and half its sliding window (None: global).
+
+    Both formats of ``config.json`` are supported: ``layer_types`` with ``rope_parameters``
+    (transformers 5) and ``global_attn_every_n_layers`` with two thetas (4.48).
+    """
+    kinds = config.get("layer_types")
+    every = config.get("global_attn_every_n_layers", 3)
+    is_global = kinds[number] == "full_attention" if kinds else number % every == 0
+    rope = config.get("rope_parameters") or {}
+    if is_global:
+        theta = rope.get("full_attention", {}).get("rope_theta")
+        return float(theta or config.get("global_rope_theta", 160000.0)), None
+    theta = rope.get("sliding_attention", {}).get("rope_theta")
+    reach = config.get("local_attention", 128) // 2
+    return float(theta or config.get("local_rope_theta") or 10000.0), reach
+
+
+def attend_rotary(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    allowed: Tensor | None,
+    marks: Tensor | None,
+    theta: float | None,
+    reach: int | None,
+) -> Tensor:
+    """Attention with rotary positions, ``(b, h, q, e)`` over ``(b, h, t, e)`` → ``(b, q, h·e)``.
+
+    Args:
+        query: before it is rotated, as ``key`` is.
+        key: of all tokens.
+        value: of all tokens.
+        allowed: boolean ``(b, 1, 1 or q, t)``, or a bias; None for no padding.
+        marks: ``(b, q)`` positions of the queries; None for all positions in order.
+        theta: base of the frequencies; None for no positions.
+        reach: how far a query attends to each side; None for the whole text.
+    """
+    length = key.shape[2]
+    everywhere = torch.arange(length, device=key.device)
+    here = everywhere if marks is None else marks
+    if theta is not None:
+        query, key = rotate(query, here, theta), rotate(key, everywhere, theta)
+    if reach is not None:
+        # Graphs keep the mask: blocks would fix the length of the traced example.
+        if marks is None and not torch.jit.is_tracing() and length > max(BLOCKWISE, 3 * reach):
+            return attend_nearby(query, key, value, allowed, reach)
+        near = (here[..., :, None] - everywhere).abs() <= reach
+        near = near[None, None] if marks is None else near[:, None]
+        allowed = near if allowed is None else allowed & near
+    return attend(query, key, value, None if allowed is None else bias_of(allowed, query.dtype))
+
+
+def attend_nearby(
+    query: Tensor, key: Tensor, value: Tensor, allowed: Tensor | None, reach: int
+) -> Tensor:
+    """Attention ``reach`` tokens to each side, ``(b, h, t, e)`` → ``(b, t, h·e)``.
+
+    Blocks of ``reach`` queries see the keys of three blocks, so memory grows with the length alone.
+
+    Args:
+        query: ``(b, h, t, e)``, as the next two.
+        key: of all tokens.
+        value: of all tokens.
+        allowed: boolean ``(b, 1, 1, t)``, False for padding; None for no padding.
+        reach: at least 1.
+    """
+    batch, _, length, _ = query.shape
+    count = -(-length // reach)
+    more = count * reach - length
+
+    def around(states: Tensor) -> Tensor:  # (b, h, t, e) → (b·blocks, h, 3·reach, e)
+        padded = F.pad(states, (0, 0, reach, more + reach))
+        blocks = padded.unfold(2, 3 * reach, reach)
+        return blocks.permute(0, 2, 1, 4, 3).flatten(0, 1)
+
+    asking = F.pad(query, (0, 0, 0, more)).unflatten(2, (count, reach))
+    inside = torch.ones(1, length, dtype=torch.bool, device=key.device)
+    if allowed is not None:
+        inside = allowed[:, 0, 0]
+    inside = F.pad(inside, (reach, more + reach)).unfold(1, 3 * reach, reach)
+    own = torch.arange(reach, device=key.device)
+    other = torch.arange(3 * reach, device=key.device) - reach
+    near = (own[:, None] - other).abs() <= reach
+    bias = bias_of(near & inside[:, :, None, :], query.dtype)  # (1 or b, blocks, reach, 3·reach)
+    bias = bias.expand(batch, -1, -1, -1).flatten(0, 1)[:, None]
+    mixed = attend(asking.transpose(1, 2).flatten(0, 1), around(key), around(value), bias)
+    return mixed.unflatten(0, (batch, count)).flatten(1, 2)[:, :length]

@@ -2,6 +2,10 @@
 
 Parameters have the names of Hugging Face's ``BertModel`` (without pooler), so its checkpoints load
 unchanged. There is no dropout: landmark training runs without it.
+
+With ``"position_embedding_type": "rotary"`` in ``config.json`` there is no table of positions, so
+that texts may be long: queries and keys are rotated, every second layer is local and the last is
+global, unless ``layer_types`` says otherwise. ``transformers`` does not know this type.
 """
 
 from __future__ import annotations
@@ -13,7 +17,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from milepost_train.model.attention import attend, bias_of, gather_rows, split_heads
+from milepost_train.model.attention import (
+    attend_rotary,
+    gather_rows,
+    rope_and_reach,
+    split_heads,
+)
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
@@ -22,13 +31,37 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
+ROTARY = "rotary"
+
+
+def is_rotary(config: dict[str, Any]) -> bool:
+    """Whether a ``config.json`` names rotary positions."""
+    return bool(config.get("position_embedding_type") == ROTARY)
+
+
+def layer_types(count: int) -> list[str]:
+    """Which of ``count`` layers of a rotary BERT are local: every second, but not the last.
+
+    >>> layer_types(3)
+    ['sliding_attention', 'full_attention', 'full_attention']
+    """
+    return [
+        "full_attention" if number % 2 or number == count - 1 else "sliding_attention"
+        for number in range(count)
+    ]
+
+
 class BertLayer(nn.Module):
     """One post-norm transformer layer; with ``marks`` it computes only those positions."""
 
-    def __init__(self, config: dict[str, Any]) -> None:
+    def __init__(self, config: dict[str, Any], number: int) -> None:
         super().__init__()
         width, inner = config["hidden_size"], config["intermediate_size"]
         eps = config.get("layer_norm_eps", 1e-12)
+        self.theta: float | None = None  # no rotation
+        self.reach: int | None = None  # the whole text
+        if is_rotary(config):
+            self.theta, self.reach = rope_and_reach(config, number)
         self.heads = config["num_attention_heads"]
         activation = config.get("hidden_act", "gelu")
         if activation not in _ACTIVATIONS:
@@ -48,18 +81,24 @@ class BertLayer(nn.Module):
         self.intermediate = nn.ModuleDict({"dense": nn.Linear(width, inner)})
         self.output = joined(inner)
 
-    def forward(self, states: Tensor, allowed: Tensor, marks: Tensor | None = None) -> Tensor:
+    def forward(
+        self, states: Tensor, allowed: Tensor | None, marks: Tensor | None = None
+    ) -> Tensor:
         """Map ``(b, t, d)`` to ``(b, t, d)``, or to ``(b, m, d)`` at ``marks`` ``(b, m)``.
 
-        ``allowed`` is boolean ``(b, 1, 1 or q, t)``: which tokens each query may attend to.
+        ``allowed`` is boolean ``(b, 1, 1 or q, t)``: which tokens each query may attend to; None
+        for all.
         """
         asking = states if marks is None else gather_rows(states, marks)
         projections: Any = self.attention["self"]
-        mixed = attend(
+        mixed = attend_rotary(
             split_heads(projections["query"](asking), self.heads),
             split_heads(projections["key"](states), self.heads),
             split_heads(projections["value"](states), self.heads),
-            bias_of(allowed, states.dtype),
+            allowed,
+            marks,
+            self.theta,
+            self.reach,
         )
         asking = self._add(self.attention["output"], mixed, asking)
         inner = self.activation(self.intermediate["dense"](asking))
@@ -78,6 +117,11 @@ class Layered(nn.Module):
     max_tokens: int
     width: int
 
+    @property
+    def identity(self) -> list[Any]:
+        """Settings of each layer that change vectors and that the weights do not determine."""
+        return [(layer.heads, layer.theta, layer.reach) for layer in self.layers]
+
     def embed(self, ids: Tensor) -> Tensor:
         """Compute the input of the first layer: ``(b, t)`` int64 token ids → ``(b, t, d)``."""
         raise NotImplementedError
@@ -89,8 +133,8 @@ class Layered(nn.Module):
     def forward(
         self,
         ids: Tensor,
-        valid: Tensor,
-        marks: Tensor,
+        valid: Tensor | None,
+        marks: Tensor | None,
         own: Tensor | None,
         second: nn.ModuleList | None = None,
     ) -> Tensor:
@@ -98,15 +142,16 @@ class Layered(nn.Module):
 
         Args:
             ids: ``(b, t)`` int64 token ids.
-            valid: ``(b, t)`` bool, False for padding.
-            marks: ``(b, m)`` int64 positions.
+            valid: ``(b, t)`` bool, False for padding; None where all texts have the same length,
+                which lets torch choose its fastest attention.
+            marks: ``(b, m)`` int64 positions; None for all, in order.
             own: ``(b, 1, m, t)`` bool, the tokens that each mark may attend to in the last layer,
                 or None for all valid tokens.
             second: other last layers, which attend to all valid tokens; their states come behind
                 those of the first, ``(b, 2m, d)``.
         """
         states = around = self.embed(ids)
-        everything = valid[:, None, None, :]
+        everything = None if valid is None else valid[:, None, None, :]
         *body, last = self.layers
         for number, layer in enumerate(body, 1):
             states = layer(states, everything)
@@ -126,19 +171,22 @@ class Bert(Layered):
 
     def __init__(self, config: dict[str, Any]) -> None:
         super().__init__()
-        if config.get("position_embedding_type", "absolute") != "absolute":
-            raise ValueError("only BERT with absolute position embeddings is supported")
+        positions = config.get("position_embedding_type", "absolute")
+        if positions not in ("absolute", ROTARY):
+            raise ValueError(f"position_embedding_type is {positions!r}, not absolute or {ROTARY}")
         self.max_tokens, self.width = config["max_position_embeddings"], config["hidden_size"]
         width, kinds = self.width, config.get("type_vocab_size", 2)
+        self.rotary = is_rotary(config)
         self.embeddings = nn.ModuleDict(
-            {
-                "word_embeddings": nn.Embedding(config["vocab_size"], width),
-                "position_embeddings": nn.Embedding(self.max_tokens, width),
-                "token_type_embeddings": nn.Embedding(kinds, width),
-                "LayerNorm": nn.LayerNorm(width, eps=config.get("layer_norm_eps", 1e-12)),
-            }
+            {"word_embeddings": nn.Embedding(config["vocab_size"], width)}
         )
-        layers = [BertLayer(config) for _ in range(config["num_hidden_layers"])]
+        if not self.rotary:
+            self.embeddings["position_embeddings"] = nn.Embedding(self.max_tokens, width)
+        self.embeddings["token_type_embeddings"] = nn.Embedding(kinds, width)
+        self.embeddings["LayerNorm"] = nn.LayerNorm(width, eps=config.get("layer_norm_eps", 1e-12))
+        count = config["num_hidden_layers"]
+        config = {"layer_types": layer_types(count), **config} if self.rotary else config
+        layers = [BertLayer(config, number) for number in range(count)]
         self.encoder = nn.ModuleDict({"layer": nn.ModuleList(layers)})
 
     @property
@@ -149,10 +197,9 @@ class Bert(Layered):
     def embed(self, ids: Tensor) -> Tensor:
         """See ``Layered.embed``."""
         tables: Any = self.embeddings
-        positions = torch.arange(ids.shape[1], device=ids.device)
-        states: Tensor = tables["LayerNorm"](
-            tables["word_embeddings"](ids)
-            + tables["position_embeddings"](positions)
-            + tables["token_type_embeddings"].weight[0]
-        )
-        return states
+        states: Tensor = tables["word_embeddings"](ids)
+        if not self.rotary:
+            positions = torch.arange(ids.shape[1], device=ids.device)
+            states = states + tables["position_embeddings"](positions)
+        normed: Tensor = tables["LayerNorm"](states + tables["token_type_embeddings"].weight[0])
+        return normed

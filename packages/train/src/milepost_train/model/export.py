@@ -224,6 +224,6 @@ def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> 
         # The weights do not determine these networks: rotary frequencies, sliding windows …
         said = {**model.backbone.identity, "causal": manifest.causal}
         digest.update(json.dumps(said, sort_keys=True, default=str).encode())
-    elif isinstance(model.backbone, ModernBert):
+    elif isinstance(model.backbone, ModernBert) or getattr(model.backbone, "rotary", False):
         digest.update(json.dumps(model.backbone.identity).encode())
     return digest.hexdigest()[:16]

@@ -7,30 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from milepost_train.model.attention import attend, bias_of, gather_rows, split_heads
+from milepost_train.model.attention import (
+    attend_rotary,
+    gather_rows,
+    rope_and_reach,
+    split_heads,
+)
 from milepost_train.model.bert import Layered
-
-
-def rotate(states: Tensor, positions: Tensor, theta: float) -> Tensor:
-    """Apply rotary position embeddings (arXiv 2104.09864), rotating halves.
-
-    Args:
-        states: ``(b, h, t, e)`` queries or keys.
-        positions: ``(t,)`` or ``(b, t)`` int64.
-        theta: base of the frequencies.
-    """
-    half = states.shape[-1] // 2
-    exponents = torch.arange(half, device=states.device, dtype=torch.float32) / half
-    angles = positions[..., None].float() * theta**-exponents
-    if angles.dim() == 3:
-        angles = angles[:, None]
-    cos, sin = angles.cos().to(states.dtype), angles.sin().to(states.dtype)
-    first, second = states[..., :half], states[..., half:]
-    return torch.cat((first * cos - second * sin, second * cos + first * sin), dim=-1)
 
 
 class ModernBertLayer(nn.Module):
@@ -43,7 +29,7 @@ class ModernBertLayer(nn.Module):
         in_attention, in_mlp = config.get("attention_bias", False), config.get("mlp_bias", False)
         self.heads = config["num_attention_heads"]
         self.theta: float | None  # None: no positions
-        self.theta, self.reach = _rope_and_reach(config, number)
+        self.theta, self.reach = rope_and_reach(config, number)
         self.attn_norm: nn.Module = (
             nn.Identity() if number == 0 else nn.LayerNorm(width, eps=eps, bias=bias)
         )
@@ -61,10 +47,10 @@ class ModernBertLayer(nn.Module):
             }
         )
 
-    def forward(self, states: Tensor, allowed: Tensor, marks: Tensor | None = None) -> Tensor:
+    def forward(
+        self, states: Tensor, allowed: Tensor | None, marks: Tensor | None = None
+    ) -> Tensor:
         """See ``BertLayer.forward``."""
-        everywhere = torch.arange(states.shape[1], device=states.device)
-        here = everywhere if marks is None else marks
         asking = states if marks is None else gather_rows(states, marks)
         width = states.shape[-1]
         normed = self.attn_norm(states)
@@ -77,39 +63,19 @@ class ModernBertLayer(nn.Module):
         key, value = F.linear(
             normed, joint.weight[width:], None if bias is None else bias[width:]
         ).split(width, dim=-1)
-        query = self._placed(split_heads(query, self.heads), here)
-        key = self._placed(split_heads(key, self.heads), everywhere)
-        value = split_heads(value, self.heads)
-        reach = self.reach
-        if reach is not None:
-            near = (here[..., :, None] - everywhere).abs() <= reach
-            allowed = allowed & (near[None, None] if marks is None else near[:, None])
-        mixed = attend(query, key, value, bias_of(allowed, states.dtype))
+        mixed = attend_rotary(
+            split_heads(query, self.heads),
+            split_heads(key, self.heads),
+            split_heads(value, self.heads),
+            allowed,
+            marks,
+            self.theta,
+            self.reach,
+        )
         asking = asking + self.attn["Wo"](mixed)
         value_part, gate = self.mlp["Wi"](self.mlp_norm(asking)).chunk(2, dim=-1)
         result: Tensor = asking + self.mlp["Wo"](F.gelu(value_part) * gate)
         return result
-
-    def _placed(self, states: Tensor, positions: Tensor) -> Tensor:
-        return states if self.theta is None else rotate(states, positions, self.theta)
-
-
-def _rope_and_reach(config: dict[str, Any], number: int) -> tuple[float, int | None]:
-    """Return a layer's base of the rotary frequencies and half its sliding window (None: global).
-
-    Both formats of ``config.json`` are supported: ``layer_types`` with ``rope_parameters``
-    (transformers 5) and ``global_attn_every_n_layers`` with two thetas (4.48).
-    """
-    kinds = config.get("layer_types")
-    every = config.get("global_attn_every_n_layers", 3)
-    is_global = kinds[number] == "full_attention" if kinds else number % every == 0
-    rope = config.get("rope_parameters") or {}
-    if is_global:
-        theta = rope.get("full_attention", {}).get("rope_theta")
-        return float(theta or config.get("global_rope_theta", 160000.0)), None
-    theta = rope.get("sliding_attention", {}).get("rope_theta")
-    reach = config.get("local_attention", 128) // 2
-    return float(theta or config.get("local_rope_theta") or 10000.0), reach
 
 
 class ModernBert(Layered):
@@ -133,11 +99,6 @@ class ModernBert(Layered):
         )
         self.final_norm = nn.LayerNorm(width, eps=eps, bias=bias)
         self.max_tokens, self.width = config["max_position_embeddings"], width
-
-    @property
-    def identity(self) -> list[Any]:
-        """Settings of each layer that change vectors and that the weights do not determine."""
-        return [(layer.heads, layer.theta, layer.reach) for layer in self.layers]
 
     def embed(self, ids: Tensor) -> Tensor:
         """See ``Layered.embed``."""
