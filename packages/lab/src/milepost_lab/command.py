@@ -9,7 +9,7 @@ from milepost.cli.console.group import LazyGroup
 STUDIES: dict[str, str] = {
     "compare": "Compare poolings on the same states.",
     "show": "Explain a pooling, with a picture of its weights.",
-    "lmk": "LMK, CLS and mean on documents of 512 to 16k tokens.",
+    "lmk": "LMK, CLS and mean on documents of 256 to 16k tokens.",
     "landmark": "Windows, halos and landmarks: seven experiments.",
     "multilayer": "Train poolings over layers.",
     "xpool": "Rerank documents by a pooling that reads the question.",

@@ -274,7 +274,10 @@ def draw(report: Report, file: Path) -> None:
     axes = figure.subplots()
     lines = report.lines
     for name in dict.fromkeys(row[lines.by] for row in report.rows):
-        rows = [row for row in report.rows if row[lines.by] == name and row[lines.y] is not None]
+        rows = [row for row in report.rows if row[lines.by] == name]
+        rows = [row for row in rows if row[lines.x] is not None and row[lines.y] is not None]
+        if not rows:
+            continue
         means = [float(row[lines.y]) for row in rows]
         bounds = [
             (getattr(row[lines.y], "low", mean), getattr(row[lines.y], "high", mean))
