@@ -76,7 +76,7 @@ def heal(
     material: Material,
     special: tuple[int, int, int],
     steps: int,
-    rows: int = ROWS,
+    rows: int,
 ) -> list[float]:
     """Train the student; the loss of each step.
 

@@ -150,7 +150,7 @@ class Parts:
         def compute() -> Figures:
             parent, config = self._parent()
             student, config = convert.rotary(parent, config)
-            losses = convert.heal(parent, student, self.texts, self.special, steps)
+            losses = convert.heal(parent, student, self.texts, self.special, steps, convert.ROWS)
             convert.write(student, config, self.parent_folder, self.folder / "converted")
             return {"losses": losses[:: max(1, steps // 50)], "last": losses[-1]}
 
