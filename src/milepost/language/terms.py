@@ -10,7 +10,9 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator
 from functools import lru_cache
+from itertools import pairwise
 
+from milepost.language.numbers import NUMBER, PERIODS, SAME, amount, others, western
 from milepost.language.patterns import late
 from milepost.language.stemming import stem
 
@@ -25,30 +27,20 @@ UNSPACED = (
     r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
 )
 """Regular expression for a character of a script without spaces between words."""
-_GROUPS = r"\d{1,3}(?:[\u00a0\u2009\u202f'’]\d{3})+(?!\d)(?:[.,]\d+)?"
-_PERCENT = r"[Pp]er ?cent|[Pp]ro[cz]ent|pour cent|por ciento|per cento"
-_SCALE = r"[Bb][Nn]|[Mm][Nn]|[Tt][Nn]"
-_BEHIND = rf"[ \u00a0\u202f]?(?:[%€£¥]|(?:{_PERCENT}|{_SCALE})(?!{_LETTERS}))"
-# Plain digits are words, alone or before letters, and numbers before a sign of percent or a scale.
-_NUMBER = (
-    rf"[$€£¥][ \u00a0]?(?:{_GROUPS}|\d+(?:[.,]\d+)*)(?:{_BEHIND}|[MmKk])?(?!{_LETTERS})"
-    rf"|{_GROUPS}(?:{_BEHIND})?|\d+(?:[.,]\d+)+(?:{_BEHIND})?|\d+{_BEHIND}"
-)
-_PARTS = late(r"([$€£¥]?)[ \u00a0]?(\d(?:[\d.,\u00a0\u2009\u202f'’]*\d)?)[ \u00a0\u202f]?(.*)")
-_THOUSANDS = late(r"[1-9]\d{0,2}(?:(?:,\d{3})+(?:\.\d+)?|(?:\.\d{3})+(?:,\d+)?)")
-_SPACES = str.maketrans("", "", "\u00a0\u2009\u202f'’")
-_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
-_SCALES = {
-    "k": "thousand", "m": "million", "mn": "million", "bn": "billion", "tn": "trillion"
-}  # fmt: skip
-_TOKEN = late(
-    rf"(?P<run>{UNSPACED}+)|(?P<number>{_NUMBER})"
+TOKEN = (
+    rf"(?P<run>{UNSPACED}+)|(?P<number>{NUMBER})"
     # An apostrophe belongs to the word where an ending follows (it's, we'll), and parts two
     # words where more does (l'arbre, O'Neill).
     rf"|(?P<word>(?:(?!{UNSPACED})(?:{_LETTERS}))+(?:['’](?:{_LETTERS}){{1,2}}(?!{_LETTERS}))?)"
 )
+"""Regular expression for what becomes terms, see ``tokens``."""
+_TOKEN = late(TOKEN)
+_DIGIT = re.compile("[0-9]")
+_PERIOD_NAMES = {pair.split()[1] for pair in PERIODS}
 # Hamza and madda (U+0653-0655) stay: normalisation puts them back on their letter.
-_IGNORED = re.compile(r"[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0670]")
+IGNORED = r"[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0670]"
+"""Regular expression for a mark that a folded word lacks."""
+_IGNORED = re.compile(IGNORED)
 
 STOP_WORDS = frozenset(
     """
@@ -68,9 +60,9 @@ words ("what", "does") are rare in the documents that answer it and would weigh 
 def terms(text: str, without: Collection[str] = ()) -> list[str]:
     """Split a text into terms, in order and with repeats.
 
-    Case and accents are folded and words stemmed (see ``stemming``). Digits with their separators
-    are one term, signs of percent and money beside them are words; runs of a script without spaces
-    become pairs of characters.
+    Case and accents are folded and words stemmed (see ``stemming``). Numbers, units and dates have
+    terms that all ways of writing them share (see ``numbers``); runs of a script without spaces
+    become pairs of characters. What several words are in one form stands behind all of them.
 
     Args:
         text: any text.
@@ -79,7 +71,9 @@ def terms(text: str, without: Collection[str] = ()) -> list[str]:
     >>> terms("The cells' Größe: 1,600 studies in 東京都")
     ['the', 'cell', 'gross', '1600', 'studi', 'in', '東京', '京都']
     >>> terms("$1.2bn, 12 % of 1.234,5")
-    ['1.2', 'billion', 'dollar', '12', 'percent', 'of', '1234.5']
+    ['1.2', '1200000000', 'billion', 'dollar', '12', 'percent', 'of', '1234.5']
+    >>> terms("on 5 May 2024")
+    ['on', '5', 'may', '2024', '2024-05-05', '2024-05']
     """
     found: list[str] = []
     for match in tokens(text):
@@ -93,6 +87,7 @@ def terms(text: str, without: Collection[str] = ()) -> list[str]:
         else:
             run = "".join(unicodedata.normalize("NFKC", word).split())
             found.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
+    found.extend(form for form in dict.fromkeys(_otherwise(text, found)) if form not in found)
     return found
 
 
@@ -131,32 +126,25 @@ def words_of(question: str) -> dict[str, str]:
 
 
 def _amount(written: str) -> Iterator[str]:
-    """Yield the terms of a number with its signs, in the order in which they are spoken."""
-    if (parts := _PARTS.fullmatch(written)) is None:
-        return
-    before, digits, behind = parts.groups()
-    plain = _plain(digits.translate(_SPACES))
-    yield plain if plain.isascii() else _fold(plain)
-    if scale := _SCALES.get(behind.lower()):
-        yield scale
-    elif behind and behind not in _CURRENCIES:
-        yield "percent"
-    if money := before or (behind if behind in _CURRENCIES else ""):
-        yield stem(_CURRENCIES[money])
+    """Yield the terms of a number with its unit, in the order in which they are spoken."""
+    digits, value, words, is_word = amount(written)
+    if is_word:
+        yield _fold(written)
+    yield digits
+    if value != digits:
+        yield value
+    yield from map(_fold, words)
 
 
-def _plain(digits: str) -> str:
-    """Write a number without marks of thousands and with a decimal point.
-
-    Three digits behind the only mark are thousands: both ways of writing them meet, at the price
-    of decimals with three places.
-
-    >>> [_plain(each) for each in ("1,234", "1.234", "1.234,5", "1,5", "0.125", "3.10.1998")]
-    ['1234', '1234', '1234.5', '1.5', '0.125', '3.10.1998']
-    """
-    if _THOUSANDS.fullmatch(digits):
-        return digits.replace(next(sign for sign in digits if sign in ".,"), "").replace(",", ".")
-    return digits.replace(",", "." if digits.count(",") == 1 and "." not in digits else "")
+def _otherwise(text: str, found: list[str]) -> Iterator[str]:
+    """Yield what dates, periods and thousands are in one form, beside the terms of their words."""
+    if _DIGIT.search(text):
+        for form, _, _ in others(text):
+            yield form
+            if "-" in form and form[0] != "-":  # the month and the year, too
+                yield from (form[:7], form[:4])
+    if not _PERIOD_NAMES.isdisjoint(found):
+        yield from filter(None, map(PERIODS.get, map(" ".join, pairwise(found))))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -167,4 +155,6 @@ def _fold(word: str) -> str:
         # Indic signs must come back together; only Latin, Greek and Cyrillic lost theirs. Some
         # ligatures of Arabic come apart as several words.
         word = "".join(unicodedata.normalize("NFC", word).split())
-    return stem(word.casefold().removesuffix("'s").replace("'", ""))
+        word = western(word)
+    word = word.casefold().removesuffix("'s").replace("'", "")
+    return stem(SAME.get(word, word))

@@ -187,8 +187,10 @@ def _doubt(answerable: float | None) -> list[str]:
 def _missing(query: Query, scope: Scope) -> list[str]:
     """A note of the words that are not in the text, as the user wrote them."""
     words = words_of(query.question)
-    missing = [words.get(term, term) for term, weight in scope.idf.items() if weight <= 0.0]
-    return [f"not in the text: {', '.join(missing)}"] if missing else []
+    # What is no word, such as the one form of a date, is only another way to find the text.
+    absent = (words[term] for term, idf in scope.idf.items() if idf <= 0.0 and term in words)
+    missing = ", ".join(dict.fromkeys(absent))
+    return [f"not in the text: {missing}"] if missing else []
 
 
 def _measure(query: Query, model: SearchModel) -> Measure:

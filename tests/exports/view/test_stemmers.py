@@ -15,7 +15,8 @@ import pytest
 import milepost
 from milepost.encoder import Encoder
 from milepost.errors import InputError
-from milepost.exports.view import bundle, stemmers, write_page
+from milepost.exports.view import bundle, stemmers, term_tables, write_page
+from milepost.language.numbers import TABLES, others
 from milepost.language.stemming import SCRIPTS, stemmer_class, stemmer_of
 from milepost.language.terms import question_terms, tokens
 from milepost.types import Document
@@ -51,6 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "stems.js").write_text(STEMS, encoding="utf-8")
     (folder / "terms_of.js").write_text(TERMS, encoding="utf-8")
     (folder / "stemmers.js").write_text(stemmers.module(SCRIPTS), encoding="utf-8")
+    (folder / "term_tables.js").write_text(term_tables.module(), encoding="utf-8")
     for name in ("snowball.js", "stem.js", "terms.js"):
         shutil.copy(bundle.OWN / name, folder)
     return folder
@@ -125,13 +127,33 @@ def test_terms_of_questions(folder: Path) -> None:
         "٢٠٢٣ μmol группа2 covidом می‌خواهم кни\u00adги ПЧЁЛЫ Θάλασσας ΣΊΣΥΦΟΣ",
         "தேனீக்களின் கூடுகளில் Մեղուներից बजे। में ք α β 𐐀слово",
     ]
-    found = answered(texts, folder / "terms_of.js")
-    wrong = [
-        (text, question_terms(text), other)
-        for text, other in zip(texts, found, strict=True)
-        if question_terms(text) != other
+    assert other_terms(texts, folder) == []
+
+
+def test_terms_of_numbers(folder: Path) -> None:
+    pools = (
+        [spelling for table in TABLES.values() for spelling in table],
+        [*TABLES["months"], *TABLES["units"]],
+        ["1", "12", "05", "31", "1,234", "1.234,5", "0.25", "٢٠٢٣", "१२", "１６", "𝟛", "2nd", "Q3"],
+        ["5", "12", "03", "31", "2024", "1999", "3Q", "FY"],
+        [*"°º².,-/'’(€$\u00a0\u202f\nT", "of", "de", "th", "km", "Mrd.", "MÄRZ", "May", "USD"],
+        [*"/.-,"],
+    )
+    pick = random.Random(7).choice
+    texts = [
+        "".join(pick(pick(pools)) + pick(("", " ")) for _ in range(size))
+        for size in (2, 3, 4, 5, 6, 9)
+        for _ in range(5000)
     ]
-    assert wrong == []
+    assert sum(any(others(text)) for text in texts) > 500
+    assert other_terms([*texts, *filter(str.isdecimal, map(chr, range(0x1FFFF)))], folder) == []
+
+
+def other_terms(texts: list[str], folder: Path) -> list[tuple[str, list[str], list[str]]]:
+    """Texts with the terms of Python and JavaScript where they are not the same."""
+    found = answered(texts, folder / "terms_of.js")
+    pairs = zip(texts, map(question_terms, texts), found, strict=True)
+    return [(text, own, other) for text, own, other in pairs if own != other]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from milepost.exports.view import bundle
+from milepost.exports.view import bundle, term_tables
 from milepost.exports.view.document_sections import add_documents
 from milepost.exports.view.model_sections import add_model
 from milepost.exports.view.pack import Pack, as_characters
@@ -107,7 +107,10 @@ def html_of(data: str, stemmers: Collection[str] = ()) -> str:
     Its policy allows its own style and script and nothing else: no request to anywhere.
     """
     style = bundle.style("base.css", "style.css", "document.css", "view.css")
-    script = bundle.script(made={"stemmers.js": module(stemmers)} if stemmers else None)
+    made = {"term_tables.js": term_tables.module()}
+    if stemmers:
+        made["stemmers.js"] = module(stemmers)
+    script = bundle.script(made=made)
     for text, end in ((style, "</style"), (script, "</script"), (script, "<!--")):
         if end in text.lower():
             raise ValueError(f"the page's own source holds {end}")

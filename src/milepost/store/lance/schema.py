@@ -18,7 +18,7 @@ from milepost.store.check import check_model, check_version, missing
 from milepost.store.lance.address import Address
 from milepost.store.lance.loop import together
 
-VERSION = 4
+VERSION = 5
 """Of the tables; it goes up with every change of them, and of what the model or the
 words of an index read."""
 

@@ -16,7 +16,7 @@ from milepost.store.conditions import HEAD
 from milepost.store.postgres.address import Address
 from milepost.store.postgres.connecting import Connection, extension_schema, look_into, scalar
 
-VERSION = 5
+VERSION = 6
 """Of the tables; it goes up with every change of them, and of what the model or the
 words of an index read."""
 

@@ -13,10 +13,10 @@ from milepost.store.sqlite import segment
 
 FILE = "milepost.sqlite"
 APPLICATION = 0x4D504F53  # "MPOS"
-# 8 had numbers as they were written, 7 read rows of tables without the names of their columns,
-# 6 stemmed no word but English ones, 5 had no facts, 4 no properties, 3 did not say how a file was
-# read
-VERSION = 9
+# 9 had each number in one form and no dates or units, 8 had numbers as they were written, 7 read
+# rows of tables without the names of their columns, 6 stemmed no word but English ones, 5 had no
+# facts, 4 no properties, 3 did not say how a file was read
+VERSION = 10
 
 # ``name``, ``source`` and ``hash`` have no type, see ``read.kept``: a file's name may not be UTF-8.
 # The record of a document is narrow and its bulk lies in ``bodies`` and ``pieces``, so that a list

@@ -204,8 +204,8 @@ function joined(result, named, documents, most) {
 /** A note of the words that are not in the text, as the user wrote them. */
 function missingWords(question, idf) {
   const words = wordsOf(question);
-  const missing = [...idf].filter(([, weight]) => weight <= 0).map(([term]) => words.get(term) ?? term);
-  return missing.length ? [`not in the text: ${missing.join(", ")}`] : [];
+  const missing = new Set([...idf].filter(([term, weight]) => weight <= 0 && words.has(term)).map(([term]) => words.get(term)));
+  return missing.size ? [`not in the text: ${[...missing].join(", ")}`] : [];
 }
 
 const logistic = (value) => 1 / (1 + Math.exp(-Math.max(-60, Math.min(60, value))));

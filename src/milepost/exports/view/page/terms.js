@@ -2,35 +2,20 @@
 
 import { stem } from "./stem.js";
 import { STEMMERS } from "./stemmers.js";
+import { PATTERNS, TABLES } from "./term_tables.js";
 
-const LETTERS = "[\\p{L}\\p{N}]|[\\u00ad\\u0300-\\u036f\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7\\u064b-\\u065f"
-  + "\\u0670\\u0900-\\u0963\\u0966-\\u0dff\\u0f71-\\u0f84\\u0f90-\\u0fbc]";
-const UNSPACED = "[\\u0e00-\\u0eff\\u1000-\\u109f\\u1780-\\u17d3\\u1100-\\u11ff\\u3005-\\u3007\\u3040-\\u30ff\\u31f0-\\u31ff"
-  + "\\u3400-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff\\uff66-\\uff9f\\u{20000}-\\u{3ffff}]";
-const GROUPS = "\\p{Nd}{1,3}(?:[\\u00a0\\u2009\\u202f'’]\\p{Nd}{3})+(?!\\p{Nd})(?:[.,]\\p{Nd}+)?";
-const PERCENT = "[Pp]er ?cent|[Pp]ro[cz]ent|pour cent|por ciento|per cento";
-const BEHIND = `[ \\u00a0\\u202f]?(?:[%€£¥]|(?:${PERCENT}|[Bb][Nn]|[Mm][Nn]|[Tt][Nn])(?!${LETTERS}))`;
-const NUMBER = `[$€£¥][ \\u00a0]?(?:${GROUPS}|\\p{Nd}+(?:[.,]\\p{Nd}+)*)(?:${BEHIND}|[MmKk])?(?!${LETTERS})`
-  + `|${GROUPS}(?:${BEHIND})?|\\p{Nd}+(?:[.,]\\p{Nd}+)+(?:${BEHIND})?|\\p{Nd}+${BEHIND}`;
-const PARTS = /^([$€£¥]?)[ \u00a0]?(\p{Nd}(?:[\p{Nd}.,\u00a0\u2009\u202f'’]*\p{Nd})?)[ \u00a0\u202f]?(.*)$/u;
-const THOUSANDS = /^[1-9]\p{Nd}{0,2}(?:(?:,\p{Nd}{3})+(?:\.\p{Nd}+)?|(?:\.\p{Nd}{3})+(?:,\p{Nd}+)?)$/u;
-const CURRENCIES = { $: "dollar", "€": "euro", "£": "pound", "¥": "yen" };
-const SCALES = { k: "thousand", m: "million", mn: "million", bn: "billion", tn: "trillion" };
-const TOKEN = new RegExp(
-  `(?<run>${UNSPACED}+)|(?<number>${NUMBER})`
-  + `|(?<word>(?:(?!${UNSPACED})(?:${LETTERS}))+(?:['’](?:${LETTERS}){1,2}(?!${LETTERS}))?)`, "gu");
-const IGNORED = /[\u00ad\u0300-\u036f\u0591-\u05c7\u0640\u064b-\u0652\u0656-\u065f\u0670]/gu;
+const TOKEN = new RegExp(PATTERNS.token, "gu");
+const IGNORED = new RegExp(PATTERNS.ignored, "gu");
+const PERIOD = new RegExp(`^(?:${PATTERNS.period})$`, "u");
+const PARTS = new RegExp(`^(?:${PATTERNS.parts})$`, "u");
+const THOUSANDS = new RegExp(`^(?:${PATTERNS.thousands})$`, "u");
+const DATE = new RegExp(PATTERNS.date, "gu");
+const SPACED = new RegExp(PATTERNS.spaced, "gu");
+const SAME = new Map(Object.entries(TABLES.same));
 const ASCII = /^[\0-\x7f]*$/;
 const CHEROKEE = /[\u13a0-\u13fd\uab70-\uabbf]/;
 
-export const STOP_WORDS = new Set((
-  "a about above after again against all also am an and any are as at be because been before "
-  + "being below between both but by can could did do does doing down during each few for from "
-  + "further had has have having he her here hers him his how i if in into is it its itself just me "
-  + "might more most must my no nor not now of off on once only or other our out over own same "
-  + "shall she should so some such than that the their them then there these they this those "
-  + "through to too under until up upon very was we were what when where which while who whom whose "
-  + "why will with would you your").split(" "));
+export const STOP_WORDS = new Set(TABLES.stopWords);
 
 /** Distinct terms of a question without function words; with them where there is nothing else. */
 export function questionTerms(question) {
@@ -47,13 +32,26 @@ export function terms(text, without) {
       const term = folded(word);
       if (term && !isStopWord(word, without)) found.push(term);
     } else if (number !== undefined) {
-      found.push(...amount(number));
+      found.push(...amountTerms(number));
     } else {
       const signs = [...bare(run.normalize("NFKC"))];
       for (let at = 0; at < Math.max(1, signs.length - 1); at += 1) found.push(signs.slice(at, at + 2).join(""));
     }
   }
+  found.push(...[...new Set(otherwise(text, found))].filter((form) => !found.includes(form)));
   return found;
+}
+
+/** What dates, periods and thousands are in one form, beside the terms of their words. */
+function* otherwise(text, found) {
+  for (const form of others(text)) {
+    yield form;
+    if (form.includes("-", 1) && form[0] !== "-") yield* [form.slice(0, 7), form.slice(0, 4)]; // the month and the year, too
+  }
+  for (let at = 1; at < found.length; at += 1) {
+    const period = TABLES.periods[`${found[at - 1]} ${found[at]}`];
+    if (period !== undefined) yield period;
+  }
 }
 
 /** Whether a word is among some that are left out of questions. */
@@ -61,21 +59,83 @@ export function isStopWord(word, known = STOP_WORDS) {
   return known.has(word.toLowerCase().replaceAll("’", "'").replace(/'s$/, ""));
 }
 
-/** The terms of a number with its signs, in the order in which they are spoken. */
+/** The terms of a number with its unit, in the order in which they are spoken. */
+function amountTerms(written) {
+  const { digits, value, words, isWord } = amount(written);
+  return [...(isWord ? [folded(written)] : []), digits, ...(value === digits ? [] : [value]), ...words.map(folded)];
+}
+
+/** A number: its digits in one form, the same times its scale, the words of its scale and unit. */
 function amount(written) {
-  const [, before, digits, behind] = PARTS.exec(written);
-  const plain = plainNumber(digits.replace(/[\u00a0\u2009\u202f'’]/gu, ""));
-  const found = [ASCII.test(plain) ? plain : folded(plain)];
-  if (behind && !(behind in CURRENCIES)) found.push(SCALES[behind.toLowerCase()] ?? "percent");
-  const money = before || (behind in CURRENCIES ? behind : "");
-  if (money) found.push(folded(CURRENCIES[money]));
-  return found;
+  const period = PERIOD.exec(written);
+  if (period) {
+    const year = fullYear(western(period[3]));
+    const words = [...(period[1] ? [`q${period[1]}`] : []), ...(period[2] ? ["fiscal"] : [])];
+    return { digits: year, value: year, words, isWord: false };
+  }
+  const [, before, figures, behind] = PARTS.exec(written);
+  const digits = plainNumber(western(figures));
+  let unit = bare(behind.normalize("NFKC").toLowerCase());
+  let money = bare(before ?? "").toLowerCase();
+  if (unit.length > 1 && unit.at(-1) in TABLES.currencies) [money, unit] = [unit.at(-1), unit.slice(0, -1).replace(/\.+$/, "")];
+  const scale = (money && TABLES.moneyScales[unit]) || TABLES.shortScales[unit] || SAME.get(unit) || unit.replace(/s$/, "");
+  const words = scale in TABLES.scales ? [scale] : bareWords(TABLES.units[unit] ?? unit);
+  if (money) words.push(TABLES.currencies[money] ?? money);
+  const isWord = !money && /^\p{L}$/u.test(behind) && /^[0-9]+$/.test(digits);
+  return { digits, value: scaled(digits, TABLES.scales[scale] ?? 0), words, isWord };
+}
+
+const bareWords = (text) => text.split(" ").filter(Boolean);
+
+/** Digits of any script as 0 to 9. */
+const western = (text) => text.replace(/[^\0-\x7f]/gu, (sign) => digitValue(sign.normalize("NFKD")) ?? sign);
+
+function digitValue(sign) {
+  if (!/^\p{Nd}$/u.test(sign)) return undefined;
+  let zero = sign.codePointAt(0);
+  while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return String(sign.codePointAt(0) - zero);
 }
 
 /** Without marks of thousands and with a decimal point; three digits behind the only mark are thousands. */
-function plainNumber(digits) {
+function plainNumber(written) {
+  const digits = written.replace(/[\u00a0\u2009\u202f'’]/gu, "");
   if (THOUSANDS.test(digits)) return digits.replaceAll(/[.,]/u.exec(digits)[0], "").replace(",", ".");
   return digits.replaceAll(",", digits.split(",").length === 2 && !digits.includes(".") ? "." : "");
+}
+
+/** A number with its decimal point moved. */
+function scaled(digits, power) {
+  const [whole, part = "", ...more] = digits.split(".");
+  if (!power || more.length) return digits;
+  const moved = (whole + part.slice(0, power).padEnd(power, "0")).replace(/^0+/, "") || "0";
+  return part.length > power ? `${moved}.${part.slice(power)}` : moved;
+}
+
+const fullYear = (year) => (year.length > 2 ? year : `${year >= "70" ? "19" : "20"}${year}`);
+
+/** What a text has in another form than its words: dates, and thousands apart by spaces. */
+function* others(text) {
+  for (const { groups } of text.matchAll(DATE)) yield* new Set(readings(groups));
+  for (const [written] of text.matchAll(SPACED)) yield written.replaceAll(" ", "");
+}
+
+/** The readings of a date. */
+function* readings({ month, before, behind, year, year_first: first, second, third, one, other, sign, last }) {
+  const day = before ?? behind;
+  if (month !== undefined) {
+    if (year || (day && /^\p{Lu}/u.test(month))) yield* dateForm(year, TABLES.months[month.toLowerCase()], day);
+  } else if (first !== undefined) {
+    yield* dateForm(first, Number(second), third);
+  } else if (last.length === 4 || (one.length === 2 && other.length === 2)) {
+    yield* dateForm(fullYear(last), Number(other), one);
+    if (sign !== ".") yield* dateForm(fullYear(last), Number(one), other);
+  }
+}
+
+function* dateForm(year, month, day) {
+  if (month < 1 || month > 12 || Number(day ?? 1) > new Date(Date.UTC(Number(year ?? 2000), month, 0)).getUTCDate()) return;
+  yield `${year ?? "-"}-${String(month).padStart(2, "0")}${day ? `-${day.padStart(2, "0")}` : ""}`;
 }
 
 /** Each term of a question with its word as it was written, the first of each. */
@@ -92,9 +152,10 @@ export function folded(word) {
   let plain = word;
   if (!ASCII.test(plain)) {
     plain = plain.replaceAll("’", "'").normalize("NFKD").replace(IGNORED, "");
-    plain = bare(plain.normalize("NFC"));
+    plain = western(bare(plain.normalize("NFC")));
   }
   plain = caseless(plain).replace(/'s$/, "").replaceAll("'", "");
+  plain = SAME.get(plain) ?? plain;
   if (ASCII.test(plain)) return plain.length > 3 ? stem(plain) : plain;
   const within = (letter, { first, last }) => first <= letter && letter <= last;
   const found = STEMMERS.find((one) => within(plain[0], one) && within(plain.at(-1), one));
