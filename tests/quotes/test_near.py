@@ -1,6 +1,7 @@
 """Places that nearly hold a quotation, with exactly the words that differ."""
 
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from milepost.quotes import MAX_WORDS, fold, near, occurrences, stripped
 from milepost.quotes.alignment import align
-from milepost.quotes.words import weight, words
+from milepost.quotes.words import amounts_in, weight, words
 
 BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt"
 BEES = "Lead is soft. Gold melts at 1064 degrees. It is heavier than lead, and it never rusts."
@@ -53,6 +54,51 @@ def differences(quotation: str, text: str) -> list[tuple[str, str]]:
 )  # fmt: skip
 def test_what_differs_is_named(quotation: str, text: str, wanted: list[tuple[str, str]]) -> None:
     assert differences(quotation, text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("12 %", "12 percent"),
+        ("$1.2bn", "1.2 billion dollars"),
+        ("$1.2bn", "1,200 million dollars"),
+        ("5 March 2024", "2024-03-05"),
+        ("March 5, 2024", "5th March 2024"),
+        ("5. März 2024", "5.3.2024"),
+        ("March 5, 2024", "03/05/2024"),
+        ("5/3/2024", "2024-03-05"),
+        ("1,234", "1\u202f234"),
+        ("1,234", "1234"),
+        ("10 km", "10 kilometres"),
+        ("3°C", "3 degrees Celsius"),
+    ],
+)
+def test_an_amount_written_otherwise_is_one_small_difference(one: str, other: str) -> None:
+    frame = "the members were told that {} had been reported in the year before, and agreed"
+    for given_amount, amount in ((one, other), (other, one)):
+        asked, text = stripped(frame.format(given_amount)), f"Then {frame.format(amount)}. Late."
+        (place,) = near(asked, fold(text))
+        assert [(each.given, each.text) for each in place.differences] == [(given_amount, amount)]
+        assert place.similarity > 0.97
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("12 %", "13 percent"),
+        ("12 %", "12 km"),
+        ("12 %", "12"),
+        ("$1.2bn", "€1.2bn"),
+        ("$1.2bn", "$1.2m"),
+        ("5 March 2024", "2024-03-06"),
+        ("it was 1,234", "it was -1,234"),
+        ("5 miles", "5 metres"),
+    ],
+)
+def test_other_amounts_stay_others(one: str, other: str) -> None:
+    values = [{value for *_, value in amounts_in(text)} for text in (one, other)]
+    assert all(values)
+    assert not values[0] & values[1]
 
 
 @pytest.mark.parametrize(
@@ -143,11 +189,19 @@ def test_the_alignment_is_the_cheapest(asked: list[str], text: list[str]) -> Non
     assert cost == min(least(0, j) for j in range(len(text) + 1))
 
 
-@given(st.text(max_size=60))
-@settings(max_examples=150)
+@given(
+    st.text(max_size=60)
+    | st.lists(st.sampled_from(["1", "234", "5.3.2024", "%", "May", ",", " ", " ", "$", "km"])).map(
+        "".join
+    )
+)
+@settings(max_examples=300)
 def test_words_cover_every_letter(text: str) -> None:
-    cut = words(fold(text))
-    assert "".join(cut.forms) == cut.folded.letters
+    amounts = list({start: (start, end, value) for start, end, value in amounts_in(text)}.values())
+    assert all(one[1] <= other[0] for one, other in pairwise(amounts))
+    for cut in (words(fold(text)), words(fold(text), amounts)):
+        assert "".join(cut.forms) == cut.folded.letters
+    assert len(cut.values) <= len(amounts)
     for number, form in enumerate(cut.forms):
         assert form
         assert text[cut.start(number) : cut.end(number)].strip() != ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -15,16 +15,21 @@ if TYPE_CHECKING:
 _ALIKE = 0.5
 """Share of common pairs of letters from which two words are spellings of one another."""
 
+_NO_VALUES: Mapping[str, str] = {}
+
 Pair = tuple[int | None, int | None]
 """A word of the quotation beside one of the text; None where the other has none."""
 
 
-def align(given: Sequence[str], text: Sequence[str]) -> tuple[int, list[Pair]]:
+def align(
+    given: Sequence[str], text: Sequence[str], values: Mapping[str, str] = _NO_VALUES
+) -> tuple[int, list[Pair]]:
     """Align all words of a quotation with words of a text, at the least cost.
 
     A word that is missing or added costs its weight, one in place of another the greater weight of
-    the two, half of that where they are spellings of one another. What the text has before and
-    behind the quotation costs nothing. Takes ``len(given) · len(text)`` steps and bytes.
+    the two, half of that where they are spellings of one another, and that of a sign where they
+    have one value. What the text has before and behind the quotation costs nothing. Takes
+    ``len(given) · len(text)`` steps and bytes.
 
     Returns:
         The cost, and the pairs in order, from the first word of the quotation to its last.
@@ -37,7 +42,7 @@ def align(given: Sequence[str], text: Sequence[str]) -> tuple[int, list[Pair]]:
     weights = np.array([weight(form) for form in known], np.int64)
     added = weights[numbers]
     replacing = _replacing(
-        list(known), weights, {known[form] for form in given}, set(numbers.tolist())
+        list(known), weights, {known[form] for form in given}, set(numbers.tolist()), values
     )
     total = np.concatenate(([0], np.cumsum(added)))
     costs = np.zeros(columns + 1, np.int64)
@@ -81,7 +86,11 @@ def _traced(steps: NDArray[np.uint8], column: int) -> list[Pair]:
 
 
 def _replacing(
-    forms: list[str], weights: NDArray[np.int64], given: Collection[int], held: Collection[int]
+    forms: list[str],
+    weights: NDArray[np.int64],
+    given: Collection[int],
+    held: Collection[int],
+    values: Mapping[str, str],
 ) -> dict[int, NDArray[np.int64]]:
     """For each word of the quotation, what each form costs in its place."""
     import numpy as np
@@ -98,6 +107,8 @@ def _replacing(
             common = np.minimum(pairs, pairs[number]).sum(axis=1)
             alike = 2 * common >= _ALIKE * (sizes + sizes[number])
             costs = np.where(alike, (costs + 1) // 2, costs)
+        if (value := values.get(forms[number])) is not None:
+            costs[[values.get(form) == value for form in forms]] = SIGN
         costs[number] = 0
         found[number] = costs
     return found

@@ -11,7 +11,7 @@ from milepost.quotes.folding import Folded, fold
 from milepost.quotes.gaps import ends_word, is_negative, starts_word
 from milepost.quotes.stretches import stretches
 from milepost.quotes.verbatim import Occurrence, mismatches
-from milepost.quotes.words import Words, weight, words
+from milepost.quotes.words import Amount, Words, amounts_in, weight, words
 from milepost.types import Span
 from milepost.verdicts import Difference
 
@@ -41,13 +41,14 @@ def near(given: Folded, text: Folded) -> list[Occurrence]:
     asked = words(given)
     if not 0 < len(asked.forms) <= MAX_WORDS:
         return []
-    total = sum(map(weight, asked.forms))
+    amounts = amounts_in(given.text)
     places: list[Occurrence] = []
     for start, end in stretches(asked, text):
-        there = words(fold(text.text[start:end]))
-        cost, pairs = align(asked.forms, there.forms)
+        own, there = _cut(asked, amounts, fold(text.text[start:end]))
+        total = sum(map(weight, own.forms))
+        cost, pairs = align(own.forms, there.forms, own.values | there.values)
         if cost <= (1.0 - NEAR) * total:
-            place = _place(asked, there, pairs, cost / total)
+            place = _place(own, there, pairs, cost / total)
             if place is not None and place.similarity >= NEAR:
                 places.append(place.moved(start))
     places.sort(key=lambda place: (-place.similarity, place.start))
@@ -56,6 +57,30 @@ def near(given: Folded, text: Folded) -> list[Occurrence]:
         if all(place.end <= other.start or other.end <= place.start for other in apart):
             apart.append(place)
     return apart[:_MAX_PLACES]
+
+
+def _cut(given: Words, amounts: list[Amount], text: Folded) -> tuple[Words, Words]:
+    """The words of both texts; an amount that they write differently is one word in both."""
+    own = _by_value(given.folded.text, amounts)
+    held = amounts_in(text.text) if amounts else []
+    other = _by_value(text.text, held)
+    differ = {value for value in own.keys() & other.keys() if own[value] != other[value]}
+    if not differ:
+        return given, words(text)
+    # Two readings of a date are at one place.
+    chosen = (
+        list({each[0]: each for each in found if each[2] in differ}.values())
+        for found in (amounts, held)
+    )
+    return words(given.folded, next(chosen)), words(text, next(chosen))
+
+
+def _by_value(text: str, amounts: list[Amount]) -> dict[str, set[str]]:
+    """The ways in which each amount is written, apart from white space and case."""
+    found: dict[str, set[str]] = {}
+    for start, end, value in amounts:
+        found.setdefault(value, set()).add("".join(text[start:end].casefold().split()))
+    return found
 
 
 def _place(given: Words, text: Words, pairs: list[Pair], cost: float) -> Occurrence | None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
+from milepost.language.numbers import SCALES, UNIT_WORDS, amount, others, western
 from milepost.language.patterns import late
-from milepost.quotes.folding import Folded
+from milepost.language.terms import terms, tokens
+from milepost.quotes.folding import Folded, is_dash
 from milepost.quotes.gaps import is_negative
 
 if TYPE_CHECKING:
@@ -32,6 +36,9 @@ _WORD = late(
 WORD, SHORT, SIGN = 4, 2, 1
 """Weights of a word or number, of a word of at most three letters, of a punctuation mark."""
 
+Amount = tuple[int, int, str]
+"""Start and end of a number with its unit or of a date, and what it is however it is written."""
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -41,12 +48,14 @@ class Words:
         folded: the text.
         firsts, lasts: ``(n,)`` int64: first letter of each word, and the one behind its last.
         forms: ``(n,)`` their letters.
+        values: of those that are amounts.
     """
 
     folded: Folded
     firsts: NDArray[np.int64]
     lasts: NDArray[np.int64]
     forms: list[str]
+    values: dict[str, str]
 
     def start(self, number: int) -> int:
         """Where a word starts in the text, in code points; a number starts with its sign."""
@@ -58,8 +67,8 @@ class Words:
         return int(self.folded.places[self.lasts[number] - 1]) + 1
 
 
-def words(folded: Folded) -> Words:
-    r"""Cut a text into words.
+def words(folded: Folded, amounts: Sequence[Amount] = ()) -> Words:
+    r"""Cut a text into words, of which each of some amounts is one; these may not overlap.
 
     >>> from milepost.quotes.folding import fold
     >>> words(fold("The self-\ncontained cell costs 3.50.")).forms
@@ -67,12 +76,62 @@ def words(folded: Folded) -> Words:
     """
     import numpy as np
 
-    spans = [match.span() for match in _WORD.finditer(folded.text)]
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for start, end, _ in amounts:
+        spans += [match.span() for match in _WORD.finditer(folded.text, at, start)] + [(start, end)]
+        at = end
+    spans += [match.span() for match in _WORD.finditer(folded.text, at)]
     bounds = np.searchsorted(folded.places, np.array(spans, np.int64).reshape(-1, 2))
     firsts, lasts = bounds[bounds[:, 0] < bounds[:, 1]].T
     letters = folded.letters
     forms = [letters[a:b] for a, b in zip(firsts.tolist(), lasts.tolist(), strict=True)]
-    return Words(folded, firsts, lasts, forms)
+    places = np.searchsorted(folded.places, [each[:2] for each in amounts] or np.empty((0, 2)))
+    values = {letters[a:b]: each[2] for (a, b), each in zip(places.tolist(), amounts, strict=True)}
+    return Words(folded, firsts, lasts, forms, values)
+
+
+def amounts_in(text: str) -> list[Amount]:
+    """The numbers with their units and the dates of a text, in order; a date in all its readings.
+
+    >>> [(text, value) for text in ["on 5 May 2024, 12 km"] for _, _, value in amounts_in(text)]
+    [('on 5 May 2024, 12 km', '2024-05-05'), ('on 5 May 2024, 12 km', '12 kilomet')]
+    """
+    found = [*((start, end, form) for form, start, end in others(text)), *_numbers(text)]
+    kept: list[Amount] = []
+    for each in sorted(found, key=lambda each: (each[0], -each[1])):
+        if not kept or each[0] >= kept[-1][1] or each[:2] == kept[-1][:2]:
+            kept.append(each)
+    return kept
+
+
+def _numbers(text: str) -> Iterator[Amount]:
+    """Start, end and value of each number with its unit, and with the words of one behind it."""
+    held = list(tokens(text))
+    for number, match in enumerate(held):
+        if match.lastgroup == "number":
+            _, value, names, _ = amount(match[0])
+        elif match[0].isdecimal():
+            value, names = western(match[0]), ()
+        else:
+            continue
+        unit = {term for name in names if name not in SCALES for term in terms(name)}
+        end = match.end()
+        for word in held[number + 1 : number + 3]:
+            found = terms(word[0])
+            if word.start() > end + 1 or not _unit_terms().issuperset(found):
+                break
+            unit.update(found)
+            end = word.end()
+        start = match.start()
+        if is_dash(text[start - 1 : start] or " ") and not text[start - 2 : start - 1].isalnum():
+            value = f"-{value}"
+        yield start, end, " ".join((value, *sorted(unit & _unit_terms())))
+
+
+@cache
+def _unit_terms() -> frozenset[str]:
+    return frozenset(term for word in UNIT_WORDS for term in terms(word))
 
 
 def weight(form: str) -> int:
