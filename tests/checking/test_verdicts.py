@@ -3,6 +3,7 @@
 import pytest
 
 from milepost.checking.claims import Said, judge, why_not
+from milepost.checking.claims.quantities import quantities
 from milepost.types import Hit, Passage
 
 
@@ -126,6 +127,28 @@ def test_other_languages_get_numbers_and_dates_alone():
     assert changed.verdict == "contradicted"
     assert {each.kind for each in changed.sentence.differences} == {"date"}
     assert judge("Die Gebühr für die Brücke wurde erhöht.", [text]).verdict == "related"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "same", "other", "kind"),
+    [
+        ("Die Gebühr für die Brücke stieg am 5. März 2024.", "5.3.2024", "6.3.2024", "date"),
+        ("Die Gebühr für die Brücke stieg am 5. März 2024.", "2024-03-05", "5. Mai 2024", "date"),
+        ("Le pont fut ouvert le 5 mars 2024 par le maire.", "05/03/2024", "5 avril 2024", "date"),
+        ("Die Gebühr stieg um 12,5 Prozent.", "12,5 %", "13,5 %", "number"),
+        ("Die Brücke kostete 1,2 Milliarden Euro.", "1,2 Mrd Euro", "1,2 Millionen Euro", "number"),
+        ("Die Brücke kostete 1.234.567 Euro.", "1'234'567 Euro", "1.243.567 Euro", "number"),
+        ("Die Brücke kostete 1.234,50 Euro.", "1234,50 Euro", "1.243,50 Euro", "number"),
+    ],
+)
+def test_numbers_and_dates_of_other_languages(sentence: str, same: str, other: str, kind: str):
+    (written,) = quantities(sentence)
+    amount = sentence[written.start : written.end]
+    agreeing, changed = (sentence.replace(amount, each) for each in (same, other))
+    assert judge(agreeing, [passage(sentence)]).verdict != "contradicted"
+    judged = judge(changed, [passage(sentence)])
+    assert judged.verdict == "contradicted"
+    assert kind in {each.kind for each in judged.sentence.differences}
 
 
 def test_questions_and_orders_cannot_be_judged():

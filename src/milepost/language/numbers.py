@@ -32,7 +32,7 @@ SAME = {
         gram gramme grammes gramm; kilogram kg kilogramme kilogrammes kilogramm;
         milligram mg milligramm; liter litre litres litern; milliliter ml millilitre millilitres;
         megahertz mhz; gigahertz ghz; foot feet; hour hr hrs; year yr yrs; fiscal fy;
-        dollar usd; euro eur; pound gbp; yen jpy; franc chf franken
+        dollar usd; euro eur; pound gbp; yen jpy; franc chf
         """
     )
     for spelling in spellings
@@ -208,7 +208,7 @@ def amount(written: str) -> Amount:
         return Amount(year, year, tuple(names))
     parts = _LATE["parts"].fullmatch(written)
     before, digits, behind = parts.groups() if parts else ("", written, "")
-    plain = _plain(western(digits))
+    plain = plain_digits(western(digits))
     unit = "".join(unicodedata.normalize("NFKC", behind).lower().split())
     money = (before or "").strip(" \u00a0").lower()
     if len(unit) > 1 and unit[-1] in _CURRENCIES:
@@ -228,13 +228,13 @@ def western(digits: str) -> str:
     return "".join(str(int(each)) if each.isdecimal() else each for each in digits)
 
 
-def _plain(digits: str) -> str:
+def plain_digits(digits: str) -> str:
     """Write a number without marks of thousands and with a decimal point.
 
     Three digits behind the only mark are thousands: both ways of writing them meet, at the price
     of decimals with three places.
 
-    >>> [_plain(each) for each in ("1,234", "1.234", "1.234,5", "1,5", "0.125", "3.10.1998")]
+    >>> [plain_digits(each) for each in ("1,234", "1.234", "1.234,5", "1,5", "0.125", "3.10.1998")]
     ['1234', '1234', '1234.5', '1.5', '0.125', '3.10.1998']
     """
     digits = digits.translate(_SPACES)

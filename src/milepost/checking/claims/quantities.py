@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from milepost.language.numbers import SAME, SCALES, others, plain_digits, western
 from milepost.language.patterns import late
 from milepost.language.stemming import stem
 
@@ -104,7 +105,8 @@ _WORDS = {word: float(value) for value, word in enumerate(_SMALL)} | {
     for value, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), 3)
 }
 _WORDS |= {"dozen": 12.0, "hundred": 100.0, "once": 1.0, "twice": 2.0, "thrice": 3.0}
-_SCALES = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_SCALES = {"hundred": 1e2, **{name: 10.0**power for name, power in SCALES.items()}}
+_SCALES |= {word: _SCALES[name] for word, name in SAME.items() if name in SCALES}
 _SHORT_SCALES = {"k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12}
 _SYMBOLS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee"}
 
@@ -122,7 +124,7 @@ for _base, _names in {
     "day": "day days 1; week weeks 7; fortnight 14",
     "month": "month months 1; year years yr yrs 12; decade decades 120; century centuries 1200",
     "litre": "l litre liter litres liters 1; ml millilitre milliliter millilitres milliliters 1e-3",
-    "percent": "% percent percentage 1",
+    "percent": "% percent percentage pct prozent procent 1",
     "dollar": "dollar dollars usd us$ 1; cent cents 0.01",
     "euro": "euro euros eur 1",
     "pound": "gbp sterling 1",
@@ -137,8 +139,7 @@ for _base, _names in {
 
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _DATE = late(
-    rf"\b(?P<iso>(?P<iy>\d{{4}})-(?P<im>\d\d)-(?P<id>\d\d))\b"
-    rf"|\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?P<mon>{_MONTH})\b\.?"
+    rf"\b(?:(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?(?P<mon>{_MONTH})\b\.?"
     rf"(?:\s+(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\b(?!\s*(?:%|percent)))?(?:,?\s+(?:of\s+)?(?P<y>\d{{4}})\b)?"
     r"|\b(?P<dec>(?:1[0-9]|20)\d0)['’]?s\b"
     r"|\b(?P<cent>\d{1,2})(?:st|nd|rd|th)[\s-]+century\b"
@@ -147,11 +148,14 @@ _DATE = late(
     re.IGNORECASE,
 )
 _SPELLED = "|".join(sorted({*_WORDS, *_SCALES}, key=len, reverse=True))
+_SCALE_NAMES = "|".join(sorted(_SCALES, key=len, reverse=True))
 _NUMBER = late(
     r"(?:(?P<symbol>us\$|(?<!\d\s)(?<!\d)[$€£¥₹])\s?)?(?P<sign>(?<![\w\d)])[-\u2212])?"
-    r"(?P<digits>\d+(?:[,\u00a0\u202f]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?P<ordinal>st|nd|rd|th)?"
+    r"(?P<digits>\d{1,3}(?:[\u00a0\u2009\u202f'’]\d{3})+(?:[.,]\d+)?|\d+(?:,\d{3})+(?:\.\d+)?"
+    r"|\d{1,3}(?:\.\d{3})+(?:,\d+|\.\d{3})|\d+,\d{1,2}(?![\d,])|\d+(?:\.\d+)?)"
+    r"(?P<ordinal>st|nd|rd|th)?"
     r"(?:\s?(?P<short>bn|mn|mio|tn|[kmb])(?![\w/]))?"
-    r"(?:[\s-]+(?P<scale>hundred|thousand|million|billion|trillion)s?\b)?"
+    rf"(?:[\s-]+(?P<scale>{_SCALE_NAMES})s?\b)?"
     rf"|\b(?P<spelled>(?:{_SPELLED})(?:[\s-]+(?:and\s+)?(?:{_SPELLED}))*)\b",
     re.IGNORECASE,
 )
@@ -183,7 +187,7 @@ def quantities(text: str) -> list[Quantity]:
     >>> [(each.value, each.unit) for each in quantities("It cost $1.2bn, or 12 % of 1,234 farms.")]
     [(1200000000.0, 'dollar'), (12.0, 'percent'), (1234.0, 'farm')]
     """
-    text = _western(text)
+    text = western(text)
     dates = list(_dates(text))
     taken = [(each.start, each.end) for each in dates]
     numbers = (
@@ -194,28 +198,44 @@ def quantities(text: str) -> list[Quantity]:
     return sorted((*dates, *numbers), key=lambda each: each.start)
 
 
-def _western(text: str) -> str:
-    """A text with the digits of all scripts as 0 to 9; its length stays."""
-    if text.isascii():
-        return text
-    return "".join(str(int(each)) if each.isdecimal() else each for each in text)
-
-
 def _dates(text: str) -> Iterator[Quantity]:
-    for match in _DATE.finditer(text):
-        span = _days(match)
-        if span is None:
-            continue
-        low, high = span
-        lead = max(0, match.start() - 40)
-        around = _AROUND.search(text[lead : match.start()])
-        start = lead + around.start() if around is not None else match.start()
+    for at, end, low, high, unit in _spans(text):
+        lead = max(0, at - 40)
+        around = _AROUND.search(text[lead:at])
+        start = lead + around.start() if around is not None else at
         if around is not None and around["before"]:
             low, high = -math.inf, high if around[0].split()[0].lower() == "by" else low
         elif around is not None and around["after"] and around["after"].lower() != "from":
             low, high = (low if around["after"].lower() == "since" else high), math.inf
-        unit = YEARLESS if match["mon"] and not match["y"] else ""
-        yield Quantity("date", low, high, unit, False, start, match.end())
+        yield Quantity("date", low, high, unit, False, start, end)
+
+
+def _spans(text: str) -> list[tuple[int, int, float, float, str]]:
+    """Start and end of each date, its first and last day and its unit."""
+    found = []
+    for match in _DATE.finditer(text):
+        if (days := _days(match)) is not None:
+            unit = YEARLESS if match["mon"] and not match["y"] else ""
+            found.append((*match.span(), *days, unit))
+    # In other languages or in figures: longer than what English has of it, such as the year.
+    for form, start, end in others(text):
+        within = [each for each in found if each[0] < end and start < each[1]]
+        if (span := _days_of(form)) is None or any(e - s > end - start for s, e, *_ in within):
+            continue
+        readings = [each for each in within if each[:2] == (start, end)]
+        low = min(span[0], *(each[2] for each in readings), math.inf)
+        high = max(span[1], *(each[3] for each in readings), -math.inf)
+        found = [each for each in found if each not in within] + [(start, end, low, high, "")]
+    return found
+
+
+def _days_of(form: str) -> tuple[float, float] | None:
+    """The days of a date in ISO's form with its year; None of other forms."""
+    year, *rest = form.split("-")
+    if not year or not rest:
+        return None
+    month, *day = map(int, rest)
+    return _exact(int(year), month, day[0]) if day else _month(int(year), month)
 
 
 def _days(match: re.Match[str]) -> tuple[float, float] | None:
@@ -235,9 +255,6 @@ def _days(match: re.Match[str]) -> tuple[float, float] | None:
         if year < 1500 and not _BEFORE_YEAR.search(match.string[: match.start()][-12:]):
             return None
         return _range(year, 1, 1), _range(year, 12, 31)
-    if match["iso"]:
-        year, month, day = int(match["iy"]), int(match["im"]), int(match["id"])
-        return _exact(year, month, day)
     name, day_text = match["mon"], match["d1"] or match["d2"]
     is_word = not match["y"] and name.lower() in ("may", "march", "mar")
     if not name[0].isupper() or (is_word and not day_text):
@@ -302,7 +319,10 @@ def _is_part(text: str, match: re.Match[str]) -> bool:
 def _value(match: re.Match[str]) -> float | None:
     if match["spelled"]:
         return _spelled(re.split(r"[\s-]+", match["spelled"].lower()))
-    value = float(re.sub(r"[,\u00a0\u202f]", "", match["digits"]))
+    digits = match["digits"]
+    # A lone point is a decimal one, as in English, even before three digits.
+    is_plain = re.fullmatch(r"\d+(?:\.\d+)?", digits) is not None
+    value = float(digits if is_plain else plain_digits(digits))
     if match["sign"]:
         value = -value
     value *= _SHORT_SCALES.get((match["short"] or "").lower(), 1.0) if _scaled(match) else 1.0
