@@ -87,7 +87,9 @@ def terms(text: str, without: Collection[str] = ()) -> list[str]:
         else:
             run = "".join(unicodedata.normalize("NFKC", word).split())
             found.extend(run[i : i + 2] for i in range(max(1, len(run) - 1)))
-    found.extend(form for form in dict.fromkeys(_otherwise(text, found)) if form not in found)
+    if forms := dict.fromkeys(_otherwise(text, found)):
+        held = set(found)
+        found.extend(form for form in forms if form not in held)
     return found
 
 

@@ -1,4 +1,4 @@
-// What a word is: the terms of a question, as lexical.py has them of sentences.
+// What a word is: the terms of a question, as milepost.language.terms has them of sentences.
 
 import { stem } from "./stem.js";
 import { STEMMERS } from "./stemmers.js";
@@ -38,8 +38,8 @@ export function terms(text, without) {
       for (let at = 0; at < Math.max(1, signs.length - 1); at += 1) found.push(signs.slice(at, at + 2).join(""));
     }
   }
-  found.push(...[...new Set(otherwise(text, found))].filter((form) => !found.includes(form)));
-  return found;
+  const held = new Set(found);
+  return [...found, ...[...new Set(otherwise(text, found))].filter((form) => !held.has(form))];
 }
 
 /** What dates, periods and thousands are in one form, beside the terms of their words. */
