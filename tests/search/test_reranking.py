@@ -12,7 +12,7 @@ from milepost.errors import ModelError
 from milepost.search import SearchModel, SearchResult, search
 from milepost.search import reranking as module
 from milepost.search.fusion import Fusion, Reranking
-from milepost.search.ranking import Ranking, answered, reranked
+from milepost.search.ranking import Ranking, answered, less_likely, reranked
 from milepost.search.reranking import Reread, rerank
 from milepost.store import Store
 from milepost.verdicts import WindowReading
@@ -220,7 +220,7 @@ def test_probabilities_have_numbers_of_their_own():
 
 
 def test_a_probability_by_hand_after_reranking():
-    numbers = Reranking(10.0, calibration=(-2.0, 0.5, 0.25, 0.1, 3.0, 0.0, 0.0))
+    numbers = Reranking(10.0, calibration=(-2.0, 0.5, 0.25, 0.1, 3.0, 0.0))
     store, ranking = filled(2, 4), Ranking(Fusion(rerank=numbers))
     reranker = WordReranker(lambda text: 0.1 + 0.1 * int(text.split()[-1][-2]))
     options = {"ranking": ranking, "vocab_coverage": 0.75}
@@ -242,7 +242,7 @@ def test_a_probability_by_hand_after_reranking():
         ({"calibration": [0.0, 1.0]}, "calibration has 2 numbers instead of 4"),
         (
             {"rerank": {"calibration": [-9, 1]}},
-            r"rerank\.calibration has 2 numbers instead of 7",
+            r"rerank\.calibration has 2 numbers instead of 6",
         ),
     ],
 )
@@ -273,28 +273,35 @@ def test_texts_that_are_read_ahead_hold_the_whole_neighbourhood(
     assert np.flatnonzero(~np.isnan(found)).tolist() == [10, 12, 14]
 
 
-def test_windows_that_answer_raise_the_probabilities():
+def test_the_less_likely_of_passage_and_answer_says_whether_anything_answers():
     store = filled(3, 8)
-    passage, question = (-8.0, 1.0, 0.0, 0.0, 0.0, 2.0, 0.0), (0.5, 0.0, 3.0, 0.0)
-    numbers = Reranking(0.0, calibration=passage, answerable=question)
+    passage = (-8.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+    numbers = Reranking(0.0, calibration=passage, answerable=(0.5, 2.0, 0.0))
     found = []
     for said in (-1.0, 1.0):
         reranker = WordReranker(verdicts=np.array([0.0, 0.0, 0.0, said], np.float32))
         with store.snapshot() as state:
             model = SearchModel(Ranking(Fusion(rerank=numbers), trees()), reranker)
             found.append(search(state, asking(["common"], 3), model))
-    odds = [math.log(p / (1 - p)) for p in (each.passages[0].score for each in found)]
-    assert odds[1] - odds[0] == pytest.approx(4.0, abs=1e-3)
+    assert found[0].best == found[1].best
     odds = [math.log(each.answerable / (1 - each.answerable)) for each in found]
-    assert odds == pytest.approx([-2.5, 3.5], abs=1e-3)
+    about = math.log(found[0].best / (1 - found[0].best))
+    assert odds == pytest.approx([0.5 + 2 * less_likely(about, said) for said in (-1, 1)], abs=1e-3)
 
 
-def test_sentences_in_no_window_count_as_the_least_likely_to_be_answered():
+def test_the_most_likely_window_answers():
     nan = np.nan
     cosines = np.zeros(4, np.float32)
-    said = answered(Reread(cosines, np.array([nan, 1.0, -2.0, nan], np.float32)))
-    assert said.tolist() == [-2.0, 1.0, -2.0, -2.0]
-    assert answered(Reread(cosines)).tolist() == [0.0] * 4
+    assert answered(Reread(cosines, np.array([nan, 1.0, -2.0, nan], np.float32))) == 1.0
+    assert answered(Reread(cosines, np.full(4, nan, np.float32))) is None
+    assert answered(Reread(cosines)) is None
+
+
+@given(st.floats(-30, 30), st.floats(-30, 30))
+def test_the_less_likely_is_a_soft_minimum(about, said):
+    found = less_likely(about, said)
+    assert min(about, said - 1) - math.log(2) - 1e-9 <= found <= min(about, said - 1)
+    assert less_likely(about, None) == about
 
 
 def test_how_likely_anything_answers_follows_from_the_best_passage():

@@ -66,18 +66,15 @@ class Reranking:
         weight: weight of the reranker's score.
         min_cosine: cosine above which it counts.
         neighbour_share: share of the neighbours in it.
-        calibration: as in ``Fusion``, with three more before its last number: for what reranking
-            added, for the share of the text that is out of vocabulary, and for the log-odds that a
-            window answers.
-        answerable: as in ``Fusion``, with one more before its last number, for the highest log-odds
-            that a window answers.
-        length_penalty, growth_threshold: as in ``Fusion``, for these scores.
+        calibration: as in ``Fusion``, with two more before its last number: for what reranking
+            added, and for the share of the text that is out of vocabulary.
+        answerable, length_penalty, growth_threshold: as in ``Fusion``, for these scores.
     """
 
     weight: float = 16.0
     min_cosine: float = 0.0
     neighbour_share: float = 0.0
-    calibration: tuple[float, ...] = (-8.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    calibration: tuple[float, ...] = (-8.0, 1.0, 0.0, 1.0, 0.0, 0.0)
     answerable: tuple[float, ...] = ()
     length_penalty: float = 0.0
     growth_threshold: float = 0.5
@@ -172,8 +169,6 @@ def _calibration(
     given = tuple(fields["calibration"])
     if len(given) == 3 or (len(given) == 5 and len(wanted) > 5):
         given = (*given, 0.0)  # before the number of documents counted
-    if len(given) == 6:
-        given = (*given[:-1], 0.0, given[-1])  # before rerankers said whether a window answers
     if len(given) != len(wanted):
         raise ModelError(
             f"the model's {name} has {len(given)} numbers instead of {len(wanted)}",

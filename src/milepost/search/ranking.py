@@ -27,19 +27,19 @@ The probability that a *passage* holds evidence follows from its sentences (Plat
 than one input):
 
     p = 1 / (1 + e^{-(c0 + c1 · best + c2 · ln(1 + rest) + c3 · added + c4 · (1 - known)
-                      + c5 · answered + c6 · (1 - 1 / documents))})
+                      + c5 · (1 - 1 / documents))})
 
 where ``best`` is the highest log-odds of its sentences before reranking, ``rest`` the sum of the
 other sentences' probabilities before reranking, ``added`` the most that reranking added to any of
-them, ``answered`` the highest log-odds that one of its windows answers, and ``documents`` the
-number of documents searched; ``c3`` to ``c5`` apply only with a reranker. The reranker finds the
-right place in a document; the score before it tells better whether a document answers at all, so
-that keeps a weight of its own (docs/decisions, page 18).
+them, and ``documents`` the number of documents searched; ``c3`` and ``c4`` apply only with a
+reranker. The reranker finds the right place in a document; the score before it tells better whether
+a document answers at all, so that keeps a weight of its own (docs/decisions, page 18).
 
-That *anything* shown answers follows from the best passage and, with a reranker, from the highest
-log-odds of all its windows that one answers:
+That *anything* shown answers needs two things: the best passage is about the question, and, where
+the reranker gives verdicts, one of its windows answers it. The log-odds of the less likely decide,
+by a soft minimum (``less_likely``):
 
-    1 / (1 + e^{-(a0 + a1 · ln(p / (1 - p)) + a2 · answered + a3 · (1 - 1 / documents))})
+    1 / (1 + e^{-(a0 + a1 · less likely + a2 · (1 - 1 / documents))})
 
 ``milepost fit`` fits these numbers.
 """
@@ -133,7 +133,7 @@ class Ranked:
         base_score: ``(n,)`` float32: the same before landmarks and reranking were added.
         logit: ``(n,)`` float32: the order of the sentences within a passage.
         added: ``(n,)`` float32: what reranking added; None without reranking.
-        answered: ``(n,)`` float32: see ``answered``; zeros without reranking.
+        answered: the highest log-odds that a window answers; None if no reranker says.
         fused: the scores that chose the sentences, with the question's signals and weights.
         numbers: the learned numbers that apply to these scores.
         learned: features of the sentences with a learned score; None without trees.
@@ -144,7 +144,7 @@ class Ranked:
     base_score: NDArray[np.float32]
     logit: NDArray[np.float32]
     added: NDArray[np.float32] | None
-    answered: NDArray[np.float32]
+    answered: float | None
     fused: Fused
     numbers: Fusion
     learned: Learned | None
@@ -181,7 +181,6 @@ class Ranked:
             added = max(float(self.added[number]) for number in numbers)
             odds += with_reranker[0] * added
             odds += with_reranker[1] * self.fused.signals["out of vocabulary"]
-            odds += with_reranker[2] * max(float(self.answered[number]) for number in numbers)
         return _logistic(odds)
 
     def answerable(self, best: float) -> float | None:
@@ -191,11 +190,9 @@ class Ranked:
         """
         if not self.numbers.answerable:
             return None
-        base, slope, *says, crowd = self.numbers.answerable
-        odds = base + slope * log_odds(best) + crowd * others(self.documents)
-        for weight in says:
-            odds += weight * float(self.answered.max())
-        return _logistic(odds)
+        base, slope, crowd = self.numbers.answerable
+        least = less_likely(log_odds(best), self.answered)
+        return _logistic(base + slope * least + crowd * others(self.documents))
 
 
 def rank(
@@ -234,7 +231,7 @@ def rank(
         below = 1.0 + fused.score.max() - fused.score
         base = (scores.min() - 1e-3 * below).astype(np.float32)
         base[rows] = scores
-    numbers, added, says = ranking.fusion, None, np.zeros_like(base)
+    numbers, added, says = ranking.fusion, None, None
     landmarks = fused.known * fused.landmarks[0]
     score = (base + numbers.landmark_weight * landmarks).astype(np.float32)
     bound = reranker.for_query(query.question) if reranker and query.rerank else None
@@ -247,18 +244,26 @@ def rank(
     return Ranked(score, base, logit, added, says, fused, numbers, learned, documents)
 
 
-def answered(reread: Reread) -> NDArray[np.float32]:
-    """Log-odds of each sentence that its window answers: ``(n,)`` float32.
-
-    Sentences in no window get the lowest of those that were read, since windows are read in the
-    order of the score before; zeros if the reranker does not say.
-    """
+def answered(reread: Reread) -> float | None:
+    """The highest log-odds that a window answers; None if the reranker does not say."""
     import numpy as np
 
     said = reread.answered
-    if said is None or np.isnan(said).all():
-        return np.zeros_like(reread.cosines)
-    return np.where(np.isnan(said), np.nanmin(said), said)
+    return None if said is None or np.isnan(said).all() else float(np.nanmax(said))
+
+
+def less_likely(about: float, answered: float | None) -> float:
+    """A soft minimum of two log-odds: ``-ln(e^-about + e^-(answered - 1))``.
+
+    Args:
+        about: that the best passage holds what was asked.
+        answered: that a window answers, see ``answered``. The reranker says so too readily; the 1
+            is from development questions.
+    """
+    if answered is None:
+        return about
+    lower, higher = sorted((about, answered - _READILY))
+    return lower - math.log1p(math.exp(lower - higher))
 
 
 def others(documents: int) -> float:
@@ -323,6 +328,7 @@ def reranked(
 
 
 _NEAR = 3
+_READILY = 1.0  # see ``less_likely``
 _COLUMN = {name: number for number, name in enumerate(FEATURES)}
 _BASE_SCORES = ("fused", "paragraph best")
 

@@ -77,15 +77,14 @@ def test_a_case_without_passages_of_its_own_changes_no_other():
 
 
 def test_inputs_of_a_passage_by_hand():
-    """Best log-odds, ln(1 + the rest), what was added, unknown words, answers, others."""
+    """Best log-odds, ln(1 + the rest), what was added, unknown words, others."""
     case = ranking_case(sentences=4, evidence=1, vocab_coverage=0.75)
     # What lies far below joins the passage, as its neighbours are shown next, and adds nothing.
     before = np.array([-40.0, 1.0, 0.0, -40.0], np.float32)
     after = before + np.array([0.0, 2.0, 3.0, 0.0], np.float32)
-    answers = np.array([-9.0, 1.5, 1.5, -9.0], np.float32)
-    first = shown([case], [after], 1.0, [before], [after - before], [answers])
+    first = shown([case], [after], 1.0, [before], [after - before])
     row = first.inputs[np.argmax(first.held)]
-    assert row.tolist() == pytest.approx([1.0, 1.0, np.log1p(0.5), 3.0, 0.25, 1.5, 0.0])
+    assert row.tolist() == pytest.approx([1.0, 1.0, np.log1p(0.5), 3.0, 0.25, 0.0])
     plain = shown([case], [before], 1.0, [before])
     row = plain.inputs[np.argmax(plain.held)]
     assert row.tolist() == pytest.approx([1.0, 1.0, np.log1p(0.5), 0.0])
@@ -94,8 +93,9 @@ def test_inputs_of_a_passage_by_hand():
 def test_a_question_follows_from_its_best_passage():
     passages = of([0.0, 1.0, 0.0], owner=[0, 0, 2], groups=[0, 0, 1])
     passages.inputs[:, -1] = [0.5, 0.5, 0.0]
-    asked = questions(passages, np.array([0.9, 0.2, 0.5]))
+    asked = questions(passages, np.array([0.9, 0.2, 0.5]), [None, None, 1.0])
     assert asked.owner.tolist() == [0, 2]
     assert asked.held.tolist() == [1.0, 0.0]
-    assert asked.inputs[:, 1].tolist() == pytest.approx([np.log(9.0), 0.0])
+    # Of the second, both log-odds are 0 once the reranker's readiness is taken off.
+    assert asked.inputs[:, 1].tolist() == pytest.approx([np.log(9.0), -np.log(2.0)])
     assert asked.inputs[:, 2].tolist() == [0.5, 0.0]

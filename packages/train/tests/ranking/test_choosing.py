@@ -53,7 +53,7 @@ def test_a_reranker_that_knows_gets_weight_and_one_that_misleads_none():
         assert isinstance(chosen.rerank, Reranking)
         assert (chosen.rerank.weight > 0) is wanted
         fields = chosen.fields()
-        assert (len(fields["calibration"]), len(fields["answerable"])) == (7, 4)
+        assert (len(fields["calibration"]), len(fields["answerable"])) == (6, 3)
         assert set(fields) == set(Reranking.__dataclass_fields__)
 
 

@@ -13,15 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from milepost.search.ranking import log_odds, others
+from milepost.search.ranking import less_likely, log_odds, others
 from milepost_train.ranking.cases import Case, Floats
 from milepost_train.ranking.scores import passages
 
 Doubles = NDArray[np.float64]
 
 BINS = 10
-_PLAIN = 4
-"""Columns of the inputs without a reranker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ class Shown:
     """The passages that searches show.
 
     Attributes:
-        inputs: ``(p, 4)`` float64, or ``(p, 7)`` with a reranker: what their probability follows
+        inputs: ``(p, 4)`` float64, or ``(p, 6)`` with a reranker: what their probability follows
             from.
         held: ``(p,)`` float64, 1 where a passage holds evidence.
         owner: ``(p,)`` int64, the number of its case.
@@ -63,7 +61,6 @@ def shown(
     growth_threshold: float,
     before: Sequence[Floats],
     added: Sequence[Floats] | None = None,
-    answers: Sequence[Floats] | None = None,
 ) -> Shown:
     """The five best passages of every case.
 
@@ -73,7 +70,6 @@ def shown(
         growth_threshold: how far passages grow.
         before: the scores before landmarks and reranking were added.
         added: what reranking added; None without a reranker.
-        answers: the reranker's log-odds that a window answers; None without a reranker.
     """
     names: dict[tuple[str, str], int] = {}
     groups = [names.setdefault((case.task, case.setting), len(names)) for case in cases]
@@ -84,9 +80,8 @@ def shown(
         for part in passages(case, score, growth_threshold):
             best = np.sort(first[part])[::-1]
             row = [1.0, float(best[0]), float(np.log1p(logistic(best[1:]).sum()))]
-            if added is not None and answers is not None:
+            if added is not None:
                 row += [float(added[number][part].max()), 1.0 - case.vocab_coverage]
-                row.append(float(answers[number][part].max()))
             row.append(others(len(case.document_offsets) - 1))
             inputs.append(row)
             held.append(float(case.gains[part].sum() > 0))
@@ -96,23 +91,25 @@ def shown(
     )
 
 
-def questions(of: Shown, said: Doubles) -> Shown:
+def questions(of: Shown, said: Doubles, answers: Sequence[float | None]) -> Shown:
     """The questions whose passages are shown: whether any answers follows from the best.
 
-    ``said`` is the probability of each passage, ``(p,)``. A row for each case, in the order of
-    their numbers; ``inputs`` is ``(cases, 3)``, or ``(cases, 4)`` with a reranker.
+    Args:
+        of: the passages.
+        said: ``(p,)`` their probabilities.
+        answers: of every case, the reranker's highest log-odds that a window answers; None if it
+            does not say.
+
+    Returns:
+        A row for each case that shows a passage, in their order; ``inputs`` is ``(cases, 3)``.
     """
     cases, row = np.unique(of.owner, return_inverse=True)
     best, held, crowd = np.zeros(len(cases)), np.zeros(len(cases)), np.zeros(len(cases))
     np.maximum.at(best, row, said)
     np.maximum.at(held, row, of.held)
     crowd[row] = of.inputs[:, -1]
-    columns = [np.ones(len(cases)), np.array([log_odds(each) for each in best]), crowd]
-    if of.inputs.shape[1] > _PLAIN:
-        answers = np.full(len(cases), -np.inf)
-        np.maximum.at(answers, row, of.inputs[:, -2])
-        columns.insert(2, answers)
-    return Shown(np.stack(columns, axis=1), held, cases, of.groups)
+    least = [less_likely(log_odds(p), answers[n]) for p, n in zip(best, cases, strict=True)]
+    return Shown(np.stack([np.ones(len(cases)), least, crowd], axis=1), held, cases, of.groups)
 
 
 def calibrate(inputs: Doubles, held: Doubles, weights: Doubles) -> list[float]:

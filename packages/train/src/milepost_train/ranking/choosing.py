@@ -123,9 +123,14 @@ class Bench:
                 growth_threshold,
                 self.before,
                 self._added(rerank),
-                None if self.reread is None else [answered(each) for each in self.reread],
             ),
         )
+
+    def answers(self, rerank: Reranking | None) -> list[float | None]:
+        """Of each case the highest log-odds that a window answers, see ``ranking.answered``."""
+        if rerank is None or self.reread is None:
+            return [None] * len(self.cases)
+        return [answered(each) for each in self.reread]
 
     def mean(self, values: Doubles, of: Mask, settings: Sequence[str]) -> float:
         """Mean over settings of the mean over tasks of the values ``(cases,)``."""
@@ -166,7 +171,8 @@ def choose(bench: Bench, of: Mask, length_penalty: float | None = None) -> Chose
     growth = GROWTH_THRESHOLDS[int(np.argmax(by_growth))]
     passages = bench.shown(rerank, growth).of(of)
     calibration = tuple(calibrate(passages.inputs, passages.held, passages.weights))
-    anything = questions(passages, probabilities(passages, calibration))
+    said = probabilities(passages, calibration)
+    anything = questions(passages, said, bench.answers(rerank))
     settings = np.array([case.setting for case in bench.cases])[anything.owner]
     weights = kinds_alike(anything.weights, settings)
     answerable = tuple(calibrate(anything.inputs, anything.held, weights))

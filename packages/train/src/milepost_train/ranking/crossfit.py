@@ -78,7 +78,7 @@ def crossfit(
         shown = bench.shown(numbers.rerank, numbers.growth_threshold).of(mine)
         passages.append(shown)
         said.append(probabilities(shown, numbers.calibration))
-        anything = questions(shown, said[-1])
+        anything = questions(shown, said[-1], bench.answers(numbers.rerank))
         answerable[anything.owner] = probabilities(anything, numbers.answerable)
         chosen.append(numbers)
     inputs, held, owner = (
