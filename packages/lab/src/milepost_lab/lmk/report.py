@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -16,21 +17,24 @@ GATE, LEVEL, AHEAD, CHECKED = 0.05, 0.02, 0.03, 0.03
 RIVALS = ("mean", "cls")
 Found = Mapping[str, Sequence[Mapping[str, Any]]]
 """Arm → its parts, one a seed."""
+Means = Mapping[str, Mapping[int, NDArray[np.float64]]]
+"""Arm → length → figure of each question, the mean over seeds."""
 
 
 def report(found: Found, questions: Mapping[str, Any], check: Mapping[str, Any]) -> Report:
     """All rows and notes of what was measured; parts that are missing are left out."""
     found = {name: [part for part in parts if part] for name, parts in found.items()}
-    found = {name: parts for name, parts in found.items() if parts}
     documents: list[str] = questions["documents"]
+    means: dict[str, dict[int, NDArray[np.float64]]] = {}
     rows: list[Row] = []
     for name, parts in found.items():
         for size in (*LENGTHS, LONGEST):
             some = [part[str(size)] for part in parts if str(size) in part]
             if some:
-                clusters = _clusters(questions, size)
-                one = interval(np.array(some).mean(0), clusters)
-                rows.append(_row(name, size, one, len(some)))
+                mean = means.setdefault(name, {})[size] = np.mean(some, 0)
+                long = np.array(questions["depths"][str(size)]) >= 0
+                value = interval(mean, [*compress(documents, long)])
+                rows.append(_row(name, size, value, seeds=len(some)))
     notes = []
     if check:
         apart = difference(check["converted"], check["parent"])
@@ -40,56 +44,31 @@ def report(found: Found, questions: Mapping[str, Any], check: Mapping[str, Any])
             f"Conversion: the encoder is {100 * apart.mean:+.1f} points from its parent on short "
             f"texts; {'that is' if fine else 'that is not'} within 3."
         )
-    if all(name in found for name in ("lmk", *RIVALS)):
-        passed, gate = _gate(found)
-        level, said = _level(found, documents)
-        tests = holm(_tests(found, questions))
+    if means.keys() >= {"lmk", *RIVALS}:
+        passed, gate = _gate(means)
+        level, said = _level(means, documents)
+        tests = holm(_tests(means, documents, np.array(questions["depths"][str(LENGTHS[-1])])))
         rows += level
-        rows += [_row(name, None, one, None, one.p, one.detectable) for name, one in tests.items()]
+        for name, one in tests.items():
+            rows.append(_row(name, None, one, detectable=one.detectable, **{"p, Holm": one.p}))
         rows += _by_seed(found)
-        rows += _placed(found, documents)
+        rows += _placed(means, documents)
         notes += [gate, said, *_verdicts(tests)] if passed else [gate]
     return Report(rows, notes, lines=Lines("tokens", "nDCG@10", "arm", log=True))
 
 
-def _row(
-    name: str,
-    size: int | None,
-    value: Any,
-    seeds: int | None = None,
-    p: float | None = None,
-    detectable: float | None = None,
-) -> Row:
-    return {
-        "arm": name,
-        "tokens": size,
-        "nDCG@10": value,
-        "seeds": seeds,
-        "p, Holm": p,
-        "detectable": detectable,
-    }
+def _row(name: str, size: int | None, value: Any, **more: Any) -> Row:
+    columns = {"arm": name, "tokens": size, "nDCG@10": value}
+    return {**columns, "seeds": None, "p, Holm": None, "detectable": None, **more}
 
 
-def _clusters(questions: Mapping[str, Any], size: int) -> list[str]:
-    """Document of each question that has a cut of this length."""
-    depths = questions["depths"][str(size)]
-    return [name for name, at in zip(questions["documents"], depths, strict=True) if at >= 0]
-
-
-def _mean(found: Found, arm: str, size: int) -> NDArray[np.float64]:
-    """Figures of each question, the mean over seeds."""
-    values: NDArray[np.float64] = np.array([part[str(size)] for part in found[arm]]).mean(0)
-    return values
-
-
-def _gate(found: Found) -> tuple[bool, str]:
+def _gate(means: Means) -> tuple[bool, str]:
     """Whether attention is worth anything here: the arms against the bag of words."""
-    if "bag" not in found:
+    if "bag" not in means:
         return False, "Without the bag of words nothing is decided."
     size = LENGTHS[0]
-    bag = float(_mean(found, "bag", size).mean())
-    arms = ("lmk", *RIVALS)
-    below = [arm for arm in arms if _mean(found, arm, size).mean() < bag + GATE]
+    bag = float(means["bag"][size].mean())
+    below = [arm for arm in ("lmk", *RIVALS) if means[arm][size].mean() < bag + GATE]
     if not below:
         return True, f"Every arm beats the bag of words ({bag:.3f}) by {GATE} at {size} tokens."
     return False, (
@@ -98,12 +77,12 @@ def _gate(found: Found) -> tuple[bool, str]:
     )
 
 
-def _level(found: Found, documents: list[str]) -> tuple[list[Row], str]:
+def _level(means: Means, documents: list[str]) -> tuple[list[Row], str]:
     """H1: at 256 and 512 tokens LMK is level with the better of the mean and [CLS]."""
     rows, within = [], []
     for size in LENGTHS[:2]:
-        best = max(RIVALS, key=lambda arm: float(_mean(found, arm, size).mean()))
-        one = difference(_mean(found, "lmk", size), _mean(found, best, size), documents)
+        best = max(RIVALS, key=lambda arm: float(means[arm][size].mean()))
+        one = difference(means["lmk"][size], means[best][size], documents)
         # Bounds of 90 % from those of 95 %, which the table shows.
         half = (one.high - one.low) / 2 * 1.645 / 1.96
         within.append(one.mean - half > -LEVEL and one.mean + half < LEVEL)
@@ -112,29 +91,27 @@ def _level(found: Found, documents: list[str]) -> tuple[list[Row], str]:
     return rows, f"H1 (90 % interval within 2 points at 256 and 512): {said}."
 
 
-def _tests(found: Found, questions: Mapping[str, Any]) -> dict[str, Difference]:
+def _tests(
+    means: Means, documents: list[str], depths: NDArray[np.float64]
+) -> dict[str, Difference]:
     """H2, the lead at the longest length; H3, its slope; H4, its growth with depth."""
-    documents, longest = questions["documents"], LENGTHS[-1]
-    zero = np.zeros(len(documents))
     doublings = np.log2(LENGTHS) - np.log2(LENGTHS).mean()
     weights = doublings / (doublings**2).sum()
+    leads = {
+        rival: np.stack([means["lmk"][size] - means[rival][size] for size in LENGTHS])
+        for rival in RIVALS
+    }
     tests: dict[str, Difference] = {}
-    for rival in RIVALS:
-        leads = np.stack(
-            [_mean(found, "lmk", size) - _mean(found, rival, size) for size in LENGTHS]
-        )
-        tests[f"H2: lmk - {rival} at {longest:,}"] = difference(leads[-1], zero, documents)
-        tests[f"H3: lmk - {rival}, a doubling"] = difference(weights @ leads, zero, documents)
-    for rival in RIVALS:
-        lead = _mean(found, "lmk", longest) - _mean(found, rival, longest)
-        tests[f"H4: lmk - {rival}, last quarter - first"] = by_depth(
-            lead, np.array(questions["depths"][str(longest)]), documents
-        )
+    for rival, lead in leads.items():
+        tests[f"H2: lmk - {rival} at {LENGTHS[-1]:,}"] = difference(lead[-1], 0.0, documents)
+        tests[f"H3: lmk - {rival}, a doubling"] = difference(weights @ lead, 0.0, documents)
+    for rival, lead in leads.items():
+        tests[f"H4: lmk - {rival}, last quarter - first"] = by_depth(lead[-1], depths, documents)
     return tests
 
 
 def by_depth(
-    lead: NDArray[np.float64], depths: NDArray[np.float64], documents: Sequence[str]
+    lead: NDArray[np.float64], depths: NDArray[np.float64], documents: list[str]
 ) -> Difference:
     """Mean of leads with evidence in the last quarter less that of the first."""
     first, last = depths < 0.25, depths >= 0.75
@@ -144,10 +121,9 @@ def by_depth(
     # A figure a question whose mean is the difference; about the common mean, so that a lead
     # that is the same everywhere adds no spread.
     values = lead - lead[outer].mean()
-    count = int(outer.sum())
+    count = outer.sum()
     signed = values * (last * count / last.sum() - first * count / first.sum())
-    names = [name for name, one in zip(documents, outer, strict=True) if one]
-    return difference(signed[outer], np.zeros(count), names)
+    return difference(signed[outer], 0.0, [*compress(documents, outer)])
 
 
 def _verdicts(tests: Mapping[str, Difference]) -> list[str]:
@@ -166,31 +142,25 @@ def _verdicts(tests: Mapping[str, Difference]) -> list[str]:
 def _by_seed(found: Found) -> list[Row]:
     """The leads at the longest length, with an interval over seeds."""
     rows = []
+    size = LENGTHS[-1]
+    means = {
+        arm: [float(np.mean(part[str(size)])) for part in found[arm]] for arm in ("lmk", *RIVALS)
+    }
     for rival in RIVALS:
-        both = list(zip(found["lmk"], found[rival], strict=False))
-        if len(both) > 1:
-            size = str(LENGTHS[-1])
-            own, other = (
-                [float(np.mean(part[size])) for part in some] for some in zip(*both, strict=True)
-            )
-            one = over_seeds(own, other)
+        seeds = min(len(means["lmk"]), len(means[rival]))
+        if seeds > 1:
+            one = over_seeds(means["lmk"][:seeds], means[rival][:seeds])
             name = f"lmk - {rival}, over seeds"
-            rows.append(_row(name, LENGTHS[-1], one, len(both), detectable=one.detectable))
+            rows.append(_row(name, size, one, seeds=seeds, detectable=one.detectable))
     return rows
 
 
-def _placed(found: Found, documents: list[str]) -> list[Row]:
+def _placed(means: Means, documents: list[str]) -> list[Row]:
     """The lead at the longest length after training with evidence at random places."""
-    names = {arm: f"{arm}, random places" for arm in ("lmk", *RIVALS)}
-    if any(name not in found for name in names.values()):
-        return []
     size = LENGTHS[-1]
-    own = _mean(found, names["lmk"], size)
-    return [
-        _row(
-            f"random places: lmk - {arm}",
-            size,
-            difference(own, _mean(found, names[arm], size), documents),
-        )
-        for arm in RIVALS
-    ]
+    names = {arm: f"{arm}, random places" for arm in ("lmk", *RIVALS)}
+    if not means.keys() >= {*names.values()}:
+        return []
+    own = means[names["lmk"]][size]
+    apart = {arm: difference(own, means[names[arm]][size], documents) for arm in RIVALS}
+    return [_row(f"random places: lmk - {arm}", size, one) for arm, one in apart.items()]

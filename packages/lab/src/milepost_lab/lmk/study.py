@@ -11,16 +11,18 @@ is begun that would outlast it, and 0 only reports what is there.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import os
-from pathlib import Path
+from functools import partial
+from typing import Any
 
 import click
 
 from milepost.cli.console.options import count_option
 from milepost.errors import InputError
 from milepost_lab.lmk.model import Arm
-from milepost_lab.lmk.parts import Parts
+from milepost_lab.lmk.parts import Figures, Parts
 from milepost_lab.lmk.report import report
 from milepost_lab.runner import Report, Run, study
 
@@ -50,57 +52,53 @@ SECONDS = "MILEPOST_LAB_SECONDS"
 @count_option("--batch", 256, "Pairs of a step.")
 @count_option("--pairs", 50_000, "Most training pairs.")
 @count_option("--asked", 600, "Most test questions.")
-def command(
-    run: Run,
-    data: tuple[str, ...],
-    parent: str,
-    device: str,
-    conversion: int,
-    steps: int,
-    batch: int,
-    pairs: int,
-    asked: int,
-) -> Report:
+def command(run: Run, **options: Any) -> Report:
     """Convert an encoder, train every arm from it, and search long documents."""
     said = os.environ.get(SECONDS)
     try:
         seconds = float(said) if said else None
     except ValueError:
         raise InputError(f"{SECONDS} is {said!r}, no number", "seconds") from None
-    parts = Parts(run, [*map(Path, data)], parent, device, seconds, pairs, asked)
-    questions = parts.questions()
-    found: dict[str, list[dict[str, object]]] = {}
-    check: dict[str, object] = {}
-    rates: dict[Arm, float | None] = {}
-    if parts.conversion(conversion):
-        check = parts.check()
+    parts = Parts(run, seconds, **options)
+    part = parts.part
+    rates: dict[str, float | None] = {}
+
+    def choose_rate(arm: Arm) -> None:
+        rates[arm] = part(f"rate-{arm}", partial(parts.rate, arm)).get("rate")
+
+    def trained(arm: Arm, seed: int, placed: bool = False) -> Figures:
+        name = f"placed-{arm}" if placed else f"{arm}-{seed}"
+        rate = rates[CONTROLS.get(arm, arm)]
+        return part(name, partial(parts.arm, arm, seed, rate, placed)) if rate else {}
+
+    questions = part("questions", parts.questions, cheap=True)
+    found: dict[str, list[Figures]] = {}
+    check: Figures = {}
+    if part("conversion", parts.convert):
+        check = part("check", parts.check)
         for name in ("parent", "windows", "converted"):
-            found[f"{name}, untrained"] = [parts.baseline(name)]
-        rates |= {arm: parts.rate(arm, steps, batch) for arm in ARMS}
+            found[f"{name}, untrained"] = [part(f"baseline-{name}", partial(parts.baseline, name))]
         first, *others = run.seeds
         for arm in ARMS:
-            found[arm] = [parts.arm(arm, first, rates[arm], steps, batch)]
-        rates["bag"] = parts.rate("bag", steps, batch)
-        for control, like in CONTROLS.items():
-            found[control] = [parts.arm(control, first, rates[like], steps, batch)]
+            choose_rate(arm)
+        for arm in ARMS:
+            found[arm] = [trained(arm, first)]
+        choose_rate("bag")
+        for control in CONTROLS:
+            found[control] = [trained(control, first)]
         for seed in others:
             for arm in ARMS:
-                found[arm].append(parts.arm(arm, seed, rates[arm], steps, batch))
+                found[arm].append(trained(arm, seed))
         for arm in ARMS:
-            placed = parts.arm(arm, first, rates[arm], steps, batch, placed=True)
-            found[f"{arm}, random places"] = [placed]
-    made = report({**found, "BM25": [bm25(parts)]}, questions, check)
+            found[f"{arm}, random places"] = [trained(arm, first, placed=True)]
+    if importlib.util.find_spec("bm25s") is not None or parts.is_there("bm25"):
+        found["BM25"] = [part("bm25", parts.bm25, cheap=True)]
+    else:
+        parts.left_out.append("bm25 (bm25s is not installed)")
+    made = report(found, questions, check)
     notes = [*made.notes]
     if rates:
         notes.append(f"Rates: {', '.join(f'{arm} {one}' for arm, one in rates.items())}.")
     if parts.left_out:
         notes.append(f"Not computed for want of time: {', '.join(parts.left_out)}.")
-    return Report(made.rows, notes, lines=made.lines)
-
-
-def bm25(parts: Parts) -> dict[str, object]:
-    """BM25's part, if it is there or can be computed."""
-    if (parts.folder / "bm25.json").is_file() or importlib.util.find_spec("bm25s") is not None:
-        return parts.bm25()
-    parts.left_out.append("bm25 (bm25s is not installed)")
-    return {}
+    return dataclasses.replace(made, notes=notes)

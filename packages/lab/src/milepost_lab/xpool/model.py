@@ -101,7 +101,7 @@ def train(
     data: Landmarked,
     recipe: Recipe,
     seed: int,
-    on_step: Callable[[int, float], None] = lambda step, loss: None,
+    on_step: Callable[[int], None] = lambda step: None,
 ) -> tuple[Conditioned, list[float]]:
     """Train ``xpool``, and return it in evaluation mode with the loss of each step.
 

@@ -149,7 +149,7 @@ def measure(
             taught,
             recipe,
             seed,
-            lambda step, _: run.progress(f"training, seed {seed}", step + 1, recipe.steps),
+            lambda step: run.progress(f"training, seed {seed}", step + 1, recipe.steps),
         )
         return {
             "right": stage(lambda: made),
