@@ -68,14 +68,9 @@ class Healing(nn.Module):
 def heal(
     parent: Any, student: Any, material: Material, special: Sequence[int], steps: int
 ) -> list[float]:
-    """Train the student; the loss of each step.
+    """Train the student, a ``Bert`` as its parent; the loss of each step.
 
-    Args:
-        parent: a ``Bert``, gives the states; stays as it is.
-        student: a ``Bert``, is changed; on the parent's device.
-        material: its stream and its pairs are read.
-        special: ids of ``[CLS]``, ``[SEP]`` and ``[MASK]``.
-        steps: how many, of ``ROWS`` times ``LENGTH`` tokens.
+    ``special``: ids of ``[CLS]``, ``[SEP]`` and ``[MASK]``.
     """
     torch.manual_seed(0)
     device = next(parent.parameters()).device

@@ -8,7 +8,7 @@ boilerplate with a test document: runs of ``RUN`` tokens are compared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,45 +32,32 @@ Starts = NDArray[np.int64]
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Material:
-    """Arrays of one file; texts of a kind lie in one array, text ``n`` from ``starts[n]`` on.
-
-    Attributes:
-        queries, query_starts: of all pairs, at most ``QUERY`` tokens each.
-        passages, passage_starts: different ones, at most ``PASSAGE`` tokens each.
-        passage_of: passage of each pair.
-        held: whether a pair is held out.
-        stream: training documents, joined.
-        asked, asked_starts: test questions, at most ``QUERY`` tokens each.
-        documents, document_starts: test documents.
-        document_of: document of each question.
-        names: of the documents.
-        cuts: ``(questions, lengths)``: first token of each question's cut; -1 where the document is
-            shorter. The last column is of ``LONGEST``.
-        depths: the same: place of the evidence in the cut, 0 for the front, 1 for the end.
-    """
+    """Arrays of one file; texts of a kind lie in one array, text ``n`` from ``starts[n]`` on."""
 
     queries: Ids
     query_starts: Starts
-    passages: Ids
+    passages: Ids  # different ones
     passage_starts: Starts
-    passage_of: NDArray[np.int64]
-    held: NDArray[np.bool_]
-    stream: Ids
-    asked: Ids
+    passage_of: NDArray[np.int64]  # of each query
+    held: NDArray[np.bool_]  # whether a pair is held out
+    stream: Ids  # training documents, joined
+    asked: Ids  # test questions
     asked_starts: Starts
-    documents: Ids
+    documents: Ids  # test documents
     document_starts: Starts
-    document_of: NDArray[np.int64]
-    names: NDArray[np.str_]
+    document_of: NDArray[np.int64]  # of each test question
+    names: NDArray[np.str_]  # of test documents
     cuts: NDArray[np.int64]
+    """``(questions, lengths)``: first token of each question's cut; -1 where the document is
+    shorter. The last column is of ``LONGEST``."""
     depths: NDArray[np.float64]
+    """The same: place of the evidence in the cut, 0 for the front, 1 for the end."""
 
     def write(self, path: Path) -> None:
         """Keep it as one file."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(path, **asdict(self))
+        np.savez_compressed(path, **vars(self))
 
     @classmethod
     def read(cls, path: Path) -> Material:
@@ -79,17 +66,12 @@ class Material:
             return cls(**file)
 
 
-def make(
-    folders: Sequence[Path], tokenizer: Any, *, pairs: int, asked: int, tokens: int
-) -> Material:
+def make(folders: Sequence[Path], tokenizer: Any, pairs: int, asked: int, tokens: int) -> Material:
     """Read folders that hold ``pairs/*.jsonl.gz``, ``corpus/*.jsonl.gz`` and tasks.
 
-    Args:
-        folders: searched for these.
-        tokenizer: of ``tokenizers``.
-        pairs: most training pairs, those held out included.
-        asked: most test questions; one of each document first, documents of dev and test first.
-        tokens: of the stream, at most.
+    The numbers are the most there may be: of ``pairs``, those held out included; of questions that
+    are ``asked``, one of each document first, documents of dev and test first; of the stream's
+    ``tokens``.
 
     Raises:
         InputError: there are too few pairs, or no long document with questions.
@@ -161,15 +143,10 @@ def known(ids: Ids, seen: NDArray[np.uint64]) -> NDArray[np.bool_]:
 
 
 def cut(name: str, evidence: tuple[int, int], tokens: int, length: int) -> tuple[int, float]:
-    """First token of a cut that holds evidence, and the depth of the evidence in it, 0 to 1.
+    """First token of a cut of ``length`` tokens, and the depth of the evidence in it, 0 to 1.
 
-    All cuts that hold it are equally likely. Evidence longer than the cut is at its front.
-
-    Args:
-        name: what the draw depends on, with ``length``.
-        evidence: first token, and the one behind the last.
-        tokens: of the document, at least ``length``.
-        length: of the cut.
+    All cuts that hold the evidence (its first token, and the one behind its last) are equally
+    likely. Evidence longer than the cut is at its front.
     """
     start = evidence[0]
     size = min(evidence[1] - start, length)

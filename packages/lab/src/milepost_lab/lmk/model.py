@@ -12,7 +12,7 @@ distillation from a reranker is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -44,13 +44,7 @@ def copied(array: NDArray[Any], device: torch.device) -> Tensor:
 
 
 class Texts:
-    """Token ids of many texts on a device.
-
-    Args:
-        ids: all texts, joined.
-        starts: of each text, and the end of the last.
-        device: where the ids lie.
-    """
+    """Token ids of many texts, joined, on a device; ``starts`` ends with the end of the last."""
 
     def __init__(
         self, ids: NDArray[np.uint16], starts: NDArray[np.int64], device: torch.device
@@ -64,21 +58,26 @@ class Texts:
         at = copied(first, device)[:, None] + torch.arange(width, device=device)
         return self.ids[at.clamp(max=len(self.ids) - 1)]
 
+    def whole(self, some: NDArray[np.int64]) -> tuple[Tensor, NDArray[np.int64]]:
+        """Texts by their numbers: ``rows``, and how many ids of each count."""
+        lengths = self.lengths[some]
+        return self.rows(self.starts[some], int(lengths.max())), lengths
+
 
 def laid_out(
-    arm: Arm, content: Tensor, lengths: Tensor, every: Tensor, width: int, special: tuple[int, int]
+    arm: Arm, content: Tensor, lengths: Tensor, every: Tensor, width: int, special: Sequence[int]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Equation 1: ids, mask and what is pooled, each ``(b, width)``.
 
     Args:
         arm: which; those without landmarks have one ``[SEP]`` at the end.
-        content: ``(b, n)`` token ids.
-        lengths: ``(b,)`` how many of them count, at least 1.
+        content: ``(b, n)`` token ids, of which the first ``lengths``, at least 1, count.
+        lengths: ``(b,)``.
         every: ``(b,)`` tokens between landmarks; not read for arms without.
         width: of the rows.
         special: ids of ``[CLS]`` and ``[SEP]``, the landmark.
     """
-    opening, closing = special
+    opening, closing = special[:2]
     every, lengths = (every if arm in MARKED else lengths)[:, None], lengths[:, None]
     place = torch.arange(width, device=content.device)[None]
     last = lengths + (lengths + every - 1) // every
@@ -109,28 +108,16 @@ def layers_of(backbone: Any, ids: Tensor, valid: Tensor | None) -> list[Tensor]:
 
 
 class Retriever(nn.Module):
-    """An encoder and a way to make one vector of its states (eq. 2).
+    """A ``Bert`` and a way to make one vector of its states (eq. 2); ``special``: ``laid_out``."""
 
-    Args:
-        backbone: a ``Bert``; of ``bag`` only its embeddings are used.
-        arm: see above.
-        special: see ``laid_out``.
-    """
-
-    def __init__(self, backbone: Any, arm: Arm, special: tuple[int, int]) -> None:
+    def __init__(self, backbone: Any, arm: Arm, special: Sequence[int]) -> None:
         super().__init__()
         self.backbone, self.arm, self.special = backbone, arm, special
 
     def forward(
         self, content: Tensor, lengths: NDArray[np.int64], every: NDArray[np.int64] | None = None
     ) -> Tensor:
-        """Unit vectors ``(b, d)`` of the first ``lengths`` ids of each row of ``content``.
-
-        Args:
-            content: ``(b, n)`` int32.
-            lengths: ``(b,)``.
-            every: ``(b,)`` tokens between landmarks; 32 for None.
-        """
+        """Unit vectors ``(b, d)``; arguments are those of ``laid_out``, ``every`` usually 32."""
         every = np.full(len(lengths), TESTED) if every is None else every
         sizes = lengths + (-(-lengths // every) if self.arm in MARKED else 1) + 1
         width, same = int(sizes.max()), bool((sizes == sizes[0]).all())
@@ -180,25 +167,21 @@ class Training:
     ) -> Callable[[int], Tensor]:
         """A function of the step → equation 3 on row ``step`` of ``pairs``, ``(steps, batch)``.
 
-        Args:
-            made: is trained.
-            pairs: numbers.
-            every: tokens between landmarks of a passage, of the same shape.
-            random: draws places of passages among other training text; None leaves them alone.
+        ``every`` has the tokens between landmarks, of the same shape. ``random`` draws places of
+        passages among other training text; None leaves them alone.
         """
         long = np.argsort(self.passages.lengths[self.passage_of[pairs]], axis=1, kind="stable")
         pairs = np.take_along_axis(pairs, long, 1)  # so that halves of a batch need less padding
         passages = self.passage_of[pairs]
-        sizes = self.passages.lengths[passages]
         if random is not None:
-            before = (random.random(pairs.shape) * (PLACED - sizes + 1)).astype(np.int64)
+            free = PLACED - self.passages.lengths[passages] + 1
+            before = (random.random(pairs.shape) * free).astype(np.int64)
             around = random.integers(0, max(1, len(self.stream.ids) - PLACED), pairs.shape)
         middle = pairs.shape[1] // 2 if random is None else 0
         halves = (slice(0, middle), slice(middle, None)) if middle else (slice(None),)
 
         def answers(step: int, part: slice) -> Tensor:
-            passage, size = passages[step, part], sizes[step, part]
-            content = self.passages.rows(self.passages.starts[passage], int(size.max()))
+            content, size = self.passages.whole(passages[step, part])
             if random is not None:
                 start, length = copied(np.stack([before[step], size]), self.device)[..., None]
                 place = torch.arange(PLACED, device=self.device) - start
@@ -209,9 +192,7 @@ class Training:
             return made(content, size, every[step, part])
 
         def loss(step: int) -> Tensor:
-            lengths = self.queries.lengths[pairs[step]]
-            content = self.queries.rows(self.queries.starts[pairs[step]], int(lengths.max()))
-            questions = made(content, lengths)
+            questions = made(*self.queries.whole(pairs[step]))
             found = torch.cat([answers(step, part) for part in halves])
             same = passages[step][:, None] == passages[step]  # of one passage none is wrong
             np.fill_diagonal(same, False)

@@ -74,22 +74,21 @@ class Parts:
 
     def part(self, name: str, compute: Callable[[], Figures], cheap: bool = False) -> Figures:
         """A part; empty where it is missing and time is out, unless it is ``cheap``."""
-        known = self.is_there(name)
         begun = time.monotonic()
         late = self.seconds is not None and begun - self.begun + self.longest > self.seconds
-        if late and not known and not cheap:
+        if late and not cheap and not self.is_there(name):
             self.left_out.append(name)
             return {}
 
         def timed() -> Figures:
             self.run.progress(name, 0, 1)
             found = compute()
-            return {**found, "seconds": round(time.monotonic() - begun, 2)}
+            passed = time.monotonic() - begun
+            if not cheap and name != "conversion":
+                self.longest = max(self.longest, passed)
+            return {**found, "seconds": round(passed, 2)}
 
-        found = self.run.cached(name, timed)
-        if not known and not cheap and name != "conversion":
-            self.longest = max(self.longest, time.monotonic() - begun)
-        return found
+        return self.run.cached(name, timed)
 
     @cached_property
     def parent_folder(self) -> Path:
@@ -105,16 +104,18 @@ class Parts:
         return made
 
     @cached_property
+    def special(self) -> Sequence[int]:
+        """Ids of ``[CLS]``, ``[SEP]`` and ``[MASK]``."""
+        return [*map(self.tokenizer.token_to_id, ("[CLS]", "[SEP]", "[MASK]"))]
+
+    @cached_property
     def texts(self) -> material.Material:
         """All texts as ids, of the file that is kept beside the parts."""
         path = self.folder / "ids.npz"
         if not path.is_file():
             self.run.progress("token ids", 0, 1)
             folders = [*map(Path, self.data)]
-            made = material.make(
-                folders, self.tokenizer, pairs=self.pairs, asked=self.asked, tokens=STREAM
-            )
-            made.write(path)
+            material.make(folders, self.tokenizer, self.pairs, self.asked, STREAM).write(path)
         return material.Material.read(path)
 
     @cached_property
@@ -138,10 +139,8 @@ class Parts:
         opened = open_checkpoint(self.parent_folder)
         parent = opened.model.to(self.training.device).requires_grad_(False)
         student = convert.rotary(parent)
-        special = [self.tokenizer.token_to_id(name) for name in ("[CLS]", "[SEP]", "[MASK]")]
-        losses = convert.heal(
-            parent.backbone, student.backbone, self.texts, special, self.conversion
-        )
+        both = parent.backbone, student.backbone
+        losses = convert.heal(*both, self.texts, self.special, self.conversion)
         dataclasses.replace(opened, model=student).save(self.folder / "converted")
         return {"losses": losses[:: max(1, self.conversion // 50)], "last": losses[-1]}
 
@@ -200,13 +199,12 @@ class Parts:
 
     def _retriever(self, arm: Arm, name: str = "converted") -> Retriever:
         folder = self.parent_folder if name == "parent" else self.folder / name
-        special = self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")
         network = open_checkpoint(folder).model.backbone.to(self.training.device)
-        return Retriever(network, arm, special)
+        return Retriever(network, arm, self.special)
 
     def _search(self, made: Retriever, sizes: Sequence[int], reading: str = "") -> Figures:
         """See ``_by_length``; of a cut ``parent`` reads the front, ``windows`` each by itself."""
-        asked = self.training.asked
+        asked, documents = self.training.asked, self.training.documents
         queries = _vectors(made.eval(), asked, np.arange(len(asked.lengths)))
 
         def scores(some: NDArray[np.int64], first: NDArray[np.int64], length: int) -> Any:
@@ -214,9 +212,7 @@ class Parts:
             if reading == "windows":
                 edges = np.linspace(0, length, -(-length // WINDOW) + 1).astype(int)
             parts = [
-                made.vectors(
-                    self.training.documents, first + begin, np.full(len(first), end - begin)
-                )
+                made.vectors(documents, first + begin, np.full(len(first), end - begin))
                 for begin, end in itertools.pairwise(edges)
             ]
             vectors = F.normalize(torch.stack(parts).sum(0), dim=-1)

@@ -143,15 +143,15 @@ def _by_seed(found: Found) -> list[Row]:
     """The leads at the longest length, with an interval over seeds."""
     rows = []
     size = LENGTHS[-1]
-    means = {
-        arm: [float(np.mean(part[str(size)])) for part in found[arm]] for arm in ("lmk", *RIVALS)
-    }
     for rival in RIVALS:
-        seeds = min(len(means["lmk"]), len(means[rival]))
-        if seeds > 1:
-            one = over_seeds(means["lmk"][:seeds], means[rival][:seeds])
+        both = [
+            (float(np.mean(own[str(size)])), float(np.mean(other[str(size)])))
+            for own, other in zip(found["lmk"], found[rival], strict=False)
+        ]
+        if len(both) > 1:
+            one = over_seeds(*zip(*both, strict=True))
             name = f"lmk - {rival}, over seeds"
-            rows.append(_row(name, size, one, seeds=seeds, detectable=one.detectable))
+            rows.append(_row(name, size, one, seeds=len(both), detectable=one.detectable))
     return rows
 
 
