@@ -161,23 +161,20 @@ def table(files: Sequence[Path], split: str, less: str | None) -> list[dict[str,
     """Means over the seeds of an arm, their range, and the difference from the arm ``less``."""
     from milepost_lab.statistics import difference
 
-    read_files = {file.name.removesuffix(".json.gz"): _load(file, split) for file in files}
     arms = defaultdict(list)
-    for name, rows in read_files.items():
-        arms[name.rpartition("-")[0]].append(rows)
+    for file in files:
+        rows = json.loads(gzip.decompress(file.read_bytes()))
+        arm = file.name.removesuffix(".json.gz").rpartition("-")[0]
+        arms[arm].append([row for row in rows if row["split"] == split])
     made = []
     for arm, seeds in arms.items():
-        for figure, (task, reading, value) in FIGURES.items():
-            found = [[100 * value(r["ranks"][reading]) for r in of if r["task"] == task]
-                     for of in seeds]  # fmt: skip
+        for figure in FIGURES:
+            found = _values(seeds, figure)
             row: dict[str, Any] = {"arm": arm, "figure": figure, "mean": fmean(map(fmean, found))}
             row["seeds"] = [round(fmean(each), 1) for each in found]
             if less and arm != less and less in arms:
-                theirs = [
-                    [100 * value(r["ranks"][reading]) for r in of if r["task"] == task]
-                    for of in arms[less]
-                ]
-                clusters = [r["document"] for r in seeds[0] if r["task"] == task]
+                theirs = _values(arms[less], figure)
+                clusters = [r["document"] for r in seeds[0] if r["task"] == FIGURES[figure][0]]
                 apart = difference(np.mean(found, 0), np.mean(theirs, 0), clusters)
                 row |= {"less": apart.mean, "low": apart.low, "high": apart.high, "p": apart.p,
                         "detectable": apart.detectable}  # fmt: skip
@@ -185,9 +182,10 @@ def table(files: Sequence[Path], split: str, less: str | None) -> list[dict[str,
     return made
 
 
-def _load(file: Path, split: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(gzip.decompress(file.read_bytes()))
-    return [row for row in rows if row["split"] == split]
+def _values(seeds: Sequence[Sequence[Mapping[str, Any]]], figure: str) -> list[list[float]]:
+    """A figure of each question in percent, by seed."""
+    task, reading, value = FIGURES[figure]
+    return [[100 * value(r["ranks"][reading]) for r in of if r["task"] == task] for of in seeds]
 
 
 def controls(split: str) -> dict[str, Any]:

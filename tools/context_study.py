@@ -28,8 +28,8 @@ class Arm:
 
     Attributes:
         near: sentences this close to the evidence are no negatives.
-        alpha: the paper's position-aware weight; None without.
-        context: numbers of the context vector, whose layers are ``layers``.
+        weighted: with the paper's position-aware weight, alpha 0.08.
+        context: whether there is a context vector, of 384 numbers and three layers.
         frozen: everything but the context vector keeps the weights of the start.
         swaps: subject swaps are among the questions.
         own: the last layer of the landmark's own vector sees its own sentence alone.
@@ -39,9 +39,8 @@ class Arm:
     """
 
     near: int = 0
-    alpha: float | None = None
-    context: int = 0
-    layers: int = 3
+    weighted: bool = False
+    context: bool = False
     frozen: bool = False
     swaps: bool = True
     own: bool = True
@@ -54,22 +53,22 @@ _AC = Arm(near=2)
 ARMS: Mapping[str, Arm] = {
     "base": Arm(swaps=False),
     "a": Arm(near=2, swaps=False),
-    "b": Arm(context=384, swaps=False),
+    "b": Arm(context=True, swaps=False),
     "c": Arm(),
     "ac": _AC,
-    "bc": Arm(context=384),
-    "abc": Arm(near=2, context=384),
+    "bc": Arm(context=True),
+    "abc": Arm(near=2, context=True),
     "ac-learned": replace(_AC, others="learned"),
     "ac-half": replace(_AC, others="half"),
     "ac-open": replace(_AC, own=False),
-    "frozen": Arm(near=2, context=384, frozen=True),
-    "weighted": replace(_AC, alpha=0.08),
+    "frozen": Arm(near=2, context=True, frozen=True),
+    "weighted": replace(_AC, weighted=True),
     "I+II+III": replace(_AC, stages=("pairs", "merged", "marked")),
     "II+III": replace(_AC, stages=("merged", "marked")),
     "I+III": replace(_AC, stages=("pairs", "marked")),
     "I+II": replace(_AC, stages=("pairs", "merged")),
     "long": Arm(swaps=False, thorough=True),
-    "long-frozen": Arm(near=2, context=384, frozen=True, thorough=True),
+    "long-frozen": Arm(near=2, context=True, frozen=True, thorough=True),
 }
 
 SHARES = (
@@ -153,7 +152,7 @@ right = 16
 def configuration(name: str, steps: int, seed: int, start: Path) -> str:
     """The TOML of an arm; ``steps`` are those of three stages, of which an arm may have fewer."""
     arm = ARMS[name]
-    model = [f"context = {arm.context}", f"context_layers = {arm.layers}"] * bool(arm.context)
+    model = ["context = 384", "context_layers = 3"] * arm.context
     model += [f'others = "{arm.others}"'] * bool(arm.others)
     model += ['frozen = ["backbone.*"]'] * arm.frozen
     folders = [SHARED / "tasks" / task for task in TASKS] + [ROOT / "scratch" / "questions"]
@@ -184,20 +183,21 @@ def _parts(arm: Arm, kind: Kind) -> str:
     if kind == "merged":
         return _MERGED
     context = 1.0 if arm.context else 0.0
-    alpha = "" if arm.alpha is None else f"alpha = {arm.alpha}\n"
-    windows = "160, 256, 320, 448" + ", 510" * arm.thorough
+    alpha = "alpha = 0.08\n" * arm.weighted
     text = _MARKED.format(
         documents=6 if arm.thorough else 4,
-        windows=windows,
+        windows="160, 256, 320, 448" + ", 510" * arm.thorough,
         shares=SHARES,
         near=arm.near,
         context=context,
         alpha=alpha,
     )
     # Pairs have no context to learn from.
-    text += "" if arm.frozen else _PAIRS.format(pairs=24)
-    swaps = _SWAPS.format(weight=9 if arm.frozen else 4, context=context, alpha=alpha)
-    return text + (swaps if arm.swaps else "")
+    if not arm.frozen:
+        text += _PAIRS.format(pairs=24)
+    if arm.swaps:
+        text += _SWAPS.format(weight=9 if arm.frozen else 4, context=context, alpha=alpha)
+    return text
 
 
 def main() -> None:
