@@ -38,31 +38,19 @@ Figures = dict[str, Any]
 
 @dataclass
 class Parts:
-    """What a run computes; networks and texts are opened only where a part is missing.
-
-    Attributes:
-        run: keeps parts.
-        seconds: no part is begun if the longest so far would outlast this; None for no limit.
-        data: folders of texts, see ``material.make``.
-        parent: folder of the encoder that is converted, or ``minilm``.
-        device: of torch.
-        conversion: steps of conversion.
-        steps, batch: of the training of an arm.
-        pairs, asked: most training pairs and test questions.
-        left_out: parts for which there was no time.
-    """
+    """What a run computes; networks and texts are opened only where a part is missing."""
 
     run: Run
-    seconds: float | None
-    data: Sequence[str]
-    parent: str
-    device: str
-    conversion: int
-    steps: int
+    seconds: float | None  # no part is begun if the longest so far would outlast this
+    data: Sequence[str]  # folders of texts, see ``material.make``
+    parent: str  # folder of the encoder that is converted, or ``minilm``
+    device: str  # of torch
+    conversion: int  # steps
+    steps: int  # of an arm's training
     batch: int
-    pairs: int
-    asked: int
-    left_out: list[str] = field(default_factory=list)
+    pairs: int  # most for training
+    asked: int  # most test questions
+    left_out: list[str] = field(default_factory=list)  # for want of time
 
     def __post_init__(self) -> None:
         self.begun, self.longest = time.monotonic(), 0.0
