@@ -7,8 +7,8 @@
 ``--check`` puts claims to a longer text than their evidence (``milepost check``). What whole
 searches say of near misses, ``milepost eval run`` measures.
 
-For each source of claims: the share of supported and contradicted claims that get each verdict, by
-the limits of ``milepost.checking``, and how well supported are told from contradicted ones (AUROC).
+For each source of claims: the share of supported and contradicted claims that get each verdict, in
+brackets by rules alone, and how well supported are told from contradicted ones (AUROC).
 The control reads each claim or question beside another row's sentences. For questions: AUROC of
 answered against unanswered, and the share of these that is refused where one answered question in
 ten is.
@@ -20,6 +20,7 @@ import argparse
 import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,7 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import milepost
+from milepost.checking.claims.verdict import Said, judge
 from milepost.encoder.reranker import LandmarkReranker
+from milepost.types import Hit, Passage
 from milepost.verdicts import ANSWERED, VERDICTS
 from milepost_eval.probabilities import refused, told_apart
 from milepost_eval.tasks.reading import objects
@@ -37,11 +40,12 @@ Row = dict[str, Any]
 
 
 def rows(path: Path, limit: int) -> dict[str, list[Row]]:
-    """Rows of the split "dev" by source, at most ``limit`` of each."""
+    """Rows of the split "dev", at most ``limit`` of each source; questions by what they ask of."""
     found: dict[str, list[Row]] = defaultdict(list)
     for row in objects(path):
         if row["split"] == "dev":
-            found[row["source"].removesuffix("-swapped")].append(row)
+            source = row["source"]
+            found[source.split("-")[0] if "answer" in row["label"] else source].append(dict(row))
     return {name: Random(1).sample(each, min(limit, len(each))) for name, each in found.items()}
 
 
@@ -59,6 +63,19 @@ def shares(odds: NDArray[Any]) -> NDArray[Any]:
     weights = np.exp(odds[:, :3] - odds[:, :3].max(axis=1, keepdims=True))
     made: NDArray[Any] = weights / weights.sum(axis=1, keepdims=True)
     return made
+
+
+def verdicts(row: Row, said: NDArray[Any]) -> tuple[str, str]:
+    """The verdict on a claim beside its own evidence: by rules alone, and with the reranker."""
+    text, hits = " ".join(row["sentences"]), []
+    at = 0
+    for sentence in row["sentences"]:
+        hits.append(Hit(at, at + len(sentence), 0.5, 0.0, {}, sentence))
+        at += len(sentence) + 1
+    passage = Passage(text, "", None, 0, len(text), 0.5, tuple(hits), None, None)
+    model = Said(float(said[0]), float(said[1]), hits[0])
+    alone = judge(row["text"], [passage])
+    return alone.verdict, judge(row["text"], [passage], lambda: [model]).verdict
 
 
 def refusal(answered: NDArray[Any], unanswered: NDArray[Any]) -> dict[str, float]:
@@ -93,8 +110,6 @@ def main() -> None:
     parser.add_argument("reranker", type=Path)
     parser.add_argument("--rows", type=Path, default=Path("scratch/judged"))
     parser.add_argument("--limit", type=int, default=600)
-    parser.add_argument("--least", type=float, nargs=2, default=(0.6, 0.6))
-    parser.add_argument("--save", type=Path, help="Write the log-odds here, for limits.")
     parser.add_argument("--check", action="store_true", help="Put claims to longer texts.")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     args = parser.parse_args()
@@ -103,7 +118,6 @@ def main() -> None:
         return
     reranker = LandmarkReranker(milepost.load(args.reranker))
     figures: dict[str, Any] = {}
-    kept: list[Row] = []
     for source, asked in sorted(rows(args.rows / "claims.jsonl.gz", args.limit).items()):
         labels = np.array([row["label"] for row in asked])
         odds = np.stack([log_odds(reranker, r["text"], r["sentences"]) for r in asked])
@@ -113,26 +127,22 @@ def main() -> None:
                 for n, row in enumerate(asked)
             ]
         )
-        kept += [
-            {"source": source, "label": r["label"], "odds": o.tolist()}
-            for r, o in zip(asked, odds, strict=True)
-        ]
         is_for, against = labels == "supported", labels == "contradicted"
         said = shares(odds)
         gap, alone = (each[:, 0] - each[:, 1] for each in (odds, other))
         row: dict[str, Any] = {"claims": len(asked)}
-        for name, part in (("supported", is_for), ("contradicted", against)):
-            row[f"{name}, so"] = _percent(said[part], VERDICTS.index(name), args.least)
-            row[f"{name}, not"] = _percent(said[part], 1 - VERDICTS.index(name), args.least)
+        got = [verdicts(r, p) for r, p in zip(asked, said, strict=True)]
+        for label, verdict in product(("supported", "contradicted"), repeat=2):
+            alone_, both = zip(
+                *(g for g, r in zip(got, labels, strict=True) if r == label), strict=True
+            )
+            shares_ = [round(100 * each.count(verdict) / len(each)) for each in (both, alone_)]
+            row[f"{label}: {verdict}"] = "{} ({})".format(*shares_)
         row["AUROC"] = refusal(gap[is_for], gap[against])["AUROC"]
         row["AUROC, claim alone"] = refusal(alone[is_for], alone[against])["AUROC"]
-        row["right of three"] = round(
-            100 * float((said.argmax(axis=1) == [VERDICTS.index(each) for each in labels]).mean()),
-            1,
-        )
         figures[source] = row
         print(source, row, flush=True)
-    for source, asked in sorted(rows(args.rows / "answers.jsonl.gz", 2 * args.limit).items()):
+    for _, asked in sorted(rows(args.rows / "answers.jsonl.gz", 2 * args.limit).items()):
         odds, other = (
             np.stack(
                 [
@@ -143,26 +153,14 @@ def main() -> None:
             for shift in (0, 1)
         )
         labels = np.array([r["label"] == "answered" for r in asked])
-        swapped = np.array([r["source"].endswith("-swapped") for r in asked])
-        kept += [
-            {"source": r["source"], "label": r["label"], "odds": float(o)}
-            for r, o in zip(asked, odds, strict=True)
-        ]
-        for name, part in ((source, ~swapped), (f"{source}, swapped", swapped)):
-            low = odds[part & ~labels]
-            if len(low):
-                figures[name] = refusal(odds[labels], low)
-                alone = refusal(other[labels], other[part & ~labels])
-                figures[name]["AUROC, question alone"] = alone["AUROC"]
-                print(name, len(low), figures[name], flush=True)
+        kinds = np.array([r["source"] for r in asked])
+        for name in sorted({*kinds[~labels].tolist()}):
+            low = ~labels & (kinds == name)
+            figures[name] = refusal(odds[labels], odds[low])
+            alone = refusal(other[labels], other[low])
+            figures[name]["AUROC, question alone"] = alone["AUROC"]
+            print(name, int(low.sum()), figures[name], flush=True)
     print(json.dumps(figures))
-    if args.save:
-        args.save.write_text("\n".join(map(json.dumps, kept)), encoding="utf-8")
-
-
-def _percent(said: NDArray[Any], verdict: int, least: Sequence[float]) -> float:
-    called = (said.argmax(axis=1) == verdict) & (said[:, verdict] >= least[verdict])
-    return round(100 * float(called.mean()), 1) if len(said) else float("nan")
 
 
 if __name__ == "__main__":
