@@ -287,8 +287,12 @@ def test_a_page_full_of_labels_loses_no_word() -> None:
     labels = [f"label{number}" for number in range(1000)]
     for number, label in enumerate(labels):
         page.text(number * 7919 % 1950, number * 104729 % 1950, label, 5)
-    text = _made([page]).text
-    assert sorted(re.findall(r"label\d+", text)) == sorted(labels)
+    document = _made([page])
+    assert sorted(re.findall(r"label\d+", document.text)) == sorted(labels)
+    start = document.text.index("label999")  # behind thousands of letters
+    (box,) = document.boxes(start, start + 8)
+    assert box.left == pytest.approx(999 * 7919 % 1950, abs=1)
+    assert box.bottom == pytest.approx(2000 - 999 * 104729 % 1950, abs=1)
 
 
 def test_boxes_need_the_same_file(tmp_path: Path) -> None:

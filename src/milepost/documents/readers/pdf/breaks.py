@@ -18,6 +18,7 @@ _ITEM = re.compile(
 )
 _ENDS = re.compile(r"[.!?:;…。！？：；][\"'”’»)\]]*(?:\d{0,3}|\[\d{1,3}(?:[,–-]\d{1,3})*\])$")
 _LEADER = re.compile(r"(?:[.…]{4}|(?: [.·…]){4}|…{2})[\s.]*\S{0,6}$")
+_DOTS = ("..", " .", " ·", "…")  # one of them is in each leader, and found in less time
 _OPENS = re.compile(r"[\"'“‘«(\[]*[^\W_]")
 
 
@@ -121,7 +122,7 @@ class Flow:
         short = last.right + _first_word(line) + 0.8 * size < right
         both_short = max(last.right, line.right) < left + 0.6 * (self.right - self.left)
         kind = Break.ROW if both_short else Break.PARAGRAPH
-        if _LEADER.search(last.text):
+        if any(map(last.text.__contains__, _DOTS)) and _LEADER.search(last.text):
             return Break.ROW  # an entry of a table of contents
         if short and (ended or not lower) and _OPENS.match(line.text):
             return kind

@@ -7,6 +7,7 @@ flow, which ``rows`` orders. A table is not a pair of columns: its rows are read
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ GUTTER = 0.5  # of the font size: minimum white space between columns
 MIN_LINES = 3  # on each side of a gutter
 TALL = 12  # minimum lines of columns with short lines, as in an index
 MAX_LINES = 3000  # a page with more is a map or a drawing, and has no columns
+_NO_LETTERS = bytes(code for code in range(128) if not chr(code).isalpha())
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff]")
 
 
 def reading_order(lines: list[Line]) -> list[list[Line]]:
@@ -53,6 +56,9 @@ def _best_gutter(lines: list[Line]) -> tuple[float, float, float] | None:
     """Find the left edge of a right-hand column, and the baselines between which it applies."""
     import numpy as np
 
+    edges = _edges(lines)
+    if not edges:
+        return None
     lines = sorted(lines, key=lambda line: line.base)
     table = _Lines(lines)
     left, right, base, size, weight = (
@@ -63,20 +69,18 @@ def _best_gutter(lines: list[Line]) -> tuple[float, float, float] | None:
         table.weight,
     )
     best, most = None, 0.0
-    for edge in _edges(lines):
+    for edge in edges:
         after = left >= edge - 0.3 * size
         crossing = base[~after & (right > edge - GUTTER * size)]
         # Lines between the same two crossing lines are one band; crossing lines are in no band.
         band = np.searchsorted(crossing, base, side="left")
         free = np.searchsorted(crossing, base, side="right") == band
-        sums = [
-            np.bincount(band[free & side], weight[free & side], len(crossing) + 1)
-            for side in (after, ~after)
-        ]
-        lighter = np.minimum(*sums)
+        sides = free & ~after, free & after
+        if min(map(np.count_nonzero, sides)) < MIN_LINES:
+            continue
+        lighter = np.minimum(*(np.bincount(band[s], weight[s], len(crossing) + 1) for s in sides))
         for number in np.flatnonzero(lighter > most)[np.argsort(-lighter[lighter > most])][:3]:
-            chosen = free & (band == number)
-            if table.are_columns(*(np.flatnonzero(chosen & side) for side in (~after, after))):
+            if table.are_columns(*(np.flatnonzero(s & (band == number)) for s in sides)):
                 top = crossing[number - 1] if number else -np.inf
                 bottom = crossing[number] - 1e-6 if number < len(crossing) else np.inf
                 # The crossing line above goes to the part above, the one below to the part below.
@@ -150,11 +154,11 @@ class _Lines:
 
 @lru_cache(maxsize=4096)  # each part of a page is looked at again
 def _letters(text: str) -> int:
+    if text.isascii():
+        return len(text.encode().translate(None, _NO_LETTERS))
     return sum(map(str.isalpha, text))
 
 
 def _is_right_to_left(lines: list[Line]) -> bool:
     text = "".join(line.text for line in lines)
-    if text.isascii():
-        return False
-    return 2 * sum("\u0590" <= c < "\u0900" for c in text) > len(text)
+    return 2 * len(_RIGHT_TO_LEFT.findall(text)) > len(text)

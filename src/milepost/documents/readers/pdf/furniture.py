@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
-from milepost.documents.readers.pdf.page import Page, body_size
+from milepost.documents.readers.pdf.page import Page
 from milepost.documents.readers.pdf.records import Line
 
 ZONE = 0.13  # of the page's height, at the top and at the bottom
@@ -52,8 +52,8 @@ class _Seen:
 _Seats = dict[tuple[bool, int, str], _Seen]  # upright, slot, shape
 
 
-def mark_furniture(pages: Sequence[Page]) -> None:
-    """Add to each page's ``dropped`` the lines that repeat over the pages."""
+def mark_furniture(pages: Sequence[Page], size: float) -> None:
+    """Add to each page's ``dropped`` the lines that repeat; ``size`` is the body's in points."""
     for page in pages:
         drop_line_numbers(page)
     if len(pages) < 2:
@@ -68,7 +68,7 @@ def mark_furniture(pages: Sequence[Page]) -> None:
                 seen.numbers[line.text] += 1
                 if number is not None:
                     seen.shifts[number - page.number] += 1
-    large = 1.3 * body_size(pages)
+    large = 1.3 * size
     least, most = min(MIN_PAGES, len(pages)), len(pages) // 2 + 1
     for page in pages:
         for line in _edge_lines(page):
@@ -140,13 +140,9 @@ def _has_words(text: str) -> bool:
 
 def _edge_lines(page: Page) -> list[Line]:
     """Lines near the top or bottom edge, and all with another direction than the text."""
-    height = page.frame.height
+    height, lines = page.frame.height, page.frame.lines
     top, bottom = ZONE * height, (1 - ZONE) * height
-    return [
-        line
-        for line in page.frame.lines
-        if not top < line.base < bottom or not _upright(page, line)
-    ]
+    return [line for line in lines if not top < line.base < bottom or line.angle != lines[0].angle]
 
 
 def _upright(page: Page, line: Line) -> bool:
@@ -246,8 +242,10 @@ def _drop_stray_numbers(pages: Sequence[Page]) -> None:
     slots: Counter[int] = Counter()
     for page in pages:
         for line in page.frame.lines:
+            if id(line) not in page.dropped:
+                continue
             shape, number = _shape(line.text)
-            if id(line) in page.dropped and shape == "#" and number is not None:
+            if shape == "#" and number is not None:
                 shifts[number - page.number] += 1
                 slots.update(_slots(line))
     for page in pages:

@@ -24,7 +24,7 @@ import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.hidden import hidden_kinds
-from milepost.documents.readers.pdf.native import INT, fill, plain, pointer, text_of
+from milepost.documents.readers.pdf.native import INT, plain, reference, results, text_of
 from milepost.documents.readers.pdf.records import Flags, Floats, Integers
 from milepost.documents.readers.pdf.writing import Writing, finite, read_writing
 
@@ -116,7 +116,7 @@ def read_glyphs(page: Any, typed: int | None, *, ink: bool = False) -> Glyphs:
 
 def _characters(text: Any, written: Writing, display: _Display, ink: bool) -> Glyphs:
     """Ask pdfium as little as possible: boxes for each letter, all else for each object."""
-    handle, code, letters = pointer(text), written.code, written.letters
+    handle, code, letters = reference(text), written.code, written.letters
     count = len(code)
     slope = np.degrees(np.arctan2(*written.direction()))
     angle, size = np.zeros(count, np.int64), np.zeros(count)
@@ -153,40 +153,41 @@ def _generated(handle: Any, code: Integers) -> Flags:
     return generated
 
 
+_OVER = 0.3  # of the narrower of two letters: those of one glyph lie over each other by more
+
+
 def _places(handle: Any, written: Writing) -> tuple[Floats, Floats]:
     """Return the boxes ``(n, 4)`` and origins ``(n, 2)`` of letters, on the page.
 
-    Upright letters of one object have one baseline, and boxes that begin at their origins. If that
-    is so for the first and the last of them, the others are not asked for their origins.
+    The matrix of an upright object says where its baseline is, unless it writes downwards. Along
+    that, an origin says only which letters pdfium has made of one glyph, and those lie over each
+    other; for others, it is the left edge of the box.
     """
-    letters, first = written.letters, written.first
-    loose, origin = np.zeros((len(letters), 4), np.float32), np.zeros((len(letters), 2))
-    fill(plain(pdfium.FPDFText_GetLooseCharBox, INT), handle, letters.tolist(), loose)
+    letters, first, start = written.letters, written.first, written.matrix[:, 4:]
+    box_of = plain(pdfium.FPDFText_GetLooseCharBox, INT)
     origin_of = plain(pdfium.FPDFText_GetCharOrigin, INT)
+    loose, _ = results(box_of, np.float32, 4, letters.tolist(), handle)
 
-    def ask(chosen: Integers) -> None:
-        found = np.zeros((len(chosen), 2))
-        fill(origin_of, handle, letters[chosen].tolist(), found, 2)
-        origin[chosen] = found
+    def origins(chosen: Integers) -> Floats:
+        return results(origin_of, np.float64, 2, letters[chosen].tolist(), handle, apart=True)[0]
 
-    last = first + written.lengths - 1
-    ask(np.union1d(first, last))
-    level = origin[first, 1] == origin[last, 1]
-    for end in (first, last):
-        level &= origin[end, 0] == loose[end, 0]
-    for side in (1, 3) if len(first) else ():
-        low, high = (f.reduceat(loose[:, side], first) for f in (np.minimum, np.maximum))
-        level &= low == high
+    level = written.matrix[:, 1] == 0
+    unsure = level & (start[:, 0] != loose[first, 0])
+    level[unsure] = origins(first[unsure])[:, 1] == start[unsure, 1]
     known = np.repeat(level, written.lengths)
-    origin[known, 0] = loose[known, 0]
-    origin[known, 1] = np.repeat(origin[first, 1], written.lengths)[known]
-    ask(np.flatnonzero(~known))
+    left, _, right, _ = loose.T
+    shared = np.minimum(right[1:], right[:-1]) - np.maximum(left[1:], left[:-1])
+    over = shared >= _OVER * np.minimum((right - left)[1:], (right - left)[:-1])
+    known[1:] &= ~over
+    known[:-1] &= ~over
+    origin = np.stack([left, np.repeat(start[:, 1], written.lengths)], axis=1)
+    origin[~known] = origins(np.flatnonzero(~known))
     return finite(loose), finite(origin)
 
 
 def _ink(handle: Any, count: int, display: _Display) -> Floats:
-    boxes = np.zeros((count, 4))
-    fill(plain(pdfium.FPDFText_GetCharBox, INT), handle, range(count), boxes, 4)
+    box_of = plain(pdfium.FPDFText_GetCharBox, INT)
+    boxes, _ = results(box_of, np.float64, 4, range(count), handle, apart=True)
     left, right, bottom, top = boxes.T
     return display.boxes(left, top, right, bottom)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from milepost.documents.readers.pdf.page import Page, body_size
+from milepost.documents.readers.pdf.page import Page
 from milepost.documents.readers.pdf.records import Line
 
 LARGER = 1.15  # times the body's size
@@ -48,11 +48,11 @@ def read_outline(document: Any) -> list[tuple[int, str, int]]:
 
 
 def find_headings(
-    pages: Sequence[Page], outline: Iterable[tuple[int, str, int]]
+    pages: Sequence[Page], outline: Iterable[tuple[int, str, int]], size: float
 ) -> dict[int, Heading]:
-    """Map the id of each heading's first line to the heading."""
+    """Map the id of each heading's first line to the heading; ``size`` is the body's in points."""
     found = _by_outline(pages, outline)
-    return found if len(found) >= MIN_LOCATED else {**_by_size(pages), **found}
+    return found if len(found) >= MIN_LOCATED else {**_by_size(pages, LARGER * size), **found}
 
 
 def _by_outline(
@@ -113,8 +113,7 @@ def _is_number(text: str) -> bool:
     return bool(_NUMBER.fullmatch(text))
 
 
-def _by_size(pages: Sequence[Page]) -> dict[int, Heading]:
-    least = LARGER * body_size(pages)
+def _by_size(pages: Sequence[Page], least: float) -> dict[int, Heading]:
     runs: list[list[Line]] = []
     for page in pages:
         last: Line | None = None

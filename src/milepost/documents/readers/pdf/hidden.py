@@ -17,9 +17,10 @@ import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
-from milepost.documents.readers.pdf.native import HANDLE, INT, plain
+from milepost.documents.readers.pdf.native import INT, plain, references, results
 from milepost.documents.readers.pdf.picture import MOSTLY, PALE, covered, on_white, seen
 from milepost.documents.readers.pdf.records import Integers
+from milepost.documents.readers.pdf.writing import changes
 from milepost.types import Mark
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def hidden_kinds(page: Any, glyphs: Glyphs, turn: int) -> NDArray[np.int8]:
     kinds[outside] = _OFF
     printed = ~glyphs.generated & (glyphs.code > 32)
     owner = glyphs.owner
-    invisible, unpainted, white = _inks(np.unique(owner[owner > 0]))
+    invisible, unpainted, white = _inks(np.unique(owner[changes(owner)]))
     if len(invisible) or len(white):
         clear = np.isin(owner, invisible)
         layer = (clear & printed).sum() >= _LAYER * printed.sum()
@@ -110,23 +111,23 @@ def _inks(owner: Integers) -> tuple[Integers, Integers, Integers]:
         Those in invisible ink; those of them whose mode is to draw nothing; those in white or
         nearly so.
     """
-    items = owner.tolist()
-    modes = np.fromiter(
-        map(plain(pdfium.FPDFTextObj_GetTextRenderMode, INT, HANDLE), items), np.int64, len(items)
-    )
+    owner = owner[owner > 0]
+    items = references(owner)
+    asked = map(plain(pdfium.FPDFTextObj_GetTextRenderMode, INT), items)
+    modes = np.fromiter(asked, np.int64, len(items))
     colour = np.zeros((len(items), 4), np.uint32)
     known = np.zeros(len(items), np.bool_)
     # An outline (1, 2, 5, 6) may be seen whatever is inside. 3 draws nothing, and neither does 7,
     # whose letters are cut out of a picture.
+    kinds = modes % 4  # 4 to 7 are 0 to 3, and also cut out
     for function, chosen in (
-        (pdfium.FPDFPageObj_GetFillColor, (modes == 0) | (modes == 4)),
-        (pdfium.FPDFPageObj_GetStrokeColor, np.isin(modes, (1, 2, 5, 6))),
+        (pdfium.FPDFPageObj_GetFillColor, kinds == 0),
+        (pdfium.FPDFPageObj_GetStrokeColor, (kinds == 1) | (kinds == 2)),
     ):
         numbers = np.flatnonzero(chosen).tolist()
-        rows = [colour.ctypes.data + 16 * number for number in numbers]
-        places = ([row + 4 * part for row in rows] for part in range(4))
-        colour_of = plain(function, INT, HANDLE, *[HANDLE] * 4)
-        known[numbers] = [*map(bool, map(colour_of, [items[k] for k in numbers], *places))]
+        colour[numbers], known[numbers] = results(
+            plain(function, INT), np.uint32, 4, [items[k] for k in numbers], apart=True
+        )
     clear = known & (colour[:, 3] <= _CLEAR)
     pale = known & ~clear & (colour[:, :3].min(axis=1) >= PALE)
     return owner[clear | (modes == 3)], owner[modes == 3], owner[pale]

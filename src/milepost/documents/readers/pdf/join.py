@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from milepost.documents.readers.pdf.breaks import Break, Flow, continues
 from milepost.documents.readers.pdf.headings import Heading
 from milepost.documents.readers.pdf.line_joiner import LineJoiner
-from milepost.documents.readers.pdf.page import Page, body_size
+from milepost.documents.readers.pdf.page import Page
 from milepost.documents.readers.pdf.records import Line
 from milepost.documents.readers.pdf.tables import Unit, find_tables
 from milepost.types import Mark
@@ -57,9 +57,8 @@ class _Paragraph:
     heading: Heading | None = None
 
 
-def join_pages(pages: Sequence[Page], headings: dict[int, Heading]) -> Joined:
+def join_pages(pages: Sequence[Page], headings: dict[int, Heading], size: float) -> Joined:
     """Join the text of the pages; a paragraph that crosses a page break stays whole."""
-    size = body_size(pages)
     paragraphs: list[_Paragraph] = []
     carried: Flow | None = None  # the flow that ended with the last paragraph of the body text
     held: list[_Paragraph] = []  # notes of the previous page

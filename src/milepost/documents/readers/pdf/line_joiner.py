@@ -35,22 +35,22 @@ class LineJoiner:
 
     def __init__(self, lines: Iterable[str]) -> None:
         """Count the words, hyphenated ones as one, without those cut by a line break."""
-        self._words: Counter[str] = Counter()
+        texts = list(lines)
+        words = _WORD.findall("\n".join(texts))
+        self._words = Counter(_plain(" ".join(words)).split(" "))
         self._rests: set[str] = set()
-        start = 0  # 1 after a hyphen: then the first word of the line is the rest of another
-        for text in lines:
-            end = len(text.rstrip(HYPHENS))
-            whole = end == len(text)
-            words = _WORD.findall(text)
-            rest = _WORD.match(text) if start else None
-            if rest:
-                self._rests.add(_plain(rest[0]))
-                del words[0]
-            if not whole and words and _WORD.match(text, end - 1):
-                del words[-1]
-            if words:
-                self._words.update(_plain(" ".join(words)).split(" "))
-            start = 0 if whole else 1
+        broken = False  # after a hyphen: then the first word of the line is the rest of another
+        for text in texts:
+            whole = not text or text[-1] not in HYPHENS
+            if broken or not whole:
+                words = _WORD.findall(text)
+                if broken and _WORD.match(text):
+                    rest = _plain(words.pop(0))
+                    self._rests.add(rest)
+                    self._words[rest] -= 1
+                if words and not whole and _WORD.match(text, len(text.rstrip(HYPHENS)) - 1):
+                    self._words[_plain(words[-1])] -= 1
+            broken = not whole
 
     def join(self, before: str, after: str) -> tuple[int, str]:
         """Number of characters to drop from the end of ``before``, and the text between the two."""

@@ -6,10 +6,12 @@ one line. A line stores the glyph of each of its characters.
 
 from __future__ import annotations
 
+import sys
 import unicodedata
 from statistics import median
 
 import numpy as np
+from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.glyphs import Glyphs
 from milepost.documents.readers.pdf.records import Flags, Floats, Frame, Integers, Line
@@ -40,22 +42,17 @@ def page_lines(glyphs: Glyphs, *, keep_hidden: bool = False) -> Frame:
 
     Characters that cannot be seen (``Glyphs.hidden``) are left out, or kept.
     """
-    letters = [*map(_LETTERS.__getitem__, glyphs.code.tolist())]
+    letters = _looked_up(glyphs.code)
     _order_ligatures(glyphs, letters)
-    solid = np.fromiter(map(bool, letters), np.bool_, len(letters))
-    solid &= ~glyphs.generated & (glyphs.size > 0.05)
+    solid = (letters & _LETTER > 0) & ~glyphs.generated & (glyphs.size > 0.05)
     if not keep_hidden:
         solid &= glyphs.hidden == 0
-    main = 0
-    if solid.any():
-        angles, counts = np.unique(glyphs.angle[solid], return_counts=True)
-        main = int(angles[np.argmax(counts)])
-        near = np.abs((glyphs.angle - main + 180) % 360 - 180) <= 2
-        angle = np.where(near, main, glyphs.angle)
-    else:
-        angles, angle = np.zeros(0, dtype=np.int64), glyphs.angle
+    counts = np.bincount(glyphs.angle[solid], minlength=360)
+    main, angles, angle = int(counts.argmax()), np.flatnonzero(counts).tolist(), glyphs.angle
+    if len(angles) > 1:
+        angle = np.where(np.abs((angle - main + 180) % 360 - 180) <= 2, main, angle)
     lines: list[Line] = []
-    for turn in [main, *(int(a) for a in angles if a != main)]:
+    for turn in [main, *(each for each in angles if each != main)]:
         chosen = np.flatnonzero(solid & (angle == turn))
         if len(chosen):
             lines += map(with_scripts, repaired(_lines_of(glyphs, chosen, turn, letters)))
@@ -68,7 +65,7 @@ _LAM = 0x644
 _ALEFS = (0x622, 0x623, 0x625, 0x627, 0x671)
 
 
-def _order_ligatures(glyphs: Glyphs, letters: list[str]) -> None:
+def _order_ligatures(glyphs: Glyphs, letters: _Letters) -> None:
     """Put the letters of a ligature of lam and alef in order; changes ``letters``.
 
     pdfium reverses the letters of one glyph together with the glyphs of the line. Alef is not
@@ -79,7 +76,7 @@ def _order_ligatures(glyphs: Glyphs, letters: list[str]) -> None:
     second = np.flatnonzero((glyphs.code[1:] == _LAM) & np.isin(glyphs.code[:-1], _ALEFS))
     for at in second.tolist():
         if (glyphs.base[at] == glyphs.base[at + 1]).all():
-            letters[at], letters[at + 1] = letters[at + 1], letters[at]
+            letters[[at, at + 1]] = letters[[at + 1, at]]
 
 
 def _letters(code: int) -> str:
@@ -100,21 +97,28 @@ def _letters(code: int) -> str:
     return char
 
 
-class _Letters(dict[int, str]):
-    """Texts of code points that occurred; a dictionary finds them in half the time of a cache."""
+_Letters = NDArray[np.int32]
+_LETTER = (1 << 21) - 1  # bits of a letter
+_LONG, _KNOWN = 1 << 21, 1 << 22
+_TABLE: _Letters = np.zeros(sys.maxunicode + 1, np.int32)
+"""For code points that occurred, ``_KNOWN`` and their letter; of several, the first and ``_LONG``.
 
-    def __missing__(self, code: int) -> str:
-        text = self[code] = _letters(code)
-        return text
+It takes memory only where it is not 0. The lock of ``glyphs`` must be held.
+"""
 
 
-_LETTERS = _Letters()
+def _looked_up(code: Integers) -> _Letters:
+    code = np.minimum(code, sys.maxunicode)
+    for new in {*code[_TABLE[code] == 0].tolist()}:
+        text = _letters(new)
+        _TABLE[new] = _KNOWN | (ord(text[0]) if text else 0) | (_LONG if len(text) > 1 else 0)
+    return _TABLE[code]
 
 
 def _turned(points: Floats, angle: int, width: float, height: float) -> Floats:
     """Rotate displayed ``(n, 2)`` points into the frame where ``angle`` is upright."""
     if angle == 0:
-        return points.copy()
+        return points
     radians = np.radians(angle)
     along = np.array([np.cos(radians), -np.sin(radians)])
     across = np.array([np.sin(radians), np.cos(radians)])
@@ -124,11 +128,11 @@ def _turned(points: Floats, angle: int, width: float, height: float) -> Floats:
     return turned
 
 
-def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: list[str]) -> list[Line]:
+def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: _Letters) -> list[Line]:
     """Cut the glyphs of one direction, in file order, where the position jumps."""
     cell, page = glyphs.cell[chosen], (glyphs.width, glyphs.height)
     one, two = _turned(cell[:, :2], angle, *page), _turned(cell[:, 2:], angle, *page)
-    left, right = np.minimum(one, two)[:, 0], np.maximum(one, two)[:, 0]
+    left, right = np.minimum(one[:, 0], two[:, 0]), np.maximum(one[:, 0], two[:, 0])
     origin, base = _turned(glyphs.base[chosen], angle, *page).T
     # pdfium writes a ligature as several characters that share one origin.
     shared = (np.diff(origin) == 0) & (np.diff(base) == 0)
@@ -151,16 +155,17 @@ def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: list[str]) 
     space &= ~shared
     starts = np.concatenate(([0], np.flatnonzero(cut) + 1, [len(chosen)]))
     at, last = starts[:-1], starts[1:] - 1  # the first and the last glyph of each line
-    pieces = [letters[number] for number in chosen.tolist()]
+    own = letters[chosen]
     spaced = np.append(space, np.zeros(1, np.bool_))
     for first, end in set_wide(spaced, at, last):
         inside = slice(first, end)
         gaps = (left[1:] - right[:-1])[inside].tolist()
         usual = median(size[first : end + 1].tolist())
-        kept = unspaced(pieces[first : end + 1], gaps, real_between[inside].tolist(), usual)
+        word = [*map(chr, (own[first : end + 1] & _LETTER).tolist())]
+        kept = unspaced(word, gaps, real_between[inside].tolist(), usual)
         if kept is not None:
             spaced[inside] = kept
-    text, source, edges, places = _laid_out(chosen, pieces, spaced, left, right)
+    text, source, edges, places = _laid_out(chosen, code, own, spaced, left, right)
     # Lists from here on: single numbers of an array are slow to read.
     begins, ends = places[at].tolist(), (places[last + 1] - spaced[last]).tolist()
     low, high = np.minimum.reduceat(left, at).tolist(), np.maximum.reduceat(right, at).tolist()
@@ -186,39 +191,40 @@ def _lines_of(glyphs: Glyphs, chosen: Integers, angle: int, letters: list[str]) 
             glyphs.typed is not None and number >= glyphs.typed,
         )
         if uneven[k]:
-            own = slice(int(at[k]), int(last[k]) + 1)
-            signs = _script_signs(base[own].tolist(), size[own].tolist())
-            for glyph, (sign, closes) in reversed(signs.items()):
-                place = int(places[own][glyph]) - begin
+            first, end = int(at[k]), int(last[k]) + 1
+            scripts = _script_signs(base[first:end].tolist(), size[first:end].tolist())
+            for glyph, (sign, closes) in reversed(scripts.items()):
+                spot = first + glyph
                 if closes:
-                    after = place + len(pieces[own][glyph])
-                    line.insert(after, END, [-1], [float(right[own][glyph])])
+                    after = int(places[spot + 1] - spaced[spot]) - begin
+                    line.insert(after, END, [-1], [float(right[spot])])
                 if sign:
-                    line.insert(place, sign, [-1], [float(left[own][glyph])])
+                    line.insert(int(places[spot]) - begin, sign, [-1], [float(left[spot])])
         lines.append(line)
     return lines
 
 
 def _laid_out(
-    chosen: Integers, pieces: list[str], spaced: Flags, left: Floats, right: Floats
+    chosen: Integers, code: Integers, own: _Letters, spaced: Flags, left: Floats, right: Floats
 ) -> tuple[str, list[int], list[float], Integers]:
-    """Lay the text of glyphs out, with the spaces after them.
+    """Lay the letters of glyphs out, with the spaces after them.
 
     Returns:
         The text; glyph (-1 for a space) and left edge of each character; where each glyph begins,
         and the end.
     """
-    whole = "".join(pieces)
-    single = len(whole) == len(pieces)
-    counts = spaced + (1 if single else np.array([*map(len, pieces)], np.int64))
-    ends = np.cumsum(counts)
-    source, edges = np.repeat(chosen, counts), np.repeat(left, counts)
-    blank = ends[spaced] - 1
-    source[blank], edges[blank] = -1, right[spaced]
-    codes = np.full(len(source), ord(" "), "<u4")
-    codes[source >= 0] = np.frombuffer(whole.encode("utf-32-le"), "<u4")
-    text = codes.tobytes().decode("utf-32-le")
-    return text, source.tolist(), edges.tolist(), np.append(np.zeros(1, np.int64), ends)
+    longer = {k: _letters(int(code[k])) for k in np.flatnonzero(own & _LONG).tolist()}
+    counts = 1 + spaced.astype(np.int64)
+    for k, several in longer.items():
+        counts[k] += len(several) - 1
+    places: Integers = np.append(np.zeros(1, np.int64), np.cumsum(counts))
+    codes, source, edges = (np.repeat(each, counts) for each in (own & _LETTER, chosen, left))
+    for k, several in longer.items():
+        codes[places[k] :][: len(several)] = [*map(ord, several)]
+    blank = places[1:][spaced] - 1
+    codes[blank], source[blank], edges[blank] = ord(" "), -1, right[spaced]
+    text = codes.astype("<u4").tobytes().decode("utf-32-le")
+    return text, source.tolist(), edges.tolist(), places
 
 
 def _medians(values: Floats, starts: Integers) -> list[float]:
@@ -256,18 +262,17 @@ def _script_signs(bases: list[float], sizes: list[float]) -> dict[int, tuple[str
     size = usual if size > 1.5 * usual else size  # a large initial
     level = [base for base, own in zip(bases, sizes, strict=True) if own >= SMALLER * size]
     line = median(level) if level else bases[0]
-    kinds = [""] * len(bases)
-    for k, base in enumerate(bases):
-        least = SHIFTED if sizes[k] < SMALLER * size else RAISED_FAR
-        if abs(base - line) > least * size:
-            kinds[k] = LOWERED if base > line else RAISED
+    off = {k: base - line for k, base in enumerate(bases) if abs(base - line) > SHIFTED * size}
+    kinds = {
+        k: LOWERED if by > 0 else RAISED
+        for k, by in off.items()
+        if sizes[k] < SMALLER * size or abs(by) > RAISED_FAR * size
+    }
     found: dict[int, tuple[str, bool]] = {}
-    for k, kind in enumerate(kinds):
-        if kind:
-            begins = k == 0 or kinds[k - 1] != kind
-            ends = k + 1 == len(kinds) or kinds[k + 1] != kind
-            if begins or ends:
-                found[k] = (kind if begins else "", ends)
+    for k, kind in kinds.items():
+        begins, ends = kinds.get(k - 1) != kind, kinds.get(k + 1) != kind
+        if begins or ends:
+            found[k] = (kind if begins else "", ends)
     return found
 
 

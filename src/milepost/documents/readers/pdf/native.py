@@ -1,37 +1,42 @@
-"""Call pdfium with handles as whole numbers: pointer objects take twice the time.
+"""Call pdfium with references and whole numbers: pointer objects take twice the time.
 
-The lock of the interpreter is not released, which would take as long as most calls do.
+The lock of the interpreter is not released, which would take as long as most calls do. The lock of
+``glyphs`` must be held.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections import deque
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from milepost.documents.readers.pdf.records import Integers
+
 _MAX_BYTES = 1 << 26
+_ROWS, _ROW = 2048, 32  # calls whose results are read together, and bytes for each
 
-HANDLE, INT = ctypes.c_void_p, ctypes.c_int
+HANDLE, INT = ctypes.c_size_t, ctypes.c_int
+"""Types of results; a handle that is missing is 0."""
 
-
-def plain(function: Any, result: Any, *arguments: Any) -> Any:
-    """Return the same function for handles that are whole numbers.
-
-    If the types of its arguments are not given, it is faster still, and takes handles from
-    ``pointer``, whole numbers of 32 bits and ``ctypes.byref``.
-    """
-    return _at(address(function), result, arguments)
+_ROOM = (ctypes.c_char * (_ROWS * _ROW))()
+_BYTES: NDArray[Any] = np.frombuffer(memoryview(_ROOM), np.uint8).reshape(_ROWS, _ROW)
 
 
-@lru_cache(maxsize=64)  # a new type of function takes as long as a hundred calls
-def _at(function: int, result: Any, arguments: tuple[Any, ...]) -> Any:
-    return ctypes.PYFUNCTYPE(result, *arguments)(function)
+def plain(function: Any, result: Any) -> Any:
+    """Return the same function for references, whole numbers of 32 bits, and ``results``."""
+    return _at(address(function), result)
+
+
+@cache  # a new type of function takes as long as a hundred calls
+def _at(function: int, result: Any) -> Any:
+    return ctypes.PYFUNCTYPE(result)(function)
 
 
 def address(item: Any) -> int:
@@ -49,30 +54,45 @@ def text_of(function: Any, *arguments: Any) -> str:
     return bytes(buffer)[: size - 2].decode("utf-16-le", "ignore")
 
 
-def pointer(item: Any) -> ctypes.c_void_p:
-    """Return a handle as functions of ``plain`` without arguments take it."""
-    return ctypes.cast(item, ctypes.c_void_p)
+def references(addresses: Integers) -> list[Any]:
+    """Return handles as functions of ``plain`` take them."""
+    offsets = (addresses - ctypes.addressof(_ROOM)).tolist()
+    return [*map(ctypes.byref, repeat(_ROOM), offsets)]
 
 
-def fill(
-    function: Any, handle: Any, numbers: Sequence[int], results: NDArray[Any], places: int = 1
-) -> None:
-    """Call a function for each number, which puts its results at one or several places of a row.
+def reference(item: Any) -> Any:
+    """Return one handle as functions of ``plain`` take it."""
+    return ctypes.byref(_ROOM, address(item) - ctypes.addressof(_ROOM))
+
+
+@cache
+def _places(offset: int) -> list[Any]:
+    """References to a place in each row of the room: making one takes half as long as a call."""
+    return [ctypes.byref(_ROOM, row + offset) for row in range(0, len(_ROOM), _ROW)]
+
+
+def results(
+    function: Any, kind: type, values: int, each: Sequence[Any], *before: Any, apart: bool = False
+) -> tuple[NDArray[Any], list[int]]:
+    """Call a function many times that puts numbers at a place.
 
     Args:
-        function: from ``plain``, with no arguments named.
-        handle: from ``pointer``.
-        numbers: the second argument of each call.
-        results: ``(numbers, values)``, changed.
-        places: 1 if the function takes the place of the row, or the number of values, if it takes
-            the place of each.
+        function: from ``plain``.
+        kind: type of the numbers.
+        values: how many there are for each call.
+        each: the last argument before the place, for each call.
+        before: the arguments before that.
+        apart: whether the function takes a place for each number.
+
+    Returns:
+        ``(calls, values)`` numbers, 0 where there is no result; what each call returned.
     """
-    if not len(numbers):
-        return
-    row, step = results.strides
-    whole = (ctypes.c_char * results.nbytes).from_buffer(results.data)
-    arguments = (
-        map(ctypes.byref, repeat(whole), range(step * place, results.nbytes, row))
-        for place in range(places)
-    )
-    deque(map(function, repeat(handle), numbers, *arguments), maxlen=0)
+    found: NDArray[Any] = np.zeros((len(each), values), kind)
+    places = [_places(found.itemsize * value) for value in range(values if apart else 1)]
+    answers: list[int] = []
+    for start in range(0, len(each), _ROWS):
+        part = each[start : start + _ROWS]
+        ctypes.memset(_ROOM, 0, _ROW * len(part))
+        answers += map(function, *map(repeat, before), part, *places)
+        found[start : start + len(part)] = _BYTES.view(kind)[: len(part), :values]
+    return found, answers

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Sequence
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
-from milepost.documents.readers.pdf.native import HANDLE, INT, address, plain
-from milepost.documents.readers.pdf.records import Flags, Integers
+from milepost.documents.readers.pdf.native import HANDLE, INT, plain, reference, references, results
+from milepost.documents.readers.pdf.records import Flags, Floats, Integers
 
 if TYPE_CHECKING:
     from milepost.documents.readers.pdf.glyphs import Glyphs
@@ -30,22 +31,20 @@ def covered(page: Any, area: float) -> float:
 
     ``area`` is that of the page in square points.
     """
-    return min(1.0, sum(_pictures(address(page), 0)) / max(area, 1.0))
+    return min(1.0, sum(_pictures(reference(page), 0)) / max(area, 1.0))
 
 
-def _pictures(holder: int, depth: int) -> Iterator[float]:
+def _pictures(holder: Any, depth: int) -> Iterator[float]:
     """Areas of the pictures on a page, and of the forms on it that hold pictures."""
     count, get = (
         (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
         if depth
         else (pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject)
     )
-    kind_of, object_of = (
-        plain(pdfium.FPDFPageObj_GetType, INT, HANDLE),
-        plain(get, HANDLE, HANDLE, INT),
-    )
-    for number in range(plain(count, INT, HANDLE)(holder)):
-        item = object_of(holder, number)
+    kind_of, object_of = plain(pdfium.FPDFPageObj_GetType, INT), plain(get, HANDLE)
+    numbers = range(plain(count, INT)(holder))
+    items = np.fromiter(map(object_of, repeat(holder), numbers), np.int64, len(numbers))
+    for item in references(items):
         kind = kind_of(item)
         form = kind == pdfium.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH
         if kind == pdfium.FPDF_PAGEOBJ_IMAGE or (
@@ -54,12 +53,10 @@ def _pictures(holder: int, depth: int) -> Iterator[float]:
             yield _area(item)
 
 
-def _area(item: int) -> float:
-    sides = (ctypes.c_float * 4)()
-    places = [ctypes.addressof(sides) + 4 * number for number in range(4)]
-    if not plain(pdfium.FPDFPageObj_GetBounds, INT, HANDLE, *[HANDLE] * 4)(item, *places):
-        return 0.0
-    left, bottom, right, top = sides
+def _area(item: Any) -> float:
+    bounds = plain(pdfium.FPDFPageObj_GetBounds, INT)
+    found, _ = results(bounds, np.float32, 4, [item], apart=True)
+    left, bottom, right, top = found[0].tolist()
     return float(max(0.0, right - left) * max(0.0, top - bottom))
 
 
@@ -102,9 +99,8 @@ _MAX_SIDE = 1600  # pixels of the picture of a page
 def on_white(page: Any, glyphs: Glyphs, turn: int, chosen: Integers) -> Flags:
     """Say which of the chosen characters stand where the page is white, letters included."""
     window = _Window(glyphs, chosen)
-    picture = window.draw(page, turn)
     # The letters of white text on a dark place cover less than half of it.
-    return np.array([np.median(part) >= PALE for part in window.parts(picture)], np.bool_)
+    return window.covered(window.draw(page, turn) >= PALE) > 0.5
 
 
 def seen(page: Any, glyphs: Glyphs, turn: int, chosen: Integers, items: Sequence[int]) -> Flags:
@@ -123,8 +119,7 @@ def seen(page: Any, glyphs: Glyphs, turn: int, chosen: Integers, items: Sequence
     finally:
         for each in objects:
             pdfium.FPDFPageObj_SetIsActive(each, True)
-    change = np.abs(whole - rest)
-    return np.array([part.max() > _DIFFERENT for part in window.parts(change)], np.bool_)
+    return window.covered(np.abs(whole - rest) > _DIFFERENT) > 0
 
 
 class _Window:
@@ -147,6 +142,10 @@ class _Window:
         pdfium.FPDFPage_SetRotation(page, turn)
         return draw(page, self._size, self._window)
 
-    def parts(self, picture: NDArray[Any]) -> list[NDArray[Any]]:
-        places = zip(self._low.tolist(), self._high.tolist(), strict=True)
-        return [picture[y0:y1, x0:x1] for (x0, y0), (x1, y1) in places]
+    def covered(self, pixels: Flags) -> Floats:
+        """Share of the place of each character that some pixels cover."""
+        sums = np.pad(pixels.cumsum(0, np.int32).cumsum(1, np.int32), ((1, 0), (1, 0)))
+        (left, top), (right, bottom) = self._low.T, self._high.T
+        inside = sums[bottom, right] - sums[bottom, left] - sums[top, right] + sums[top, left]
+        share: Floats = inside / ((right - left) * (bottom - top))
+        return share

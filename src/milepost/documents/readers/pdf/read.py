@@ -16,7 +16,7 @@ from milepost.documents.readers.pdf.glyphs import PDFIUM
 from milepost.documents.readers.pdf.headings import find_headings, read_outline
 from milepost.documents.readers.pdf.hidden import hidden_marks, hidden_note
 from milepost.documents.readers.pdf.join import Joined, join_pages
-from milepost.documents.readers.pdf.page import Page, load_page, named
+from milepost.documents.readers.pdf.page import Page, body_size, load_page, named
 from milepost.documents.readers.pdf.picture import MOSTLY
 from milepost.errors import UnreadableFile
 from milepost.types import READ_DEFAULTS, Box, Document, Mark, OnPage, ReadOptions
@@ -101,10 +101,11 @@ def read_pdf(
 
 def assembled(pages: list[Page], outline: Outline) -> Joined:
     """Drop running heads, order the lines of each page, and join the pages."""
-    mark_furniture(pages)
+    size = body_size(pages)
+    mark_furniture(pages, size)
     for page in pages:
         page.arrange()
-    return join_pages(pages, find_headings(pages, outline))
+    return join_pages(pages, find_headings(pages, outline, size), size)
 
 
 def with_lines(marks: Iterable[Mark], boxes: Iterable[tuple[int, Box]]) -> tuple[Mark, ...]:

@@ -30,9 +30,11 @@ def repaired(lines: list[Line]) -> list[Line]:
     for line in sorted(lines, key=lambda line: (line.left, line.order)):
         step = round(line.base / 4)
         near = [other for k in range(step - 2, step + 3) for other in rows.get(k, ())]
+        left, right, size = line.left, line.right, line.size
         for other in near:
-            far = line.left - other.right >= ITEM_GAP * max(line.size, other.size)
-            if far and line.right >= other.right:
+            # On pages of tables, max would take most of the time.
+            larger = size if size > other.size else other.size
+            if left - other.right >= ITEM_GAP * larger and right >= other.right:
                 continue
             if _touch(other, line):
                 _append(other, line)

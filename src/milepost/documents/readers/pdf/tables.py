@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby, pairwise, takewhile
 from statistics import median
 
@@ -47,7 +48,7 @@ _SAME_LINE = 0.4
 _CAPTION = 300
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Unit:
     """A paragraph or row of the text: its offsets, its page, and its printed lines or cells."""
 
@@ -57,7 +58,7 @@ class Unit:
     cells: Sequence[Line]
     heading: bool
 
-    @property
+    @cached_property
     def figures(self) -> list[Line]:
         """The figures behind the label of a row; a number in front of it is part of the label."""
         if len(self.cells) < 2 or _is_text(self.cells):

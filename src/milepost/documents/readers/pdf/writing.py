@@ -16,7 +16,7 @@ import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
-from milepost.documents.readers.pdf.native import HANDLE, INT, fill, plain, pointer
+from milepost.documents.readers.pdf.native import HANDLE, INT, plain, reference, references, results
 from milepost.documents.readers.pdf.records import Flags, Floats, Integers
 
 HYPHEN = 2
@@ -78,15 +78,14 @@ class Writing:
 
 def read_writing(text: Any) -> Writing:
     """Read the text of a page; the lock must be held."""
-    handle = pointer(text)
-    code = _codes(text, max(pdfium.FPDFText_CountChars(text), 0))
+    handle = reference(text)
+    code = _codes(handle, max(pdfium.FPDFText_CountChars(text), 0))
     owner, word = _owners(handle, code)
     # Blanks are not printed: their places say nothing.
     letters = np.flatnonzero((code > 32) | (code == HYPHEN))
-    first = np.flatnonzero(np.diff(owner[letters], prepend=0))
+    first = changes(owner[letters])
     numbers = letters[first].tolist()
-    matrix = np.zeros((len(numbers), 6), np.float32)
-    fill(plain(pdfium.FPDFText_GetMatrix, INT), handle, numbers, matrix)
+    matrix, _ = results(plain(pdfium.FPDFText_GetMatrix, INT), np.float32, 6, numbers, handle)
     sizes = map(plain(pdfium.FPDFText_GetFontSize, ctypes.c_double), repeat(handle), numbers)
     return Writing(
         code=code,
@@ -106,12 +105,19 @@ def finite(numbers: NDArray[Any]) -> Floats:
     return wide if np.isfinite(wide).all() else np.nan_to_num(wide, posinf=0.0, neginf=0.0)
 
 
-def _codes(text: Any, count: int) -> Integers:
-    handle = pointer(text)
+def changes(values: Integers) -> Integers:
+    """Places at which values differ from those before them; the first is one."""
+    differs = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=differs[1:])
+    return np.flatnonzero(differs)
+
+
+def _codes(handle: Any, count: int) -> Integers:
     unicode_of = plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint)
-    buffer = (ctypes.c_ushort * (2 * count + 1))()
-    length = pdfium.FPDFText_GetText(text, 0, count, buffer) - 1
-    units = np.frombuffer(memoryview(buffer), np.uint16)[: max(length, 0)]
+    units = np.zeros(2 * count + 1, np.uint16)
+    place = reference(units.ctypes.data)
+    length = plain(pdfium.FPDFText_GetText, INT)(handle, 0, count, place) - 1
+    units = units[: max(length, 0)]
     if length == count and not ((units >= 0xD800) & (units < 0xE000)).any():
         code: Integers = units.astype(np.int64)
         for k in np.flatnonzero(code == 0xFFFE).tolist():  # what the text has for hyphens
@@ -131,8 +137,9 @@ def _owners(handle: Any, code: Integers) -> tuple[Integers, Integers]:
     word = np.maximum.accumulate(word)
 
     def ask(numbers: Integers) -> None:
-        found = map(owner_of, repeat(handle), numbers.tolist())
-        owner[numbers] = [each or -1 - k for each, k in zip(found, numbers.tolist(), strict=True)]
+        asked = map(owner_of, repeat(handle), numbers.tolist())
+        found = np.fromiter(asked, np.int64, len(numbers))
+        owner[numbers] = np.where(found, found, -1 - numbers)
 
     ask(np.flatnonzero(code == HYPHEN))
     letters = np.flatnonzero(solid)
@@ -143,15 +150,16 @@ def _owners(handle: Any, code: Integers) -> tuple[Integers, Integers]:
     for group in (line[letters], word[letters]):
         # All letters between two of one object are of that object.
         rest = np.flatnonzero(owner[letters] == 0)
-        own = group[rest]
-        first = np.flatnonzero(np.diff(own, prepend=-1))
+        first = changes(group[rest])
         last = np.append(first[1:], len(rest)) - 1
         if not len(first):
             break
-        ask(letters[rest[np.union1d(first, last)]])
-        ends = owner[letters[rest]]
-        same = np.repeat(ends[first] == ends[last], last - first + 1)
-        owner[letters[rest[same]]] = np.repeat(ends[first], last - first + 1)[same]
+        ends = np.zeros(len(rest), np.bool_)
+        ends[first] = ends[last] = True
+        ask(letters[rest[ends]])
+        found, lengths = owner[letters[rest]], last - first + 1
+        same = np.repeat(found[first] == found[last], lengths)
+        owner[letters[rest[same]]] = np.repeat(found[first], lengths)[same]
     ask(letters[owner[letters] == 0])
     return owner, word
 
@@ -163,11 +171,9 @@ def right_to_left(code: Integers) -> Flags:
 
 def _are_bold(text: Any, items: Integers, numbers: Integers) -> Flags:
     """Whether the fonts of objects are bold, given a letter of each; each font is asked once."""
-    font_of = plain(pdfium.FPDFTextObj_GetFont, HANDLE, HANDLE)
-    fonts = [font_of(item) or 0 if item > 0 else item for item in items.tolist()]
-    _, examples, places = np.unique(
-        np.array(fonts, np.int64), return_index=True, return_inverse=True
-    )
+    fonts, owned = items.copy(), items > 0
+    fonts[owned] = [*map(plain(pdfium.FPDFTextObj_GetFont, HANDLE), references(items[owned]))]
+    _, examples, places = np.unique(fonts, return_index=True, return_inverse=True)
     name = ctypes.create_string_buffer(128)
     bold = [_is_bold(text, number, name) for number in numbers[examples].tolist()]
     return np.array(bold, np.bool_)[places]
