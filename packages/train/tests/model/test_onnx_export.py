@@ -96,5 +96,9 @@ def test_what_onnx_does_not_have(tmp_path: Path) -> None:
             precisions=["f32", "bf16", "int8"],
             calibration=["Ice kept it from the coast."],
         )
+
+
+def test_onnx_has_no_pooling(tmp_path: Path) -> None:
+    pytest.importorskip("milepost_lab", reason="poolings are those of the lab")
     with pytest.raises(InputError, match="only for OpenVINO"):
         release(tmp_path / "m", tmp_path / "out", format="onnx", pooling=tmp_path / "p.npz")
