@@ -35,7 +35,6 @@ class Arm:
         own: the last layer of the landmark's own vector sees its own sentence alone.
         others: how a single vector's last layer attends to other sentences.
         stages: the paper's I, II and III; each has the same share of the steps.
-        thorough: the recipe of a model that may ship: half as many windows more, longer ones too.
     """
 
     near: int = 0
@@ -46,7 +45,6 @@ class Arm:
     own: bool = True
     others: str = ""
     stages: tuple[Kind, ...] = ("marked",)
-    thorough: bool = False
 
 
 _AC = Arm(near=2)
@@ -67,8 +65,6 @@ ARMS: Mapping[str, Arm] = {
     "II+III": replace(_AC, stages=("merged", "marked")),
     "I+III": replace(_AC, stages=("pairs", "marked")),
     "I+II": replace(_AC, stages=("pairs", "merged")),
-    "long": Arm(swaps=False, thorough=True),
-    "long-frozen": Arm(near=2, context=True, frozen=True, thorough=True),
 }
 
 SHARES = (
@@ -82,7 +78,7 @@ out = "{root}/scratch/context/{name}-{seed}"
 seed = {seed}
 average = {average}
 own_sentence = {own}
-save_every = 100000
+save_every = 50
 {model}
 [windows]
 size = 510
@@ -107,10 +103,10 @@ _MARKED = """
 [[stage.part]]
 kind = "marked"
 weight = 6
-documents = {documents}
+documents = 4
 questions = 4
 hard = 5
-windows = [{windows}]
+windows = [160, 256, 320, 448]
 distil = 0.0
 near = {near}
 context = {context}
@@ -185,8 +181,6 @@ def _parts(arm: Arm, kind: Kind) -> str:
     context = 1.0 if arm.context else 0.0
     alpha = "alpha = 0.08\n" * arm.weighted
     text = _MARKED.format(
-        documents=6 if arm.thorough else 4,
-        windows="160, 256, 320, 448" + ", 510" * arm.thorough,
         shares=SHARES,
         near=arm.near,
         context=context,
