@@ -44,7 +44,8 @@ SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 
 _SHORT_SCALES = {"bn": "billion", "mn": "million", "tn": "trillion"}
 _MONEY_SCALES = {"k": "thousand", "m": "million", "mm": "million"}
-_CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee"}
+CURRENCIES = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee"}
+"""Sign of a currency → its name."""
 
 _UNITS = {
     unit: " ".join(words)
@@ -58,7 +59,7 @@ _UNITS = {
         kwh kwh kilowatt hour; mwh mwh megawatt hour; gwh gwh gigawatt hour
         """
     )
-} | _CURRENCIES
+} | CURRENCIES
 """What is a unit only behind a number → the words that it is found by."""
 
 UNIT_WORDS = {*SAME.values(), *" ".join(_UNITS.values()).split()} - {*SCALES, *_UNITS, "c", "f"}
@@ -167,7 +168,7 @@ TABLES = {
     "scales": SCALES,
     "shortScales": _SHORT_SCALES,
     "moneyScales": _MONEY_SCALES,
-    "currencies": _CURRENCIES,
+    "currencies": CURRENCIES,
     "units": _UNITS,
     "months": _MONTHS,
     "periods": PERIODS,
@@ -211,12 +212,12 @@ def amount(written: str) -> Amount:
     plain = plain_digits(western(digits))
     unit = "".join(unicodedata.normalize("NFKC", behind).lower().split())
     money = (before or "").strip(" \u00a0").lower()
-    if len(unit) > 1 and unit[-1] in _CURRENCIES:
+    if len(unit) > 1 and unit[-1] in CURRENCIES:
         money, unit = unit[-1], unit[:-1].rstrip(".")
     scale = _MONEY_SCALES.get(unit) if money else None
     scale = scale or _SHORT_SCALES.get(unit) or SAME.get(unit) or unit.removesuffix("s")
     words = [scale] if scale in SCALES else _UNITS.get(unit, unit).split()
-    words += [_CURRENCIES.get(money, money)] * bool(money)
+    words += [CURRENCIES.get(money, money)] * bool(money)
     is_word = len(behind) == 1 and behind.isalpha() and plain.isdigit() and not money
     return Amount(plain, _scaled(plain, SCALES.get(scale, 0)), tuple(words), is_word)
 

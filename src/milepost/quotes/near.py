@@ -11,7 +11,7 @@ from milepost.quotes.folding import Folded, fold
 from milepost.quotes.gaps import ends_word, is_negative, starts_word
 from milepost.quotes.stretches import stretches
 from milepost.quotes.verbatim import Occurrence, mismatches
-from milepost.quotes.words import Amount, Words, amounts_in, weight, words
+from milepost.quotes.words import AmountSpan, Words, amounts_in, weight, words
 from milepost.types import Span
 from milepost.verdicts import Difference
 
@@ -59,7 +59,7 @@ def near(given: Folded, text: Folded) -> list[Occurrence]:
     return apart[:_MAX_PLACES]
 
 
-def _cut(given: Words, amounts: list[Amount], text: Folded) -> tuple[Words, Words]:
+def _cut(given: Words, amounts: list[AmountSpan], text: Folded) -> tuple[Words, Words]:
     """The words of both texts; an amount that they write differently is one word in both."""
     own = _by_value(given.folded.text, amounts)
     held = amounts_in(text.text) if amounts else []
@@ -75,7 +75,7 @@ def _cut(given: Words, amounts: list[Amount], text: Folded) -> tuple[Words, Word
     return words(given.folded, next(chosen)), words(text, next(chosen))
 
 
-def _by_value(text: str, amounts: list[Amount]) -> dict[str, set[str]]:
+def _by_value(text: str, amounts: list[AmountSpan]) -> dict[str, set[str]]:
     """The ways in which each amount is written, apart from white space and case."""
     found: dict[str, set[str]] = {}
     for start, end, value in amounts:

@@ -36,7 +36,7 @@ _WORD = late(
 WORD, SHORT, SIGN = 4, 2, 1
 """Weights of a word or number, of a word of at most three letters, of a punctuation mark."""
 
-Amount = tuple[int, int, str]
+AmountSpan = tuple[int, int, str]
 """Start and end of a number with its unit or of a date, and what it is however it is written."""
 
 
@@ -67,7 +67,7 @@ class Words:
         return int(self.folded.places[self.lasts[number] - 1]) + 1
 
 
-def words(folded: Folded, amounts: Sequence[Amount] = ()) -> Words:
+def words(folded: Folded, amounts: Sequence[AmountSpan] = ()) -> Words:
     r"""Cut a text into words, of which each of some amounts is one; these may not overlap.
 
     >>> from milepost.quotes.folding import fold
@@ -91,21 +91,21 @@ def words(folded: Folded, amounts: Sequence[Amount] = ()) -> Words:
     return Words(folded, firsts, lasts, forms, values)
 
 
-def amounts_in(text: str) -> list[Amount]:
+def amounts_in(text: str) -> list[AmountSpan]:
     """The numbers with their units and the dates of a text, in order; a date in all its readings.
 
     >>> [(text, value) for text in ["on 5 May 2024, 12 km"] for _, _, value in amounts_in(text)]
     [('on 5 May 2024, 12 km', '2024-05-05'), ('on 5 May 2024, 12 km', '12 kilomet')]
     """
     found = [*((start, end, form) for form, start, end in others(text)), *_numbers(text)]
-    kept: list[Amount] = []
+    kept: list[AmountSpan] = []
     for each in sorted(found, key=lambda each: (each[0], -each[1])):
         if not kept or each[0] >= kept[-1][1] or each[:2] == kept[-1][:2]:
             kept.append(each)
     return kept
 
 
-def _numbers(text: str) -> Iterator[Amount]:
+def _numbers(text: str) -> Iterator[AmountSpan]:
     """Start, end and value of each number with its unit, and with the words of one behind it."""
     held = list(tokens(text))
     for number, match in enumerate(held):

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from milepost.language.numbers import SAME, SCALES, others, plain_digits, western
+from milepost.language.numbers import CURRENCIES, SAME, SCALES, others, plain_digits, western
 from milepost.language.patterns import late
 from milepost.language.stemming import stem
 
@@ -108,7 +108,6 @@ _WORDS |= {"dozen": 12.0, "hundred": 100.0, "once": 1.0, "twice": 2.0, "thrice":
 _SCALES = {"hundred": 1e2, **{name: 10.0**power for name, power in SCALES.items()}}
 _SCALES |= {word: _SCALES[name] for word, name in SAME.items() if name in SCALES}
 _SHORT_SCALES = {"k": 1e3, "m": 1e6, "mn": 1e6, "mio": 1e6, "bn": 1e9, "b": 1e9, "tn": 1e12}
-_SYMBOLS = {"$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee"}
 
 _UNITS: dict[str, tuple[str, float]] = {}
 """Name of a unit → its base unit, and how many of these it has."""
@@ -353,7 +352,7 @@ def _unit(text: str, match: re.Match[str], end: int) -> tuple[str, float, bool, 
     """A number's unit, its factor, whether it is a measure, and where it ends."""
     if match["symbol"]:
         symbol = match["symbol"][-1]
-        return _SYMBOLS[symbol], 1.0, True, end
+        return CURRENCIES[symbol], 1.0, True, end
     short = match["short"]
     if short and not _scaled(match):  # "5 m"
         base, factor = _UNITS.get(short.lower(), ("", 1.0))
@@ -367,8 +366,8 @@ def _unit(text: str, match: re.Match[str], end: int) -> tuple[str, float, bool, 
     if word in _UNITS and not (word in ("m", "s", "h", "g", "l", "w") and "-" in behind[0]):
         base, factor = _UNITS[word]
         return base, factor, True, behind.end()
-    if word in _SYMBOLS:
-        return _SYMBOLS[word], 1.0, True, behind.end()
+    if word in CURRENCIES:
+        return CURRENCIES[word], 1.0, True, behind.end()
     if word == "per" and text[behind.end() :].lstrip().lower().startswith("cent"):
         return "percent", 1.0, True, text.lower().index("cent", behind.end()) + 4
     return (stem(word) if len(word) > 2 else ""), 1.0, False, end
