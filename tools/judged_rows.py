@@ -41,7 +41,8 @@ from milepost.language.terms import question_terms, terms
 from milepost_eval.tasks.reading import objects
 
 ROOT = Path(__file__).resolve().parents[1]
-LEFT_OUT = ("conjnli", "fm2", "scifact", "vitaminc")
+LEFT_OUT = ("conjnli", "fm2", "scifact", "summedits")
+MEASURED = (*LEFT_OUT, "vitaminc")
 LEARNED = (
     *("checkcovid", "contractnli", "factcheckgpt", "fever", "feversymmetric"),
     *("infotabs", "snli", "tabfact"),
@@ -63,12 +64,13 @@ def in_dev(key: str) -> bool:
 
 def claims(data: Path) -> Iterator[Row]:
     """Claims beside their evidence."""
-    for source in (*LEARNED, *LEFT_OUT):
-        for row in objects(data / "claims" / f"{source}.jsonl.gz"):
+    for source in (*LEARNED, *MEASURED):
+        path = data / "claims" / f"{source}.jsonl.gz"
+        for row in objects(path) if path.exists() else ():
             sentences = [each for each in row["evidence"] if each.strip()]
             if not sentences:
                 continue
-            dev = source in LEFT_OUT or in_dev(sentences[0])
+            dev = source in MEASURED or in_dev(sentences[0])
             part = "dev" if dev else "train"
             yield _judged(row["claim"], sentences, row["label"], source, part)
 
@@ -134,8 +136,9 @@ def extra_claims(folder: Path) -> Iterator[Row]:
     for path in sorted(folder.glob("claims*.jsonl.gz")):
         for row in objects(path):
             sentences = [each for each in row["evidence"] if each.strip()]
-            if sentences and row["source"] not in LEFT_OUT:
-                yield _judged(row["claim"], sentences, row["label"], row["source"], "train")
+            if sentences:
+                part = "dev" if row["source"] in LEFT_OUT else "train"
+                yield _judged(row["claim"], sentences, row["label"], row["source"], part)
 
 
 def extra_answers(folder: Path) -> Iterator[Row]:
