@@ -104,7 +104,8 @@ def _best(state: Snapshot, vector: np.ndarray) -> np.ndarray:
     return -np.sort(-state.score_inputs(vector, [], found).similarity)[:10]
 
 
-def _folder_size(folder: Path) -> int:
+def folder_size(folder: Path) -> int:
+    """Bytes of the files of an index."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
@@ -118,8 +119,9 @@ def places(
             yield "PostgreSQL", *_postgres(options, stack)
         else:
             place = folder / name
-            address = f"lance://{place}" if name == "lance" else str(place)
-            yield {"lance": "Lance"}.get(name, "SQLite"), address, partial(_folder_size, place)
+            lance = name == "lance"
+            label, address = ("Lance", f"lance://{place}") if lance else ("SQLite", str(place))
+            yield label, address, partial(folder_size, place)
 
 
 def _postgres(options: argparse.Namespace, stack: ExitStack) -> tuple[str, Callable[[], int]]:

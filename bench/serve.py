@@ -36,11 +36,10 @@ QUESTIONS = [
 
 
 @contextmanager
-def served(cache: Path, *args: str) -> Iterator[tuple[str, float]]:
-    """The address of a server, and the seconds from the command to the page."""
+def served(cache: Path, *args: str) -> Iterator[str]:
+    """The address of a server."""
     command = [sys.executable, "-m", "milepost", "serve", "--port", "0", *args]
     environment = {**os.environ, "MILEPOST_CACHE": str(cache)}
-    begun = time.perf_counter()
     with (cache / "log").open("wb") as log:
         process = subprocess.Popen(command, stderr=log, env=environment)
     try:
@@ -49,7 +48,7 @@ def served(cache: Path, *args: str) -> Iterator[tuple[str, float]]:
                 raise RuntimeError((cache / "log").read_text())
             time.sleep(0.01)
         httpx2.get(found[1]).raise_for_status()
-        yield found[1], time.perf_counter() - begun
+        yield found[1]
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(60)
@@ -135,15 +134,6 @@ async def while_indexing(url: str, folder: Path, seconds: float) -> tuple[np.nda
     return took, not httpx2.get(f"{url}/indexing").json()["idle"]
 
 
-def start(cache: Path, args: tuple[str, ...]) -> None:
-    """From the command to the page, with an index that exists."""
-    starts = []
-    for _ in range(3):
-        with served(cache, *args) as (_, spent):
-            starts.append(spent)
-    print(f"from the command to the page, the index exists: {min(starts):.2f} s\n")
-
-
 def indexing(cache: Path, model: str) -> None:
     """One search at a time beside idle and busy indexing."""
     print("\n| one search at a time | answered | per second | p50 ms | p99 ms |")
@@ -151,7 +141,7 @@ def indexing(cache: Path, model: str) -> None:
     for extra in ("--govern", "--no-govern"):
         folder = cache / extra
         folder.mkdir()
-        with served(cache, "--db", str(folder / "db"), "--model", model, extra) as (url, _):
+        with served(cache, "--db", str(folder / "db"), "--model", model, extra) as url:
             with BOOK.open("rb") as data:
                 httpx2.post(f"{url}/documents", files={"file": ("b.txt", data)}, timeout=60)
             indexed(url)
@@ -167,19 +157,13 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--model", default="landmark-minilm")
     parser.add_argument("--rows", default="", help="requests of the part clients: a pattern")
-    parser.add_argument("--parts", default="start,clients,indexing")
+    parser.add_argument("--parts", default="clients,indexing")
     options = parser.parse_args()
     parts = options.parts.split(",")
     with tempfile.TemporaryDirectory() as home:
         cache = Path(home)
-        args = (str(BOOK), "--model", options.model)
-        if {"start", "clients"} & set(parts):
-            with served(cache, *args) as (url, _):
-                indexed(url)
-        if "start" in parts:
-            start(cache, args)
         if "clients" in parts:
-            with served(cache, *args) as (url, _):
+            with served(cache, str(BOOK), "--model", options.model) as url:
                 indexed(url)
                 asyncio.run(clients(url, options))
         if "indexing" in parts:

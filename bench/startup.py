@@ -1,9 +1,9 @@
 """How long a user waits: imports, help, a second search; as ratios to ``python -c pass``.
 
-    python bench/startup.py [--book examples/origin-of-species.txt] [--source OTHER/src]
+    python bench/startup.py [--book examples/origin-of-species.txt]
 
 Every row is a whole process, run in turn with the others; the minimum of the rounds counts. The
-book is cut to 100,000 words. ``--source`` measures a search by another checkout in the same rounds.
+book is cut to 100,000 words.
 """
 
 import argparse
@@ -19,7 +19,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--book", type=Path, default=Path("examples/origin-of-species.txt"))
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--source", type=Path, help="src of another checkout, measured beside")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp())
     words = options.book.read_text(encoding="utf-8").split(" ")
@@ -35,22 +34,11 @@ def main() -> None:
         "second milepost search, 100,000 words": search,
     }
     environment = {**os.environ, "MILEPOST_CACHE": str(folder / "cache")}
-    environments = dict.fromkeys(commands, environment)
-    if options.source:  # each version has an index of its own
-        name = f"second search by {options.source}"
-        commands[name] = search
-        environments[name] = {
-            **os.environ,
-            "MILEPOST_CACHE": str(folder / "other"),
-            "PYTHONPATH": str(options.source),
-        }
-    for name in [name for name, command in commands.items() if command is search]:
-        spent = seconds(search, environments[name])
-        print(f"first search before {name!r}, indexing included: {spent:.2f} s")
+    print(f"first search, indexing included: {seconds(search, environment):.2f} s")
     best = dict.fromkeys(commands, float("inf"))
     for _ in range(options.rounds):
         for name, command in commands.items():
-            best[name] = min(best[name], seconds(command, environments[name]))
+            best[name] = min(best[name], seconds(command, environment))
     bare = best["python -c pass"]
     for name, spent in best.items():
         print(f"| {name} | {spent * 1000:.0f} ms | {spent / bare:.1f} |")

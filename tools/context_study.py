@@ -180,12 +180,7 @@ def _parts(arm: Arm, kind: Kind) -> str:
         return _MERGED
     context = 1.0 if arm.context else 0.0
     alpha = "alpha = 0.08\n" * arm.weighted
-    text = _MARKED.format(
-        shares=SHARES,
-        near=arm.near,
-        context=context,
-        alpha=alpha,
-    )
+    text = _MARKED.format(shares=SHARES, near=arm.near, context=context, alpha=alpha)
     # Pairs have no context to learn from.
     if not arm.frozen:
         text += _PAIRS.format(pairs=24)

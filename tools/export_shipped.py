@@ -61,16 +61,8 @@ def main() -> None:
         model = model.shortened(options.dimensions)
     path = options.checkpoint / "tokenizer.json"
     feeds = calibration(options.shared, Tokenizer(path, "[CLS]", "[SEP]"))
-    manifest = export(
-        model,
-        path,
-        options.out,
-        name=options.name,
-        calibration=feeds,
-        f32=options.f32,
-        settings=options.settings,
-    )
-    print(manifest)
+    more = {"f32": options.f32, "settings": options.settings}
+    print(export(model, path, options.out, name=options.name, calibration=feeds, **more))
 
 
 if __name__ == "__main__":

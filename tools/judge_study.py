@@ -58,6 +58,16 @@ def log_odds(reranker: LandmarkReranker, text: str, sentences: Sequence[str]) ->
     return readings[0].verdicts
 
 
+def odds_of(reranker: LandmarkReranker, asked: Sequence[Row], shift: int = 0) -> NDArray[Any]:
+    """Verdicts on rows, each beside its own sentences or those of the row ``shift`` before."""
+    return np.stack(
+        [
+            log_odds(reranker, row["text"], asked[number - shift]["sentences"])
+            for number, row in enumerate(asked)
+        ]
+    )
+
+
 def shares(odds: NDArray[Any]) -> NDArray[Any]:
     """Probabilities of the three verdicts on a claim, ``(n, 3)``."""
     weights = np.exp(odds[:, :3] - odds[:, :3].max(axis=1, keepdims=True))
@@ -120,38 +130,22 @@ def main() -> None:
     figures: dict[str, Any] = {}
     for source, asked in sorted(rows(args.rows / "claims.jsonl.gz", args.limit).items()):
         labels = np.array([row["label"] for row in asked])
-        odds = np.stack([log_odds(reranker, r["text"], r["sentences"]) for r in asked])
-        other = np.stack(
-            [
-                log_odds(reranker, row["text"], asked[n - 1]["sentences"])
-                for n, row in enumerate(asked)
-            ]
-        )
+        odds, other = odds_of(reranker, asked), odds_of(reranker, asked, 1)
         is_for, against = labels == "supported", labels == "contradicted"
         said = shares(odds)
         gap, alone = (each[:, 0] - each[:, 1] for each in (odds, other))
         row: dict[str, Any] = {"claims": len(asked)}
         got = [verdicts(r, p) for r, p in zip(asked, said, strict=True)]
         for label, verdict in product(("supported", "contradicted"), repeat=2):
-            alone_, both = zip(
-                *(g for g, r in zip(got, labels, strict=True) if r == label), strict=True
-            )
-            shares_ = [round(100 * each.count(verdict) / len(each)) for each in (both, alone_)]
-            row[f"{label}: {verdict}"] = "{} ({})".format(*shares_)
+            of = [pair for pair, its in zip(got, labels, strict=True) if its == label]
+            by_rules, both = (round(100 * n.count(verdict) / len(n)) for n in zip(*of, strict=True))
+            row[f"{label}: {verdict}"] = f"{both} ({by_rules})"
         row["AUROC"] = refusal(gap[is_for], gap[against])["AUROC"]
         row["AUROC, claim alone"] = refusal(alone[is_for], alone[against])["AUROC"]
         figures[source] = row
         print(source, row, flush=True)
     for _, asked in sorted(rows(args.rows / "answers.jsonl.gz", 2 * args.limit).items()):
-        odds, other = (
-            np.stack(
-                [
-                    log_odds(reranker, row["text"], asked[n - shift]["sentences"])
-                    for n, row in enumerate(asked)
-                ]
-            )[:, ANSWERED]
-            for shift in (0, 1)
-        )
+        odds, other = (odds_of(reranker, asked, shift)[:, ANSWERED] for shift in (0, 1))
         labels = np.array([r["label"] == "answered" for r in asked])
         kinds = np.array([r["source"] for r in asked])
         for name in sorted({*kinds[~labels].tolist()}):

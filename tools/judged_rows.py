@@ -24,9 +24,7 @@ that their document does not answer.
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
-import json
 import re
 import shutil
 from collections import Counter
@@ -34,11 +32,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from random import Random
-from typing import Any
 
 from milepost.documents.sentences import split
 from milepost.language.terms import question_terms, terms
 from milepost_eval.tasks.reading import objects
+from question_task import Row, put, texts_of
 
 ROOT = Path(__file__).resolve().parents[1]
 LEFT_OUT = ("conjnli", "fm2", "scifact", "summedits")
@@ -54,7 +52,6 @@ AROUND = 700
 """Characters on each side of evidence in texts without paragraphs."""
 
 _NAME = re.compile(r"\b[A-Z][a-z]+(?: [A-Z][a-z]+)*\b|\b\d[\d,.]*\b")
-Row = dict[str, Any]
 
 
 def in_dev(key: str) -> bool:
@@ -66,13 +63,16 @@ def claims(data: Path) -> Iterator[Row]:
     """Claims beside their evidence."""
     for source in (*LEARNED, *MEASURED):
         path = data / "claims" / f"{source}.jsonl.gz"
-        for row in objects(path) if path.exists() else ():
-            sentences = [each for each in row["evidence"] if each.strip()]
-            if not sentences:
-                continue
-            dev = source in MEASURED or in_dev(sentences[0])
-            part = "dev" if dev else "train"
-            yield _judged(row["claim"], sentences, row["label"], source, part)
+        for row in with_evidence(path) if path.exists() else ():
+            dev = source in MEASURED or in_dev(row["evidence"][0])
+            yield _judged(row, source, "dev" if dev else "train")
+
+
+def with_evidence(path: Path) -> Iterator[Row]:
+    """The claims of a file that have evidence."""
+    for row in objects(path):
+        if sentences := [each for each in row["evidence"] if each.strip()]:
+            yield {**row, "evidence": sentences}
 
 
 def answers(data: Path, questions: Path) -> Iterator[Row]:
@@ -108,13 +108,7 @@ def answers(data: Path, questions: Path) -> Iterator[Row]:
 def written(data: Path) -> tuple[list[Row], list[Row]]:
     """Claims of this project, and its questions, beside paragraphs of the corpus."""
     rows = list(objects(ROOT / "data" / "claims" / "written.jsonl.gz"))
-    wanted = {row["document"] for row in rows}
-    texts = {
-        each["id"]: each["text"]
-        for path in sorted((data / "corpus").glob("*.jsonl.gz"))
-        for each in objects(path)
-        if each["id"] in wanted
-    }
+    texts = texts_of(data, {row["document"] for row in rows})
     both: tuple[list[Row], list[Row]] = [], []
     for row in rows:
         if row["document"] not in texts:
@@ -134,11 +128,8 @@ def written(data: Path) -> tuple[list[Row], list[Row]]:
 def extra_claims(folder: Path) -> Iterator[Row]:
     """Claims of other sets, for training."""
     for path in sorted(folder.glob("claims*.jsonl.gz")):
-        for row in objects(path):
-            sentences = [each for each in row["evidence"] if each.strip()]
-            if sentences:
-                part = "dev" if row["source"] in LEFT_OUT else "train"
-                yield _judged(row["claim"], sentences, row["label"], row["source"], part)
+        for row in with_evidence(path):
+            yield _judged(row, row["source"], "dev" if row["source"] in LEFT_OUT else "train")
 
 
 def extra_answers(folder: Path) -> Iterator[Row]:
@@ -151,22 +142,22 @@ def extra_answers(folder: Path) -> Iterator[Row]:
 
 def near_misses(data: Path, out: Path) -> None:
     """Write the near misses as a task."""
-    squad = data / "tasks" / "squad_articles"
-    out.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(squad / "documents.jsonl.gz", out / "documents.jsonl.gz")
-    with gzip.open(out / "questions.jsonl.gz", "wt", encoding="utf-8") as file:
-        for row in objects(data / "refusal" / "squad2.jsonl.gz"):
-            kept = {name: row[name] for name in ("id", "document", "question", "spans", "split")}
-            file.write(json.dumps(kept, ensure_ascii=False) + "\n")
+    keys = ("id", "document", "question", "spans", "split")
+    rows = objects(data / "refusal" / "squad2.jsonl.gz")
+    put(out / "questions.jsonl.gz", ({key: row[key] for key in keys} for row in rows))
+    documents = data / "tasks" / "squad_articles" / "documents.jsonl.gz"
+    shutil.copyfile(documents, out / "documents.jsonl.gz")
 
 
 def _row(text: str, paragraph: str, label: str, source: str, part: str) -> Row:
     sentences = [paragraph[start:end].strip() for start, end in split(paragraph)]
-    return _judged(text, [each for each in sentences if each], label, source, part)
+    evidence = [each for each in sentences if each]
+    return _judged({"claim": text, "evidence": evidence, "label": label}, source, part)
 
 
-def _judged(text: str, sentences: Sequence[str], label: str, source: str, part: str) -> Row:
-    return {"text": text, "sentences": sentences, "label": label, "source": source, "split": part}
+def _judged(row: Row, source: str, part: str) -> Row:
+    said = {"text": row["claim"], "sentences": row["evidence"], "label": row["label"]}
+    return {**said, "source": source, "split": part}
 
 
 def around(text: str, spans: Sequence[Sequence[int]]) -> str | None:
@@ -209,12 +200,9 @@ def swapped(question: str, paragraph: str, text: str, random: Random) -> str | N
 
 def write(path: Path, rows: Iterable[Row]) -> None:
     """Write rows, and print how many there are of each kind."""
-    counts: Counter[tuple[str, str, str]] = Counter()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with gzip.open(path, "wt", encoding="utf-8") as out:
-        for row in rows:
-            counts[row["split"], row["source"], row["label"]] += 1
-            out.write(json.dumps(row, ensure_ascii=False) + "\n")
+    made = list(rows)
+    put(path, made)
+    counts = Counter((row["split"], row["source"], row["label"]) for row in made)
     for key, number in sorted(counts.items()):
         print(path.name, *key, number)
 

@@ -21,7 +21,7 @@ from typing import Any
 from milepost.documents.sentences import split
 from milepost_eval.tasks.reading import objects
 from milepost_train.data import held_out, touched
-from question_task import Row, write
+from question_task import Row, texts_of, write
 
 HOME = Path(__file__).parents[1] / "data"
 HELD_OUT = 0.12  # as in the configurations of the shipped model
@@ -194,13 +194,7 @@ def main() -> None:
         if row["type"] in ("context", "twin") and row["split"] == "train"
         if not held_out(row["document"], HELD_OUT)
     ]
-    wanted = {row["document"] for row in asked}
-    texts = {
-        row["id"]: row["text"]
-        for path in sorted((given.data / "corpus").glob("*.jsonl.gz"))
-        for row in objects(path)
-        if row["id"] in wanted
-    }
+    texts = texts_of(given.data, {row["document"] for row in asked})
     found = list(passages(texts, asked))
     pool: dict[tuple[bool, bool], list[str]] = defaultdict(list)
     for _, before, _, _, subject in found:
@@ -226,7 +220,6 @@ def main() -> None:
         for number, row in enumerate(rows):
             questions.append({"id": f"{name}-{number}", "document": name, **row, "split": "train"})
         counts["passages" if real else "families"] += len(rows)
-    given.out.mkdir(parents=True, exist_ok=True)
     write(given.out, documents, questions)
     print(f"{len(documents)} documents, questions: {dict(counts)}; {len(found)} passages")
 

@@ -11,15 +11,17 @@ paragraph in one language, and its span in a document of another. The folder is 
 
 import argparse
 import io
-import json
 import random
 import subprocess
 import tarfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from selectolax.lexbor import LexborHTMLParser
+
+from question_task import put
 
 LICENCE = "MPL-2.0"
 ENGLISH = "en-us"
@@ -86,6 +88,40 @@ def translated(
     return language == ENGLISH or words[language].get(key) != words.get(ENGLISH, {}).get(key)
 
 
+def questions(
+    language: str,
+    places: dict[tuple[str, str], tuple[str, int, int]],
+    words: dict[str, dict[tuple[str, str], str]],
+    draw: random.Random,
+) -> Iterator[dict[str, object]]:
+    """A paragraph in another language for each paragraph of one that stands once, in any order."""
+    times = Counter(words[language].values())
+    able = [
+        key
+        for key in places
+        if times[words[language][key]] == 1 and translated(key, language, words)
+    ]
+    draw.shuffle(able)
+    for key in able:
+        others = [
+            each
+            for each in words
+            if each != language
+            and 20 <= len(words[each].get(key, "")) <= 300
+            and translated(key, each, words)
+        ]
+        if others and len(words[language][key]) <= 600:
+            other = draw.choice(others)
+            document, start, end = places[key]
+            yield {
+                "id": f"help-{language}-{other}",
+                "document": document,
+                "question": words[other][key],
+                "spans": [[start, end]],
+                "split": "train",
+            }
+
+
 def main() -> None:
     """Read the packages and write the files."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -94,56 +130,30 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=3000, help="of each language")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
     draw = random.Random(given.seed)
     words: dict[str, dict[tuple[str, str], str]] = {}
     spans: dict[str, dict[tuple[str, str], tuple[str, int, int]]] = {}
-    with (given.out / "documents.jsonl").open("w") as out:
-        for package in sorted(given.packages):
-            language = package.name.removeprefix("libreoffice-help-").partition("_")[0]
-            read = sorted(pages(package))
-            words[language] = {
-                (name, number): text for name, content in read for number, text in content
-            }
-            spans[language] = {}
-            for document, places in documents(language, read):
-                out.write(json.dumps(document, ensure_ascii=False) + "\n")
-                for key, (start, end) in places.items():
-                    spans[language][key] = (str(document["id"]), start, end)
-    with (given.out / "questions.jsonl").open("w") as out:
-        for language, places in spans.items():
-            # What stands several times is no one's evidence.
-            times = Counter(words[language].values())
-            able = [
-                key
-                for key in places
-                if times[words[language][key]] == 1 and translated(key, language, words)
-            ]
-            draw.shuffle(able)
-            made = 0
-            for key in able:
-                others = [
-                    each
-                    for each in words
-                    if each != language
-                    and 20 <= len(words[each].get(key, "")) <= 300
-                    and translated(key, each, words)
-                ]
-                if not others or len(words[language][key]) > 600:
-                    continue
-                other = draw.choice(others)
-                document, start, end = places[key]
-                line = {
-                    "id": f"help-{language}-{other}-{made}",
-                    "document": document,
-                    "question": words[other][key],
-                    "spans": [[start, end]],
-                    "split": "train",
-                }
-                out.write(json.dumps(line, ensure_ascii=False) + "\n")
-                made += 1
-                if made == given.questions:
-                    break
+    rows: list[dict[str, object]] = []
+    for package in sorted(given.packages):
+        language = package.name.removeprefix("libreoffice-help-").partition("_")[0]
+        read = sorted(pages(package))
+        words[language] = {
+            (name, number): text for name, content in read for number, text in content
+        }
+        spans[language] = {}
+        for document, places in documents(language, read):
+            rows.append(document)
+            for key, (start, end) in places.items():
+                spans[language][key] = (str(document["id"]), start, end)
+    put(given.out / "documents.jsonl", rows)
+    asked = [
+        {**row, "id": f"{row['id']}-{number}"}
+        for language, places in spans.items()
+        for number, row in enumerate(
+            islice(questions(language, places, words, draw), given.questions)
+        )
+    ]
+    put(given.out / "questions.jsonl", asked)
 
 
 if __name__ == "__main__":

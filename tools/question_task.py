@@ -19,7 +19,7 @@ import argparse
 import gzip
 import json
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,11 @@ def corpus(data: Path) -> Iterable[Row]:
             }
 
 
+def texts_of(data: Path, names: Collection[str]) -> dict[str, str]:
+    """The texts of documents of the corpus, by name."""
+    return {row["id"]: row["text"] for row in corpus(data) if row["id"] in names}
+
+
 def files(data: Path) -> Iterable[Row]:
     """The real files that can be read."""
     for path in sorted((data / "files").iterdir()):
@@ -63,13 +68,7 @@ def files(data: Path) -> Iterable[Row]:
             print(f"left out: {error}")
             continue
         pages = {int(mark.value): mark.offset for mark in document.marks if mark.kind == "page"}
-        yield {
-            "id": path.name,
-            "title": "",
-            "text": document.text,
-            "meta": {},
-            "pages": pages,
-        }
+        yield {"id": path.name, "title": "", "text": document.text, "meta": {}, "pages": pages}
 
 
 def located(asked: Iterable[Mapping[str, Any]], documents: Mapping[str, Row]) -> list[Row]:
@@ -98,13 +97,9 @@ def write(out: Path, documents: Iterable[Row], questions: Sequence[Row]) -> None
     if out.name.endswith((".jsonl", ".jsonl.gz")):
         put(out, (*(flat(row) for row in documents), *questions))
         return
-    put(out / "documents.jsonl.gz", map(plain, documents))
+    keys = ("id", "title", "text", "meta")
+    put(out / "documents.jsonl.gz", ({key: row[key] for key in keys} for row in documents))
     put(out / "questions.jsonl.gz", questions)
-
-
-def plain(row: Row) -> Row:
-    """A document of a task."""
-    return {key: row[key] for key in ("id", "title", "text", "meta")}
 
 
 def flat(row: Row) -> Row:
@@ -148,18 +143,17 @@ def main() -> None:
     draw = random.Random(given.seed)
     others = [name for name in sorted(every) if name not in names]
     others.sort(key=lambda name: every[name]["meta"].get("split") == "train")  # unseen ones first
-    if given.size == 25:
-        order = sorted(names)
+    order, size = sorted(names), given.size or 0
+    groups = [order]
+    if size == 25:
         draw.shuffle(order)
-        groups = [order[at : at + 25] for at in range(0, len(order), 25)]
-        for number, group in enumerate(groups):
-            full = group + others[: 25 - len(group)]
-            own = [row for row in questions if row["document"] in group]
-            out = given.out.with_name(given.out.name.replace(".jsonl", f"-{number}.jsonl"))
-            write(out, [every[name] for name in full], own)
-        return
-    wanted = sorted(names) + others[: max(0, (given.size or 0) - len(names))]
-    write(given.out, [every[name] for name in wanted], questions)
+        groups = [order[at : at + size] for at in range(0, len(order), size)]
+    for number, group in enumerate(groups):
+        full = group + others[: max(0, size - len(group))]
+        own = [row for row in questions if row["document"] in group]
+        numbered = given.out.name.replace(".jsonl", f"-{number}.jsonl")
+        out = given.out.with_name(numbered) if size == 25 else given.out
+        write(out, [every[name] for name in full], own)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,20 @@
-"""Questions about the rows of tables in five formats: make them, ask them.
+"""Ask the questions of ``data/table-questions``, about rows of tables in five formats.
 
-    python tools/table_questions.py make [--data ../shared/data]
-    python tools/table_questions.py ask [--data ../shared/data] [--misses]
+    python tools/table_questions.py [--data ../shared/data] [--no-rerank] [--misses]
 
-The tables are those of ``claims/tabfact.jsonl.gz``, from Wikipedia; only the questions are kept in
-``data/table-questions``. ``ask`` writes the tables into a file of each format, beside two real
-ones, indexes all of them, and looks for the row of each question within 1,600 characters.
+The tables are those of ``claims/tabfact.jsonl.gz``, from Wikipedia. They are written into a file of
+each format, indexed beside two real files, and the row of each question is looked for within 1,600
+characters.
 """
 
 import argparse
-import gzip
-import json
-import random
 import sys
 import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import milepost
 from milepost_eval.tasks.reading import objects
@@ -36,7 +32,6 @@ TABLES = 20
 ROWS = 10
 """Rows of a table at least: its header is not beside most of them."""
 
-QUESTIONS_OF_TABLE = 3
 BUDGET = 1600
 
 
@@ -71,44 +66,6 @@ def chosen(data: Path) -> dict[str, list[Table]]:
     longest = sorted(tables(data), key=lambda each: (-len(each.rows), each.name))
     longest = longest[: TABLES * len(FORMATS)]
     return {kind: longest[number :: len(FORMATS)] for number, kind in enumerate(FORMATS)}
-
-
-def make(data: Path) -> Iterator[dict[str, Any]]:
-    """Questions that name a row and a column, some of them the table, too."""
-    dice = random.Random(39)
-    for kind, held in chosen(data).items():
-        keys = Counter(cell for table in held for row in table.rows for cell in set(row))
-        for table in held:
-            key = next((n for n in range(len(table.columns)) if _is_key(table, n)), None)
-            others = [n for n in range(len(table.columns)) if n != key]
-            if key is None:
-                continue
-            for number in dice.sample(range(len(table.rows)), QUESTIONS_OF_TABLE):
-                row, column = table.rows[number], dice.choice(others)
-                if row[column] in ("", "-", "n / a", "none"):
-                    continue
-                subject, name = row[key], table.columns[column]
-                forms = [
-                    f"What is the {name} of {subject} in the table {table.caption}?",
-                    f"{table.caption}: {name} for {table.columns[key]} {subject}",
-                ]
-                if keys[subject] == 1:
-                    forms += [f"What is the {name} of {subject}?", f"{subject} {name}"]
-                yield {
-                    "format": kind,
-                    "table": table.name,
-                    "row": number,
-                    "column": column,
-                    "key": key,
-                    "question": dice.choice(forms),
-                }
-
-
-def _is_key(table: Table, column: int) -> bool:
-    """Whether the cells of a column name their rows."""
-    cells = [row[column] for row in table.rows]
-    words = all(sum(map(str.isalpha, cell)) > 3 for cell in cells)
-    return words and len(set(cells)) == len(cells)
 
 
 def written(kind: str, held: Sequence[Table]) -> bytes:
@@ -203,18 +160,12 @@ def _has(cells: Sequence[str], value: str) -> bool:
 
 def main() -> None:
     """Run the command line."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("command", choices=("make", "ask"))
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--misses", action="store_true")
     parser.add_argument("--no-rerank", action="store_true")
     given = parser.parse_args()
-    if given.command == "ask":
-        ask(given.data, misses=given.misses, rerank=not given.no_rerank)
-        return
-    with gzip.GzipFile(QUESTIONS, "wb", mtime=0) as file:
-        for number, row in enumerate(make(given.data)):
-            file.write(json.dumps({"id": f"table-{number}", **row}).encode() + b"\n")
+    ask(given.data, misses=given.misses, rerank=not given.no_rerank)
 
 
 if __name__ == "__main__":

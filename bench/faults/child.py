@@ -18,40 +18,33 @@ from typing import Any
 
 ACTIVITIES = ("reading", "encoding", "storing", "deleting", "vacuuming", "keeping an upload")
 _WRITING = ("storing", "deleting", "vacuuming")
-_BEGUN, _PORT, _WRITES = 32, 40, 48
 _SUBREAPER = 36  # of prctl: orphans of a killed child become children of this process
 
 
-class Told:
-    """What a child says: whether it has begun, its port, what it is doing, what is finished."""
+class _Shared(ctypes.Structure):
+    _fields_ = (
+        ("active", ctypes.c_uint8 * len(ACTIVITIES)),
+        ("begun", ctypes.c_uint8),
+        ("port", ctypes.c_uint32),
+        ("writes", ctypes.c_uint32),
+    )
+
+
+class ChildState:
+    """What a child says: whether it has begun, its port, what it is doing, what is finished.
+
+    Attributes:
+        shared: memory of both processes; ``port`` of a server is 0 until it listens, ``writes``
+            counts the writes that have begun.
+    """
 
     def __init__(self, done: Path) -> None:
-        self._memory = mmap.mmap(-1, 4096)
+        self.shared = _Shared.from_buffer(mmap.mmap(-1, 4096))
         self._done = done
 
     def clear(self) -> None:
-        self._memory[:64] = bytes(64)
+        ctypes.memset(ctypes.addressof(self.shared), 0, ctypes.sizeof(self.shared))
         self._done.write_bytes(b"")
-
-    def begin(self) -> None:
-        self._memory[_BEGUN] = 1
-
-    @property
-    def begun(self) -> bool:
-        return bool(self._memory[_BEGUN])
-
-    @property
-    def port(self) -> int:
-        """Port of a server; 0 until it listens."""
-        return int.from_bytes(self._memory[_PORT : _PORT + 4], "little")
-
-    @port.setter
-    def port(self, port: int) -> None:
-        self._memory[_PORT : _PORT + 4] = port.to_bytes(4, "little")
-
-    @property
-    def writes(self) -> int:
-        return int.from_bytes(self._memory[_WRITES : _WRITES + 4], "little")
 
     def finished(self, name: str) -> None:
         with self._done.open("a", encoding="utf-8") as file:
@@ -61,7 +54,7 @@ class Told:
         return self._done.read_text(encoding="utf-8").splitlines()
 
     def doing(self) -> str:
-        active = [what for number, what in enumerate(ACTIVITIES) if self._memory[number]]
+        active = [what for number, what in enumerate(ACTIVITIES) if self.shared.active[number]]
         return " and ".join(active) or "between"
 
     def watch(self) -> None:
@@ -87,14 +80,13 @@ class Told:
         plain = getattr(owner, name)
 
         def noted(*args: Any, **kwargs: Any) -> Any:
-            self._memory[number] = 1
+            self.shared.active[number] = 1
             if ACTIVITIES[number] in _WRITING:
-                writes = self.writes + 1
-                self._memory[_WRITES : _WRITES + 4] = writes.to_bytes(4, "little")
+                self.shared.writes += 1
             try:
                 return plain(*args, **kwargs)
             finally:
-                self._memory[number] = 0
+                self.shared.active[number] = 0
 
         setattr(owner, name, noted)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from faults import child, kills, serving, workload
 from faults.files import message_faults
-from faults.log import Log, Record, counted
+from faults.log import Log, Record, counted, totals
 from milepost.errors import MilepostError
 
 ATTEMPTS = 20
@@ -31,11 +31,7 @@ LARGE = 64 << 20
 
 @dataclass(frozen=True)
 class Disk:
-    """A small file system.
-
-    Attributes:
-        place: where it is mounted.
-    """
+    """A small file system, mounted at ``place``."""
 
     place: Path
 
@@ -73,7 +69,7 @@ def run(log: Log, count: int) -> None:
     child.adopt_orphans()
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        told = child.Told(home / "done")
+        state = child.ChildState(home / "done")
         with disk(home / "small") as small:
             works = kills.works_in(home, small.place / "db")
             needed: dict[str, int] = {}
@@ -83,7 +79,7 @@ def run(log: Log, count: int) -> None:
                 small.resize(LARGE)
                 shutil.rmtree(small.place / "db", ignore_errors=True)
                 if kind == "serving":
-                    found = _server(home, small, told, rng, needed)
+                    found = _server(home, small, state, rng, needed)
                 else:
                     found = _command(home, small, kind, works[kind], rng, needed)
                 log.add("full disks", number, kind=kind, **found)
@@ -113,7 +109,10 @@ def _command(
     else:
         return {"outcome": "never full", "attempts": ATTEMPTS, "faults": [], "message": ""}
     said = output.read_text(encoding="utf-8")
-    faults = _complaint(code, said)
+    faults = [] if code == 2 else [f"exit code {code}"]
+    if "no space left" not in said:
+        faults.append("does not say that there is no space")
+    faults += message_faults(said.removesuffix("\n"))
     readable, wrong = _read_when_full(work)
     faults += wrong
     small.resize(LARGE)
@@ -140,14 +139,6 @@ def _run(work: kills.Work, output: Path) -> int:
     return child.ended(child.start(deed, output))
 
 
-def _complaint(code: int, said: str) -> list[str]:
-    """What is wrong with how a command said that the disk is full."""
-    faults = [] if code == 2 else [f"exit code {code}"]
-    if "no space left" not in said:
-        faults.append("does not say that there is no space")
-    return faults + message_faults(said.removesuffix("\n"))
-
-
 def _read_when_full(work: kills.Work) -> tuple[bool, list[str]]:
     """Whether the index can be read while the disk is full, and what is wrong with that."""
     try:
@@ -162,7 +153,7 @@ def _read_when_full(work: kills.Work) -> tuple[bool, list[str]]:
 
 
 def _server(
-    home: Path, small: Disk, told: child.Told, rng: random.Random, needed: dict[str, int]
+    home: Path, small: Disk, state: child.ChildState, rng: random.Random, needed: dict[str, int]
 ) -> Record:
     """Upload to a server until its disk is full; then give it room, and start another."""
     db = small.place / "served"
@@ -170,7 +161,7 @@ def _server(
     serving.load()
     if "serving" not in needed:
         before = small.used
-        _sent(home, db, told)
+        _sent(home, db, state)
         needed["serving"] = small.used - before
     attempts = 0
     while attempts < ATTEMPTS:
@@ -178,7 +169,7 @@ def _server(
         small.resize(LARGE)
         shutil.rmtree(db, ignore_errors=True)
         room = int(rng.random() * needed["serving"])
-        sent, refused, faults = _sent(home, db, told, lambda room=room: small.limit(room))
+        sent, refused, faults = _sent(home, db, state, lambda room=room: small.limit(room))
         if refused:
             break
     else:
@@ -190,14 +181,14 @@ def _server(
     if not any("no space left" in message.lower() for message in refused):
         faults.append("does not say that there is no space")
     small.resize(LARGE)
-    faults += serving.restarted(home, db, told, sent, right)
+    faults += serving.restarted(home, db, state, sent, right)
     message = refused[0].replace(str(home), "…")[:300]
     return {"outcome": "full", "room": room, "attempts": attempts, "refused": len(refused),
             "stored": sent.answered, "message": message, "faults": faults}  # fmt: skip
 
 
 def _sent(
-    home: Path, db: Path, told: child.Told, limit: Callable[[], None] = lambda: None
+    home: Path, db: Path, state: child.ChildState, limit: Callable[[], None] = lambda: None
 ) -> tuple[serving.Sent, list[str], list[str]]:
     """Start a server, leave it little room, send it everything, end it.
 
@@ -205,13 +196,13 @@ def _sent(
         What it accepted, what it said of what it refused, and what it did wrong.
     """
     sent, refused, faults = serving.Sent(), [], []
-    pid = serving.started(home, db, told)
+    pid = serving.started(home, db, state)
     try:
         limit()
-        refused += serving.send(told.port, sent)
-        if serving.ask(told.port, "GET", "/health")[0] != 200:
+        refused += serving.send(state.shared.port, sent)
+        if serving.ask(state.shared.port, "GET", "/health")[0] != 200:
             faults.append("the server does not answer any more")
-        failed = json.loads(serving.ask(told.port, "GET", "/indexing")[1])["failed"]
+        failed = json.loads(serving.ask(state.shared.port, "GET", "/indexing")[1])["failed"]
         refused += [each["reason"] for each in failed]
     finally:
         os.kill(pid, signal.SIGTERM)
@@ -224,12 +215,10 @@ def _sent(
 
 def summary(log: Log) -> Record:
     records = log.of("full disks")
-    return {
-        "cases": len(records),
-        "outcomes": counted(records, "kind"),
+    return totals(records) | {
+        "kinds": counted(records, "kind"),
         "readable while full": sum(record.get("readable", False) for record in records),
         "messages": dict(Counter(record["message"] for record in records).most_common(8)),
-        "faults": sum(bool(record["faults"]) for record in records),
     }
 
 

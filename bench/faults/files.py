@@ -5,14 +5,13 @@ import random
 import re
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from faults import crafted
-from faults.log import Log, Record, at, counted
+from faults.log import Log, Record, at, counted, totals
 from faults.mutations import Case, flip, make
 from faults.originals import originals
 from milepost.documents.isolated import Isolated
@@ -167,12 +166,9 @@ def document_faults(document: Document) -> list[str]:
 def summary(log: Log) -> Record:
     records = log.of("files")
     plain = [record for record in records if not record["ocr"]]
-    return {
-        "cases": len(records),
-        "outcomes": dict(Counter(record["outcome"] for record in records).most_common()),
+    return totals(records) | {
         "kinds": counted(records, "kind"),
         "failed": sum(record["outcome"] == FAILED for record in records),
-        "faults": sum(bool(record["faults"]) for record in records),
         "recognised": len(records) - len(plain),
         "seconds": {str(share): round(at([record["seconds"] for record in plain], share), 2)
                     for share in (0.5, 0.99, 1.0)},

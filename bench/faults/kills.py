@@ -14,7 +14,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from faults import child, workload
-from faults.log import Log, Record, at, counted
+from faults.log import Log, Record, at, counted, totals
 from faults.workload import Held
 from milepost.index.intake import Step
 
@@ -46,14 +46,14 @@ class Work:
     before: Held
     after: Held
 
-    def do(self, told: child.Told | None = None) -> None:
+    def do(self, state: child.ChildState | None = None) -> None:
         """Bring the index up to date; each document is named when it is stored."""
         name = ""
 
         def step(now: Step) -> None:
             nonlocal name
-            if told is not None and name and now.name != name:  # the one before is stored
-                told.finished(Path(name).name)
+            if state is not None and name and now.name != name:  # the one before is stored
+                state.finished(Path(name).name)
             name = now.name
 
         with workload.opened(self.db) as index:
@@ -84,7 +84,7 @@ def run(log: Log, count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         works = works_in(home, home / "db")
-        told = child.Told(home / "done")
+        state = child.ChildState(home / "done")
         took: dict[str, tuple[float, int]] = {}
         for number in cases:
             kind = kind_of(number)
@@ -92,11 +92,11 @@ def run(log: Log, count: int) -> None:
             if kind == "serving":
                 from faults import serving
 
-                log.add("kills", number, kind=kind, **serving.kill(home, told, rng, took))
+                log.add("kills", number, kind=kind, **serving.kill(home, state, rng, took))
                 continue
             if kind not in took:
-                took[kind] = _undisturbed(home, works[kind], told)
-            log.add("kills", number, kind=kind, **_kill(home, works[kind], told, rng, *took[kind]))
+                took[kind] = _undisturbed(home, works[kind], state)
+            log.add("kills", number, kind=kind, **_kill(home, works[kind], state, rng, *took[kind]))
 
 
 def kind_of(number: int) -> str:
@@ -150,30 +150,30 @@ def _many_dead(files: Path, db: Path) -> None:
                 index.add(files)
 
 
-def _undisturbed(home: Path, work: Work, told: child.Told) -> tuple[float, int]:
+def _undisturbed(home: Path, work: Work, state: child.ChildState) -> tuple[float, int]:
     """Median time of the work, and its number of writes."""
     took = []
     for _ in range(3):
-        pid = _started(home, work, told)
+        pid = _started(home, work, state)
         begun = time.perf_counter()
         code = child.ended(pid)
         took.append(time.perf_counter() - begun)
         if code:
             raise RuntimeError((home / "output").read_text(encoding="utf-8"))
-    return statistics.median(took), told.writes
+    return statistics.median(took), state.shared.writes
 
 
-def _started(home: Path, work: Work, told: child.Told) -> int:
+def _started(home: Path, work: Work, state: child.ChildState) -> int:
     work.prepare()
-    told.clear()
+    state.clear()
 
     def deed() -> None:
-        told.watch()
-        told.begin()
-        work.do(told)
+        state.watch()
+        state.shared.begun = 1
+        work.do(state)
 
     pid = child.start(deed, home / "output")
-    while not told.begun:
+    while not state.shared.begun:
         if child.is_gone(pid):
             raise RuntimeError((home / "output").read_text(encoding="utf-8"))
         time.sleep(0.0005)
@@ -181,14 +181,14 @@ def _started(home: Path, work: Work, told: child.Told) -> int:
 
 
 def _kill(
-    home: Path, work: Work, told: child.Told, rng: random.Random, seconds: float, writes: int
+    home: Path, work: Work, state: child.ChildState, rng: random.Random, seconds: float, writes: int
 ) -> Record:
     """Kill at a random moment, check, go on, and compare with an undisturbed run."""
     for attempts in range(1, ATTEMPTS + 1):
-        pid = _started(home, work, told)
+        pid = _started(home, work, state)
         begun = time.perf_counter()
         if rng.random() < 0.5:
-            _await_write(told, rng.randint(1, writes))
+            _await_write(state, rng.randint(1, writes))
             time.sleep(rng.random() * 0.004)
         else:
             time.sleep(rng.random() * seconds)
@@ -202,7 +202,7 @@ def _kill(
                     "faults": [(home / "output").read_text(encoding="utf-8")[-300:]]}  # fmt: skip
     else:
         return {"phase": "none", "outcome": "never killed", "attempts": ATTEMPTS, "faults": []}
-    phase, done = told.doing(), told.all_finished()
+    phase, done = state.doing(), state.all_finished()
     left = workload.leftovers(work.db)
     faults = guarded(lambda: work.faults(done))
     faults += [f"{count} orphans" for count in [child.orphans()] if count]
@@ -211,10 +211,10 @@ def _kill(
             "stored": len(done), "left": left, "attempts": attempts, "faults": faults}  # fmt: skip
 
 
-def _await_write(told: child.Told, number: int) -> None:
+def _await_write(state: child.ChildState, number: int) -> None:
     """Wait until this write begins: writes take a small part of the time."""
     until = time.perf_counter() + 5.0
-    while told.writes < number and time.perf_counter() < until:
+    while state.shared.writes < number and time.perf_counter() < until:
         time.sleep(0.0002)
 
 
@@ -236,14 +236,11 @@ def summary(log: Log) -> Record:
     records = log.of("kills")
     killed = [record for record in records if record["outcome"] == "killed"]
     moments = [record["moment"] for record in killed]
-    return {
-        "cases": len(records),
-        "outcomes": dict(Counter(record["outcome"] for record in records)),
+    return totals(records) | {
         "kinds": dict(Counter(record["kind"] for record in killed)),
         "phases": counted(killed, "kind", "phase"),
         "ended before the kill": sum(record["attempts"] - 1 for record in records),
         "moments": [round(at(moments, share), 2) for share in (0.1, 0.5, 0.9)],
         "documents stored before": sum(record.get("stored", 0) for record in killed),
         "left until the next vacuum": sum(bool(record.get("left")) for record in killed),
-        "faults": sum(bool(record["faults"]) for record in records),
     }  # fmt: skip

@@ -52,6 +52,15 @@ def counted(records: list[Record], by: str, what: str = "outcome") -> dict[str, 
     return {name: dict(sorted(counts.items())) for name, counts in sorted(table.items())}
 
 
+def totals(records: list[Record]) -> Record:
+    """How many cases there are, how they ended, and how many of them have a fault."""
+    return {
+        "cases": len(records),
+        "outcomes": dict(Counter(record["outcome"] for record in records).most_common()),
+        "faults": sum(bool(record["faults"]) for record in records),
+    }
+
+
 def at(values: list[float], share: float) -> float:
     """The value below which a share of the values lies (0 for no values)."""
     ordered = sorted(values)

@@ -21,14 +21,7 @@ SUFFIXES = (*sorted(suffix[1:] for suffix in KNOWN), "txt", "py", "bin")
 
 @dataclass(frozen=True)
 class Case:
-    """A hostile file.
-
-    Attributes:
-        name: file name, with the suffix that it pretends to have.
-        data: its bytes.
-        kind: the mutation.
-        original: what it was made from.
-    """
+    """A hostile file: its name pretends a suffix; ``kind`` is the mutation of ``original``."""
 
     name: str
     data: bytes

@@ -37,7 +37,7 @@ class Sent:
     answered: int = 0
 
 
-def serve(db: Path, told: child.Told) -> int:
+def serve(db: Path, state: child.ChildState) -> int:
     from milepost.server.app import create_app
     from milepost.server.running import listen, run
     from milepost.server.settings import ServeSettings
@@ -46,44 +46,44 @@ def serve(db: Path, told: child.Told) -> int:
     socket = listen(settings)
     with workload.opened(db) as index:
         app = create_app(index, settings, uploads=db / "uploads")
-        told.port = socket.getsockname()[1]
-        told.begin()
+        state.shared.port = socket.getsockname()[1]
+        state.shared.begun = 1
         run(app, socket, show=False, quiet=True, note=lambda _: None)
     return 0
 
 
 def kill(
-    home: Path, told: child.Told, rng: random.Random, took: dict[str, tuple[float, int]]
+    home: Path, state: child.ChildState, rng: random.Random, took: dict[str, tuple[float, int]]
 ) -> Record:
     """Kill a server at a random moment; start another, and compare with what was accepted."""
     db, files = home / "served", home / "served" / "uploads"
     right = references(home, files)
     load()
     if "serving" not in took:
-        took["serving"] = _undisturbed(home, db, told), 0
+        took["serving"] = _undisturbed(home, db, state), 0
     seconds = took["serving"][0]
     attempts = 0
     while attempts < ATTEMPTS:
         attempts += 1
         shutil.rmtree(db, ignore_errors=True)
-        pid = started(home, db, told)
+        pid = started(home, db, state)
         moment = rng.random() * seconds
         killer = threading.Timer(moment, os.kill, (pid, signal.SIGKILL))
         killer.start()
         sent = Sent()
         with suppress(OSError, http.client.HTTPException):
-            send(told.port, sent)
+            send(state.shared.port, sent)
         early = killer.is_alive()
         killer.join()  # no thread of ours is there when the next child is forked
         child.ended(pid)
-        if not early or told.doing() != "between":
+        if not early or state.doing() != "between":
             break
     else:
         return {"phase": "none", "outcome": "never killed", "attempts": ATTEMPTS, "faults": []}
-    phase = told.doing()
+    phase = state.doing()
     faults = [f"{count} orphans" for count in [child.orphans()] if count]
     faults += _stored(db, sent, right)
-    faults += [f"next server: {fault}" for fault in restarted(home, db, told, sent, right)]
+    faults += [f"next server: {fault}" for fault in restarted(home, db, state, sent, right)]
     return {"phase": phase, "moment": round(moment / seconds, 3), "stored": sent.answered,
             "left": [], "outcome": "killed", "attempts": attempts, "faults": faults}  # fmt: skip
 
@@ -117,19 +117,19 @@ def references(home: Path, files: Path) -> dict[int, Held]:
     }
 
 
-def started(home: Path, db: Path, told: child.Told) -> int:
+def started(home: Path, db: Path, state: child.ChildState) -> int:
     """A server that listens; its process."""
-    told.clear()
+    state.clear()
 
     def deed() -> int:
-        told.watch()
-        return serve(db, told)
+        state.watch()
+        return serve(db, state)
 
     pid = child.start(deed, home / "output")
     until = time.monotonic() + 60
     while True:
         with suppress(OSError, http.client.HTTPException):
-            if told.begun and ask(told.port, "GET", "/health")[0] == 200:
+            if state.shared.begun and ask(state.shared.port, "GET", "/health")[0] == 200:
                 return pid
         if time.monotonic() > until:
             os.kill(pid, signal.SIGKILL)
@@ -174,10 +174,10 @@ def send(port: int, sent: Sent) -> list[str]:
     folder = json.loads(ask(port, "GET", "/documents")[1])  # only those that are indexed by now
     known = {each["title"]: each["id"] for each in folder["documents"]}
     for number in REMOVED:
-        if identity := known.get(workload.names([number])[0]):
+        if identity := known.get(workload.content(number, 1)[0]):
             sent.versions[number] = [*sent.versions[number], None]
             status, answer = ask(port, "DELETE", f"/documents/{identity}")
-            if status == 204:
+            if status == 200:
                 sent.versions[number] = [None]
                 sent.answered += 1
             else:
@@ -195,12 +195,12 @@ def idle(port: int, seconds: float = 60.0) -> None:
 
 
 def restarted(
-    home: Path, db: Path, told: child.Told, sent: Sent, right: dict[int, Held]
+    home: Path, db: Path, state: child.ChildState, sent: Sent, right: dict[int, Held]
 ) -> list[str]:
     """Start a server on what is left, let it catch up and end it; what is wrong then."""
-    pid = started(home, db, told)
+    pid = started(home, db, state)
     try:
-        idle(told.port)
+        idle(state.shared.port)
     finally:
         os.kill(pid, signal.SIGTERM)
         code = child.ended(pid)
@@ -241,12 +241,12 @@ def _unsigned(value: tuple[object, ...] | None) -> tuple[object, ...] | None:
     return None if value is None else (*value[:3], *value[4:])
 
 
-def _undisturbed(home: Path, db: Path, told: child.Told) -> float:
+def _undisturbed(home: Path, db: Path, state: child.ChildState) -> float:
     """Seconds from the first request to rest."""
     shutil.rmtree(db, ignore_errors=True)
-    pid = started(home, db, told)
+    pid = started(home, db, state)
     begun = time.perf_counter()
-    send(told.port, Sent())
+    send(state.shared.port, Sent())
     took = time.perf_counter() - begun
     os.kill(pid, signal.SIGTERM)
     if code := child.ended(pid):

@@ -49,10 +49,6 @@ def write(folder: Path, versions: Mapping[int, int]) -> None:
         os.utime(folder / name, (TIME + version, TIME + version))
 
 
-def names(numbers: Iterable[int]) -> list[str]:
-    return [content(number, 1, 1)[0] for number in numbers]
-
-
 def opened(db: Path, *, read_only: bool = False) -> Index:
     return open_index(db, model=MODEL, read_only=read_only)
 
