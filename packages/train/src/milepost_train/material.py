@@ -88,7 +88,8 @@ class Material:
         return found
 
     @cached_property
-    def _together(self) -> dict[int, list[int]]:
+    def by_text(self) -> dict[int, list[int]]:
+        """Numbers of the questions, by text."""
         found: dict[int, list[int]] = {}
         for number, question in enumerate(self.questions):
             found.setdefault(question.text, []).append(number)
@@ -103,7 +104,7 @@ class Material:
         """The teacher's vector of a question, ``(d,)``."""
         assert self.targets is not None
         # All questions of a text in one batch: fast, and the same bits whatever was drawn before.
-        group = self._together[self.questions[number].text]
+        group = self.by_text[self.questions[number].text]
         words = tuple(self.questions[each].words for each in group)
         target: NDArray[np.float16] = self.targets.of_questions(words)[group.index(number)]
         return target

@@ -24,11 +24,6 @@ def adam_of(stage: Stage, weights: Mapping[str, nn.Parameter]) -> torch.optim.Op
     return optimiser
 
 
-def half_cosine(done: float) -> float:
-    """``(1 + cos(π done)) / 2``: from 1 down to 0 while ``done`` rises from 0 to 1."""
-    return 0.5 * (1 + math.cos(math.pi * done))
-
-
 def rate_at(stage: Stage, step: int) -> float:
     """The learning rate of a step of a stage, from 0: a straight warm-up, then a cosine to a floor.
 
@@ -38,7 +33,8 @@ def rate_at(stage: Stage, step: int) -> float:
     if step < stage.warm_up:
         return stage.rate * (step + 1) / stage.warm_up
     done = (step - stage.warm_up) / max(1, stage.steps - stage.warm_up)
-    return stage.rate * (stage.floor + (1 - stage.floor) * half_cosine(done))
+    half_cosine = 0.5 * (1 + math.cos(math.pi * done))
+    return stage.rate * (stage.floor + (1 - stage.floor) * half_cosine)
 
 
 class Average:

@@ -1,5 +1,6 @@
-"""Training a light model: material, steps, and the folder at the end."""
+"""Training a light model: how it begins, what a step draws, and the folder at the end."""
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -15,91 +16,103 @@ from milepost.encoder.engine import ModelFolder
 from milepost.encoder.engine.fake import FakeEngine
 from milepost.encoder.engine.manifest import read_manifest
 from milepost.testing import fake_encoder
-from milepost_train.data import Question, held_out
-from milepost_train.light import distil as light_distil
-from milepost_train.light.distil import (
-    CONFIG,
-    HOLD_OUT,
-    SIZES,
-    TASKS,
-    Reader,
-    distil,
-    gather,
-    sources,
-)
-from milepost_train.light.training import (
-    LightMaterial,
-    LightRecipe,
-    LightTrainer,
-    Taught,
-    _around,
-    begin,
-    principal_axes,
-    token_vectors,
-)
+from milepost_train.check import vectors_of
+from milepost_train.data import Question, Text, held_out
+from milepost_train.light.beginning import align, begin, principal_axes, token_vectors
+from milepost_train.light.distil import CONFIG, HOLD_OUT, SIZES, TASKS, distil, gather
+from milepost_train.light.objective import QUERIES, WINDOWS, Distilled, Projected
+from milepost_train.loading import Report
+from milepost_train.loop import Event
+from milepost_train.material import Material
 from milepost_train.model import LandmarkEncoder, load_checkpoint
 from milepost_train.model.light import Light
 from milepost_train.model.release import release
-from support.small_models import LIGHT_CONFIG, random_model, write_checkpoint
+from milepost_train.objectives.marked import candidates
+from milepost_train.stages import MarkedStage
+from milepost_train.teacher import Targets
+from support.small_models import LIGHT_CONFIG, write_checkpoint
 
 VOCABULARY, WIDTH, LANDMARK = 120, 24, 3
 TINY = {**LIGHT_CONFIG, "vocab_size": VOCABULARY, "num_hidden_layers": 1}
-TEACHER = FakeEngine(WIDTH, VOCABULARY)
+ENGINE = FakeEngine(WIDTH, VOCABULARY)
+STAGE = MarkedStage(
+    documents=4,
+    hard=0,
+    windows=(60,),
+    open_tasks=("trials",),
+    distil=4.0,
+    distil_questions=1.0,
+    rank=1.0,
+)
 
 
-def taught(sentences: list[list[int]]) -> Taught:
-    """A text as ``FakeEngine`` reads it: the normalised sum of fixed vectors."""
-    targets = np.stack([TEACHER._table[sentence].sum(0) for sentence in sentences])
-    targets /= np.linalg.norm(targets, axis=1, keepdims=True)
+def text_of(sentences: list[list[int]], name: str = "") -> Text:
     starts = np.cumsum([0, *map(len, sentences)]).astype(np.int64)
     ids = np.array([token for sentence in sentences for token in sentence], np.int32)
-    spans = [(n, n + 1) for n in range(len(sentences))]
-    return Taught("", "", ids, starts, spans, targets=targets.astype(np.float16))
+    return Text(name, "", ids, starts, [(n, n + 1) for n in range(len(sentences))], words=name)
 
 
-def material(seed: int = 1) -> LightMaterial:
-    """Texts of random tokens; a question has half the tokens of its evidence."""
-    random = Random(seed)
-    made = LightMaterial()
+def vector(ids: Any) -> Any:
+    """What ``FakeEngine`` says of a sentence: the normalised sum of fixed vectors."""
+    whole = ENGINE._table[ids].sum(0)
+    return whole / np.linalg.norm(whole)
 
-    def ask(task: str, tokens: list[int], number: int, evidence: tuple[int, ...]) -> None:
-        question = taught([tokens])
-        made.questions.append(Question("", task, question.ids, number, evidence))
-        made.targets.append(question.targets[0])
+
+class Teacher:
+    """Reads as ``FakeEngine`` does; questions are their token ids, written out."""
+
+    fingerprint, width = "fake", WIDTH
+
+    def of_questions(self, questions: Any) -> Any:
+        return np.stack([vector(json.loads(each)) for each in questions]).astype(np.float16)
+
+    def of_sentences(self, text: Text) -> Any:
+        rows = [vector(text.sentence(n)) for n in range(len(text.spans))]
+        return np.stack(rows).astype(np.float16)
+
+
+@pytest.fixture
+def material() -> Material:
+    """Texts of random tokens, of which every second is asked about in half of a sentence's tokens.
+
+    And questions of no text.
+    """
+    random = Random(1)
+    texts, questions = [], []
+
+    def ask(task: str, tokens: list[int], text: int, evidence: tuple[int, ...]) -> None:
+        ids = np.array(tokens, np.int32)
+        questions.append(Question("", task, ids, text, evidence, json.dumps(tokens)))
 
     for number in range(12):
-        text = [
+        said = [
             [random.randrange(5, VOCABULARY) for _ in range(random.randint(4, 9))]
             for _ in range(15)
         ]
-        made.texts.append(taught(text))
-        for place in random.sample(range(15), 3):
-            ask("trials" if number % 2 else "written", text[place][::2], number, (place,))
-    for _ in range(20):
-        ask("pairs", [random.randrange(5, VOCABULARY) for _ in range(4)], -1, ())
-    return made
+        texts.append(text_of(said, f"text {number}"))
+        for place in random.sample(range(15), 3 * (number % 2)):
+            ask("trials" if number % 4 == 1 else "written", said[place][::2], number, (place,))
+    for place in range(40):
+        tokens = [random.randrange(5, VOCABULARY) for _ in range(4)]
+        ask("pairs", tokens, -1 - place // 16, ())
+    every = np.concatenate([Teacher().of_sentences(text) for text in texts]).astype(np.float32)
+    targets = Targets(Projected(Teacher(), principal_axes(every, 16)))
+    return Material(texts, questions, landmark=LANDMARK, width=16, targets=targets)
 
 
-def trainer(**settings: Any) -> LightTrainer:
+def model_of(material: Material) -> LandmarkEncoder:
     torch.manual_seed(2)
-    made = material()
     model = LandmarkEncoder(TINY, own_sentence=False)
     assert isinstance(model.backbone, Light)
-    vectors = token_vectors(TEACHER, VOCABULARY, 2, LANDMARK)
-    begin(model.backbone, vectors, made.texts)
-    every = np.concatenate([text.targets for text in made.texts]).astype(np.float32)
-    recipe = LightRecipe(
-        **{"steps": 60, "documents": 4, "tokens": 60, "queries": 6, "warm_up": 5, **settings}
-    )
-    return LightTrainer(model, made, LANDMARK, principal_axes(every, 16), recipe)
+    begin(model.backbone, token_vectors(ENGINE, VOCABULARY, 2, LANDMARK), material.texts)
+    return model
 
 
 def test_token_vectors_are_of_sentences_of_one_token() -> None:
-    vectors = token_vectors(TEACHER, VOCABULARY, 2, LANDMARK)
-    wanted = TEACHER._table[[7, LANDMARK]].sum(0)
+    vectors = token_vectors(ENGINE, VOCABULARY, 2, LANDMARK)
     assert vectors.shape == (VOCABULARY, WIDTH)
-    assert np.allclose(vectors[7], wanted / np.linalg.norm(wanted), atol=1e-6)
-    assert np.allclose(token_vectors(TEACHER, VOCABULARY, None, LANDMARK), vectors, atol=1e-6)
+    assert np.allclose(vectors[7], vector([7, LANDMARK]), atol=1e-6)
+    assert np.allclose(token_vectors(ENGINE, VOCABULARY, None, LANDMARK), vectors, atol=1e-6)
 
 
 def test_principal_axes() -> None:
@@ -114,117 +127,119 @@ def test_principal_axes() -> None:
 def test_frequent_tokens_begin_short() -> None:
     model = Light(TINY)
     often, rare = [7] * 90 + [8] * 10, [9]
-    begin(model, token_vectors(TEACHER, VOCABULARY, 2, LANDMARK), [taught([often, rare])], 0.1)
+    begin(model, token_vectors(ENGINE, VOCABULARY, 2, LANDMARK), [text_of([often, rare])], 0.1)
     lengths = model.embeddings["word_embeddings"].weight.detach().norm(dim=1)
     assert lengths[7] == pytest.approx(0.1 / (0.1 + 90 / 101), rel=1e-3)
     assert lengths[9] == pytest.approx(0.1 / (0.1 + 1 / 101), rel=1e-3)
     assert lengths[50] == pytest.approx(1.0, rel=1e-3)
 
 
-def test_alignment_is_a_good_beginning() -> None:
-    made = trainer()
-
-    def near() -> float:
-        landmarks, targets = made.read(0)
-        return float((landmarks * targets).sum(-1).mean())
-
-    before = near()
-    made.align(texts=12)
-    assert near() > before + 0.2
+def test_targets_are_the_teachers_on_fewer_axes() -> None:
+    axes = principal_axes(np.random.default_rng(3).standard_normal((99, WIDTH)), 5)
+    teacher = Projected(Teacher(), axes)
+    found = teacher.of_questions(["[7, 8]"])[0].astype(float)
+    wanted = vector([7, 8]) @ axes
+    np.testing.assert_allclose(found, wanted / np.linalg.norm(wanted), atol=2e-3)
+    assert teacher.width == 5
+    assert teacher.fingerprint != Projected(Teacher(), axes[:, :4]).fingerprint
 
 
-def test_it_learns_and_draws_by_its_seed() -> None:
-    said: list[dict[str, float]] = []
-    made = trainer()
-    made.align(texts=12)
-    made.run(lambda _, parts: said.append(parts), every=15)
-    assert said[-1]["distance"] < 0.8 * said[0]["distance"]
-    assert said[-1]["ranking"] < said[0]["ranking"]
-    assert said[-1]["contrast"] < said[0]["contrast"]
-    again = trainer()
-    again.align(texts=12)
-    again.run(lambda *_: None)
-    pairs = zip(made.averaged.parameters(), again.averaged.parameters(), strict=True)
-    assert all(torch.equal(one, other) for one, other in pairs)
-    questions = made.ask(made.material.questions[:3])
-    assert torch.allclose(questions.norm(dim=-1), torch.ones(3), atol=1e-5)
+def test_a_step_draws_texts_and_questions_of_their_own(material: Material) -> None:
+    """Windows of texts nobody asks about, and questions without evidence, which all come last."""
+    objective = Distilled(STAGE, material)
+    seen: set[int] = set()
+    for seed in range(30):
+        asked, pieces = objective.draw(Random(seed))
+        assert (asked, pieces) == objective.draw(Random(seed))
+        questions = [material.questions[number] for number in asked]
+        own = [each.text >= 0 for each in questions]
+        assert own == sorted(own, reverse=True)
+        assert own.count(False) == QUERIES
+        assert len(set(asked)) == len(asked)
+        assert {each.text for each in questions if each.text >= 0} <= {piece[0] for piece in pieces}
+        assert len(pieces) <= STAGE.documents * WINDOWS
+        seen |= {piece[0] for piece in pieces}
+        owners = np.array([(text, n) for text, a, b in pieces for n in range(a, b)])
+        positive, negative = candidates(questions, owners, material.texts, STAGE)
+        assert not positive[[not each for each in own]].any()
+        assert negative[[not each for each in own]].all()
+    assert seen == set(range(12))
 
 
-def test_windows_hold_their_sentence() -> None:
-    random = Random(4)
-    for _ in range(300):
-        lengths = [random.randint(0, 40) for _ in range(random.randint(1, 30))]
-        starts = np.cumsum([0, *lengths]).astype(np.int64)
-        centre = random.randrange(len(lengths))
-        first, last = _around(starts, centre, random.choice((1, 20, 100, 5000)), random)
-        assert 0 <= first <= centre < last <= len(lengths)
+def test_it_begins_well_and_learns(material: Material) -> None:
+    """The linear map alone brings landmarks nearer to their targets; then every part falls."""
+    model = model_of(material)
+    objective = Distilled(STAGE, material)
 
+    def parts() -> dict[str, float]:
+        found = objective.step(lambda batch: vectors_of(model, batch), Random(3))
+        model.zero_grad()
+        return found
 
-def test_another_backbone_is_refused() -> None:
-    with pytest.raises(TypeError, match="bert is not light"):
-        LightTrainer(
-            random_model("bert"), material(), LANDMARK, np.eye(24, 16), LightRecipe(steps=1)
-        )
+    begun = parts()
+    align(model.backbone, material, texts=12)
+    first = parts()
+    assert first["distance"] < begun["distance"] - 0.2
+    optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    for seed in range(60):
+        objective.step(lambda batch: vectors_of(model, batch), Random(seed))
+        optimiser.step()
+        optimiser.zero_grad()
+    last = parts()
+    for name in ("distance", "question_distance", "rank", "contrast"):
+        assert last[name] < 0.9 * first[name], name
 
 
 TEXT = "Frost came early. The bees had left the hive. Nobody knew why.\n\nIn spring they came back."
 
 
+def write(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    """A folder of shared data, small and made here."""
+    names = [f"doc{n}" for n in range(60)]
+    for task in TASKS:
+        documents, questions = [], []
+        for n, name in enumerate(names):
+            text, licence = f"Of {task} and {name}. {TEXT}", "CC BY-NC" if n == 1 else "CC0"
+            documents.append({"id": name, "text": text, "meta": {"licence": licence}})
+            at = text.index("The bees")
+            asked = {"id": f"{name}-q", "document": name, "question": f"Who left {name}?"}
+            split = "dev" if n == 2 else "train"
+            questions.append({**asked, "spans": [[at, at + 8]], "split": split})
+        write(tmp_path / "tasks" / task / "documents.jsonl.gz", documents)
+        write(tmp_path / "tasks" / task / "questions.jsonl.gz", questions)
+    kinds = [("CC0", "train"), ("CC-BY-NC-4.0", "train"), ("CC0", "dev"), ("CC0", "test")] * 5
+    rows = [
+        {"id": f"c{n}", "licence": licence, "split": part, "text": f"Kept{n}. {TEXT}"}
+        for n, (licence, part) in enumerate(kinds)
+    ]
+    write(tmp_path / "corpus" / "health.jsonl.gz", rows)
+    write(tmp_path / "pairs" / "definitions.jsonl.gz", [{"query": "What is wax?", "passage": "x"}])
+    write(tmp_path / "pairs" / "sentence-cloze.jsonl.gz", [{"query": "No.", "passage": "x"}])
+    return tmp_path
+
+
 def test_only_what_may_train_is_read(shared: Path) -> None:
-    encoder = fake_encoder()
-    tokenizer = encoder.tokenizer
-    said: list[str] = []
-    material = gather(shared, Reader(encoder, tokenizer), said.append)
+    tokenizer = fake_encoder().tokenizer
+    texts, questions = gather(shared, tokenizer, "query: ", Report())
     allowed = [n for n in range(60) if n not in (1, 2) and not held_out(f"doc{n}", HOLD_OUT)]
     corpus = [n for n in range(0, 20, 4) if not held_out(f"c{n}", HOLD_OUT)]
     assert 0 < len(allowed) < 58
-    assert len(material.texts) == len(TASKS) * len(allowed) + len(corpus)
-    assert len(material.questions) == len(material.targets) == len(TASKS) * len(allowed) + 1
-    assert material.questions[-1].text == -1
-    assert said[-1].startswith("health")
-    for question, target in zip(material.questions[:-1], material.targets, strict=False):
+    assert len(texts) == len(TASKS) * len(allowed) + len(corpus)
+    *asked, last = questions
+    assert len(asked) == len(TASKS) * len(allowed)
+    assert (last.text, last.evidence) == (-1, ())
+    assert last.ids.tolist() == tokenizer.encode(["query: What is wax?"])[0].ids
+    for question in asked:
         (place,) = question.evidence
-        own = material.texts[question.text].sentence(place).tolist()
+        own = texts[question.text].sentence(place).tolist()
         assert own == tokenizer.encode(["The bees had left the hive."])[0].ids
-        assert np.linalg.norm(target.astype(float)) == pytest.approx(1, abs=1e-2)
-
-
-def test_the_record_names_every_file_that_is_read(
-    shared: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: set[Path] = set()
-    objects = light_distil.objects
-
-    def noted(path: Path) -> Any:
-        read.add(path)
-        return objects(path)
-
-    monkeypatch.setattr(light_distil, "objects", noted)
-    encoder = fake_encoder()
-    gather(shared, Reader(encoder, encoder.tokenizer), lambda _: None)
-    named = sources(shared)
-    assert set(named) == read
-    assert len(named) == len(read) == 2 * len(TASKS) + 2
-    assert not any(path.name.startswith("sentence-cloze") for path in named)
-
-
-def test_texts_are_as_the_teacher_reads_them() -> None:
-    encoder = fake_encoder(longest=6)
-    (taught,) = Reader(encoder, encoder.tokenizer).read([TEXT])
-    landmarks = encoder.encode(TEXT)
-    assert taught.spans == [tuple(span) for span in landmarks.spans.tolist()]
-    assert len(taught.ids) == taught.starts[-1] == landmarks.tokens_given
-    assert np.allclose(taught.targets, landmarks.vectors, atol=1e-3)
-    assert max(np.diff(taught.starts)) <= 6
-
-
-def test_questions_have_the_teachers_prefix():
-    teacher, bare = fake_encoder(query_prefix="query: "), fake_encoder()
-    [(ids, target)] = Reader(teacher, teacher.tokenizer).questions(["Who left?"])
-    assert ids.tolist() == bare.tokenizer.encode(["query: Who left?"])[0].ids
-    wanted = teacher.encode_query("Who left?")
-    assert np.allclose(target, wanted, atol=1e-3)
-    assert np.array_equal(wanted, bare.encode_query("query: Who left?"))
 
 
 SMALL = {**CONFIG, "table_width": 16, "hidden_size": 16, "intermediate_size": 16}
@@ -235,11 +250,9 @@ def test_from_shared_data_to_a_folder_that_searches(shared: Path, tmp_path: Path
     release(write_checkpoint(tmp_path / "checkpoint", "bert"), tmp_path / "teacher")
     teacher = ModelFolder(tmp_path / "teacher", read_manifest(tmp_path / "teacher"))
     out = tmp_path / "runs" / "light"
-    recipe = LightRecipe(steps=3, documents=4, warm_up=1)
-    said: list[str] = []
-    given = teacher, shared, out, recipe
-    settings = {"name": "small", "threads": 1, "config": SMALL, "say": said.append}
-    manifest = distil(*given, **settings)
+    told: list[Event] = []
+    settings: dict[str, Any] = {"name": "small", "steps": 3, "threads": 1, "config": SMALL}
+    manifest = distil(teacher, shared, out, **settings, on_progress=told.append)
     assert (manifest.dimensions, manifest.window) == (16, SIZES["window"])
     assert manifest.bos_token == ""
     assert manifest.trained["steps"] == 3
@@ -249,13 +262,14 @@ def test_from_shared_data_to_a_folder_that_searches(shared: Path, tmp_path: Path
     assert "bees" in index.search("Who left the hive?", k=1)[0].text
     assert load_checkpoint(out / "checkpoint").dimensions == 16
     record = json.loads((out / "run.json").read_text(encoding="utf-8"))
-    assert record["settings"]["recipe"]["steps"] == 3
+    assert record["settings"]["stages"][0]["steps"] == 3
     assert record["hours"] >= 0
-    assert said[-1].startswith("after {")
+    checks = [event.line for event in told if event.line and "check" in event.line]
+    assert [line["check"].keys() for line in checks] == [TASKS.keys()] * 2
     # A second run gives the same.
     vectors = model.encode("The bees had left.").vectors
     shutil.rmtree(out)
-    again = distil(*given, **settings)
+    again = distil(teacher, shared, out, **settings)
     assert again.fingerprint == manifest.fingerprint
     assert np.array_equal(
         milepost.load(out / "small").encode("The bees had left.").vectors, vectors

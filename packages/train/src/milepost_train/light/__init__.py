@@ -1,9 +1,10 @@
 """The light model: distilled from a landmark model into token vectors and two convolutions.
 
-Comes in: the shared data and a teacher (a model folder). Goes out: a checkpoint and a model folder.
+Comes in: the shared data and a teacher (a model folder). Goes out: the folder of a run, as
+``milepost train`` leaves it, and in it a model folder.
 
     python -m milepost_train.light --shared ../shared/data --out scratch/light
 
-Read in this order: ``training.py`` (table, losses, steps), ``distil.py`` (all of it, from data to
-folder).
+Read in this order: ``beginning.py`` (the untrained model, from the teacher's vectors of tokens),
+``objective.py`` (what a step learns from), ``distil.py`` (all of it, from data to folder).
 """

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
+from milepost.cli.console.options import Settings
 from milepost.encoder.engine.folder import find_model
+from milepost_train.cli.train import Screen
 from milepost_train.light.distil import distil
-from milepost_train.light.training import LightRecipe
 
 
 def main() -> None:
@@ -21,18 +21,14 @@ def main() -> None:
     parser.add_argument("--teacher", help="a shipped model or a folder; the default model")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--name", default="landmark-light")
+    parser.add_argument("--steps", type=int, default=2000)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--recipe", type=json.loads, default={}, help="JSON fields of LightRecipe")
-    options = parser.parse_args()
-
-    def say(line: str) -> None:
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
-
-    teacher, recipe = find_model(options.teacher), LightRecipe(**options.recipe)
-    where = teacher, options.shared, options.out, recipe
-    manifest = distil(*where, name=options.name, threads=options.threads, say=say)
-    say(str(manifest))
+    parser.add_argument("--resume", action="store_true")
+    given = vars(parser.parse_args())
+    teacher = find_model(given.pop("teacher"))
+    with Screen(Settings()) as screen:
+        manifest = distil(teacher, on_progress=screen, **given)
+    sys.stdout.write(f"{manifest}\n")
 
 
 if __name__ == "__main__":

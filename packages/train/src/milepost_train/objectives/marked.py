@@ -170,7 +170,8 @@ class Marked:
         by_vectors = stage.rank and stage.rank_by == "teacher"
         if targets is None or not (stage.distil or by_vectors):
             return None
-        rows = [targets.of_text(material.texts[t])[n] for t, n in batch.owners.tolist()]
+        known = {t: targets.of_text(material.texts[t]) for t in set(batch.owners[:, 0].tolist())}
+        rows = [known[t][n] for t, n in batch.owners.tolist()]
         questions = [material.question_target(number) for number in asked]
         both = (torch.from_numpy(np.stack(each)) for each in (rows, questions))
         sentences, asking = (each.to(like.device).float() for each in both)
