@@ -56,7 +56,6 @@ ARMS: Mapping[str, Arm] = {
     "ac": _AC,
     "bc": Arm(context=True),
     "abc": Arm(near=2, context=True),
-    "ac-learned": replace(_AC, others="learned"),
     "ac-half": replace(_AC, others="half"),
     "ac-open": replace(_AC, own=False),
     "frozen": Arm(near=2, context=True, frozen=True),

@@ -77,8 +77,6 @@ def test_paths_start_from_the_file_and_options_from_here(
         ("", {"stages": "[[stage]]\nkind = 'pairs'\n"}, "1: missing key 'steps'", "add steps"),
         ("", {"stages": ONE + "stepps = 3\n"}, "unknown key 'stepps'", "'steps'"),
         ("", {"stages": ONE + "warm_up = -1\n"}, "[[stage]] 1: warm_up is -1", "to 0"),
-        ("", {"stages": MARKED + "rank_by = 'words'\n"},
-         "[[stage]] 1: rank_by has no effect without rank", "add rank, or remove rank_by"),
         ("", {"stages": ONE + "weight = 1\n"}, "[[stage]] 1: unknown key 'weight'", "one of"),
         ("", {"stages": "[[stage]]\nsteps = 3\nrate = 0\n[[stage.part]]\nkind = 'pairs'\n"},
          "[[stage]] 1: rate is 0", "than 0"),

@@ -1,17 +1,20 @@
 """What a run draws from, from its files."""
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
 from milepost.errors import InputError, ModelError
 from milepost_train.config import DataSettings
-from milepost_train.material import load_material
+from milepost_train.material import Words, load_material
 from milepost_train.model.reading import Reading
+from support.small_material import small_material
 from support.small_models import write_checkpoint, write_tokenizer
 
 READING = Reading(bos_token="[CLS]", landmark="[SEP]")
@@ -102,6 +105,39 @@ def test_without_a_teacher_words_say_what_is_hard(tmp_path: Path, tokenizer: Any
     assert set(found) <= {0, 2, 3}
     strange = replace(question, words="xylophones")
     assert replace(material, questions=[strange]).hard(0) == []
+
+
+def said_of(text: Any) -> list[list[str]]:
+    """Words of each sentence: the made up texts hold nothing that is stemmed or folded."""
+    return [text.words[a:b].replace(".", "").split() for a, b in text.spans]
+
+
+def longhand(texts: list[Any], question: str, number: int, sentence: int) -> float:
+    """The formula for one sentence, without an array: box kernels of 1, 3 and 7 sentences."""
+    every = [said for text in texts for said in said_of(text)]
+    mean = sum(map(len, every)) / len(every)
+    own, total = said_of(texts[number]), 0.0
+    for word in question.split():
+        held = sum(word in said for said in every)
+        weight = math.log(1 + (len(every) - held + 0.5) / (held + 0.5))
+        for reach in (0, 1, 3):
+            near = own[max(0, sentence - reach) : sentence + reach + 1]
+            often = sum(said.count(word) for said in near)
+            length = sum(map(len, near)) / (mean * (2 * reach + 1))
+            total += weight * often * 2.2 / (often + 1.2 * (0.25 + 0.75 * length)) / 3
+    return total
+
+
+def test_words_score_by_bm25_at_the_scales_of_the_search() -> None:
+    """Every sentence of two texts, first and last ones too; unknown words count nothing."""
+    texts = small_material().texts
+    words = Words(texts)
+    for number in (4, 1):
+        question = " ".join(said_of(texts[number])[3])
+        expected = [longhand(texts, question, number, sentence) for sentence in range(12)]
+        assert words.scores(f"{question} unheard", number) == pytest.approx(expected, rel=1e-5)
+        assert np.argmax(expected) == 3
+    assert not words.scores("nobody said it", 1).any()
 
 
 def test_nothing_opens_a_window(data: DataSettings, tokenizer: Any) -> None:

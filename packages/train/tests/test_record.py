@@ -92,6 +92,13 @@ def test_changed_settings_are_named(folder: Path) -> None:
     ]
 
 
+def test_settings_that_are_gone_differ_only_from_what_is_done_now(folder: Path) -> None:
+    """So that a run of an earlier version can be resumed."""
+    old = [{**SETTINGS, "rank_by": value} for value in ("teacher", "words")]
+    said = [differences(record(folder, settings=each), record(folder)) for each in old]
+    assert said == [[], ["the setting rank_by was 'words' and is not set"]]
+
+
 def test_changed_files_are_named(folder: Path) -> None:
     before = record(folder)
     (folder / "pairs.jsonl").write_text("x")

@@ -169,7 +169,7 @@ class Config:
     own_sentence: bool | None = None
     context: Amount | None = None
     context_layers: Count | None = None
-    others: Literal["", "learned", "half"] = ""
+    others: Literal["", "half"] = ""
     verdicts: bool | None = None
     frozen: tuple[str, ...] = ()
     gradient_checkpointing: bool = False
@@ -274,8 +274,6 @@ def _part(table: dict[str, Any], place: Place, beside: Collection[str]) -> Part 
         near = nearest(kind, STAGES) if isinstance(kind, str) else ""
         place.report(problem, f"{near}one of {', '.join(STAGES)}")
     check_keys(table, {*known, *beside, *([] if beside else ["kind", "weight"])}, place)
-    if "rank_by" in table and "rank" not in table:
-        place.report("rank_by has no effect without rank", "add rank, or remove rank_by")
     usable = {name: value for name, value in table.items() if name in known}
     made = None if settings is None else fill(settings, usable, place)
     return None if made is None else fill(Part, weight, place, kind=kind, settings=made)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ from torch import Tensor
 
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
+from milepost.language.terms import question_terms, terms
+from milepost.search.lexical import bm25, idf
 from milepost_train.config import DataSettings, Dtype
 from milepost_train.data import Judged, Pair, Question, Text
 from milepost_train.loading import (
@@ -28,20 +31,56 @@ from milepost_train.loading import (
 )
 from milepost_train.model.reading import Reading
 from milepost_train.rows import PAIRS, existing
-from milepost_train.teacher import (
-    LandmarkTeacher,
-    LexicalTeacher,
-    MeanTeacher,
-    Targets,
-    Teacher,
-    is_ours,
-)
+from milepost_train.teacher import LandmarkTeacher, MeanTeacher, Targets, Teacher, is_ours
 
 Progress = Callable[[str, int, int], object]
 """Called with the current work, the number done, and the total (0: unknown)."""
 
 _NEAREST = 30  # sentences that the teacher ranks highest, evidence among them is not a negative
 _HARD = 20
+
+
+class Words:
+    """Scores the sentences of a text for a question as the search's words do.
+
+    Memory is four bytes a term of the texts.
+    """
+
+    def __init__(self, texts: Sequence[Text]) -> None:
+        self._numbers: dict[str, int] = {}
+        self._terms: list[NDArray[np.int32]] = []  # of each text, one sentence behind the other
+        self._lengths: list[NDArray[np.int64]] = []  # terms of each sentence
+        for text in texts:
+            said = [terms(text.words[a:b]) for a, b in text.spans]
+            numbers = [self._numbers.setdefault(t, len(self._numbers)) for t in chain(*said)]
+            self._terms.append(np.array(numbers, np.int32))
+            self._lengths.append(np.array([len(each) for each in said], np.int64))
+        self._sentences = sum(map(len, self._lengths))
+        self._mean = sum(map(len, self._terms)) / max(1, self._sentences)
+        self._frequency = np.zeros(len(self._numbers), np.int64)  # sentences that hold a term
+        for own, lengths in zip(self._terms, self._lengths, strict=True):
+            owner = np.repeat(np.arange(len(lengths)), lengths)
+            held = np.unique(np.stack([owner, own]), axis=1)[1]
+            self._frequency += np.bincount(held, minlength=len(self._numbers))
+
+    def scores(self, question: str, text: int) -> NDArray[np.float32]:
+        """``(n,)`` BM25 of a text's sentences, mean over the scales; rarities are of all texts.
+
+        0 for a sentence that shares no term, and whose neighbours share none.
+        """
+        own, lengths = self._terms[text], self._lengths[text]
+        owner = np.repeat(np.arange(len(lengths)), lengths)
+        counts, weights = {}, {}
+        for term in question_terms(question):
+            number = self._numbers.get(term)
+            if number is not None:
+                found = np.bincount(owner[own == number], minlength=len(lengths))
+                counts[term] = found.astype(np.float32)
+                weights[term] = idf(int(self._frequency[number]), self._sentences)
+        document = np.array([0, len(lengths)], np.int64)
+        by_scale = bm25(counts, lengths.astype(np.float32), document, weights, self._mean)
+        mean: NDArray[np.float32] = by_scale.mean(axis=0)
+        return mean
 
 
 def _unread(words: str) -> NDArray[np.int32]:
@@ -96,9 +135,9 @@ class Material:
         return found
 
     @cached_property
-    def words(self) -> LexicalTeacher:
-        """What scores the sentences of all documents by words."""
-        return LexicalTeacher(self.texts)
+    def words(self) -> Words:
+        """What scores sentences by words."""
+        return Words(self.texts)
 
     def question_target(self, number: int) -> NDArray[np.float16]:
         """The teacher's vector of a question, ``(d,)``."""
@@ -119,9 +158,7 @@ class Material:
         question = self.questions[number]
         text = self.texts[question.text]
         if self.targets is None:
-            sentences = np.arange(len(text.spans))
-            owners = np.column_stack([np.full_like(sentences, question.text), sentences])
-            scores = self.words.scores(question.words, owners)
+            scores = self.words.scores(question.words, question.text)
             scores[scores == 0] = -np.inf  # they share no word
         else:
             vectors = self.targets.of_text(text).astype(np.float32)

@@ -26,6 +26,9 @@ MEANT = ("settings", "seeds", "data", "init")
 AROUND = ("versions", "commit", "machine")
 """Parts that may differ; the last digits of the weights may then differ too."""
 
+_GONE = {"rank_by": "teacher", "halo_dropout": 0.0}
+"""Settings that are no more, with the value that every run has now; earlier records have them."""
+
 _FILES = ("data", "init")
 _PACKAGES = ("torch", "transformers", "tokenizers", "numpy", "safetensors", "peft", "accelerate")
 _WEIGHTS = {".json", ".safetensors", ".bin", ".model", ".txt"}
@@ -106,7 +109,10 @@ def _changes(old: Any, new: Any, *, of_files: bool) -> Iterator[tuple[str, str]]
     before, after = (dict(each or {}) if of_files else leaves(each) for each in (old, new))
     for name in dict.fromkeys([*before, *after]):
         if name not in after:
-            yield name, "is gone" if of_files else f"was {_shown(before[name])} and is not set"
+            if of_files:
+                yield name, "is gone"
+            elif _GONE.get(name.rpartition(".")[2], after) != before[name]:
+                yield name, f"was {_shown(before[name])} and is not set"
         elif name not in before:
             yield name, "is new" if of_files else f"was not set and is {_shown(after[name])}"
         elif before[name] != after[name]:

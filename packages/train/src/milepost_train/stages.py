@@ -109,8 +109,6 @@ class MarkedStage(QuestionStage):
     distil: Weight = 0.7
     distil_questions: Weight = 0.5
     rank: Weight = 0.0
-    rank_by: Literal["words", "teacher"] = "teacher"
-    halo_dropout: Fraction = 0.0
     noise: Noises = field(default_factory=dict)
     dimensions: Dimensions = ()
 

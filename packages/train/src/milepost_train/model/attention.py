@@ -23,12 +23,7 @@ def gather_rows(states: Tensor, positions: Tensor) -> Tensor:
 
 
 def bias_of(allowed: Tensor, dtype: torch.dtype) -> Tensor:
-    """Turn a boolean mask ``(b, 1, q, t)`` into an additive bias of ``dtype``: 0 where allowed.
-
-    What is a bias already stays one.
-    """
-    if allowed.is_floating_point():
-        return allowed.to(dtype)
+    """Turn a boolean mask ``(b, 1, q, t)`` into an additive bias of ``dtype``: 0 where allowed."""
     return torch.zeros(allowed.shape, dtype=dtype, device=allowed.device).masked_fill(
         ~allowed, FORBIDDEN
     )
@@ -102,7 +97,7 @@ def attend_rotary(
         query: before it is rotated, as ``key`` is.
         key: of all tokens.
         value: of all tokens.
-        allowed: boolean ``(b, 1, 1 or q, t)``, or a bias; None for no padding.
+        allowed: boolean ``(b, 1, 1 or q, t)``; None for no padding.
         marks: ``(b, q)`` positions of the queries; None for all positions in order.
         theta: base of the frequencies; None for no positions.
         reach: how far a query attends to each side; None for the whole text.

@@ -201,7 +201,7 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
             own_sentence=reading.own_sentence,
             context=reading.context,
             context_layers=reading.context_layers,
-            others=reading.others,  # type: ignore[arg-type]
+            others=reading.others,
             verdicts=reading.verdicts,
         )
     except KeyError as error:
@@ -215,7 +215,7 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
     prefix = re.compile(rf"^({config['model_type']}|model)\.")
     named = {prefix.sub("", name): weight for name, weight in weights.items()}
     _load(model.backbone, named, folder / "model.safetensors")
-    if model.context is not None or model.others or model.verdicts is not None:
+    if model.context is not None or model.verdicts is not None:
         loaded = model.backbone.state_dict(prefix="backbone.")
         _load(model, {**weights, **loaded}, folder / "model.safetensors")
     model.eval()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -20,7 +20,6 @@ from torch.utils.checkpoint import checkpoint
 from milepost.encoder.engine.verdict_head import SCALE, VerdictHead
 from milepost.errors import InputError, ModelError
 from milepost.verdicts import VERDICTS
-from milepost_train.model.attention import FORBIDDEN
 from milepost_train.model.bert import Bert, BertLayer
 from milepost_train.model.huggingface import HuggingFace
 from milepost_train.model.light import MODEL_TYPE, Light
@@ -33,8 +32,6 @@ BACKBONES: dict[str, type[Bert] | type[ModernBert] | type[Light]] = {
     MODEL_TYPE: Light,
 }
 """Milepost's backbones; every other one is ``huggingface.HuggingFace``."""
-
-Others = Literal["", "learned", "half"]
 
 _SHARE = -0.7
 """Log-odds at which the context's share of a score starts: a third."""
@@ -104,9 +101,8 @@ class LandmarkEncoder(nn.Module):
     ``own_sentence`` False lets a landmark attend to the whole window in the last layer, as in the
     papers. ``context`` is the numbers of a second vector, which a landmark gets from other last
     layers (``context_layers``) that attend to the whole window, appended to its own; 0 for none.
-    ``others``: how else the last layer attends to other sentences: with a bias ``learned`` for each
-    head, or with ``half`` of the heads. ``verdicts``: the landmark of a text in front of sentences
-    also says what these say of it.
+    ``others``: "half" lets half of the last layer's heads attend to other sentences. ``verdicts``:
+    the landmark of a text in front of sentences also says what these say of it.
 
     Raises:
         ValueError: ``model_type`` is unknown, or the backbone does not support ``own_sentence``.
@@ -119,7 +115,7 @@ class LandmarkEncoder(nn.Module):
         own_sentence: bool = True,
         context: int = 0,
         context_layers: int = 1,
-        others: Others = "",
+        others: str = "",
         verdicts: bool = False,
         backbone: HuggingFace | None = None,
     ) -> None:
@@ -135,9 +131,9 @@ class LandmarkEncoder(nn.Module):
         self.own_sentence = own_sentence and kind != MODEL_TYPE  # a light model has no attention
         self.backbone: Backbone = backbone or BACKBONES[kind](config)
         self.context: ContextRead | None = None
-        self.others: Others = ""
+        self.others = others
         self.verdicts = Verdicts(int(self.backbone.width)) if verdicts else None
-        self._read_with(context, context_layers, others)
+        self._read_with(context, context_layers)
         self._kept: int | None = None
 
     @property
@@ -189,10 +185,7 @@ class LandmarkEncoder(nn.Module):
         asking = torch.gather(sentences, 1, marks)
         own = (asking[:, :, None] == sentences[:, None, :])[:, None]
         every = valid[:, None, None, :]
-        if self.others == "learned":
-            zero = torch.zeros((), device=ids.device)
-            own = torch.where(own, zero, self.bias).masked_fill(~every, FORBIDDEN)
-        elif self.others == "half":
+        if self.others == "half":
             heads = int(layers_of(self.backbone)[-1].heads)
             free = torch.arange(heads, device=ids.device) >= heads // 2
             own = own | (free[None, :, None, None] & every)
@@ -209,8 +202,8 @@ class LandmarkEncoder(nn.Module):
         Raises:
             ModelError: the backbone has no last layer of ours, or ``own_sentence`` is off.
         """
-        context, others = reading.context, cast(Others, reading.others)
-        if (context or others) and not isinstance(self.backbone, Bert | ModernBert):
+        context = reading.context
+        if (context or reading.others) and not isinstance(self.backbone, Bert | ModernBert):
             raise ModelError(
                 f"{self.config['model_type']} has no last layer that is read twice",
                 "leave context out",
@@ -223,19 +216,14 @@ class LandmarkEncoder(nn.Module):
         self.own_sentence = reading.own_sentence
         if reading.verdicts != (self.verdicts is not None):
             self.verdicts = Verdicts(int(self.backbone.width)) if reading.verdicts else None
-        self._read_with(context, reading.context_layers, others)
+        self.others = reading.others
+        self._read_with(context, reading.context_layers)
 
-    def _read_with(self, context: int, layers: int, others: Others) -> None:
+    def _read_with(self, context: int, layers: int) -> None:
         """Make what is not there yet, and drop what is not asked for."""
         read = self.context
         if (context, layers) != ((read.dimensions, len(read.layers)) if read else (0, layers)):
             self.context = ContextRead(self.backbone, context, layers) if context else None
-        if others == "learned" and self.others != others:
-            heads = layers_of(self.backbone)[-1].heads
-            self.bias = nn.Parameter(torch.full((1, int(heads), 1, 1), -4.0))
-        elif others != "learned" and self.others == "learned":
-            del self.bias
-        self.others = others
 
     def recompute_activations(self) -> None:
         """Store no activations inside layers; the backward pass runs each layer again.

@@ -50,7 +50,7 @@ class Reading:
     own_sentence: bool = False
     context: Amount = 0
     context_layers: Count = 1
-    others: str = ""
+    others: Literal["", "half"] = ""
     verdicts: bool = False
     granularity: int | Literal["sentences"] = SENTENCES
     bidirectional: bool = False

@@ -52,11 +52,10 @@ class Marked:
     def __init__(self, stage: MarkedStage, material: Material) -> None:
         known = material.by_task
         need_tasks(known, (*stage.tasks, *stage.open_tasks))
-        by_vectors = stage.rank and stage.rank_by == "teacher"
         need(
-            material.targets is not None or not (stage.distil or by_vectors),
+            material.targets is not None or not (stage.distil or stage.rank),
             "distil and rank need a teacher",
-            "name one ([data] teacher = …) or set both to 0; rank_by = 'words' needs none",
+            "name one ([data] teacher = …) or set both to 0",
         )
         if material.targets is not None and material.width is not None:
             theirs = material.targets.teacher.width
@@ -95,13 +94,8 @@ class Marked:
         return asked, sorted(pieces)
 
     def _window(self, text: int, sentence: int, size: int, random: Random) -> Piece:
-        causal, share = self.material.causal, self.stage.halo_dropout
-        piece = around(self.material.texts[text], text, sentence, size, random, causal=causal)
-        if not share:
-            return piece
-        _, first, last = piece
-        before, behind = random.random() < share, random.random() < share
-        return text, sentence if before else first, sentence + 1 if behind else last
+        causal = self.material.causal
+        return around(self.material.texts[text], text, sentence, size, random, causal=causal)
 
     def step(self, encode: Encode, random: Random) -> dict[str, float]:
         """See ``Objective``."""
@@ -145,8 +139,8 @@ class Marked:
             parts["question_distance"] = away_from(queries, teacher[1])
             away = parts["distance"] + stage.distil_questions * parts["question_distance"]
             loss = loss + stage.distil * away
-        if stage.rank:
-            wanted = self._ranking(asked, batch, teacher).to(landmarks.device)
+        if teacher and stage.rank:
+            wanted = similarities(teacher[1], teacher[0])
             used = _ranked(wanted, marked(positive | negative, landmarks))
             scores, heat = similarities(queries, landmarks), stage.temperature
             parts["rank"] = divergence(scores, wanted, used, heat, heat)
@@ -167,8 +161,7 @@ class Marked:
         """A teacher's vectors of the landmarks, ``(n, d)``, and of the questions, ``(q, d)``."""
         material, stage = self.material, self.stage
         targets = material.targets
-        by_vectors = stage.rank and stage.rank_by == "teacher"
-        if targets is None or not (stage.distil or by_vectors):
+        if targets is None or not (stage.distil or stage.rank):
             return None
         known = {t: targets.of_text(material.texts[t]) for t in set(batch.owners[:, 0].tolist())}
         rows = [known[t][n] for t, n in batch.owners.tolist()]
@@ -176,17 +169,6 @@ class Marked:
         both = (torch.from_numpy(np.stack(each)) for each in (rows, questions))
         sentences, asking = (each.to(like.device).float() for each in both)
         return sentences, asking
-
-    def _ranking(
-        self, asked: Sequence[int], batch: Batch, teacher: tuple[Tensor, Tensor] | None
-    ) -> Tensor:
-        """Scores of the landmarks of a step for each question, ``(q, n)``, as cosines are."""
-        if self.stage.rank_by == "teacher":
-            assert teacher is not None
-            return similarities(teacher[1], teacher[0])
-        words, questions = self.material.words, self.material.questions
-        rows = [words.scores(questions[number].words, batch.owners) for number in asked]
-        return torch.from_numpy(np.stack(rows))
 
 
 def candidates(
