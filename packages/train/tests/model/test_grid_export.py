@@ -50,8 +50,10 @@ def test_the_vectors_are_those_of_the_folder(tmp_path: Path) -> None:
     model, lmk = milepost.load(tmp_path / "out", cache=False), read_folder(folder)
     texts = [WORDS, "dog", "who sat on the tree and on the mat of the house?"]
     found = np.array([model.encode(text).document for text in texts])
-    np.testing.assert_allclose(found, lmk.encode_documents(texts), atol=1e-4)
-    np.testing.assert_allclose(model.encode_queries(texts), lmk.encode_queries(texts), atol=1e-4)
+    np.testing.assert_allclose(found, lmk.model().encode_document(texts), atol=1e-4)
+    np.testing.assert_allclose(
+        model.encode_queries(texts), lmk.model().encode_query(texts), atol=1e-4
+    )
 
 
 def test_landmarks_of_any_length(tmp_path: Path) -> None:
@@ -60,7 +62,9 @@ def test_landmarks_of_any_length(tmp_path: Path) -> None:
     released = release(folder, tmp_path / "out")
     assert ["averages landmarks of any length" in note for note in released.notes] == [True]
     found = milepost.load(tmp_path / "out", cache=False).encode("dog").document
-    np.testing.assert_allclose(found, read_folder(folder).encode_documents(["dog"])[0], atol=1e-4)
+    np.testing.assert_allclose(
+        found, read_folder(folder).model().encode_document(["dog"])[0], atol=1e-4
+    )
 
 
 def test_a_folder_that_does_not_say_it(tmp_path: Path) -> None:

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import transformers
 
 import milepost
 from milepost.encoder import Encoder
 from milepost.encoder.engine import find_model
 from milepost.encoder.engine.manifest import SENTENCES
-from milepost.errors import InputError, ModelError
+from milepost.errors import ModelError
 from milepost_train.config import read_config
 from milepost_train.model import (
     load_checkpoint,
@@ -32,11 +31,9 @@ from milepost_train.run import opened
 from support.foreign_folders import (
     CLS,
     TEXTS,
-    VARIANTS,
     by_the_rule,
     encoder,
     save_tokenizer,
-    settings_of,
 )
 from support.small_models import write_checkpoint
 from support.tiny_runs import write_run
@@ -51,8 +48,8 @@ def test_vectors_are_those_of_the_rule(tmp_path: Path, kind: str) -> None:
     folder = encoder(tmp_path / "m", kind)
     want = by_the_rule(folder, TEXTS, 5, 64)
     lmk = read_folder(folder, granularity=5, limit=64)
-    assert np.abs(lmk.encode_documents(TEXTS, batch=3) - want).max() < 1e-6
-    assert np.abs(lmk.encode_queries(TEXTS) - want).max() < 1e-6
+    assert np.abs(lmk.model().encode_document(TEXTS, batch_size=3) - want).max() < 1e-6
+    assert np.abs(lmk.model().encode_query(TEXTS) - want).max() < 1e-6
     for changes, said in (
         ({}, "granularity=32"),
         ({"granularity": 0}, "0 is not a granularity"),
@@ -84,29 +81,6 @@ def test_damaged_folders(tmp_path: Path) -> None:
     (folder / "adapter_config.json").write_text("{}")
     with pytest.raises(ModelError, match="is an adapter"):
         read_folder(folder)
-
-
-def test_texts_are_a_list(tmp_path: Path) -> None:
-    lmk = read_folder(encoder(tmp_path / "m"), granularity=8)
-    with pytest.raises(InputError, match="one string"):
-        lmk.encode_documents("the cat")
-    assert lmk.encode_documents([]).shape == (0, 32)
-
-
-@pytest.mark.parametrize("fields", VARIANTS)
-def test_written_and_read_again(tmp_path: Path, fields: dict[str, Any]) -> None:
-    source = encoder(tmp_path / "source")
-    model = transformers.AutoModel.from_pretrained(source)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(source)
-    lmk = LandmarkTransformer(model, tokenizer, settings_of(**fields))
-    (tmp_path / "out.part").mkdir()  # a write that was killed
-    write_folder(lmk, tmp_path / "out")
-    again = read_folder(tmp_path / "out")
-    assert again.settings == lmk.settings
-    assert np.array_equal(again.encode_documents(TEXTS), lmk.encode_documents(TEXTS))
-    assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".part")] == []
-    with pytest.raises(ModelError, match="exists"):
-        write_folder(lmk, tmp_path / "out")
 
 
 def test_written_by_a_newer_milepost(tmp_path: Path) -> None:
@@ -185,7 +159,7 @@ def test_an_exported_folder_gives_the_vectors_of_the_folder(tmp_path: Path) -> N
     found = milepost.load(tmp_path / "out", cache=False).encode(TEXT_OF_THREE)
     assert len(found.vectors) == 3
     mean = found.vectors.astype(float).mean(0)
-    (wanted,) = read_folder(folder).encode_documents([TEXT_OF_THREE])
+    (wanted,) = read_folder(folder).model().encode_document([TEXT_OF_THREE])
     np.testing.assert_allclose(mean / np.linalg.norm(mean), wanted, atol=1e-5)
 
 
@@ -207,7 +181,7 @@ def test_settings_that_a_model_folder_does_not_have(
 def test_rows_that_open_with_two_tokens(tmp_path: Path) -> None:
     """A window opens with one, so such a folder is read by `read_folder` alone."""
     folder = written(tmp_path / "lmk", bos_ids=(CLS, CLS))
-    assert len(read_folder(folder).encode_documents(TEXTS)) == len(TEXTS)
+    assert len(read_folder(folder).model().encode_document(TEXTS)) == len(TEXTS)
     with pytest.raises(ModelError, match="starts rows with 2 tokens"):
         open_checkpoint(folder)
 

@@ -100,8 +100,7 @@ class HuggingFace(nn.Module):
         self.bidirectional = bidirectional
         self.first = _first_position(network)
         self.width: int = config.hidden_size
-        longest = getattr(config, "max_position_embeddings", None) or _ENDLESS + self.first
-        self.max_tokens: int = longest - self.first
+        self.max_tokens: int = max_tokens(network) or _ENDLESS
         self._takes_positions = "position_ids" in inspect.signature(network.forward).parameters
         self.causal = not bidirectional and _is_causal(self)
 
@@ -150,6 +149,12 @@ class HuggingFace(nn.Module):
         for module in self.network.modules():
             if isinstance(module, nn.Embedding):
                 module.padding_idx = None
+
+
+def max_tokens(network: Any) -> int | None:
+    """Tokens that a network of ``transformers`` has positions for; None if it has no limit."""
+    most: int | None = getattr(network.config, "max_position_embeddings", None)
+    return most - _first_position(network) if most and most > 0 else None
 
 
 def _first_position(network: Any) -> int:

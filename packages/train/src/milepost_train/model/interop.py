@@ -13,7 +13,8 @@ from typing import Any
 from milepost.encoder.engine.manifest import Granularity
 from milepost.errors import ModelError
 from milepost_train.model.fetch import ADAPTER
-from milepost_train.model.landmark_transformer import LandmarkTransformer, max_tokens, open_network
+from milepost_train.model.huggingface import max_tokens
+from milepost_train.model.landmark_transformer import LandmarkTransformer, open_network
 from milepost_train.model.layouts import LmkSettings, lmk_settings, network_of
 from milepost_train.model.reading import read_reading
 
@@ -53,7 +54,7 @@ def read_folder(
     backbone, tokenizer = open_network(root)
     if settings is None:
         assert granularity is not None
-        settings = _plain(folder, tokenizer, granularity, limit or max_tokens(backbone.config))
+        settings = _plain(folder, tokenizer, granularity, limit or max_tokens(backbone))
     settings = replace(
         settings, granularity=granularity or settings.granularity, limit=limit or settings.limit
     )
@@ -81,15 +82,13 @@ def _plain(
 ) -> LmkSettings:
     if limit is None:
         raise ModelError(f"{folder} does not give the maximum length of a text", "limit=TOKENS")
-    opens, closes = (
-        [number for number in ids if number is not None]
-        for ids in (
-            (tokenizer.cls_token_id, tokenizer.bos_token_id),
-            (tokenizer.sep_token_id, tokenizer.eos_token_id),
-        )
+    first, second, landmark, end = (
+        getattr(tokenizer, f"{kind}_token_id") for kind in ("cls", "bos", "sep", "eos")
     )
-    if not closes:
+    landmark = end if landmark is None else landmark
+    if landmark is None:
         raise ModelError(
             "the tokenizer has no [SEP] and no end of text", "a tokenizer that has one"
         )
-    return LmkSettings(tuple(opens[:1]), closes[0], granularity, limit)
+    opens = second if first is None else first
+    return LmkSettings(() if opens is None else (opens,), landmark, granularity, limit)

@@ -1,4 +1,4 @@
-"""A Hugging Face encoder with LMK pooling: texts in, one vector per text out.
+"""A Hugging Face encoder with LMK pooling, as a module of sentence-transformers.
 
 LMK pooling (Doshi et al., arXiv 2601.21525) cuts the content of a text into pieces of ``g`` tokens
 or of one sentence, closes every piece by a landmark, including a shorter last one, and averages the
@@ -17,29 +17,25 @@ and the folder opened with ``trust_remote_code=True``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
-from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import InputModule, Normalize
 from torch import Tensor
 
 from milepost.documents.sentences import split
 from milepost.encoder.engine.manifest import SENTENCES
-from milepost.errors import InputError, ModelError, first_line
-from milepost_train.model.huggingface import load_network
+from milepost.errors import ModelError, first_line
+from milepost_train.model.huggingface import load_network, max_tokens
 from milepost_train.model.layouts import CONFIG, SCHEMA, LmkSettings, from_json
 
 # sentence-transformers stores these in modules.json and config_sentence_transformers.json.
 _ELSEWHERE = ("normalized", "query_prompt", "document_prompt")
-# Models whose positions start after the padding token's id.
-_SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +133,7 @@ class LandmarkTransformer(InputModule):
                 "made from ids hide every landmark",
                 "give the tokenizer a padding token of its own",
             )
-        most = max_tokens(backbone.config)
+        most = max_tokens(backbone)
         if most is not None and settings.limit > most:
             raise ModelError(
                 f"rows of {settings.limit} tokens, but the model takes {most}", "lower the limit"
@@ -210,7 +206,10 @@ class LandmarkTransformer(InputModule):
         return features
 
     def model(self) -> SentenceTransformer:
-        """The module with prompts and normalisation, as sentence-transformers runs it."""
+        """The module with prompts and normalisation, as sentence-transformers runs it.
+
+        Text beyond ``settings.limit`` tokens is not read.
+        """
         s = self.settings
         return SentenceTransformer(
             modules=[self, *([Normalize()] if s.normalized else [])],
@@ -218,22 +217,6 @@ class LandmarkTransformer(InputModule):
             device=str(next(self.backbone.parameters()).device),
             similarity_fn_name="cosine",
         )
-
-    def encode_documents(self, texts: Sequence[str], *, batch: int = 16) -> NDArray[np.float32]:
-        """Encode documents, ``(n, d)``; text beyond ``settings.limit`` tokens is not read."""
-        return self._encode(self.model().encode_document, texts, batch)
-
-    def encode_queries(self, texts: Sequence[str], *, batch: int = 64) -> NDArray[np.float32]:
-        """Encode queries, ``(n, d)``, by the same rule as documents."""
-        return self._encode(self.model().encode_query, texts, batch)
-
-    def _encode(
-        self, encode: Callable[..., NDArray[np.float32]], texts: Sequence[str], batch: int
-    ) -> NDArray[np.float32]:
-        if isinstance(texts, str):
-            raise InputError("the texts are one string", "pass a list of texts")
-        found = encode(list(texts), batch_size=batch, show_progress_bar=False)
-        return found.reshape(len(texts), self.get_embedding_dimension())
 
     def get_config_dict(self) -> dict[str, Any]:
         """The settings, as ``load`` reads them."""
@@ -277,11 +260,3 @@ def open_network(folder: Path, **options: Any) -> tuple[Any, Any]:
     except Exception as error:  # the library raises all kinds
         problem = f"{folder} has no tokenizer that can be read: {first_line(error)}"
         raise ModelError(problem, "fetch the folder again") from error
-
-
-def max_tokens(config: Any) -> int | None:
-    """Return the longest row in tokens by a Hugging Face config; None if unknown."""
-    most: int | None = getattr(config, "max_position_embeddings", None)
-    if most is None or most < 1:
-        return None
-    return most - (config.pad_token_id or 0) - 1 if config.model_type in _SHIFTED else most
