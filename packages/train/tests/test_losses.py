@@ -220,27 +220,6 @@ def fixture() -> tuple:
     return torch.tensor([SCORES], dtype=torch.float64, requires_grad=True), back, back < 0
 
 
-def printed(scores: object, back: object, alpha: float) -> object:
-    """Equation 5 as the paper prints it, the weight inside the logarithm: here, to be judged."""
-    weights = torch.exp(-alpha * back)
-    share = weights * scores.exp() / scores.exp().sum(dim=1, keepdim=True)
-    return -share[back >= 0].log().sum()
-
-
-def test_the_printed_weight_changes_no_gradient() -> None:
-    """Inside the logarithm the weight is a constant: the gradient is that of the plain loss."""
-    gradients = []
-    for alpha in (ALPHA, 0.0):
-        scores, back, _ = fixture()
-        value = printed(scores, back, alpha)
-        value.backward()
-        gradients.append(scores.grad)
-        assert value.item() == pytest.approx(4.459197 + alpha * 3, abs=1e-6)
-    assert torch.allclose(gradients[0], gradients[1], atol=1e-12)
-    wanted = torch.tensor([[0.454850, -0.386016, -0.250079, -0.321443, 0.502687]]).double()
-    assert torch.allclose(gradients[0], wanted, atol=2e-6)
-
-
 def test_outside_the_weight_works() -> None:
     """Where the weight multiplies the logarithm, the boundary is pulled hardest: worked numbers."""
     scores, back, negative = fixture()
@@ -271,12 +250,6 @@ def test_extreme_scores_and_steep_weights_stay_finite() -> None:
     assert math.isfinite(value.item())
     assert torch.isfinite(scores.grad).all()
     assert not scores.grad[2].any()
-
-
-def test_each_run_has_its_own_boundary() -> None:
-    """Distances count back from the last sentence of the run that a sentence stands in."""
-    assert back_from_boundary([9, 4, 3, 5]) == {3: 2, 4: 1, 5: 0, 9: 0}
-    assert back_from_boundary([]) == {}
 
 
 @settings(max_examples=50, deadline=None)

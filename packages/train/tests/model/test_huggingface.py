@@ -8,7 +8,7 @@ import torch
 from transformers import BartConfig, BartModel
 
 from milepost.errors import ModelError
-from milepost_train.model import LandmarkEncoder, load_checkpoint, open_checkpoint
+from milepost_train.model import LandmarkEncoder, open_checkpoint
 from milepost_train.model.huggingface import HuggingFace
 from support.tiny_transformers import CAUSAL, KINDS, tiny_folder, tiny_network
 
@@ -95,18 +95,6 @@ def test_a_decoder_can_see_both_sides(kind: str) -> None:
         changed = model(behind, sentences, marks)
         assert not torch.isclose(vectors, changed, atol=1e-4).all(-1).any()
         torch.testing.assert_close(model(more, padded, marks), vectors, atol=2e-6, rtol=1e-4)
-
-
-def test_bert_equals_our_own(tmp_path: Path) -> None:
-    for kind in ("bert", "modernbert"):
-        folder = tiny_folder(tmp_path / kind, kind)
-        ours = load_checkpoint(folder)
-        ours.own_sentence = False
-        theirs = open_checkpoint(folder, transformers=True).model
-        assert type(ours.backbone) is not type(theirs.backbone)
-        batch = window()
-        with torch.no_grad():
-            torch.testing.assert_close(ours(*batch), theirs(*batch), atol=3e-6, rtol=1e-4)
 
 
 def test_the_longest_window(tmp_path: Path) -> None:
