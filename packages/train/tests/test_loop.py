@@ -235,10 +235,8 @@ def test_a_loss_that_is_no_number_is_told_at_once(loss: float) -> None:
     assert alarm.see(3, reading(loss)) is None
 
 
-@given(st.lists(st.tuples(st.floats(0, 0.98), st.floats(-1, 0.98)), max_size=60), st.integers(1, 9))
-def test_what_is_under_both_limits_is_never_told(
-    shares: list[tuple[float, float]], patience: int
-) -> None:
+@given(st.lists(st.tuples(st.floats(0, 0.98), st.floats(-1, 0.98)), max_size=60))
+def test_what_is_under_both_limits_is_never_told(shares: list[tuple[float, float]]) -> None:
     """No reading of a run that learns raises the alarm, however the readings jump."""
-    alarm = CollapseAlarm(warm_up=0, patience=patience)
+    alarm = CollapseAlarm(warm_up=0)
     assert said(alarm, [reading(share * FLOOR, spread) for share, spread in shares]) == []

@@ -11,11 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from milepost.errors import InputError, MilepostError
+from milepost_train.batches import queries_of
 from milepost_train.processes import Processes, joined
 from support.cli_process import environment
 from support.tiny_runs import CHECK, MERGED, write_run
@@ -147,13 +149,12 @@ def test_killed_they_resume_together(home: Path, tmp_path: Path) -> None:
 
 def test_different_batches_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def gather(found: list[Any], own: Any) -> None:
-        for place in found:
-            place.copy_(own)
-        found[1] += 1
+        found[:] = own, own + 1
 
-    monkeypatch.setattr("torch.distributed.all_gather", gather)
+    monkeypatch.setattr("torch.distributed.all_gather_object", gather)
+    batch = queries_of([np.array([7], np.int32)], 2, 3)
     with pytest.raises(MilepostError, match="different batches"):
-        Processes(torch.device("cpu"), 0, 2)._same(7)
+        Processes(torch.device("cpu"), 0, 2).encode(lambda each: each.ids, batch, 4)
 
 
 def test_more_processes_than_devices(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,13 +135,21 @@ def calibration(
     """
     import numpy as np
 
-    bins = np.minimum((said * BINS).astype(np.int64), BINS - 1)
     gaps = said - held
+    bins = bins_of(said)
     signed = np.sign(np.bincount(bins, gaps, BINS))[bins] * gaps
     error = signed.mean()
     of_question = np.bincount(owner, signed - error, questions)
     figures: NDArray[np.float64] = error + of_question * (questions / len(said))
     return figures
+
+
+def bins_of(said: NDArray[np.float64]) -> NDArray[np.int64]:
+    """``(p,)`` numbers of the bins of probabilities ``(p,)``, 0 to ``BINS - 1``."""
+    import numpy as np
+
+    bins: NDArray[np.int64] = np.minimum((said * BINS).astype(np.int64), BINS - 1)
+    return bins
 
 
 def _spread(

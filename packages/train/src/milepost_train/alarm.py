@@ -24,6 +24,12 @@ _AGAIN = "go back to the last checkpoint with a lower rate, a longer warm_up or 
 
 WARM_UP = 200
 """Steps of a stage in which nothing is said, where its own warm-up is not longer."""
+PATIENCE = 5
+"""Readings whose mean is judged."""
+NEAR = 0.01
+"""Share of the floor within which a loss counts as guessing."""
+ALIKE = 0.98
+"""Mean cosine between different landmarks above which they count as one."""
 
 
 @dataclass(slots=True)
@@ -35,20 +41,13 @@ class CollapseAlarm:
     Attributes:
         warm_up: steps without warnings, unless the loss is not a number; no fewer than those
             in which the rate still rises.
-        patience: readings whose mean is judged.
-        near: share of the floor within which a loss counts as guessing.
-        alike: mean cosine between different landmarks above which they count as one.
     """
 
     warm_up: int = WARM_UP
-    patience: int = 5
-    near: float = 0.01
-    alike: float = 0.98
-    _recent: deque[tuple[float, float, float]] = field(init=False)
+    _recent: deque[tuple[float, float, float]] = field(
+        init=False, default_factory=lambda: deque(maxlen=PATIENCE)
+    )
     _faulty: bool = field(init=False, default=False)
-
-    def __post_init__(self) -> None:
-        self._recent = deque(maxlen=self.patience)
 
     def see(self, step: int, parts: Mapping[str, Any]) -> str | None:
         """Take one reading; a fault is named once, and again when it comes back.
@@ -69,19 +68,19 @@ class CollapseAlarm:
         elif step > self.warm_up:
             self._recent.append((loss, parts["floor"], parts["spread"]))
             if seen := self._seen():
-                words = f"collapse: over the last {self.patience} readings {seen}; {_CHANGE}"
+                words = f"collapse: over the last {PATIENCE} readings {seen}; {_CHANGE}"
         new = bool(words) and not self._faulty
         self._faulty = bool(words)
         return words if new else None
 
     def _seen(self) -> str:
         """The signs of a collapse, "" for none."""
-        if len(self._recent) < self.patience:
+        if len(self._recent) < PATIENCE:
             return ""
         loss, floor, spread = (fmean(column) for column in zip(*self._recent, strict=True))
         signs = []
-        if spread > self.alike:
+        if spread > ALIKE:
             signs.append(f"different landmarks have a mean cosine of {spread:.3f}")
-        if loss >= (1 - self.near) * floor:
+        if loss >= (1 - NEAR) * floor:
             signs.append(f"the loss is {loss:.3f}, and mere guessing costs {floor:.3f}")
         return " and ".join(signs)

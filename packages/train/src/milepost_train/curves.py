@@ -9,7 +9,7 @@ from typing import Any
 
 from milepost._optional import require
 from milepost.errors import InputError
-from milepost_train.alarm import CollapseAlarm
+from milepost_train.alarm import ALIKE
 from milepost_train.model.card import log_lines
 
 CURVES = "curves.png"
@@ -49,7 +49,7 @@ def _draw(figure: Any, lines: Sequence[Mapping[str, Any]]) -> None:
         for name in names:
             axes.plot(*_points([(line["step"], line.get(name)) for line in lines]), label=name)
     loss.legend()
-    spread.axhline(CollapseAlarm.__dataclass_fields__["alike"].default, color="red", linestyle=":")
+    spread.axhline(ALIKE, color="red", linestyle=":")
     evidence.set_title("evidence found by landmarks")
     for task in dict.fromkeys(task for line in lines for task in line.get("check", ())):
         shares = [(line["step"], line.get("check", {}).get(task)) for line in lines]

@@ -16,7 +16,8 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,7 +34,7 @@ from milepost.search.scope import Scope, gather
 from milepost.store import Snapshot, Store, open_store
 from milepost.types import Span
 from milepost_eval.tasks.reading import Line, need_questions, question_text, spans_of
-from milepost_eval.types import Split
+from milepost_eval.types import Question, Split
 from milepost_train.data import touched, trimmed
 from milepost_train.generated import Source, asked_documents, collected
 from milepost_train.journal import Journal, Written
@@ -41,15 +42,6 @@ from milepost_train.negatives import Candidate, Evidence, Limits, choose
 
 Progress = Callable[[str, int, int], object]
 """Called with the current work, the number done, and the total (0: unknown)."""
-
-
-@dataclass(slots=True)
-class _Asked:
-    name: str
-    text: str
-    line: int
-    document: str
-    spans: tuple[Span, ...]
 
 
 def mine(
@@ -127,9 +119,9 @@ class _Work:
 
     def survey(
         self, found: Iterable[tuple[Source, list[tuple[str, Line]]]], progress: Progress
-    ) -> list[_Asked]:
+    ) -> list[Question]:
         """Read everything once; returns the questions that can be mined for."""
-        good: list[_Asked] = []
+        good: list[tuple[int, Question]] = []
         for number, (source, about) in enumerate(found, 1):
             document = source.document
             for name, line in about:
@@ -138,16 +130,16 @@ class _Work:
                     if not any(document.text[a:b].strip() for a, b in spans):
                         raise line.wrong("'spans' hold white space", "mark the words")
                     words = question_text(line, "question")
-                    good.append(_Asked(name, words, line.number, document.name, spans))
+                    good.append((line.number, Question(name, words, document.name, spans)))
             if self._limits.collection or about:
                 read = self._encoder.encode(document)
                 parts = read.spans, read.vectors, read.vocab_coverage
                 self._store.put(entry(hashed(document), parts, None))
             self._sources[document.name] = replace(source, document=replace(document, text=""))
             progress("reading documents", number, 0)
-        return sorted(good, key=lambda each: each.line)
+        return [question for _, question in sorted(good, key=itemgetter(0))]
 
-    def row(self, asked: _Asked, state: Snapshot, counts: Counter[str]) -> dict[str, Any]:
+    def row(self, asked: Question, state: Snapshot, counts: Counter[str]) -> dict[str, Any]:
         """The line of a question."""
         limits, dropped = self._limits, Counter[str]()
         query = Query.parse(asked.text, self._encoder, operators=False)
@@ -181,7 +173,7 @@ class _Work:
         }
 
     def _inside(
-        self, asked: _Asked, state: Snapshot, scope: Scope
+        self, asked: Question, state: Snapshot, scope: Scope
     ) -> tuple[Evidence, list[list[Candidate]]]:
         """The evidence of a question, and candidates of its own document, best first."""
         every = list(self._read(state, scope, np.arange(len(scope.spans))))

@@ -126,7 +126,11 @@ class Processes:
         """
         if self.count == 1:
             return encode(batch)
-        self._same(crc32(batch.ids.numpy().tobytes()))
+        if len(set(self.each(crc32(batch.ids.numpy().tobytes())))) > 1:
+            raise MilepostError(
+                "the processes have drawn different batches",
+                "the same data, run folder and versions for all of them; then --resume",
+            )
         windows = len(batch.ids)
         edges = [windows * n // self.count for n in range(self.count + 1)]
         sizes = [int(batch.used[a:b].sum()) for a, b in pairwise(edges)]
@@ -165,16 +169,6 @@ class Processes:
         found: list[Any] = [None] * self.count
         dist.all_gather_object(found, own)
         return found
-
-    def _same(self, mark: int) -> None:
-        own = torch.tensor([mark], device=self.device)
-        found = [torch.empty_like(own) for _ in range(self.count)]
-        dist.all_gather(found, own)
-        if any(int(each) != mark for each in found):
-            raise MilepostError(
-                "the processes have drawn different batches",
-                "the same data, run folder and versions for all of them; then --resume",
-            )
 
 
 def _windows(batch: Batch, first: int, last: int, sizes: list[int], number: int) -> Batch:

@@ -23,6 +23,7 @@ from milepost_eval.tasks.reading import is_table
 from milepost_train.check import load_check
 from milepost_train.config import Config, Stage, data_paths, resolved
 from milepost_train.data import QUESTION_TOKENS
+from milepost_train.generated import first_of
 from milepost_train.loading import task_files
 from milepost_train.loop import Event, Loop, LossNotFinite, OnProgress, memory
 from milepost_train.material import Material, load_material
@@ -37,7 +38,6 @@ from milepost_train.record import AROUND, describe, differences
 from milepost_train.run_folder import CHECKPOINT, RunFolder
 from milepost_train.trackers import need_trackers, tracked
 
-_FIRST = 20  # unusable lines that are named; the rest are counted
 _READING = ("own_sentence", "context", "context_layers", "verdicts", "query_prefix")
 
 
@@ -120,11 +120,8 @@ def _train(
         bad = material.report.bad
         for note in material.report.lines():
             on_progress(Event("", 0, 0, note=note))
-        for error in bad[:_FIRST]:
-            on_progress(Event("", 0, 0, warning=str(error)))
-        if len(bad) > _FIRST:
-            more = f"… and {len(bad) - _FIRST:,} more lines that cannot be used"
-            on_progress(Event("", 0, 0, warning=more))
+        for warning in first_of(bad, "lines"):
+            on_progress(Event("", 0, 0, warning=warning))
         sizes = window_sizes(checkpoint)
         shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)
         tokenizer = Tokenizer(_copy(checkpoint.tokenizer), reading.bos_token, reading.landmark)

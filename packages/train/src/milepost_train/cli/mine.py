@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from milepost.errors import InputError
     from milepost_eval.types import Split
 
-_FIRST = 20  # unusable lines that are named; the rest are counted
-
 
 @click.command(
     short_help="Find hard negatives for questions.",
@@ -126,10 +124,10 @@ def report(
     Returns:
         The exit code: 1 if a line cannot be used.
     """
-    for error in bad[:_FIRST]:
-        say(str(error))
-    if len(bad) > _FIRST:
-        say(f"… and {len(bad) - _FIRST:,} more lines or files that cannot be used")
+    from milepost_train.generated import first_of
+
+    for line in first_of(bad, "lines or files"):
+        say(line)
     if not settings.quiet:
         click.echo(f"{out}")
         for what, number in sorted(counts.items()):

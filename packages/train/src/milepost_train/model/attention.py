@@ -86,22 +86,25 @@ def attend_rotary(
     query: Tensor,
     key: Tensor,
     value: Tensor,
+    heads: int,
     allowed: Tensor | None,
     marks: Tensor | None,
     theta: float | None,
     reach: int | None,
 ) -> Tensor:
-    """Attention with rotary positions, ``(b, h, q, e)`` over ``(b, h, t, e)`` → ``(b, q, h·e)``.
+    """Attention with rotary positions, ``(b, q, d)`` over ``(b, t, d)`` → ``(b, q, d)``.
 
     Args:
         query: before it is rotated, as ``key`` is.
         key: of all tokens.
         value: of all tokens.
+        heads: among which the width is divided.
         allowed: boolean ``(b, 1, 1 or q, t)``; None for no padding.
         marks: ``(b, q)`` positions of the queries; None for all positions in order.
         theta: base of the frequencies; None for no positions.
         reach: how far a query attends to each side; None for the whole text.
     """
+    query, key, value = (split_heads(each, heads) for each in (query, key, value))
     length = key.shape[2]
     everywhere = torch.arange(length, device=key.device)
     here = everywhere if marks is None else marks

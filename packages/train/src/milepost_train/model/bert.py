@@ -17,12 +17,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from milepost_train.model.attention import (
-    attend_rotary,
-    gather_rows,
-    rope_and_reach,
-    split_heads,
-)
+from milepost_train.model.attention import attend_rotary, gather_rows, rope_and_reach
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
@@ -92,9 +87,10 @@ class BertLayer(nn.Module):
         asking = states if marks is None else gather_rows(states, marks)
         projections: Any = self.attention["self"]
         mixed = attend_rotary(
-            split_heads(projections["query"](asking), self.heads),
-            split_heads(projections["key"](states), self.heads),
-            split_heads(projections["value"](states), self.heads),
+            projections["query"](asking),
+            projections["key"](states),
+            projections["value"](states),
+            self.heads,
             allowed,
             marks,
             self.theta,

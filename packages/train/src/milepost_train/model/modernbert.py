@@ -10,12 +10,7 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from milepost_train.model.attention import (
-    attend_rotary,
-    gather_rows,
-    rope_and_reach,
-    split_heads,
-)
+from milepost_train.model.attention import attend_rotary, gather_rows, rope_and_reach
 from milepost_train.model.bert import Layered
 
 
@@ -63,15 +58,7 @@ class ModernBertLayer(nn.Module):
         key, value = F.linear(
             normed, joint.weight[width:], None if bias is None else bias[width:]
         ).split(width, dim=-1)
-        mixed = attend_rotary(
-            split_heads(query, self.heads),
-            split_heads(key, self.heads),
-            split_heads(value, self.heads),
-            allowed,
-            marks,
-            self.theta,
-            self.reach,
-        )
+        mixed = attend_rotary(query, key, value, self.heads, allowed, marks, self.theta, self.reach)
         asking = asking + self.attn["Wo"](mixed)
         value_part, gate = self.mlp["Wi"](self.mlp_norm(asking)).chunk(2, dim=-1)
         result: Tensor = asking + self.mlp["Wo"](F.gelu(value_part) * gate)

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from milepost.search.ranking import less_likely, log_odds, others
+from milepost_eval.probabilities import bins_of
 from milepost_train.ranking.cases import Case, Floats
 from milepost_train.ranking.scores import passages
 
 Doubles = NDArray[np.float64]
-
-BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +144,10 @@ def probabilities(of: Shown, calibration: Sequence[float]) -> Doubles:
 def figures(of: Shown, said: Doubles) -> dict[str, float]:
     """Log loss and expected calibration error of the probabilities said, ``(p,)``.
 
-    The error is the mean distance of said and true over ten bins of probability (Naeini et al.
-    2015).
+    The error is that of ``milepost_eval.probabilities.calibration``, of weighted passages.
     """
     weights = of.weights
-    bins = np.minimum((said * BINS).astype(np.int64), BINS - 1)
-    gaps = np.bincount(bins, weights * (said - of.held), minlength=BINS)
+    gaps = np.bincount(bins_of(said), weights * (said - of.held))
     return {
         "log loss": round(log_loss(said, of.held, weights), 4),
         "calibration error": round(float(np.abs(gaps).sum()), 4),

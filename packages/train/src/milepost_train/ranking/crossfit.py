@@ -52,11 +52,6 @@ class Crossfit:
     answerable: NDArray[np.float64]
     chosen: tuple[Chosen, ...]
 
-    @property
-    def penalties(self) -> list[float]:
-        """The length penalty of each part."""
-        return [each.length_penalty for each in self.chosen]
-
 
 def crossfit(
     bench: Bench, parts: Mapping[Key, int], penalties: Sequence[float] | None = None

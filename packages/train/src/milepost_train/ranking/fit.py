@@ -159,7 +159,7 @@ def fit(
     some = [number for number, ask in enumerate(asked) if ask.reranked]
     if reranker is not None:
         small = reranked_bench(bench, asked, some, reranker, progress)
-        again = crossfit(small, parts, crossed.penalties)
+        again = crossfit(small, parts, [each.length_penalty for each in crossed.chosen])
         reranked = choose(small, every[some], chosen.length_penalty)
         evidence["questions with reranker"] = {
             "learned ranking": by_task(small.cases, crossed.found[some]),
