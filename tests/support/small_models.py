@@ -53,9 +53,11 @@ def random_model(
     import torch
 
     from milepost_train.model import LandmarkEncoder
+    from milepost_train.model.reading import Reading
 
     torch.manual_seed(seed)
-    model = LandmarkEncoder(CONFIGS[kind], own_sentence=own_sentence, verdicts=verdicts)
+    model = LandmarkEncoder(CONFIGS[kind], own_sentence=own_sentence)
+    model.read_as(Reading("", "", own_sentence=own_sentence, verdicts=verdicts))
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if weight.dim() > 1:

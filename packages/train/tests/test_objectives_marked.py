@@ -17,6 +17,7 @@ from milepost.errors import InputError
 from milepost_train.batches import around, queries_of, windows_of
 from milepost_train.check import vectors_of
 from milepost_train.model.landmark_encoder import LandmarkEncoder
+from milepost_train.model.reading import Reading
 from milepost_train.objectives import build
 from milepost_train.objectives.marked import candidates
 from milepost_train.stages import MarkedStage
@@ -171,7 +172,8 @@ def test_neighbours_of_the_evidence_are_no_negatives() -> None:
 def test_context_vectors_have_a_contrast_of_their_own() -> None:
     """It is that of the vectors behind the own ones; a model without them is named."""
     model = Student().model
-    wide = LandmarkEncoder(model.config, context=model.dimensions)
+    wide = LandmarkEncoder(model.config)
+    wide.read_as(Reading("", "", own_sentence=True, context=model.dimensions))
     material = small_material(width=model.dimensions)
     objective = build(MarkedStage(**SMALL, distil=0, context=0.5), material)
     parts = objective.step(lambda batch: vectors_of(wide, batch), Random(3))

@@ -65,6 +65,11 @@ class Candidate:
     near: int | None = None
     aside: bool = False
 
+    @property
+    def place(self) -> tuple[str, Span]:
+        """Document and span."""
+        return self.document, self.span
+
     @cached_property
     def words(self) -> frozenset[str]:
         """Its distinct terms."""
@@ -127,30 +132,27 @@ def choose(
     Yields:
         ``document``, ``span``, ``score`` and ``by`` (``landmarks``, ``words`` or ``both``).
     """
-    verdicts: dict[tuple[str, Span], str] = {}
-    seen: set[frozenset[str]] = set()
+    looked_at: set[tuple[str, Span]] = set()
+    kept: dict[frozenset[str], Candidate] = {}
     for candidate in chain.from_iterable(zip_longest(*rankings)):
-        if candidate is None:
+        if candidate is None or candidate.place in looked_at:
             continue
-        key = candidate.document, candidate.span
-        if key in verdicts:
-            continue
+        looked_at.add(candidate.place)
         why = reason(candidate, evidence, limits)
-        if not why and candidate.words in seen:
-            why = REPEATED
-        verdicts[key] = why
+        why = why or (REPEATED if candidate.words in kept else "")
         if why:
             dropped[why] += 1
         else:
-            seen.add(candidate.words)
-    found_by = [{(c.document, c.span) for c in ranking} for ranking in rankings]
-    scores = {(c.document, c.span): c.score for c in chain(*rankings)}
-    for key in [key for key, why in verdicts.items() if not why][:most]:
-        name, span = key
-        by = "both" if all(key in f for f in found_by) else (
-            "landmarks" if key in found_by[0] else "words"
-        )  # fmt: skip
-        yield {"document": name, "span": list(span), "score": round(scores[key], 4), "by": by}
+            kept[candidate.words] = candidate
+    by_landmarks, by_words = ({each.place for each in ranking} for ranking in rankings)
+    for each in list(kept.values())[:most]:
+        by = "landmarks" if each.place in by_landmarks else "words"
+        yield {
+            "document": each.document,
+            "span": list(each.span),
+            "score": round(each.score, 4),
+            "by": "both" if each.place in by_landmarks & by_words else by,
+        }
 
 
 def _common(a: frozenset[str], b: frozenset[str]) -> float:

@@ -196,14 +196,7 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
     except Exception as error:  # safetensors raises its own
         raise ModelError(f"{folder} cannot be read: {error}", HINT) from error
     try:
-        model = LandmarkEncoder(
-            config,
-            own_sentence=reading.own_sentence,
-            context=reading.context,
-            context_layers=reading.context_layers,
-            others=reading.others,
-            verdicts=reading.verdicts,
-        )
+        model = LandmarkEncoder(config, own_sentence=reading.own_sentence)
     except KeyError as error:
         raise ModelError(f"{folder / 'config.json'} has no {error.args[0]}", HINT) from error
     except ValueError as error:
@@ -211,6 +204,7 @@ def _ours(folder: Path, config: dict[str, Any], reading: Reading) -> LandmarkEnc
             f"{folder / 'config.json'}: {error}",
             "transformers = true in the configuration of milepost train",
         ) from error
+    model.read_as(reading)
     # Heads save the backbone under a prefix.
     prefix = re.compile(rf"^({config['model_type']}|model)\.")
     named = {prefix.sub("", name): weight for name, weight in weights.items()}

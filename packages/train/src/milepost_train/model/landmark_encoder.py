@@ -99,10 +99,7 @@ class LandmarkEncoder(nn.Module):
     ``config`` has the fields of a Hugging Face ``config.json``; its ``model_type`` names the
     backbone, unless one of ``transformers`` is given, which attends to the whole window everywhere.
     ``own_sentence`` False lets a landmark attend to the whole window in the last layer, as in the
-    papers. ``context`` is the numbers of a second vector, which a landmark gets from other last
-    layers (``context_layers``) that attend to the whole window, appended to its own; 0 for none.
-    ``others``: "half" lets half of the last layer's heads attend to other sentences. ``verdicts``:
-    the landmark of a text in front of sentences also says what these say of it.
+    papers. ``read_as`` sets what else a checkpoint may have.
 
     Raises:
         ValueError: ``model_type`` is unknown, or the backbone does not support ``own_sentence``.
@@ -113,10 +110,6 @@ class LandmarkEncoder(nn.Module):
         config: dict[str, Any],
         *,
         own_sentence: bool = True,
-        context: int = 0,
-        context_layers: int = 1,
-        others: str = "",
-        verdicts: bool = False,
         backbone: HuggingFace | None = None,
     ) -> None:
         super().__init__()
@@ -125,15 +118,12 @@ class LandmarkEncoder(nn.Module):
             raise ValueError(f"no backbone for model_type {kind!r}; known: {sorted(BACKBONES)}")
         if backbone is not None and own_sentence:
             raise ValueError(f"{kind} of transformers has no last layer of its own sentence")
-        if context and not own_sentence:
-            raise ValueError("a context vector stands beside one of the own sentence")
         self.config = config
         self.own_sentence = own_sentence and kind != MODEL_TYPE  # a light model has no attention
         self.backbone: Backbone = backbone or BACKBONES[kind](config)
         self.context: ContextRead | None = None
-        self.others = others
-        self.verdicts = Verdicts(int(self.backbone.width)) if verdicts else None
-        self._read_with(context, context_layers)
+        self.others = ""
+        self.verdicts: Verdicts | None = None
         self._kept: int | None = None
 
     @property
@@ -199,10 +189,15 @@ class LandmarkEncoder(nn.Module):
     def read_as(self, reading: Reading) -> None:
         """Read the last layer as a checkpoint's settings say; new weights start from the old ones.
 
+        ``context`` is the numbers of a second vector, which a landmark gets from other last layers
+        (``context_layers``) that attend to the whole window, appended to its own; 0 for none.
+        ``others``: "half" lets half of the last layer's heads attend to other sentences.
+        ``verdicts``: the landmark of a text in front of sentences also says what these say of it.
+
         Raises:
             ModelError: the backbone has no last layer of ours, or ``own_sentence`` is off.
         """
-        context = reading.context
+        context, layers, read = reading.context, reading.context_layers, self.context
         if (context or reading.others) and not isinstance(self.backbone, Bert | ModernBert):
             raise ModelError(
                 f"{self.config['model_type']} has no last layer that is read twice",
@@ -213,15 +208,10 @@ class LandmarkEncoder(nn.Module):
                 "a context vector stands beside one of the own sentence",
                 "own_sentence = true, or leave context out",
             )
-        self.own_sentence = reading.own_sentence
+        self.own_sentence = reading.own_sentence and self.config["model_type"] != MODEL_TYPE
         if reading.verdicts != (self.verdicts is not None):
             self.verdicts = Verdicts(int(self.backbone.width)) if reading.verdicts else None
         self.others = reading.others
-        self._read_with(context, reading.context_layers)
-
-    def _read_with(self, context: int, layers: int) -> None:
-        """Make what is not there yet, and drop what is not asked for."""
-        read = self.context
         if (context, layers) != ((read.dimensions, len(read.layers)) if read else (0, layers)):
             self.context = ContextRead(self.backbone, context, layers) if context else None
 
