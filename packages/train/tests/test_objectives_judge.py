@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -153,12 +154,7 @@ def test_rows_of_a_file(tmp_path: Path) -> None:
 
 def test_a_checkpoint_keeps_its_verdicts_and_the_engine_gives_the_same(tmp_path: Path) -> None:
     checkpoint = open_checkpoint(write_checkpoint(tmp_path / "first", "bert"))
-    checkpoint.reading = type(checkpoint.reading)(
-        **{
-            **{name: getattr(checkpoint.reading, name) for name in checkpoint.reading.__slots__},
-            "verdicts": True,
-        }
-    )
+    checkpoint.reading = replace(checkpoint.reading, verdicts=True)
     checkpoint.model.read_as(checkpoint.reading)
     checkpoint.save(tmp_path / "second", torch.float32)
     again = open_checkpoint(tmp_path / "second").model.verdicts

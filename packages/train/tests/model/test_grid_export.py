@@ -14,7 +14,7 @@ import milepost
 from milepost.cli.console.options import Settings
 from milepost.encoder import Encoder
 from milepost.encoder.engine import find_model
-from milepost.encoder.engine.manifest import SENTENCES, Manifest, read_manifest
+from milepost.encoder.engine.manifest import SENTENCES, read_manifest
 from milepost.encoder.engine.openvino import OpenVinoEngine
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import InputError, ModelError, WrongModel
@@ -90,19 +90,6 @@ def test_a_folder_that_does_not_say_it(tmp_path: Path) -> None:
         milepost.open(tmp_path / "db", model=tmp_path / "out8")
 
 
-def test_int8_is_calibrated_on_the_grid(tmp_path: Path) -> None:
-    pytest.importorskip("nncf", reason="needs the export extra of milepost-train")
-    released = release(
-        tiny_folder(tmp_path / "hf", "bert", num_hidden_layers=1),
-        tmp_path / "out",
-        precisions=["f32", "int8"],
-        calibration=[TEXT * 8],
-        granularity=16,
-    )
-    assert [parity.precision for parity in released.parity] == ["int8", "f32"]
-    assert all(parity.holds for parity in released.parity)
-
-
 def test_intervals_that_do_not_fit(tmp_path: Path) -> None:
     folder = tiny_folder(tmp_path / "hf", "bert")
     for every in (0, 63):
@@ -151,26 +138,6 @@ def test_a_reranker_closes_sentences(tmp_path: Path) -> None:
         LandmarkReranker.of(milepost.load(tmp_path / "out", cache=False))
 
 
-def test_the_readme_of_onnx_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("onnxruntime", reason="needs the bench extra")
-    folder = tiny_folder(tmp_path / "m", "bert", num_hidden_layers=1)
-    release(folder, tmp_path / "onnx", format="onnx", granularity=4)
-    release(folder, tmp_path / "openvino", granularity=4)
-    monkeypatch.chdir(tmp_path / "onnx")
-    said = Path("README.md").read_text("utf-8")
-    names: dict[str, Any] = {}
-    exec(said.split("```python\n")[1].split("```")[0], names)
-    mean = names["vectors"][0].mean(axis=0)
-    model = milepost.load(tmp_path / "openvino", cache=False)
-    wanted = model.encode(names["words"]).document
-    np.testing.assert_allclose(mean / np.linalg.norm(mean), wanted, atol=1e-4)
-
-
-def test_a_manifest_of_sentences_is_unchanged() -> None:
-    assert Manifest("m", "", 4).every is None
-    assert Manifest("m", "", 4, granularity=32).every == 32
-
-
 QUESTION = "Who had paid for the voyage?"
 
 
@@ -208,7 +175,7 @@ def test_vectors_are_cut_and_of_unit_length_again(tmp_path, kind):
         np.testing.assert_allclose(encoder.encode_query(QUESTION), asked, atol=near)
 
 
-def test_int8_is_cut_as_well(tmp_path):
+def test_int8_is_cut_as_well_and_calibrated_on_the_grid(tmp_path):
     """By the command, compared with torch cut the same way; an index knows the small vectors."""
     pytest.importorskip("nncf", reason="needs the export extra of milepost-train")
     text = tmp_path / "notes.md"
@@ -216,6 +183,7 @@ def test_int8_is_cut_as_well(tmp_path):
     arguments = [
         *(write_checkpoint(tmp_path / "ours", "bert"), "--out", tmp_path / "out", "--json"),
         *("--precision", "int8", "--calibration", text, "--dimensions", 16, "--window", 96),
+        *("--granularity", 16),
     ]
     done = CliRunner().invoke(
         export, [str(each) for each in arguments], obj=Settings(), catch_exceptions=False

@@ -73,18 +73,29 @@ def test_what_the_folder_holds(tmp_path: Path) -> None:
     }
 
 
-def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("granularity", [None, 4])
+def test_the_readme_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, granularity: int | None
+) -> None:
+    """Its vectors are the landmarks of its sentences, or their mean a document's."""
     pytest.importorskip("onnxruntime", reason="needs the bench extra")
     folder = tiny_folder(tmp_path / "m", "bert")
-    given = release(folder, tmp_path / "onnx", format="onnx").manifest
-    assert release(folder, tmp_path / "openvino").manifest.fingerprint == given.fingerprint
+    given, wanted = (
+        release(folder, tmp_path / form, format=form, granularity=granularity).manifest
+        for form in ("onnx", "openvino")
+    )
+    assert wanted.fingerprint == given.fingerprint
     monkeypatch.chdir(tmp_path / "onnx")
     (code,) = re.findall(r"```python\n(.*?)```", Path("README.md").read_text("utf-8"), re.DOTALL)
     names: dict[str, np.ndarray] = {}
     exec(code, names)
     text = "Ice kept the ship at sea. Who had paid?"
-    wanted = milepost.load(tmp_path / "openvino", cache=False).encode(text).vectors
-    np.testing.assert_allclose(names["vectors"][0], wanted, atol=1e-4)
+    encoded = milepost.load(tmp_path / "openvino", cache=False).encode(text)
+    if granularity is None:
+        np.testing.assert_allclose(names["vectors"][0], encoded.vectors, atol=1e-4)
+    else:
+        mean = names["vectors"][0].mean(axis=0)
+        np.testing.assert_allclose(mean / np.linalg.norm(mean), encoded.document, atol=1e-4)
 
 
 def test_what_onnx_does_not_have(tmp_path: Path) -> None:
