@@ -12,7 +12,7 @@ from milepost.cli.console.options import Interrupted, Settings, common, count_op
 from milepost.errors import InputError
 from milepost_eval.cli.task_options import noting, split_names
 from milepost_eval.cli.terminal import FOLDER, Counter
-from milepost_train.cli import allow_nc_option
+from milepost_train.cli import allow_nc_option, cache_option
 
 if TYPE_CHECKING:
     from milepost_train.ranking.questions import Splits
@@ -65,12 +65,7 @@ Environment:
 @click.option(
     "--out", type=FOLDER, help="Write a copy of the model here. [default: MODEL itself is changed]"
 )
-@click.option(
-    "--cache",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Keep vectors here. [default: eval in Milepost's cache]",
-)
+@cache_option("eval")
 @count_option("--seed", 1, "Seed of the trees and of the parts for cross-fitting.", minimum=0)
 @click.option("--no-trees", is_flag=True, help="Learn weights and probabilities only.")
 @click.option(

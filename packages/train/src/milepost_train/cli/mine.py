@@ -16,7 +16,7 @@ from milepost.cli.console.options import (
     say,
 )
 from milepost_eval.cli.terminal import FILE, Counter
-from milepost_train.cli import allow_nc_option, split_option
+from milepost_train.cli import allow_nc_option, cache_option, split_option
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,12 +61,7 @@ again to resume after an interruption. See docs/training-data.md.""",
 )
 @split_option("Use the questions of this split; lines without a split are in dev.")
 @allow_nc_option
-@click.option(
-    "--cache",
-    metavar="FOLDER",
-    type=click.Path(path_type=Path),
-    help="Store vectors here. [default: train in Milepost's cache]",
-)
+@cache_option("train")
 @model_option
 @common
 @click.pass_obj
