@@ -6,13 +6,11 @@ from itertools import groupby
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="needs the integrations extra")
-
 from milepost.answers import Answer, Citation, Piece, answer
 from milepost.answers.prompt import RULES, messages
 from milepost.chat import Endpoint, NoResponse
 from milepost.types import Passage
-from support.openai_server import Model, Stream, serving
+from support.chat_server import Chat, Stream, serving
 
 BEES = "Bees build cells of wax. The queen lays the eggs."
 GOLD = "Gold melts at 1064 degrees."
@@ -28,14 +26,14 @@ def passage(text: str, source: str | None, **place: object) -> Passage:
 PASSAGES = [passage(BEES, "/home/ada/private/bees.txt"), passage(GOLD, None, page=3)]
 
 
-def events(model: Model, passages: Sequence[Passage] = PASSAGES) -> list[object]:
+def events(model: Chat, passages: Sequence[Passage] = PASSAGES) -> list[object]:
     endpoint = Endpoint(model.url, "small", timeout_s=5.0, wait_s=0.001, tries=2)
     return list(answer("Who lays eggs?", passages, endpoint))
 
 
 def test_text_then_citations_then_the_answer() -> None:
     said = 'The queen: "lays the eggs" [1]. Gold "melts at 900 degrees" [2][5]. So it is.'
-    with serving(lambda body: said) as model:
+    with serving(said) as model:
         found = events(model)
     kinds = [kind.__name__ for kind, _ in groupby(found, type)]
     assert kinds == ["Piece", "Citation", "Answer"]
@@ -51,7 +49,7 @@ def test_text_then_citations_then_the_answer() -> None:
 
 
 def test_an_answer_that_holds() -> None:
-    with serving(lambda body: "Bees build cells of wax [1].") as model:
+    with serving("Bees build cells of wax [1].") as model:
         last = events(model)[-1]
     assert isinstance(last, Answer)
     assert last.grounded
@@ -59,21 +57,21 @@ def test_an_answer_that_holds() -> None:
 
 
 def test_an_answer_without_citations() -> None:
-    with serving(lambda body: "The passages do not say.") as model:
+    with serving("The passages do not say.") as model:
         last = events(model)[-1]
     assert last == Answer("The passages do not say.", (), ("The passages do not say.",))
     assert not last.grounded
 
 
 def test_an_answer_that_was_cut() -> None:
-    with serving(lambda body: Stream(["Bees build"], reason="length")) as model:
+    with serving(Stream(["Bees build"], reason="length")) as model:
         last = events(model)[-1]
     assert isinstance(last, Answer)
     assert last.cut
 
 
 def test_an_answer_that_breaks_off() -> None:
-    with serving(lambda body: Stream(["Bees ", "build [1]"], reason=None)) as model:
+    with serving(Stream(["Bees ", "build [1]"], reason=None)) as model:
         stream = answer("Who?", PASSAGES, Endpoint(model.url, "small", timeout_s=5.0))
         assert [next(stream), next(stream)] == [Piece("Bees "), Piece("build [1]")]
         with pytest.raises(NoResponse, match="broke off"):
@@ -81,7 +79,7 @@ def test_an_answer_that_breaks_off() -> None:
 
 
 def test_what_is_sent() -> None:
-    with serving(lambda body: "Yes [1].") as model:
+    with serving("Yes [1].") as model:
         events(model)
     system, user = model.requests[0]["messages"]
     assert system == {"role": "system", "content": RULES}

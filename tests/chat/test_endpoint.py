@@ -15,8 +15,9 @@ import pytest
 
 from milepost.chat import EmbeddingEndpoint, Endpoint, NoResponse
 from milepost.errors import InputError, MilepostError
-from support.chat_server import DROP, SHORT, completion, serving
+from support.chat_server import DROP, SHORT, Reply, completion, refused, serving
 
+CUT = json.dumps(completion("x")).encode()[:-9]
 ASKED = [{"role": "user", "content": "Größe?"}]
 
 
@@ -25,7 +26,7 @@ def endpoint(chat, **options):
 
 
 def test_a_request_and_its_answer():
-    with serving(lambda n, body: "Größe!") as chat:
+    with serving("Größe!") as chat:
         answer = endpoint(chat, key="secret-key").ask(ASKED, 0.5)
     assert answer == "Größe!"
     assert chat.requests == [{"model": "small", "messages": ASKED, "temperature": 0.5}]
@@ -34,7 +35,7 @@ def test_a_request_and_its_answer():
 
 
 def test_without_a_key_none_is_sent():
-    with serving(lambda n, body: "yes") as chat:
+    with serving("yes") as chat:
         Endpoint(chat.url + "/chat/completions/", "small").ask(ASKED)
     assert "Authorization" not in chat.headers[0]
     assert chat.headers[0]["path"] == "/v1/chat/completions"
@@ -43,24 +44,23 @@ def test_without_a_key_none_is_sent():
 
 @pytest.mark.parametrize(
     "trouble",
-    [429, 500, 503, DROP, SHORT, b"<html>", b"[]", b'{"choices": []}', completion("x")[:-9],
+    [429, 500, 503, DROP, SHORT, b"<html>", b"[]", b'{"choices": []}', CUT,
      b'{"choices": [{"message": {"content": 3}}]}'],
 )  # fmt: skip
 def test_trouble_that_passes_is_tried_again(trouble):
-    with serving(lambda n, body: trouble if n < 2 else "at last") as chat:
+    with serving(trouble, trouble, "at last") as chat:
         assert endpoint(chat).ask(ASKED) == "at last"
     assert len(chat.requests) == 3
 
 
 def test_what_the_endpoint_asks_to_wait_is_waited():
-    later = {"status": 429, "headers": {"Retry-After": "0.3"}}
-    with serving(lambda n, body: later if n == 0 else "yes") as chat:
+    with serving(Reply({}, 429, {"Retry-After": "0.3"}), "yes") as chat:
         endpoint(chat).ask(ASKED)
     assert chat.times[1] - chat.times[0] >= 0.3
 
 
 def test_trouble_that_stays_is_an_error_that_says_what_is_kept():
-    with serving(lambda n, body: 503) as chat:
+    with serving(503) as chat:
         with pytest.raises(MilepostError, match=r"HTTP 503.*tried 3 times"):
             endpoint(chat, tries=3).ask(ASKED)
         assert len(chat.requests) == 3
@@ -68,16 +68,15 @@ def test_trouble_that_stays_is_an_error_that_says_what_is_kept():
 
 @pytest.mark.parametrize(("status", "hint"), [(401, "OPENAI_API_KEY"), (404, "--endpoint")])
 def test_a_refusal_of_everybody_is_not_tried_again(status, hint):
-    with serving(lambda n, body: status) as chat:
+    with serving(status) as chat:
         with pytest.raises(MilepostError, match=hint):
             endpoint(chat).ask(ASKED)
         assert len(chat.requests) == 1
 
 
 def test_the_key_is_never_shown():
-    body = json.dumps({"error": {"message": "no such key: secret-key"}}).encode()
     with (
-        serving(lambda n, b: {"status": 401, "headers": {}, "body": body}) as chat,
+        serving(refused(401, "no such key: secret-key")) as chat,
         pytest.raises(MilepostError) as error,
     ):
         endpoint(chat, key="secret-key").ask(ASKED)
@@ -87,10 +86,9 @@ def test_the_key_is_never_shown():
 
 @pytest.mark.parametrize("status", [301, 307])
 def test_a_redirect_is_not_followed(status):
-    with serving(lambda n, body: "elsewhere") as other:
-        moved = {"status": status, "headers": {"Location": other.url}}
+    with serving("elsewhere") as other:
         with (
-            serving(lambda n, body: moved) as chat,
+            serving(Reply({}, status, {"Location": other.url})) as chat,
             pytest.raises(MilepostError, match=f"--endpoint {other.url}"),
         ):
             endpoint(chat, key="secret").ask(ASKED)
@@ -99,20 +97,20 @@ def test_a_redirect_is_not_followed(status):
 
 @pytest.mark.parametrize("status", [400, 413, 422])
 def test_a_request_that_cannot_be_answered(status):
-    with serving(lambda n, body: status) as chat:
+    with serving(status) as chat:
         with pytest.raises(NoResponse, match=str(status)):
             endpoint(chat).ask(ASKED)
         assert len(chat.requests) == 1
 
 
 def test_answers_that_are_never_readable():
-    with serving(lambda n, body: b"{}") as chat, pytest.raises(NoResponse, match="unknown form"):
+    with serving(b"{}") as chat, pytest.raises(NoResponse, match="unknown form"):
         endpoint(chat, tries=2).ask(ASKED)
 
 
 def test_a_slow_answer_ends_in_time():
     """The limit is for the whole answer: dripping bytes do not prolong it."""
-    with serving(lambda n, body: 0.05 if n == 0 else "quick") as chat:
+    with serving(0.05, "quick") as chat:
         assert endpoint(chat, timeout_s=0.4).ask(ASKED) == "quick"
     assert chat.times[1] - chat.times[0] < 2
 
@@ -126,7 +124,7 @@ def test_nobody_there():
 
 
 def test_requests_keep_their_distance():
-    with serving(lambda n, body: "yes") as chat:
+    with serving("yes") as chat:
         asked = endpoint(chat, per_minute=600)
         for _ in range(4):
             asked.ask(ASKED)
@@ -212,14 +210,14 @@ def test_what_is_too_much_is_halved() -> None:
     ],
 )
 def test_what_are_no_vectors(body: bytes, words: str) -> None:
-    with serving(lambda n, _: body) as there, pytest.raises(NoResponse, match=words):
+    with serving(body) as there, pytest.raises(NoResponse, match=words):
         embedding(there).embed(["a", "b"])
 
 
 def test_errors_name_the_option_and_never_the_key() -> None:
     with pytest.raises(InputError, match="--model http://HOST:PORT/v1#MODEL"):
         EmbeddingEndpoint("ftp://host/v1", "small")
-    with serving(lambda n, body: 401) as there, pytest.raises(MilepostError) as refused:
+    with serving(401) as there, pytest.raises(MilepostError) as refused:
         embedding(there, key="secret-key", key_name="MILEPOST_EMBEDDING_KEY").embed(["a"])
     assert "set MILEPOST_EMBEDDING_KEY" in str(refused.value)
     assert "secret-key" not in str(refused.value)

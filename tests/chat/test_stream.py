@@ -8,20 +8,20 @@ from collections.abc import Generator
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="needs the integrations extra")
-
-from starlette.responses import JSONResponse, PlainTextResponse, Response
-
 from milepost.chat import Endpoint, NoResponse
 from milepost.errors import InputError, MilepostError
-from support.openai_server import Model, Stream, completion, refused, serving
+from support.chat_server import Chat, Reply, Stream, completion, refused, serving
 
 ASKED = [{"role": "user", "content": "Größe?"}]
 KEY = "sk-very-secret"
 
 
-def endpoint(model: Model, **options: object) -> Endpoint:
+def endpoint(model: Chat, **options: object) -> Endpoint:
     return Endpoint(model.url, "small", KEY, **{"wait_s": 0.001, "timeout_s": 5.0, **options})
+
+
+def events(body: bytes) -> Reply:
+    return Reply(body, headers={"Content-Type": "text/event-stream"})
 
 
 def drained(stream: Generator[str, None, str]) -> tuple[list[str], str]:
@@ -40,7 +40,7 @@ def test_pieces_come_as_they_are_written() -> None:
     def between(number: int) -> None:
         assert number == 0 or seen.wait(10)
 
-    with serving(lambda body: Stream(["Ein ", "Größtes", "."], between=between)) as model:
+    with serving(Stream(["Ein ", "Größtes", "."], between=between)) as model:
         stream = endpoint(model).stream(ASKED)
         assert next(stream) == "Ein "
         seen.set()
@@ -50,7 +50,7 @@ def test_pieces_come_as_they_are_written() -> None:
 
 
 def test_an_endpoint_that_does_not_stream() -> None:
-    with serving(lambda body: JSONResponse(completion("All at once."))) as model:
+    with serving(Reply(completion("All at once."))) as model:
         assert drained(endpoint(model).stream(ASKED)) == (["All at once."], "stop")
 
 
@@ -63,7 +63,7 @@ def test_what_servers_send_beside_the_text() -> None:
         b'data: {"choices":[],"usage":{"total_tokens":7}}\n\n',
         "B",
     ]
-    with serving(lambda body: Stream(beside, reason="length")) as model:
+    with serving(Stream(beside, reason="length")) as model:
         assert drained(endpoint(model).stream(ASKED)) == (["A", "B"], "length")
 
 
@@ -71,13 +71,12 @@ def test_an_end_without_done() -> None:
     """Some servers close after the reason to end."""
     last = b'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
     text = b'data: {"choices":[{"delta":{"content":"A"}}]}\n\n'
-    whole = Response(text + last, media_type="text/event-stream")
-    with serving(lambda body: whole) as model:
+    with serving(events(text + last)) as model:
         assert drained(endpoint(model).stream(ASKED)) == (["A"], "stop")
 
 
 def test_a_stream_that_breaks_off() -> None:
-    with serving(lambda body: Stream(["Bees ", "build"], reason=None)) as model:
+    with serving(Stream(["Bees ", "build"], reason=None)) as model:
         stream = endpoint(model).stream(ASKED)
         assert next(stream) == "Bees "
         assert next(stream) == "build"
@@ -87,18 +86,17 @@ def test_a_stream_that_breaks_off() -> None:
 
 
 def test_a_stream_that_breaks_off_at_its_start_is_asked_for_again() -> None:
-    replies = [Stream([], reason=None), Stream(["Bees."])]
-    with serving(lambda body: replies.pop(0)) as model:
+    with serving(Stream([], reason=None), Stream(["Bees."])) as model:
         assert drained(endpoint(model).stream(ASKED)) == (["Bees."], "stop")
 
 
 @pytest.mark.parametrize(
     "nonsense",
     [
-        PlainTextResponse("<html>Welcome to nginx!</html>"),
-        Response(b"", media_type="text/event-stream"),
-        JSONResponse({"answer": 42}),
-        JSONResponse([]),
+        Reply(b"<html>Welcome to nginx!</html>", headers={"Content-Type": "text/html"}),
+        events(b""),
+        Reply({"answer": 42}),
+        Reply([]),
         Stream([b"data: not json\n\n"]),
         Stream([b"data: []\n\n"]),
         Stream([b'data: {"choices": [{"delta": {"content": 3}}]}\n\n']),
@@ -107,8 +105,8 @@ def test_a_stream_that_breaks_off_at_its_start_is_asked_for_again() -> None:
         Stream([b": nothing but comments " + b"x" * (5 << 20)]),
     ],
 )
-def test_a_body_of_nonsense(nonsense: Stream | Response) -> None:
-    with serving(lambda body: nonsense) as model:
+def test_a_body_of_nonsense(nonsense: Stream | Reply) -> None:
+    with serving(nonsense) as model:
         with pytest.raises(NoResponse, match="unknown form"):
             drained(endpoint(model, tries=2).stream(ASKED))
         assert len(model.requests) == 2
@@ -116,7 +114,7 @@ def test_a_body_of_nonsense(nonsense: Stream | Response) -> None:
 
 def test_an_error_inside_a_stream() -> None:
     body = b'data: {"error": {"message": "model crashed\\nkey ' + KEY.encode() + b'"}}\n\n'
-    with serving(lambda _: Stream(["Bees ", body])) as model:
+    with serving(Stream(["Bees ", body])) as model:
         stream = endpoint(model).stream(ASKED)
         assert next(stream) == "Bees "
         with pytest.raises(NoResponse, match="model crashed key …") as error:
@@ -125,7 +123,7 @@ def test_an_error_inside_a_stream() -> None:
 
 
 def test_a_wrong_key() -> None:
-    with serving(lambda _: refused(401, f"Incorrect API key provided: {KEY}")) as model:
+    with serving(refused(401, f"Incorrect API key provided: {KEY}")) as model:
         with pytest.raises(MilepostError, match="MY_KEY") as error:
             drained(endpoint(model, key_name="MY_KEY").stream(ASKED))
         assert len(model.requests) == 1
@@ -136,7 +134,7 @@ def test_a_wrong_key() -> None:
 def test_comments_do_not_prolong_the_wait() -> None:
     alive: list[str | bytes] = [b": still here\n\n"] * 500
     pause = threading.Event()
-    with serving(lambda _: Stream(alive, between=lambda n: pause.wait(0.02))) as model:
+    with serving(Stream(alive, between=lambda n: pause.wait(0.02))) as model:
         with pytest.raises(MilepostError, match=r"nothing for 0\.3 s"):
             drained(endpoint(model, tries=1, timeout_s=0.3).stream(ASKED))
         pause.set()
@@ -148,7 +146,7 @@ def test_closing_the_stream_closes_the_connection() -> None:
     def between(number: int) -> None:
         pause.wait(0.005)
 
-    with serving(lambda _: Stream(["word "] * 2000, between=between)) as model:
+    with serving(Stream(["word "] * 2000, between=between)) as model:
         stream = endpoint(model).stream(ASKED)
         next(stream)
         stream.close()
@@ -166,7 +164,7 @@ def test_an_address_with_a_password_is_refused(url: str) -> None:
 
 def test_the_query_of_an_address_is_sent_and_not_shown() -> None:
     """Some endpoints have a version there, and some a key."""
-    with serving(lambda _: refused(403, "no")) as model:
+    with serving(refused(403, "no")) as model:
         asked = Endpoint(f"{model.url}?key=sk-hidden", "small")
         with pytest.raises(MilepostError) as error:
             asked.ask(ASKED)

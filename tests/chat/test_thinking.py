@@ -7,7 +7,7 @@ import pytest
 
 from milepost.chat import Endpoint, Restart, Thought, without_thoughts
 from milepost.chat.thinking import apart
-from support.chat_server import completion, serving
+from support.chat_server import serving
 
 CASES = {
     "<think>Which <b>one</b>? </thin </think>\n\nIn Plymouth. Use <think>.": (
@@ -49,6 +49,6 @@ def test_a_stream_in_any_pieces(text: str) -> None:
 
 
 def test_an_endpoint_gives_the_answer_alone() -> None:
-    with serving(lambda *_: completion("<think>Hm.</think>\nIn Plymouth.")) as chat:
+    with serving("<think>Hm.</think>\nIn Plymouth.") as chat:
         endpoint = Endpoint(chat.url, "m")
         assert endpoint.ask([{"role": "user", "content": "Where?"}]) == "In Plymouth."

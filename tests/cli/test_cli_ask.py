@@ -10,12 +10,8 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("uvicorn", reason="needs the integrations extra")
-
-from starlette.responses import PlainTextResponse
-
+from support.chat_server import Chat, Reply, Stream, refused, serving
 from support.cli_process import command, environment
-from support.openai_server import Model, Stream, refused, serving
 
 KEY = "sk-very-secret"
 GOLD = "At what temperature does gold melt?"
@@ -29,12 +25,12 @@ def straight(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
 
 
-def remote(model: Model) -> list[str]:
+def remote(model: Chat) -> list[str]:
     return ["--endpoint", model.url, "--model-name", "small"]
 
 
 def test_an_answer_and_its_sources(cli: Any, model: list[str], notes: Path) -> None:
-    with serving(lambda body: QUOTED) as there:
+    with serving(QUOTED) as there:
         done = cli("ask", GOLD, notes, *remote(there), *model)
     assert done.exit_code == 0, done.stderr
     answer, sources = done.stdout.split("\n\n")
@@ -58,7 +54,7 @@ def test_pieces_are_printed_as_they_come(model: list[str], db: Path) -> None:
     def between(number: int) -> None:
         assert number == 0 or seen.wait(60)
 
-    with serving(lambda _: Stream(["Gold ", "melts [1]."], between=between)) as there:
+    with serving(Stream(["Gold ", "melts [1]."], between=between)) as there:
         args = command("ask", GOLD, "--db", db, *remote(there), *model)
         with subprocess.Popen(args, stdout=subprocess.PIPE, env=environment()) as running:
             assert running.stdout is not None
@@ -87,7 +83,7 @@ def test_without_an_endpoint_the_passages_are_shown(
 def test_the_environment_names_the_endpoint(
     cli: Any, model: list[str], db: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with serving(lambda body: "Gold melts at 1064 degrees [1].") as there:
+    with serving("Gold melts at 1064 degrees [1].") as there:
         monkeypatch.setenv("MILEPOST_ENDPOINT", there.url)
         monkeypatch.setenv("MILEPOST_MODEL_NAME", "medium")
         monkeypatch.setenv("MILEPOST_ENDPOINT_KEY", "mine")
@@ -99,7 +95,7 @@ def test_the_environment_names_the_endpoint(
 
 def test_json_has_answer_citations_and_passages(cli: Any, model: list[str], db: Path) -> None:
     said = QUOTED + ' It "never rusts" [1]. It "floats" [1]. Nobody knows.'
-    with serving(lambda body: said) as there:
+    with serving(said) as there:
         done = cli("ask", GOLD, "--db", db, "--json", *remote(there), *model)
     found = json.loads(done.stdout)
     assert done.exit_code == 0
@@ -115,7 +111,7 @@ def test_json_has_answer_citations_and_passages(cli: Any, model: list[str], db: 
 
 
 def test_a_citation_of_no_passage(cli: Any, model: list[str], db: Path) -> None:
-    with serving(lambda body: "It melts at 1064 degrees [9].") as there:
+    with serving("It melts at 1064 degrees [9].") as there:
         done = cli("ask", GOLD, "--db", db, "-k", 2, *remote(there), *model)
     assert done.exit_code == 1
     assert "[9] no such passage" in done.stdout
@@ -142,7 +138,7 @@ def test_an_endpoint_that_is_down(cli: Any, model: list[str], db: Path) -> None:
         (refused(401, f"Incorrect API key provided: {KEY}."), "OPENAI_API_KEY", True),
         (refused(404, "The model `small` does not exist"), "does not exist", False),
         (refused(500, "out of memory"), "out of memory (tried 2 times)", False),
-        (PlainTextResponse("<html>Welcome to nginx!</html>"), "unknown form", True),
+        (Reply(b"<html>", headers={"Content-Type": "text/html"}), "unknown form", True),
         (Stream([b'data: {"error": {"message": "crashed"}}\n\n']), "crashed", False),
     ],
 )
@@ -150,7 +146,7 @@ def test_an_endpoint_that_refuses_or_talks_nonsense(
     cli: Any, model: list[str], db: Path, reply: Any, said: str, *, as_json: bool
 ) -> None:
     options = ["--json"] if as_json else []
-    with serving(lambda body: reply) as there:
+    with serving(reply) as there:
         done = cli("ask", GOLD, "--db", db, "--debug", *options, *remote(there), *model)
     assert done.exit_code == 2
     assert said in done.stderr.splitlines()[-1]
@@ -161,7 +157,7 @@ def test_an_endpoint_that_refuses_or_talks_nonsense(
 
 
 def test_an_answer_that_breaks_off(cli: Any, model: list[str], db: Path) -> None:
-    with serving(lambda body: Stream(["Gold melts", " at 1064 degrees [1]"], reason=None)) as there:
+    with serving(Stream(["Gold melts", " at 1064 degrees [1]"], reason=None)) as there:
         done = cli("ask", GOLD, "--db", db, *remote(there), *model)
     assert done.exit_code == 2
     assert done.stdout.startswith("Gold melts at 1064 degrees [1]\n\n/")
@@ -170,14 +166,14 @@ def test_an_answer_that_breaks_off(cli: Any, model: list[str], db: Path) -> None
 
 
 def test_control_characters_do_not_reach_the_terminal(cli: Any, model: list[str], db: Path) -> None:
-    with serving(lambda body: 'Gold \x1b[31m"melts\x1b[0m" [1].') as there:
+    with serving('Gold \x1b[31m"melts\x1b[0m" [1].') as there:
         done = cli("ask", GOLD, "--db", db, *remote(there), *model)
     assert "\x1b" not in done.stdout + done.stderr
     assert "Gold ␛[31m" in done.stdout
 
 
 def test_nothing_found_asks_nothing(cli: Any, model: list[str], db: Path) -> None:
-    with serving(lambda body: "Yes [1].") as there:
+    with serving("Yes [1].") as there:
         done = cli("ask", GOLD, "--db", db, "--min-score", 1, *remote(there), *model)
     assert done.exit_code == 1
     assert not there.requests

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from milepost.encoder.engine import shipped_models
+from support.chat_server import serving
 from support.cli_process import environment
 from support.postgres import server
 
@@ -96,10 +97,8 @@ def test_a_folder_is_searched(here: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_a_language_model_answers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    need("openai", "uvicorn")
-    from support.openai_server import serving
-
-    with serving(lambda body: "At 1064 degrees [1].") as model:
+    need("openai")
+    with serving("At 1064 degrees [1].") as model:
         monkeypatch.setenv("OPENAI_BASE_URL", model.url)
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         monkeypatch.setattr(sys, "stdin", io.StringIO(f"{QUESTION}\n\n"))

