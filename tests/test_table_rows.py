@@ -55,7 +55,6 @@ def test_every_format(name: str) -> None:
     row = Tables(document.text, document.marks).row(*span)
     assert row == "Item: Nut M8 | June: 9"
     table = table_at(document.marks, document.text, 0, [span])
-    assert table is not None
     assert table.columns == ROWS[0]
     assert table.caption == (None if name == "a.pptx" else CAPTION)
     assert [each.cells for each in table.rows] == [ROWS[2]]
@@ -151,14 +150,12 @@ def test_a_passage_shows_the_rows_that_answer() -> None:
     with milepost.open(model=fake_encoder()) as index:
         index.add([read_bytes(FILES["a.docx"], "a.docx"), Document("b", "Bees build cells.")])
         passage = index.search("Nut M8 in June", k=1)[0]
-        assert passage.table is not None
         assert astuple(passage.table)[:2] == (CAPTION, ROWS[0])
         assert passage.table.names == "Table 2: Sales: Item | May | June"
         assert ROWS[2] in [row.cells for row in passage.table.rows]
         for row in passage.table.rows:
             assert passage.start <= row.start < row.end <= passage.end
         shown = rows_of(passage)
-        assert shown is not None
         assert shown.plain.split("\n")[:2] == [CAPTION, "Item | May | June"]
         other = index.search("bees", k=1)[0]
         assert other.table is None

@@ -193,7 +193,6 @@ def test_a_passage_that_says_it_supports_it(index: Index, passages: list[Passage
     (citation,) = judged(index, passages, RAID[:-1] + " [2].")
     assert citation.verdict == "related"
     support = citation.support
-    assert support is not None
     assert (support.number, support.document) == (2, "book.txt")
     assert LIKELY <= (support.score or 0.0) == pytest.approx(passages[1].score, abs=0.02)
     assert citation.places == ((support.start, support.end),)
@@ -205,10 +204,8 @@ def test_a_passage_that_says_it_supports_it(index: Index, passages: list[Passage
 def test_another_passage_than_the_cited_one(index: Index, passages: list[Passage]) -> None:
     (citation,) = judged(index, passages, RAID[:-1] + " [1].")
     assert (citation.verdict, citation.places) == ("unsupported", ())
-    assert citation.support is not None
     assert citation.support.number == 2
     (alone,) = judged(index, passages[:1], RAID[:-1] + " [1].")
-    assert alone.support is not None
     assert (alone.support.number, alone.support.start) == (None, citation.support.start)
 
 
@@ -253,7 +250,6 @@ def test_sources_and_records_show_it(
     citations = tuple(judged(index, passages, answer))
     print_sources(passages, Answer(answer, citations, ()), "never")
     first, sentence, second = capsys.readouterr().out.splitlines()
-    assert citations[0].support is not None
     score = f"{citations[0].support.score:.0%}"
     assert first.startswith("[1] book.txt · ")
     assert first.endswith("· not supported")

@@ -57,7 +57,6 @@ def test_pieces_are_printed_as_they_come(model: list[str], db: Path) -> None:
     with serving(Stream(["Gold ", "melts [1]."], between=between)) as there:
         args = command("ask", GOLD, "--db", db, *remote(there), *model)
         with subprocess.Popen(args, stdout=subprocess.PIPE, env=environment()) as running:
-            assert running.stdout is not None
             first = os.read(running.stdout.fileno(), 5)
             seen.set()
             rest = running.stdout.read()

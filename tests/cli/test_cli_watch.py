@@ -31,7 +31,6 @@ class Process:
         self._reader.start()
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
         with self.process.stdout as lines:
             for line in lines:
                 self.lines.put(line.decode("utf-8", "replace").rstrip("\n"))

@@ -139,7 +139,6 @@ def test_python_of_the_readme_runs(number: int, tmp_path: Path, monkeypatch: pyt
         section = text.index("CELL-MAKING INSTINCT OF THE HIVE-BEE")
         after = text.index("OBJECTIONS TO THE THEORY OF NATURAL SELECTION", section)
         found = re.match(r"[01]\.\d\d \S+ (\d+)-(\d+) .*\n", printed.getvalue())
-        assert found is not None
         start, end = map(int, found.groups())
         assert section <= start < end <= after
         assert printed.getvalue()[found.end() :].startswith(text[start:end])

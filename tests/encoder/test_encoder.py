@@ -125,13 +125,13 @@ UNICODE = st.one_of(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(UNICODE)
 def test_any_text_is_tiled(text: str) -> None:
     assert_whole(text, MODEL.encode(text))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.text("abc, ;\n.😀字", min_size=1, max_size=600), st.integers(1, 9))
 def test_over_long_sentences_are_cut(text: str, longest: int) -> None:
     model = fake_encoder(longest=longest, window=24, left=8, right=4)

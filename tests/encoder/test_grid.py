@@ -99,7 +99,7 @@ def test_no_landmark_and_no_direction_give_zeros() -> None:
     assert document_vector(np.array([[1, 0], [-1, 0]], np.float32)).tolist() == [0.0, 0.0]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(1, 40), st.integers(0, 1000))
 def test_has_unit_length_and_knows_no_order(count: int, seed: int) -> None:
     rows = np.random.default_rng(seed).standard_normal((count, 16)).astype(np.float32)

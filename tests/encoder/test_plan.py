@@ -22,7 +22,6 @@ def shapes(draw: st.DrawFn) -> tuple[WindowSize, list[int]]:
     return shape, draw(st.lists(st.integers(1, longest), max_size=60))
 
 
-@settings(max_examples=100, deadline=None)
 @given(shapes())
 def test_each_sentence_has_one_owner_in_order(given_: tuple[WindowSize, list[int]]) -> None:
     shape, costs = given_
@@ -35,7 +34,6 @@ def test_each_sentence_has_one_owner_in_order(given_: tuple[WindowSize, list[int
     assert owned == len(costs)
 
 
-@settings(max_examples=100, deadline=None)
 @given(shapes())
 def test_no_window_is_too_large(given_: tuple[WindowSize, list[int]]) -> None:
     shape, costs = given_
@@ -45,7 +43,6 @@ def test_no_window_is_too_large(given_: tuple[WindowSize, list[int]]) -> None:
         assert sum(costs[window.own_last : window.last]) <= shape.right
 
 
-@settings(max_examples=100, deadline=None)
 @given(shapes())
 def test_a_halo_is_as_wide_as_it_may_be(given_: tuple[WindowSize, list[int]]) -> None:
     shape, costs = given_
@@ -82,7 +79,7 @@ def test_what_does_not_fit_is_refused() -> None:
         WindowSize(size=128, longest=128)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(1, 300), max_size=80), st.integers(1, 600), st.integers(1, 20))
 def test_every_item_is_in_one_batch(lengths: list[int], budget: int, look_ahead: int) -> None:
     items = [(length, number) for number, length in enumerate(lengths)]
@@ -145,7 +142,6 @@ def test_chinese_clauses() -> None:
     assert cut(text, starts, [n + 1 for n in starts], 8) == [5]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.text("ab ,;é、字", max_size=120), st.integers(1, 30))
 def test_every_piece_fits(text: str, longest: int) -> None:
     starts, ends = tokens(text)

@@ -134,10 +134,8 @@ def test_rerankers_agree_and_run_as_their_model_does(
     question, scores = "How do species compete for food?", {}
     for name, encoder in encoders.items():
         reranker = LandmarkReranker.of(encoder)
-        assert reranker is not None
         assert reranker._encoder.engine == encoder.engine
         bound = reranker.for_query(question)
-        assert bound is not None
         sentences = bound.tokens([part for part in text.split(". ")[:6] if part.strip()])
         scores[name] = np.concatenate([each.cosines for each in bound.read([sentences])])
     np.testing.assert_allclose(scores["int8"], scores["float"], atol=0.1)
@@ -192,7 +190,6 @@ class TestTheCache:
     def test_a_damaged_file_is_not_used(self, tmp_path: Path, vectors: np.ndarray) -> None:
         core = openvino._core()
         kept = float_graph.cached(core, self.graph, tmp_path)
-        assert kept is not None
         kept.write_text("<net", encoding="utf-8")
         np.testing.assert_allclose(self.encode(tmp_path), vectors, atol=1e-5)
         assert not kept.exists()

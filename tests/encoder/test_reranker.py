@@ -87,7 +87,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_model_folder_with_a_reranker(folder: Path) -> None:
     model = milepost.load(folder, threads=1)
     reranker = LandmarkReranker.of(model)
-    assert reranker is not None
     assert "1 threads" in reranker._encoder.engine
     assert reranker._encoder.tokenizer is model.tokenizer
     asked = reranker.for_query("What do insects make their homes of?")

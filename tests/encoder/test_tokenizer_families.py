@@ -35,7 +35,7 @@ ALL = pytest.mark.parametrize("name", sorted(SPECIAL))
 
 
 @ALL
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     sentence=st.text(
         alphabet=st.sampled_from("aeinrst Th.ï🚢\n\t<>/s[]SEPCL|—")

@@ -33,7 +33,7 @@ def test_the_shipped_tokenizer_is_remembered() -> None:
     assert SHIPPED._words is not None
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.lists(TEXT, max_size=4))
 def test_as_the_tokenizer_says(sentences: list[str]) -> None:
     counted = remembered(SHIPPED, sentences)
@@ -74,7 +74,6 @@ def test_a_token_of_ones_own_is_not_torn() -> None:
 def test_memory_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words, "_MOST", 50)
     tokenizer = Tokenizer(find_model().tokenizer, "[CLS]", "[SEP]")
-    assert tokenizer._words is not None
     for number in range(40):
         sentences = [f"word{number} and others{number}, again"]
         assert remembered(tokenizer, sentences) == tokenizer._count(sentences)

@@ -120,7 +120,6 @@ def killed_midway(files: list[Path], address: str) -> bool:
         encoding="utf-8",
         start_new_session=True,
     ) as process:
-        assert process.stdout is not None
         for line in process.stdout:  # a batch that Ray repeats may count several at once
             if line.strip().isdigit() and int(line) >= 4:  # Ray prints lines of its own, too
                 os.killpg(process.pid, signal.SIGKILL)

@@ -75,7 +75,6 @@ def test_a_touched_file_is_not_encoded_again(index: Index, notes: Path) -> None:
     assert len(report.unchanged) == 3
     assert (report.changed, report.sentences, steps) == ((), 0, [])
     info = reads(index._store).info(str(path))
-    assert info is not None
     assert info.signature == (len(BEES), 10**18)
     assert reads(index._store).statistics().dead == 0
     after = everything(index)
@@ -211,7 +210,6 @@ def test_progress_names_each_document(index: Index, notes: Path) -> None:
     for name in {step.name for step in steps}:
         done = [(step.done, step.sentences) for step in steps if step.name == name]
         info = reads(index._store).info(name)
-        assert info is not None
         assert done[0] == (0, 0)
         assert done[-1] == (info.sentences, info.sentences)
 

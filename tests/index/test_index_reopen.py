@@ -69,7 +69,6 @@ def test_indexing_goes_on_after_a_kill(tmp_path: Path, after: int) -> None:
         stdout=subprocess.PIPE,
         encoding="utf-8",
     )
-    assert process.stdout is not None
     for line in process.stdout:
         assert line != "done\n"
         if line == f"{after + 1}\n":

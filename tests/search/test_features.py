@@ -56,7 +56,7 @@ def test_by_hand() -> None:
     assert column(table, "fused rank") == pytest.approx(order, abs=1e-4)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(st.integers(1, 7), min_size=1, max_size=4),
     st.lists(st.sampled_from(["wax", "p1", "unheard"]), max_size=3, unique=True),
@@ -117,7 +117,7 @@ def test_neighbours_end_where_their_document_does() -> None:
 
 
 @given(st.integers(0, 100))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_single_document_is_exactly_the_mean(seed: int) -> None:
     """The rounding of a mean is no measure of a sentence, and differs between machines."""
     store = empty_store()
@@ -136,7 +136,7 @@ SETTINGS = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(SETTINGS, st.floats(0, 1), st.integers(0, 50), st.sampled_from(["p1x3", "nowhere", ""]))
 def test_numbers_add_up(fusion: Fusion, vocab_coverage: float, seed: int, word: str) -> None:
     scope = gathered(filled(2, 6), ["common", word] if word else [], seed)
@@ -196,7 +196,6 @@ def test_one_sentence() -> None:
     assert fused.score.tolist() == [0.0]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(-50, 50, width=32), min_size=1, max_size=60))
 def test_standard(values: list[float]) -> None:
     array = np.array(values, np.float32)

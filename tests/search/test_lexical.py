@@ -85,7 +85,6 @@ def test_what_a_word_is(text: str, wanted: list[str]) -> None:
     assert terms(text) == wanted
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.text(max_size=80))
 def test_terms_are_words(text: str) -> None:
     found = terms(text)
@@ -93,7 +92,6 @@ def test_terms_are_words(text: str) -> None:
     assert found == terms(text)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.text("abcéß'’ ,.1東京ع\n", max_size=60), st.text("abcéß'’ ,.1東京ع\n", max_size=60))
 def test_a_line_break_parts_words(first: str, second: str) -> None:
     assert terms(first + "\n" + second) == terms(first) + terms(second)
@@ -135,7 +133,7 @@ def borders_of(texts: list[list[list[str]]]) -> np.ndarray:
     return np.cumsum([0, *map(len, texts)], dtype=np.int64)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=6), st.integers(0, 5), st.data())
 def test_windowed_sums(sizes: list[int], reach: int, data: st.DataObject) -> None:
     document_offsets = np.cumsum([0, *sizes], dtype=np.int64)
@@ -157,7 +155,7 @@ def measured(
     return bm25(counts, lengths, borders_of(texts), weights, float(lengths.mean()), scales)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(documents(), st.integers(0, 4))
 def test_bm25_against_the_formula(texts: list[list[list[str]]], scale: int) -> None:
     wanted = ["a", "c", "zebra"]

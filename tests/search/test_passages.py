@@ -49,7 +49,7 @@ def assert_runs(runs: list[Run], scores: np.ndarray, document_offsets: np.ndarra
     assert best == sorted(best, reverse=True)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(scored(), st.integers(1, 6) | st.none(), st.integers(1, 200), st.data())
 def test_selection_spends_the_budget_on_the_best(
     given_: tuple[np.ndarray, np.ndarray], k: int | None, budget: int, data: st.DataObject
@@ -108,7 +108,7 @@ def test_selection_grows_what_it_has() -> None:
     assert runs == [run(0, 1, (0,)), run(2, 3, (2,)), run(4, 5, (4,))]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(scored(), st.integers(1, 6) | st.none(), st.floats(0, 4))
 def test_expanded_passages(
     given_: tuple[np.ndarray, np.ndarray], k: int | None, growth_threshold: float
@@ -156,7 +156,7 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text("ab \n字", max_size=60), st.integers(0, 20), st.sampled_from([len, words]))
 def test_what_is_truncated_is_a_beginning_that_fits(text: str, left: int, measure: object) -> None:
     part = truncate_to(text, left, measure)
@@ -185,7 +185,7 @@ def test_many_passages_take_no_square_of_time() -> None:
     assert time.process_time() - begun < 5.0  # with a sorting a passage it was over a minute
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(scored(), st.integers(1, 6), st.integers(1, 2 * LONG), st.floats(0, 5))
 def test_fewer_than_k_only_where_no_sentence_is_left(
     given_: tuple[np.ndarray, np.ndarray], k: int, length: int, growth: float

@@ -116,7 +116,6 @@ def test_what_reranking_adds_is_above_the_least():
     assert [len(texts) for texts in reranker.texts] == [8]
     wanted = np.zeros(24, np.float32)
     wanted[8 * best : 8 * best + 2] = [7.0, 1.0]
-    assert after.added is not None
     np.testing.assert_allclose(after.added, wanted, atol=1e-5)
     np.testing.assert_allclose(after.score - before.score, wanted, atol=1e-5)
     np.testing.assert_array_equal(after.base_score, before.score)

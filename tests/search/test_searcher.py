@@ -179,7 +179,6 @@ def test_the_reasons_of_a_result() -> None:
     assert result.relevance.keys() == {passage.document for passage in result.passages}
     for name, curve in result.relevance.items():
         info = reads(store).info(name)
-        assert info is not None
         assert (curve.shape, curve.dtype) == ((info.sentences, 2), np.float32)
         spans = reads(store).sentences(name).spans
         np.testing.assert_allclose(curve[:, 0], spans.mean(axis=1) / info.characters, rtol=1e-5)

@@ -50,7 +50,6 @@ def test_trees_come_back_from_their_file(tmp_path: Path, seed: int) -> None:
     made = grown(seed, depth=seed)
     made.write(tmp_path)
     back = read_trees(tmp_path / FILE, NAMES)
-    assert back is not None
     rows = np.random.default_rng(3).standard_normal((20, 3)).astype(np.float32)
     assert back.predict(rows).tolist() == made.predict(rows).tolist()
     assert back.depth <= seed
@@ -73,7 +72,6 @@ def test_columns_are_known_by_name(tmp_path: Path) -> None:
     made.write(tmp_path)
     names = (NAMES[2], "new", NAMES[0], NAMES[1])
     back = read_trees(tmp_path / FILE, names)
-    assert back is not None
     rows = np.random.default_rng(3).standard_normal((20, 4)).astype(np.float32)
     assert back.predict(rows).tolist() == made.predict(rows[:, [2, 3, 0]]).tolist()
     assert back.parts(rows[0])["new"] == 0.0
@@ -96,7 +94,6 @@ def test_parts_add_up_and_learned_scores_come_first(
 ) -> None:
     monkeypatch.setattr(module, "LEARNED_TOP", top)
     found = scored(Ranking(Fusion(), trees()))
-    assert found.learned is not None
     assert len(found.learned.rows) == min(top, 24)
     for number in range(24):
         parts = found.parts(number)

@@ -44,12 +44,10 @@ class Agent:
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
     def _read(self) -> None:
-        assert self.process.stdout is not None
         for line in self.process.stdout:
             self._lines.put(line)
 
     def send(self, message: dict[str, Any] | bytes) -> None:
-        assert self.process.stdin is not None
         data = message if isinstance(message, bytes) else json.dumps(message).encode()
         self.process.stdin.write(data + b"\n")
         self.process.stdin.flush()
@@ -59,7 +57,6 @@ class Agent:
             self.process.kill()
         ended = self.process.wait(60)
         for pipe in (self.process.stdin, self.process.stdout):
-            assert pipe is not None
             with suppress(BrokenPipeError):  # what was not read of it
                 pipe.close()
         assert ended == (-signal.SIGKILL if code is None else code)
@@ -140,6 +137,5 @@ def test_one_interrupt_ends_it(tmp_path: Path) -> None:
 def test_the_end_of_stdin_ends_it(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     agent = Agent(tmp_path / "notes", tmp_path / "cache")
-    assert agent.process.stdin is not None
     agent.process.stdin.close()
     agent.end(0)

@@ -11,9 +11,6 @@ from typing import Any
 import anyio
 import httpx2
 import pytest
-
-pytest.importorskip("fastapi", reason="needs the serve extra")
-
 from fastapi import FastAPI
 
 from milepost.errors import StoreError

@@ -93,7 +93,6 @@ def test_kills_at_random_moments(tmp_path: Path, child: Child) -> None:
     last = -1
     for _ in range(3):
         process = child(PUTTING, tmp_path, last + 1)
-        assert process.stdout is not None
         for _ in range(moments.randint(1, 8)):
             line = process.stdout.readline()
         time.sleep(moments.random() * 0.02)

@@ -155,7 +155,6 @@ def test_a_reader_of_another_process_is_named(tmp_path: Path, child: Child) -> N
         "    sys.stdin.readline()\n",
         tmp_path,
     )
-    assert reader.stdout is not None
     assert reader.stdout.readline() == "ready\n"
     store.delete(made.document.name)
     with pytest.raises(IndexBusy, match="is being read"):

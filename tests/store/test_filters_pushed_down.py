@@ -124,7 +124,7 @@ def left(store: Store, where: Filter, names: frozenset[str] | None = None) -> se
     roots=st.lists(trees, min_size=4, max_size=8),
     names=st.none() | st.frozensets(st.sampled_from(NAMES), max_size=4),
 )
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, suppress_health_check=list(HealthCheck))
 def test_every_store_leaves_what_the_filter_means(
     stores: dict[str, Store],
     changes: list[tuple[str, Mapping[str, object]]],

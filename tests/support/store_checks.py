@@ -70,7 +70,6 @@ def finds_what_the_scan_finds(plain: Any, indexed: Any) -> None:
 def a_killed_writer_leaves_whole_documents(store: Store, address: str, child: Child) -> None:
     """What it said is stored is there; nothing else but the document at hand."""
     process = child(WRITER, address)
-    assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     said = [int(process.stdout.readline())]  # a loaded machine may take seconds to the first
     time.sleep(0.4)
@@ -79,7 +78,6 @@ def a_killed_writer_leaves_whole_documents(store: Store, address: str, child: Ch
     process.wait()
     for rest, number in {number % 3: number for number in said}.items():
         info = reads(store).info(f"document {rest}")
-        assert info is not None
         held = int(info.hash)
         assert held in (number, said[-1] + 1)
         holds(store, numbered(held))

@@ -75,7 +75,6 @@ def holds(store: Store, given: Entry) -> None:
     """Assert that every part of the entry can be read back from one state, and is found."""
     with store.snapshot() as state:
         info = state.info(given.document.name)
-        assert info is not None
         assert (info.signature, info.options) == (given.signature, given.options)
         assert info.sentences == len(given.spans)
         assert stored_document(state, info) == given.document

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-pytest.importorskip("fastapi", reason="needs the serve extra")
-
 from support.browser_page import Tab, Tabs, axe, browser, ready
 from support.page_documents import EVIL, EVIL_NAME, NOTES, book, harbour
 from support.server import Server

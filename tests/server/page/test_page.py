@@ -78,8 +78,6 @@ def test_a_sentence_across_two_pages_has_boxes_on_both(page: Page, server: Serve
     for box in got["boxes"]:
         frame = page.locator(f".page[data-page='{box['page']}']").bounding_box()
         drawn = page.locator(f".page[data-page='{box['page']}'] .best").bounding_box()
-        assert frame is not None
-        assert drawn is not None
         scale = frame["width"] / 612
         assert abs(drawn["x"] - frame["x"] - scale * box["left"]) < 1
         assert abs(drawn["y"] - frame["y"] - scale * box["top"]) < 1
@@ -247,7 +245,6 @@ def test_citations_name_title_page_and_offsets(page: Page) -> None:
     ask(page, "When is anchoring in the channel forbidden?")
     sentence = "Anchoring in the channel is forbidden in winter."
     plain = re.fullmatch(r"“(.+)” harbour.pdf, p. 3, characters (\d+)–(\d+)\.", cite("Plain"))
-    assert plain is not None
     assert plain[1] == sentence
     assert int(plain[3]) - int(plain[2]) == len(sentence)
     where = f"characters {plain[2]}–{plain[3]}"
@@ -273,7 +270,6 @@ def test_the_strip_leads_to_the_best_sentence_of_a_part(page: Page, server: Serv
     now = int(strip.get_attribute("aria-valuenow") or 0) - 1
     other = max((n for n in range(64) if n != now), key=lambda n: heights[n])
     box = strip.bounding_box()
-    assert box is not None
     page.mouse.click(box["x"] + box["width"] * (other + 0.5) / 64, box["y"] + 10)
     page.wait_for_function("(url) => location.href !== url", arg=page.url)
     place = fragment(page)
@@ -313,8 +309,6 @@ def test_a_book_scrolls_without_gaps_and_stays_small(page: Page, folder: Path) -
     )
     page.wait_for_timeout(500)
     place, frame = mark.first.bounding_box(), body.bounding_box()
-    assert place is not None
-    assert frame is not None
     assert frame["y"] <= place["y"] < frame["y"] + frame["height"], "the mark is in view"
 
 

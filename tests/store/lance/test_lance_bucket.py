@@ -63,7 +63,6 @@ def test_everything_comes_back(address: str) -> None:
     holds(store, given)
     holds(store, numbered(3))
     info = reads(store).info("document 2")
-    assert info is not None
     assert (info.signature, info.options) == ((9, 9), "hidden=keep")
     store.close()
 
@@ -157,7 +156,6 @@ for number in range(1, 6):
 
 def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
     process: subprocess.Popen[str] = child(WRITER, address)
-    assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     store = opened(address)
     store.put(entry("mine", ["one ", "two "], seed=7))

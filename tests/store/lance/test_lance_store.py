@@ -127,7 +127,6 @@ def test_a_vacuum_takes_rows_out_and_keeps_the_log_short(store: LanceStore, addr
     assert count(address, "vectors") == 60
     assert count(address, "documents") == 3  # two documents, one of them touched
     info = reads(store).info("document 0")
-    assert info is not None
     assert (info.signature, info.options) == ((3, 4), "hidden=keep")
     holds(store, numbered(5))
 
@@ -193,7 +192,6 @@ def test_a_killed_writer_leaves_whole_documents(
 
 def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None:
     process: subprocess.Popen[str] = child(WRITER.replace("10_000", "12"), address)
-    assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     store = opened(address)
     for number in range(12, 18):

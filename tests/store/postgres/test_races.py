@@ -8,8 +8,6 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
-pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
-
 from milepost.errors import IndexBusy, NotAnIndex, StoreError
 from milepost.store import erase_store
 from support.postgres import ask, server

@@ -83,7 +83,6 @@ def small_space(private: str) -> Iterator[tuple[str, Path]]:
     """A tablespace and its disk of 6 MiB; skips where none can be mounted."""
     with psycopg.connect(private, autocommit=True) as connection:
         row = connection.execute("SHOW data_directory").fetchone()
-        assert row is not None
         folder = Path(row[0])
         with mounted_disk(folder.parent / "disk", 6) as place:
             try:

@@ -44,7 +44,6 @@ def test_the_same_rows_scores_and_order(
 
 def test_the_bound_holds(view: vectors.View) -> None:
     product = kernel.products()
-    assert product is not None
     for query in unit(np.random.default_rng(9).standard_normal((20, 64))):
         rounded = kernel.rounded(query)
         off = np.abs(

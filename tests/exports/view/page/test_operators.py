@@ -138,9 +138,7 @@ def test_edges_of_words_and_numbers_are_those_of_python(page: Page) -> None:
     assert 600 < found(page, cases) < 1500
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.tuples(TEXT, TEXT), min_size=20, max_size=20))
 @example(texts=[("a -5 -a. ", "“a, ” --b"), ("“a,”", ' -"b"')])
 def test_operators_are_read_as_in_python(page: Page, texts: list[tuple[str, str]]) -> None:
