@@ -4,15 +4,29 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 
-from milepost.store import Store
+from milepost.store import Store, open_store
 from support.postgres import fresh_schema
 from support.small_disk import small_disk  # noqa: F401 - a fixture
 from support.store_entries import Child, opened
+
+
+@pytest.fixture(autouse=True)
+def closed_afterwards() -> Iterator[None]:
+    """Close whatever a test has opened and not closed."""
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+
+        def kept(*place: object, **options: object) -> Store:
+            made = open_store(*place, **options)
+            stack.callback(made.close)
+            return made
+
+        patch.setattr("support.store_entries.open_store", kept)
+        yield
 
 
 @contextmanager
@@ -38,9 +52,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path | str
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     with placed(request.param, tmp_path) as where:
         # A vacuum waits so long for readers of SQLite's log, which these tests keep open.
-        made = opened(where, patience_s=0.1 if request.param == "sqlite" else 5.0)
-        yield made
-        made.close()
+        yield opened(where, patience_s=0.1 if request.param == "sqlite" else 5.0)
 
 
 @pytest.fixture

@@ -106,7 +106,6 @@ def test_kills_at_random_moments(tmp_path: Path, child: Child) -> None:
     store = opened(tmp_path)
     store.put(numbered(last + 1))
     assert whole(store, last) == last + 1
-    store.close()
 
 
 @pytest.mark.parametrize(
@@ -149,7 +148,6 @@ def test_kills_while_vacuuming(tmp_path: Path, child: Child) -> None:
     store = opened(tmp_path)
     assert reads(store).statistics().dead == 0
     assert len(segment.files(tmp_path)) == 1
-    store.close()
 
 
 def test_killed_while_made(tmp_path: Path, child: Child) -> None:
@@ -180,7 +178,6 @@ def test_full_disk(small_disk: Path) -> None:
     ballast.unlink()
     store.put(numbered(last + 1))
     assert whole(store, last) == last + 1
-    store.close()
 
 
 def test_disk_full_under_the_vectors(small_disk: Path) -> None:
@@ -198,7 +195,6 @@ def test_disk_full_under_the_vectors(small_disk: Path) -> None:
     with pytest.raises(StorageFull):
         store.vacuum()
     holds(store, given[1])
-    store.close()
 
 
 def test_limit_on_file_size(tmp_path: Path, child: Child) -> None:
@@ -240,7 +236,6 @@ def test_flipped_byte_in_the_vectors(tmp_path: Path) -> None:
     assert len(read.nearest(query, 99, ["document 0", "document 2"])[0]) == 60
     store.put(numbered(4))
     assert len(read.nearest(query, 99)[0]) == 90
-    store.close()
 
 
 @pytest.mark.parametrize("left", [0, 100, None])
@@ -262,7 +257,6 @@ def test_garbage_beyond_the_end_is_harmless(tmp_path: Path) -> None:
         file.write(b"\xff" * 1001)
     store.put(numbered(1))
     assert whole(store, 1) == 1
-    store.close()
 
 
 def test_flipped_byte_in_a_text(tmp_path: Path) -> None:
@@ -278,7 +272,6 @@ def test_flipped_byte_in_a_text(tmp_path: Path) -> None:
     store = opened(tmp_path)
     with pytest.raises(IndexDamaged, match=r"milepost\.sqlite"):
         reads(store).text("d", 0, 10)
-    store.close()
 
 
 def test_garbage_pages(tmp_path: Path) -> None:

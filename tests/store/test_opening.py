@@ -28,7 +28,6 @@ def test_opens_again(tmp_path: Path) -> None:
     store = opened(folder, create=False)
     assert (store.fingerprint, store.dimensions) == (FINGERPRINT, WIDTH)
     holds(store, numbered(0))
-    store.close()
 
 
 def test_closed_is_closed(place: Path | str) -> None:
@@ -115,7 +114,6 @@ def test_older_schema(tmp_path: Path, schema: int, options: dict[str, bool]) -> 
     store = opened(tmp_path)
     store.put(numbered(1))
     holds(store, numbered(1))
-    store.close()
 
 
 def test_newer_schema(tmp_path: Path) -> None:
@@ -164,7 +162,6 @@ def test_read_only_store_refuses_to_write(place: Path | str) -> None:
     ):
         with pytest.raises(StoreError, match="reading only"):
             write()
-    store.close()
 
 
 def test_read_only_medium(small_disk: Path) -> None:
@@ -193,7 +190,6 @@ def test_read_only_medium(small_disk: Path) -> None:
     holds(store, numbered(3))
     writer.close()
     holds(store, numbered(3))
-    store.close()
 
 
 def test_unfinished_log_on_a_read_only_medium(small_disk: Path, tmp_path: Path) -> None:
@@ -205,7 +201,6 @@ def test_unfinished_log_on_a_read_only_medium(small_disk: Path, tmp_path: Path) 
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
     with pytest.raises(StoreError, match="was not closed"):
         opened(small_disk / "copy", read_only=True)
-    store.close()
 
 
 def test_no_permission(tmp_path: Path) -> None:

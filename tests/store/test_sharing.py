@@ -80,7 +80,6 @@ def test_several_processes_may_make_the_index_at_once(tmp_path: Path) -> None:
     store = opened(tmp_path / "10")
     for own in entries:
         holds(store, own)
-    store.close()
 
 
 def test_second_writer(tmp_path: Path, child: Child) -> None:
@@ -104,7 +103,6 @@ def test_second_writer(tmp_path: Path, child: Child) -> None:
     assert say(process, "") == "free"
     store.put(numbered(1))
     holds(store, numbered(1))
-    store.close()
 
 
 def test_reader_sees_commits_of_another_process(tmp_path: Path, child: Child) -> None:
@@ -116,7 +114,6 @@ def test_reader_sees_commits_of_another_process(tmp_path: Path, child: Child) ->
         live = min(number + 1, 3)
         assert len(read.nearest(rows(1, 0)[0], 10**4)[0]) == 30 * live
         assert len(read.matching(["sentence3"], 99)) == live
-    reader.close()
 
 
 def test_reading_keeps_its_locks(tmp_path: Path, child: Child) -> None:
@@ -128,7 +125,6 @@ def test_reading_keeps_its_locks(tmp_path: Path, child: Child) -> None:
     process.communicate("0 1 2")
     assert log.stat().st_size > 0
     assert len(reads(reader).documents()) == 3
-    reader.close()
 
 
 def test_threads_share_a_store(place: Path | str) -> None:
@@ -166,4 +162,3 @@ def test_threads_share_a_store(place: Path | str) -> None:
             done.set()
 
     assert at_once(read, read, read, write) == []
-    store.close()

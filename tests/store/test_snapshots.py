@@ -103,7 +103,6 @@ def test_a_snapshot_keeps_its_state_beside_a_process(
     assert [(info.name, info.first, info.signature) for info in after["documents"]] == names
     assert after["texts"] == state_of(twin)["texts"]
     assert after["postings"] == state_of(twin)["postings"]
-    store.close()
 
 
 def test_snapshots_do_not_wait_for_each_other(store: Store) -> None:
@@ -155,7 +154,6 @@ def test_closing_lets_a_snapshot_finish(tmp_path: Path) -> None:
             pass
     store = opened(tmp_path, create=False)
     assert state_of(store) == before
-    store.close()
 
 
 def test_touch_changes_the_signature_alone(store: Store) -> None:
@@ -210,7 +208,6 @@ def test_touch_stores_nothing_again(tmp_path: Path) -> None:
     assert state_of(store) == wanted
     info = reads(store).info("document 0")
     assert info.signature == (4, 10**18 + 4)
-    store.close()
 
 
 PIECE = 16_384

@@ -64,13 +64,11 @@ def test_everything_comes_back(address: str) -> None:
     holds(store, numbered(3))
     info = reads(store).info("document 2")
     assert (info.signature, info.options) == ((9, 9), "hidden=keep")
-    store.close()
 
 
 def test_answers_are_those_of_memory(address: str) -> None:
     plain, remote = filled(None, address, documents=8)
     same_answers(plain, remote, seeds=5)
-    remote.close()
 
 
 def search(store: object) -> None:
@@ -140,8 +138,6 @@ def test_requests_are_few(s3: S3, address: str) -> None:
         before = len(requests)
         writer.put(numbered(5))
         assert len(requests) - before <= 40
-        for each in (store, writer, made):
-            each.close()
 
 
 WRITER = """
@@ -170,7 +166,6 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
             holds(store, numbered(int(info.hash)))
     statistics = reads(store).statistics()
     assert (statistics.sentences, statistics.dead) == (92, 5 * 30)
-    store.close()
 
 
 def test_many_threads_write_at_one_time(address: str) -> None:
@@ -184,8 +179,6 @@ def test_many_threads_write_at_one_time(address: str) -> None:
     infos = reads(stores[0]).documents()
     assert len({info.name for info in infos}) == len(infos) == 16
     assert len({info.first for info in infos}) == 16
-    for store in stores:
-        store.close()
 
 
 def test_another_place_or_model_is_refused(address: str) -> None:

@@ -27,7 +27,6 @@ def test_many_documents_are_not_named_in_a_query(
     plain.delete("d7")
     for where in ("part < 9", "part = 3", "not part = 3", "part in (1, 2)"):
         agree(plain, tables, DocumentSelection(None, parse(where)))
-    tables.close()
 
 
 def agree(plain: Store, tables: Store, among: DocumentSelection) -> None:

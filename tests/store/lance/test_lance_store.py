@@ -1,7 +1,6 @@
 """What Lance tables add to the contract: parts without their last row, writers, other folders."""
 
 import subprocess
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -43,11 +42,8 @@ def address(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def store(address: str) -> Iterator[LanceStore]:
-    made = opened(address)
-    assert isinstance(made, LanceStore)
-    yield made
-    made.close()
+def store(address: str) -> LanceStore:
+    return opened(address)
 
 
 def count(address: str, table: str) -> int:
@@ -61,7 +57,6 @@ def count(address: str, table: str) -> int:
 def test_candidates_are_those_of_memory(address: str) -> None:
     plain, lance = filled(None, address)
     same_answers(plain, lance, seeds=8)
-    lance.close()
 
 
 def test_an_index_finds_what_the_scan_finds(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +82,6 @@ def test_an_index_finds_what_the_scan_finds(address: str, monkeypatch: pytest.Mo
     lance.optimize()
     plain.vacuum()
     same_answers(plain, lance, seeds=3)
-    lance.close()
 
 
 def test_parts_without_their_row_of_the_log_are_nothing(
@@ -200,7 +194,6 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
     assert process.returncode == 0, errors
     are_the_three_documents(store)
     assert count(address, "vectors") == 90
-    store.close()
 
 
 def test_a_reader_follows_another_opening(store: LanceStore, address: str) -> None:
@@ -218,7 +211,6 @@ def test_a_reader_follows_another_opening(store: LanceStore, address: str) -> No
     other.put(numbered(1))
     holds(store, numbered(1))
     assert {info.first for info in reads(store).documents()} == {30, 1 << 36}
-    other.close()
 
 
 def test_many_puts_join_their_files(store: LanceStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,7 +287,6 @@ def test_an_opening_that_was_killed_is_finished(address: str) -> None:
     store = opened(address)
     store.put(numbered(0))
     holds(store, numbered(0))
-    store.close()
 
 
 def test_erasing_removes_the_tables_and_nothing_else(tmp_path: Path) -> None:
@@ -319,7 +310,6 @@ def test_an_index_made_anew_is_not_taken_for_the_old_one(store: LanceStore, addr
     new.put(numbered(6))
     with pytest.raises(StoreError):
         reads(store).documents()
-    new.close()
 
 
 @pytest.mark.parametrize("table", ["documents", "vectors", "parts", "postings"])
@@ -352,4 +342,3 @@ def test_a_full_disk_keeps_what_was_there(small_disk: Path) -> None:
     filler.unlink()
     store.put(numbered(3))
     holds(store, numbered(3))
-    store.close()

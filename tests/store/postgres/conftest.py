@@ -1,7 +1,5 @@
 """A store on a server, for files that say at which address."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from milepost.store import Store
@@ -9,7 +7,5 @@ from support.store_entries import opened
 
 
 @pytest.fixture
-def store(address: str) -> Iterator[Store]:
-    made = opened(address)
-    yield made
-    made.close()
+def store(address: str) -> Store:
+    return opened(address)

@@ -82,7 +82,6 @@ def address(pooler: str) -> Iterator[str]:
 def test_answers_are_those_of_memory(address: str) -> None:
     plain, remote = filled(None, address)
     same_answers(plain, remote, seeds=5)
-    remote.close()
 
 
 def test_two_indexes_share_the_connections(
@@ -105,8 +104,6 @@ def test_two_indexes_share_the_connections(
         with one.snapshot() as ours, two.snapshot() as theirs:
             assert len(ours.documents()) == 3
             assert len(theirs.documents()) == 5
-        one.close()
-        two.close()
     with psycopg.connect(pooler, autocommit=True) as plain:
         plain.prepare_threshold = None
         for _ in range(4):

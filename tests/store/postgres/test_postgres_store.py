@@ -46,7 +46,6 @@ def end_connections(address: str) -> None:
 def test_candidates_are_those_of_memory(address: str) -> None:
     plain, remote = filled(None, address)
     same_answers(plain, remote, seeds=20)
-    remote.close()
 
 
 def test_an_index_finds_what_the_scan_finds(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,7 +54,6 @@ def test_an_index_finds_what_the_scan_finds(address: str, monkeypatch: pytest.Mo
     remote.optimize()
     assert ask(address, "SELECT count(*) FROM pg_indexes WHERE indexname = 'vectors_near'")
     finds_what_the_scan_finds(plain, remote)
-    remote.close()
 
 
 def test_idle_connections_that_were_lost_are_replaced(store: PostgresStore, address: str) -> None:
@@ -153,7 +151,6 @@ def test_two_writers_lose_and_double_nothing(address: str, child: Child) -> None
     store = opened(address)
     are_the_three_documents(store)
     assert ask(address, "SELECT count(*) FROM vectors") == [(90,)]
-    store.close()
 
 
 def test_another_version_is_refused(address: str) -> None:

@@ -86,7 +86,6 @@ def test_searches_beside_a_rebuild(database: Callable[[], str]) -> None:
     assert at_once(search, rebuild) == []
     assert seen <= {0, 1}
     assert len(reads(store).documents()) == 1
-    store.close()
 
 
 def test_the_extension_in_another_schema(database: Callable[[], str]) -> None:
@@ -96,7 +95,6 @@ def test_the_extension_in_another_schema(database: Callable[[], str]) -> None:
     store = opened(address)
     store.put(numbered(0))
     assert len(reads(store).documents()) == 1
-    store.close()
 
 
 def test_a_schema_that_was_made_before(database: Callable[[], str]) -> None:

@@ -75,7 +75,6 @@ def test_a_user_who_may_not_create_the_extension_is_told_who_may(plain_user: str
     store = opened(plain_user)
     store.put(entry("a", ["One. "]))
     holds(store, entry("a", ["One. "]))
-    store.close()
 
 
 @pytest.fixture
@@ -129,4 +128,3 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_half(
     store.optimize()
     store.put(entry("again", ["Three. "]))
     holds(store, entry("again", ["Three. "]))
-    store.close()

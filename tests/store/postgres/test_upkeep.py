@@ -153,7 +153,6 @@ def test_the_nearest_under_a_filter_are_those_of_the_exact_scan(
                 hits += len(names & set(owners))
                 asked_for += len(owners)
     assert hits >= 0.99 * asked_for
-    remote.close()
 
 
 def test_settings_with_spaces_reach_the_server() -> None:
