@@ -68,14 +68,12 @@ SLOW = (
     "tests/cli/test_cli_check.py",
     "tests/cli/test_cli_commands.py",
     "tests/cli/test_cli_index.py",
-    "tests/cli/test_cli_objects.py",
-    "tests/cli/test_cli_progress.py",
+    "tests/cli/test_cli_storage.py",
     "tests/cli/test_cli_search.py",
     "tests/cli/test_cli_screens.py",
     "tests/cli/test_cli_terminal.py",
     "tests/cli/test_cli_annotate.py",
     "tests/cli/test_cli_watch.py",
-    "tests/cli/test_cli_workers.py",
     "tests/docs/test_examples.py",
     "tests/docs/test_guides.py",
     "tests/integrations",
@@ -115,11 +113,7 @@ def pytest_report_header() -> list[str]:
     return [f"not installed, not tested: {names}"] if names else []
 
 
-_RAY = (
-    "tests/index/test_cluster.py",
-    "tests/index/test_worker.py",
-    "tests/cli/test_cli_workers.py",
-)
+_RAY = ("tests/index/test_cluster.py", "tests/index/test_worker.py")
 
 _TOGETHER = {
     # Starting Ray takes all cores for half a minute, all that it gives itself: never two at once.

@@ -108,7 +108,7 @@ def test_a_file_is_encoded_once_in_every_way_in(
 ):
     """An index that was named, another one, a search, a server, its uploads."""
     pytest.importorskip("fastapi", reason="needs the serve extra")
-    from support.server import Server
+    from support.server import running_server
 
     assert cli("index", notes, "--db", "first", *model).exit_code == 0
     without_a_model(monkeypatch)
@@ -118,10 +118,7 @@ def test_a_file_is_encoded_once_in_every_way_in(
     assert len(asked(cli, model, tmp_path / "copy")[1]["added"]) == 3
     shutil.rmtree("first")  # what is gone is done without
     shutil.rmtree("second")
-    with (
-        Server("--db", "third", str(notes), cache=own_cache) as running,
-        running.client() as client,
-    ):
+    with running_server("--db", "third", notes, cache=own_cache) as (running, client):
         assert running.indexed(client)["failed"] == []
         content = (notes / "ships.md").read_bytes()
         assert client.post("/documents", files={"file": ("boats.md", content)}).status_code == 202
@@ -133,13 +130,13 @@ def test_a_file_is_encoded_once_in_every_way_in(
 def test_what_a_password_opens_stays_where_it_is(cli, model, tmp_path, own_cache):
     """Another index asks for the password again."""
     pytest.importorskip("fastapi", reason="needs the serve extra")
-    from support.server import Server
+    from support.server import running_server
 
     file = tmp_path / "locked.pdf"
     page = PdfPage()
     page.text(72, 700, "Bees make wax in eight glands.", 14)
     file.write_bytes(locked(write_pdf([page]), "bee"))
-    with Server(str(file), cache=own_cache) as running, running.client() as client:
+    with running_server(file, cache=own_cache) as (running, client):
         failed = running.indexed(client)["failed"]
         client.post(f"/documents/{failed[0]['id']}/reading", json={"password": "bee"})
         assert running.indexed(client)["failed"] == []

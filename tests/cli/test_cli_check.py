@@ -7,6 +7,7 @@ import pytest
 
 import milepost
 from milepost.encoder.engine.folder import cache_folder
+from support.files import write_files
 
 CASES = [
     ("the queen  lays the eggs", "verbatim", 0),
@@ -78,31 +79,29 @@ def test_a_quotation_needs_neither_model_nor_index(cli, model, notes, tmp_path, 
     assert cli("check", notes, "ants keep gardens", *model).exit_code == 0
 
 
-def test_files_that_cannot_be_read_are_reported(cli, model, notes):
+def test_files_that_cannot_be_read_are_reported(cli, refusal, model, notes):
     (notes / "empty.txt").write_bytes(b"")
     for text, code in (("the queen lays the eggs", 0), ("zebras graze here", 1)):
         result = cli("check", notes, text, "--min-score", 1, *model)
         assert result.exit_code == code
         assert "empty.txt is empty" in result.stderr
-    result = cli("check", notes / "missing.pdf", "the queen", *model)
-    assert (result.exit_code, "missing.pdf does not exist" in result.stderr) == (2, True)
+    said = refusal("check", notes / "missing.pdf", "the queen", *model)
+    assert "missing.pdf does not exist" in said
 
 
-def test_in_limits_the_documents(cli, model, notes, db):
+def test_in_limits_the_documents(cli, refusal, model, notes, db):
     for where in ([notes], ["--db", db]):
         asked = "check", *where, "the queen lays the eggs", "--min-score", 1, *model
         assert cli(*asked, "--in", "bees.txt").exit_code == 0
         assert cli(*asked, "--in", "gold.txt").exit_code == 8  # found elsewhere
-        result = cli(*asked, "--in", "golf.txt")
-        assert (result.exit_code, "no document matches golf.txt" in result.stderr) == (2, True)
+        assert "no document matches golf.txt" in refusal(*asked, "--in", "golf.txt")
 
 
-def test_the_text_may_come_from_stdin(cli, model, notes):
+def test_the_text_may_come_from_stdin(cli, refusal, model, notes):
     quotation = "The queen lays\nthe eggs, and the workers feed the young."
     assert cli("check", notes, "-", *model, input=quotation).exit_code == 0
     assert cli("check", "-", "queen lays", *model, input=quotation).exit_code == 0
-    result = cli("check", "-", "-", *model, input=quotation)
-    assert (result.exit_code, "stdin cannot be both" in result.stderr) == (2, True)
+    assert "stdin cannot be both" in refusal("check", "-", "-", *model, input=quotation)
 
 
 @pytest.mark.parametrize(
@@ -115,11 +114,8 @@ def test_the_text_may_come_from_stdin(cli, model, notes):
         (["x.txt", "the queen", "--db", "y"], "give PATHs or --db"),
     ],
 )
-def test_what_cannot_be_checked_is_one_line(cli, model, notes, args, said):
-    result = cli("check", *(arg.format(notes=notes) for arg in args), *model)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.count("\n") == 1
-    assert said in result.stderr
+def test_what_cannot_be_checked_is_one_line(refusal, model, notes, args, said):
+    assert said in refusal("check", *(arg.format(notes=notes) for arg in args), *model)
 
 
 WAX = "Bees build cells of wax. The queen lays the eggs.\n"
@@ -127,14 +123,10 @@ WAX = "Bees build cells of wax. The queen lays the eggs.\n"
 
 @pytest.fixture
 def described(tmp_path: Path) -> Path:
-    folder = tmp_path / "described"
-    folder.mkdir()
-    head = "---\nauthor: Ann Lee\ndate: 2020-03\n---\n\n"
-    (folder / "old.md").write_text(head + WAX, encoding="utf-8")
-    (folder / "new.txt").write_text(WAX, encoding="utf-8")
     sidecar = {"author": "Bo Chen", "date": "2024-01-01", "project": "hive"}
-    (folder / "new.txt.meta.json").write_text(json.dumps(sidecar), encoding="utf-8")
-    return folder
+    files = {"old.md": f"---\nauthor: Ann Lee\ndate: 2020-03\n---\n\n{WAX}", "new.txt": WAX}
+    files["new.txt.meta.json"] = json.dumps(sidecar)
+    return write_files(tmp_path / "described", files)
 
 
 @pytest.mark.parametrize(
@@ -178,12 +170,9 @@ def test_no_document_matches(cli, model, described, command, said):
 
 
 @pytest.mark.parametrize("command", ["search", "ask"])
-def test_a_bad_filter_is_refused_before_reading(cli, model, described, command):
-    result = cli(command, "wax", described / "gone", "--where", "kind = pdf", *model)
-    assert result.exit_code == 2
-    assert result.stderr.strip() == (
-        'milepost: filter, column 8: pdf needs quotation marks; try: "pdf"'
-    )
+def test_a_bad_filter_is_refused_before_reading(refusal, model, described, command):
+    said = refusal(command, "wax", described / "gone", "--where", "kind = pdf", *model)
+    assert said == 'milepost: filter, column 8: pdf needs quotation marks; try: "pdf"\n'
 
 
 def test_info_lists_properties(cli, model, described, tmp_path):

@@ -45,15 +45,10 @@ def test_encode_json_and_npz_hold_what_python_gives(cli, model, notes, tmp_path)
         assert arrays["tokens_read"] == marks.tokens_read
 
 
-def test_encode_names_a_file_that_cannot_be_read_or_written(cli, model, notes, tmp_path):
-    for args in (
-        [tmp_path / "none.txt"],
-        [notes / "gold.txt", "--npz", tmp_path / "no" / "folder"],
-    ):
-        result = cli("encode", *args, *model)
-        assert result.exit_code == 2
-        assert result.stderr.count("\n") == 1
-        assert "Traceback" not in result.stderr
+def test_encode_names_a_file_that_cannot_be_read_or_written(refusal, model, notes, tmp_path):
+    assert "none.txt" in refusal("encode", tmp_path / "none.txt", *model)
+    place = tmp_path / "no" / "folder"
+    assert str(place) in refusal("encode", notes / "gold.txt", "--npz", place, *model)
 
 
 def test_models_lists_what_is_shipped(cli):
@@ -169,12 +164,10 @@ def test_the_doctor_says_what_another_model_would_change(cli, tmp_path):
 
 
 @pytest.mark.skipif(find_spec("milepost_eval") is None, reason="needs milepost-eval")
-def test_the_doctor_compares_only_where_there_is_an_index(cli, tmp_path, monkeypatch):
+def test_the_doctor_compares_only_where_there_is_an_index(refusal, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    alone = cli("doctor", "--db", tmp_path)
-    assert (alone.exit_code, "--db needs --against" in alone.stderr) == (2, True)
-    without = cli("doctor", "--against", "landmark-light")
-    assert (without.exit_code, "there is no index here" in without.stderr) == (2, True)
+    assert "--db needs --against" in refusal("doctor", "--db", tmp_path)
+    assert "there is no index here" in refusal("doctor", "--against", "landmark-light")
 
 
 def test_completion_completes(process, monkeypatch):

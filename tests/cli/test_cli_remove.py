@@ -8,6 +8,7 @@ import pytest
 
 import milepost
 from milepost.encoder.engine.folder import cache_folder
+from support.files import write_files
 
 LIGHT = "landmark-light"
 SECRET = "The quokka's plover was paid in Lisbon. "
@@ -17,13 +18,10 @@ SECRET = "The quokka's plover was paid in Lisbon. "
 def filled(cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An index with an upload and a folder's files; one of them was searched as well."""
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
-    folder, db = tmp_path / "notes", tmp_path / "db"
-    folder.mkdir()
-    (folder / "secret.txt").write_text(SECRET)
-    (folder / "plain.txt").write_text("Bees build cells of wax. " * 30)
+    texts = {"secret.txt": SECRET, "plain.txt": "Bees build cells of wax. " * 30}
+    folder, db = write_files(tmp_path / "notes", texts), tmp_path / "db"
     assert cli("index", folder, "--db", db, "--model", LIGHT).exit_code == 0
-    (db / "uploads").mkdir()
-    (db / "uploads" / "upload.txt").write_text(SECRET * 2)
+    write_files(db, {"uploads/upload.txt": SECRET * 2})
     assert cli("index", db / "uploads", "--db", db).exit_code == 0
     assert cli("search", "who was paid", folder / "secret.txt", "--model", LIGHT).exit_code == 0
     return db
@@ -81,12 +79,10 @@ def test_what_was_removed_earlier_is_erased_without_a_name(cli, filled: Path) ->
         assert holding(filled) == []
 
 
-def test_what_cannot_be_removed_is_said(cli, filled: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_removed_is_said(refusal, filled: Path, tmp_path: Path) -> None:
     for arguments in (
         ("unknown.txt", "--db", filled),
         ("--db", filled),
         ("x", "--db", tmp_path / "nowhere"),
     ):
-        done = cli("remove", *arguments)
-        assert done.exit_code == 2
-        assert len(done.stderr.strip().splitlines()) == 1
+        refusal("remove", *arguments)

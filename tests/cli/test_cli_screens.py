@@ -15,6 +15,7 @@ from milepost.cli.console.screen import STYLES
 
 pytest.importorskip("termios", reason="needs the terminals of Unix")
 
+from support.files import write_files
 from support.terminal import plain, run_on_terminal, settled, start_on_terminal
 
 FILES = (
@@ -72,12 +73,9 @@ def test_ten_questions_on_ten_real_files(shared_data: Path, monkeypatch, tmp_pat
 
 @pytest.fixture
 def bees(tmp_path: Path) -> Path:
-    folder = tmp_path / "bees"
-    folder.mkdir()
-    for number in range(30):
-        text = f"Bees {number} build cells of wax. {'They do it well, and in the dark. ' * 9}"
-        (folder / f"{number}.txt").write_text(text, encoding="utf-8")
-    return folder
+    dull = "They do it well, and in the dark. " * 9
+    files = {f"{n}.txt": f"Bees {n} build cells of wax. {dull}" for n in range(30)}
+    return write_files(tmp_path / "bees", files)
 
 
 @pytest.mark.parametrize("more", [[], ["-k", 20], ["-k", 20, "--min-score", 0.001]])

@@ -80,17 +80,13 @@ def test_stdin_is_a_document(cli, model):
     assert "Copper is red." in found(result)[0]["text"]
 
 
-def test_the_index_of_the_folder_is_found(cli, model, notes, monkeypatch, tmp_path):
-    result = cli("search", "bees", *model)
-    assert result.exit_code == 2
-    assert "milepost index PATH" in result.stderr
+def test_the_index_of_the_folder_is_found(cli, refusal, model, notes, monkeypatch, tmp_path):
+    assert "milepost index PATH" in refusal("search", "bees", *model)
     assert cli("index", notes, *model).exit_code == 0
     assert Path(".milepost").is_dir()
     assert cli("search", "bees", *model).exit_code == 0
     monkeypatch.setenv("MILEPOST_DB", str(tmp_path / "nowhere"))
-    result = cli("search", "bees", *model)
-    assert result.exit_code == 2
-    assert "nowhere is not a Milepost index" in result.stderr
+    assert "nowhere is not a Milepost index" in refusal("search", "bees", *model)
 
 
 @pytest.mark.parametrize("name", ["gold.txt", "g*.txt", "{notes}/gold.txt"])
@@ -147,13 +143,13 @@ def test_a_question_of_unknown_words_is_answered_with_a_warning(cli, model, db):
         (["bees", "--hidden", "keep", "--db", "{notes}"], "--hidden and --ocr are for PATHs"),
     ],
 )
-def test_what_cannot_be_searched_is_one_line(cli, model, notes, tmp_path, monkeypatch, args, said):
+def test_what_cannot_be_searched_is_one_line(
+    refusal, model, notes, tmp_path, monkeypatch, args, said
+):
     monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "own"))
     Path("note.txt").write_text("An empty path is not the current folder.", encoding="utf-8")
-    result = cli("search", *(arg.format(notes=notes) for arg in args), *model, input="")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.count("\n") == 1
-    assert said in result.stderr
+    line = refusal("search", *(arg.format(notes=notes) for arg in args), *model, input="")
+    assert said in line
     made = list((tmp_path / "own").rglob("*.sqlite"))
     assert "missing" in said or not made, "refused before reading"
 

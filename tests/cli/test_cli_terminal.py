@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 import milepost
-from support.cli_process import command, environment
+from milepost.cli.console.options import Settings
+from milepost.cli.console.progress import Bar
+from milepost.index.intake import Step
+from support.cli_process import command, environment, started
 
 pytest.importorskip("termios", reason="needs the terminals of Unix")
 
-from support.terminal import plain, run_on_terminal, start_on_terminal
+from support.terminal import plain, run_on_terminal, shown_by, start_on_terminal
 
 ESCAPE = "\x1b"
 
@@ -45,6 +48,25 @@ def test_force_color_and_the_option_win(cli, model, db, monkeypatch):
     monkeypatch.delenv("FORCE_COLOR")
     assert ESCAPE not in cli(*args, color=True).stdout
     assert ESCAPE in cli(*args, "--color=always", color=True).stdout
+
+
+def reading():
+    with Bar(Settings()) as bar:
+        for done in (0, 3, 9):
+            bar(Step("/notes/bees.txt", 2, 3, 10, done))
+
+
+def test_the_bar_of_reading_says_document_share_and_speed():
+    shown = plain(shown_by(reading, COLUMNS="80"))
+    assert re.search(r"2/3 bees\.txt .* 45% [\d,]+ sentences/s 0:0\d left", shown)
+
+
+def test_who_wants_no_colours_gets_a_bar_without_them():
+    colour = r"\x1b\[[0-9;]*m"
+    assert re.search(colour, shown_by(reading))
+    shown = shown_by(reading, NO_COLOR="1")
+    assert "2/3 bees.txt" in plain(shown)
+    assert not re.search(colour, shown)
 
 
 def test_the_bar_shows_speed_and_time_left(model, notes, tmp_path):
@@ -82,16 +104,10 @@ def test_escape_sequences_of_a_document_do_not_reach_the_terminal(cli, model, no
 def test_a_reader_that_leaves_ends_the_command_quietly(model, notes):
     text = "".join(f"Line {n} is about bees. " for n in range(300))
     (notes / "long.txt").write_text(text, encoding="utf-8")
-    process = subprocess.Popen(
-        command("encode", notes / "long.txt", "--json", *model),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-    )
-    process.stdout.close()  # the JSON is larger than any pipe holds
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait() == 0
+    with started(command("encode", notes / "long.txt", "--json", *model)) as process:
+        process.stdout.close()  # the JSON is larger than any pipe holds
+        assert process.stderr.read() == ""
+    assert process.returncode == 0
 
 
 def test_a_full_disk_under_stdout_is_an_error(model):
@@ -112,12 +128,7 @@ def test_ctrl_c_keeps_what_was_indexed(model, tmp_path):
     (folder / "a.txt").write_text("Bees build cells.", encoding="utf-8")
     text = "".join(f"Line {n} of a report that takes long to read. " for n in range(20_000))
     (folder / "b.txt").write_text(text, encoding="utf-8")
-    process = subprocess.Popen(
-        command("index", folder, "--db", db, *model),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-    )
+    process = started(command("index", folder, "--db", db, *model))
     named = model[-1] if model else None
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None:
@@ -131,8 +142,8 @@ def test_ctrl_c_keeps_what_was_indexed(model, tmp_path):
     time.sleep(0.5)  # into the second document
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    assert (process.returncode, out) == (130, b"")
-    assert err.decode() == (
+    assert (process.returncode, out) == (130, "")
+    assert err == (
         f"milepost: interrupted; 1 document saved in {db}; run the same command to continue\n"
     )
     with milepost.open(db, model=named, create=False) as index:

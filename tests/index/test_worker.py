@@ -1,15 +1,20 @@
 """The class that clusters run: batches of files in, rows and an index out."""
 
+import json
 import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import milepost
+from milepost.cli.program import program
 from milepost.index.workers import IndexFiles
 from milepost.index.workers.worker import COLUMNS
+from support.cli_process import command
+from support.files import write_files
 from support.ray_process import finished
 
 LIGHT = "landmark-light"
@@ -17,11 +22,8 @@ LIGHT = "landmark-light"
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[str]:
-    folder = tmp_path / "files"
-    folder.mkdir()
-    (folder / "a.txt").write_text("Bees make wax. They fly.", encoding="utf-8")
-    (folder / "b.txt").write_text("Ships sail the sea.", encoding="utf-8")
-    (folder / "c.pdf").write_bytes(b"%PDF-1.4 and nothing else")
+    texts = {"a.txt": "Bees make wax. They fly.", "b.txt": "Ships sail the sea."}
+    folder = write_files(tmp_path / "files", texts | {"c.pdf": b"%PDF-1.4 and nothing else"})
     return [str(path) for path in sorted(folder.iterdir())]
 
 
@@ -71,3 +73,17 @@ def test_ray_that_cannot_start(tmp_path: Path) -> None:
 def test_a_cluster_that_is_not_there() -> None:
     result = finished([sys.executable, "-c", REACH])
     assert "InputError: the cluster ray://127.0.0.1:9 cannot be reached" in result.stderr
+
+
+def test_the_command(notes: Path, tmp_path: Path) -> None:
+    given = "index", notes, "--db", tmp_path / "db", "--model", LIGHT
+    (notes / "poison.pdf").write_bytes(b"%PDF-1.4 and nothing else")
+    environ = {"MILEPOST_CACHE": str(tmp_path / "cache")}
+    result = finished(command(*given, "--workers", "ray"), **environ)
+    assert (result.returncode, "3 added, 1 failed" in result.stdout) == (0, True)
+    assert "poison.pdf" in result.stderr
+    (notes / "bees.txt").unlink()
+    result = finished(command(*given, "--workers", "ray", "--json"), **environ)
+    assert json.loads(result.stdout)["removed"] == [str(notes / "bees.txt")]
+    for wrong in (("--workers", "dask"), ("--workers", "ray", "--watch")):
+        assert CliRunner().invoke(program, [*map(str, given), *wrong]).exit_code == 2

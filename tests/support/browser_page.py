@@ -9,9 +9,13 @@ import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from milepost.exports.view import write_page
+from milepost.index import Index
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
@@ -136,14 +140,17 @@ class Tabs:
 
 
 @contextmanager
-def from_disk(browser: Browser, path: Path) -> Iterator[Page]:
-    """A page of a file, without a network, ready to search."""
-    watched = Watched(browser, path.as_uri())
-    with watched as page:
-        watched.context.set_offline(True)
-        page.goto(path.as_uri())
-        page.wait_for_selector("#documents li")
-        yield page
+def page_of(browser: Browser, index: Index) -> Iterator[Page]:
+    """The page that ``milepost view`` writes of an index, from the disk and without a network."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "page.html"
+        write_page(index, path)
+        watched = Watched(browser, path.as_uri())
+        with watched as page:
+            watched.context.set_offline(True)
+            page.goto(path.as_uri())
+            page.wait_for_selector("#documents li")
+            yield page
 
 
 def ask(page: Page, question: str) -> None:
@@ -154,6 +161,18 @@ def ask(page: Page, question: str) -> None:
 
 def answered(page: Page) -> None:
     page.wait_for_selector("#results[aria-busy=false] h2")
+
+
+def open_page(page: Page, url: str) -> None:
+    page.goto(url)
+    page.wait_for_selector("#results h2")
+
+
+def remove(page: Page, title: str) -> None:
+    """Remove the one document of a server."""
+    page.get_by_label(f"Remove {title}").click()
+    page.click("#confirm-yes")
+    page.wait_for_selector("#documents li", state="detached")
 
 
 def ready(page: Page, url: str, fragment: str = "") -> None:

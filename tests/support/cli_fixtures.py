@@ -74,6 +74,19 @@ def cli() -> Cli:
 
 
 @pytest.fixture
+def refusal(cli: Cli) -> Callable[..., str]:
+    """Run a command that is refused: exit code 2 and one line on stderr, which is returned."""
+
+    def run(*args: object, **options: object) -> str:
+        result = cli(*args, **options)
+        assert (result.exit_code, result.stdout) == (2, ""), result.output
+        assert result.stderr.count("\n") == 1, result.stderr
+        return result.stderr
+
+    return run
+
+
+@pytest.fixture
 def process() -> Process:
     def run(*args: object, **options: object) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(command(*args), capture_output=True, env=environment(), **options)

@@ -1,6 +1,9 @@
 """Random filters and properties, and a plain evaluator to compare with."""
 
 import datetime
+import fnmatch
+import re
+import unicodedata
 from collections.abc import Mapping
 
 from hypothesis import strategies as st
@@ -132,14 +135,9 @@ def first_day(value: object) -> datetime.date | None:
 
 def fold(text: str) -> str:
     """Without regard to case and Unicode form."""
-    import unicodedata
-
     return unicodedata.normalize("NFC", text).casefold()
 
 
 def glob(pattern: str, text: str) -> bool:
     """Whether a text fits ``*``, ``?`` and ``[…]``."""
-    import fnmatch
-    import re
-
     return re.match(fnmatch.translate(pattern), text) is not None

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from support.files import write_files
 from support.pdf_writer import PdfPage, write_pdf
 
 BOOK = Path(__file__).resolve().parents[2] / "examples" / "origin-of-species.txt"
@@ -60,23 +61,20 @@ def book(characters: int = 8_000) -> str:
 
 def write_guide_files(folder: Path, home: Path) -> None:
     """Write them into the folder in which commands run, and into the user's own folder."""
-    files: dict[Path, str | bytes] = {
-        folder / "report.pdf": pdf(*REPORT),
-        folder / "contracts" / "lease.pdf": pdf(CONTRACT),
-        folder / "reports" / "annual.pdf": pdf(*REPORT),
-        folder / "papers" / "bees.md": NOTES,
-        folder / "papers" / "report.pdf": pdf(*REPORT),
-        folder / "notes" / "bees.md": NOTES,
-        folder / "notes.md": NOTES,
-        folder / "terms.html": TERMS,
-        folder / "book.txt": book(),
-        folder / "examples" / "origin-of-species.txt": book(4_000),
-        folder / "questions.txt": "Who paid for the study?\nWhere do bees live?\n",
-        folder / "quotation.txt": "CELL-MAKING INSTINCT OF THE HIVE-BEE",
-        home / "notes" / "bees.md": NOTES,
-        home / "papers" / "report.pdf": pdf(*REPORT),
-        home / "reports" / "annual.pdf": pdf(*REPORT),
+    files: dict[str, str | bytes] = {
+        "report.pdf": pdf(*REPORT),
+        "contracts/lease.pdf": pdf(CONTRACT),
+        "reports/annual.pdf": pdf(*REPORT),
+        "papers/bees.md": NOTES,
+        "papers/report.pdf": pdf(*REPORT),
+        "notes/bees.md": NOTES,
+        "notes.md": NOTES,
+        "terms.html": TERMS,
+        "book.txt": book(),
+        "examples/origin-of-species.txt": book(4_000),
+        "questions.txt": "Who paid for the study?\nWhere do bees live?\n",
+        "quotation.txt": "CELL-MAKING INSTINCT OF THE HIVE-BEE",
     }
-    for path, content in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    write_files(folder, files)
+    own = ("notes/bees.md", "papers/report.pdf", "reports/annual.pdf")
+    write_files(home, {name: files[name] for name in own})

@@ -38,8 +38,10 @@ class PdfPage:
             self.text(x, y - number * step, line, size)
 
 
-def write_pdf(pages: list[PdfPage], outline: list[tuple[str, int]] | None = None) -> bytes:
-    """Write the pages; ``outline`` is a list of title and page index."""
+def write_pdf(
+    pages: list[PdfPage], outline: list[tuple[str, int]] | None = None, catalogue: bytes = b""
+) -> bytes:
+    """Write the pages; ``outline`` is titles and page indexes, ``catalogue`` more entries there."""
     objects: list[bytes] = [b""] * 4
     objects[2] = (
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
@@ -74,7 +76,7 @@ def write_pdf(pages: list[PdfPage], outline: list[tuple[str, int]] | None = None
         kids.append(len(objects))
     refs = b" ".join(b"%d 0 R" % kid for kid in kids)
     objects[1] = b"<< /Type /Pages /Count %d /Kids [%s] >>" % (len(kids), refs)
-    root = b"<< /Type /Catalog /Pages 2 0 R"
+    root = b"<< /Type /Catalog /Pages 2 0 R" + catalogue
     if outline:
         first = len(objects) + 2
         last = first + len(outline) - 1

@@ -8,10 +8,9 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
-from support.cli_process import environment
+from support.cli_process import environment, run
 
 _TRIES = 3
 """How often a call is made that ends with Ray's abort: the same call does the rest."""
@@ -35,13 +34,7 @@ for line in sys.stdin:
 def finished(command: Sequence[str], **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a command to its end; again, if it was ended by a signal."""
     for left in reversed(range(_TRIES)):
-        result = subprocess.run(
-            command,
-            env={**environment(), **environ},
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
+        result = run(command, **environ)
         if result.returncode >= 0 or not left:
             break
     return result
@@ -56,12 +49,7 @@ class RayDriver:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._process.communicate()
 
     def index(

@@ -7,10 +7,10 @@ import signal
 import subprocess
 import sys
 import time
-from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
-from types import TracebackType
 from typing import Any
 
 import httpx2
@@ -21,7 +21,7 @@ START = 60.0
 """Seconds that a loaded machine may take to start a process."""
 
 
-class _Running(ABC):
+class _Running:
     """Started on entry, ended on exit.
 
     Args:
@@ -39,25 +39,11 @@ class _Running(ABC):
         self._environment |= more or {}
         self.url = ""
 
-    @abstractmethod
-    def _start(self) -> None: ...
-
-    @abstractmethod
-    def _runs(self) -> bool: ...
-
-    @abstractmethod
-    def _end(self) -> None: ...
-
     def __enter__(self) -> Any:
         self._start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def _wait(self) -> None:
@@ -158,3 +144,11 @@ class Server(_Running):
         logging.getLogger("uvicorn").removeHandler(self._handler)
         self._handler.close()
         assert not self._runs(), "the server did not end"
+
+
+@contextmanager
+def running_server(*args: object, cache: Path, **more: Any) -> Iterator[tuple[Server, Any]]:
+    """A server that has read its files, and a client that asks it."""
+    with Server(*map(str, args), cache=cache, **more) as running, running.client() as client:
+        running.indexed(client)
+        yield running, client

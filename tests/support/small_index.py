@@ -5,6 +5,7 @@ from pathlib import Path
 
 from milepost.index import Index
 from milepost.testing import fake_encoder
+from support.files import write_files
 
 MODEL = fake_encoder()
 BEES = "Bees build cells of wax. The queen lays the eggs. A swarm leaves the hive in summer.\n"
@@ -13,11 +14,7 @@ GOLD = "Gold melts at 1064 degrees. It is heavier than lead, and it never rusts.
 
 
 def write_notes(folder: Path, bees: str = BEES, ships: str = SHIPS) -> Path:
-    folder.mkdir()
-    (folder / "bees.txt").write_text(bees, encoding="utf-8")
-    (folder / "ships.md").write_text(ships, encoding="utf-8")
-    (folder / "gold.txt").write_text(GOLD, encoding="utf-8")
-    return folder
+    return write_files(folder, {"bees.txt": bees, "ships.md": ships, "gold.txt": GOLD})
 
 
 def everything(index: Index) -> dict[str, tuple[object, ...]]:

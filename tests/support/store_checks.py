@@ -1,11 +1,16 @@
 """What the tests of several stores check in the same way, beyond the contract."""
 
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from milepost.store import Store
+from support.postgres import fresh_schema
 from support.store_entries import Child, entry, holds, numbered, opened, rows
 from support.store_reads import reads
 
@@ -19,6 +24,18 @@ for number in range(1, 10_000):
     print(number, flush=True)
 """
 """A process that writes the same three documents again and again, and says so."""
+
+
+@contextmanager
+def every_store(folder: Path) -> Iterator[dict[str, Store]]:
+    """A store of each kind whose extra is installed, by its name."""
+    places: dict[str, Path | str | None] = {"memory": None, "sqlite": folder / "index"}
+    if find_spec("lancedb"):
+        places["lance"] = f"lance://{folder / 'lance'}"
+    with ExitStack() as stack:
+        if find_spec("psycopg_pool"):
+            places["postgres"] = stack.enter_context(fresh_schema(partitions=2))
+        yield {kind: stack.enter_context(closing(opened(at))) for kind, at in places.items()}
 
 
 def filled(*places: str | None, documents: int = 40) -> list[Any]:

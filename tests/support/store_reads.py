@@ -72,9 +72,7 @@ class Reads:
             return matching(state, terms, n, None if names is None else chosen(state, names))
 
 
-def reads(store: Store) -> Reads:
-    """One-call reads of a store."""
-    return Reads(store)
+reads = Reads
 
 
 def chosen(state: Snapshot, names: Sequence[str]) -> list[DocumentInfo]:

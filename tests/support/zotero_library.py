@@ -5,8 +5,6 @@ from contextlib import closing
 from pathlib import Path
 
 TABLES = """
-CREATE TABLE libraries (libraryID INTEGER PRIMARY KEY, type TEXT NOT NULL, editable INT NOT NULL,
-  filesEditable INT NOT NULL, version INT NOT NULL DEFAULT 0);
 CREATE TABLE groups (groupID INTEGER PRIMARY KEY, libraryID INT NOT NULL UNIQUE, name TEXT NOT NULL,
   description TEXT NOT NULL, version INT NOT NULL);
 CREATE TABLE items (itemID INTEGER PRIMARY KEY, itemTypeID INT NOT NULL,
@@ -24,11 +22,8 @@ CREATE TABLE creatorTypes (creatorTypeID INTEGER PRIMARY KEY, creatorType TEXT);
 CREATE TABLE itemCreators (itemID INT NOT NULL, creatorID INT NOT NULL,
   creatorTypeID INT NOT NULL DEFAULT 1, orderIndex INT NOT NULL DEFAULT 0,
   PRIMARY KEY (itemID, creatorID, creatorTypeID, orderIndex), UNIQUE (itemID, orderIndex));
-CREATE TABLE collections (collectionID INTEGER PRIMARY KEY, collectionName TEXT NOT NULL,
-  parentCollectionID INT DEFAULT NULL, libraryID INT NOT NULL, key TEXT NOT NULL);
 CREATE TABLE deletedItems (itemID INTEGER PRIMARY KEY,
   dateDeleted DEFAULT CURRENT_TIMESTAMP NOT NULL);
-INSERT INTO libraries VALUES (1, 'user', 1, 1, 0), (2, 'group', 1, 1, 0);
 INSERT INTO groups VALUES (77, 2, 'Bees', '', 0);
 INSERT INTO fields VALUES (1, 'title', NULL), (6, 'date', NULL), (26, 'url', NULL),
   (111, 'caseName', NULL), (95, 'dateDecided', NULL);

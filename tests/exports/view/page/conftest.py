@@ -31,24 +31,12 @@ NOTES = "Ants 🐜🐜 follow trails of scent to find food.\n\nA trail of scent 
 
 
 @pytest.fixture(scope="session")
-def book_page(book: Index, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("pages") / "book.html"
-    write_page(book, path)
-    return path
-
-
-@pytest.fixture(scope="session")
 def small(light: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     with milepost.open(tmp_path_factory.mktemp("index") / "small", model=light) as index:
         hostile = "<img src=x onerror=window.hacked=1>.md"
         index.add(Document(hostile, HOSTILE, marks=(Mark(2, "heading", SCRIPT, 1),)))
-        index.add(
-            Document(
-                "notes.txt",
-                NOTES,
-                marks=(Mark(0, "page", "1"), Mark(NOTES.index("A trail"), "page", "2")),
-            )
-        )
+        pages = Mark(0, "page", "1"), Mark(NOTES.index("A trail"), "page", "2")
+        index.add(Document("notes.txt", NOTES, marks=pages))
         yield index
 
 

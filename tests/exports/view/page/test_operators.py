@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 import milepost
 from milepost.encoder import Encoder
 from milepost.errors import BadQuestion
-from milepost.exports.view import write_page
 from milepost.index import Index
 from milepost.quotes import fold, occurrences, stripped
 from milepost.search.operators import read_operators
 from milepost.types import Document
-from support.browser_page import from_disk
+from support.browser_page import page_of
 from support.page_search import compare
 
 if TYPE_CHECKING:
@@ -77,10 +76,8 @@ def several(light: Encoder, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 @pytest.fixture(scope="module")
-def page(several: Index, browser: Any, tmp_path_factory: Any) -> Iterator[Page]:
-    path = tmp_path_factory.mktemp("pages") / "several.html"
-    write_page(several, path)
-    with from_disk(browser, path) as opened:
+def page(several: Index, browser: Any) -> Iterator[Page]:
+    with page_of(browser, several) as opened:
         yield opened
 
 

@@ -1,17 +1,25 @@
-"""The page gives the passages that Python gives."""
+"""The page gives the passages and the notes that Python gives."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import milepost
+from milepost.encoder import Encoder
 from milepost.index import Index
 from milepost.language.terms import question_terms
-from support.browser_page import from_disk
+from milepost.types import Document
+from support.annual_reports import REPORTS
+from support.browser_page import page_of
+from support.languages import PAGES
+from support.languages import QUESTIONS as ASKED
 from support.page_search import compare
+from support.ranking_cases import BOOK
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -37,8 +45,8 @@ QUESTIONS = (
 
 
 @pytest.fixture(scope="module")
-def page(book_page: Path, browser: Any) -> Iterator[Page]:
-    with from_disk(browser, book_page) as opened:
+def page(book: Index, browser: Any) -> Iterator[Page]:
+    with page_of(browser, book) as opened:
         yield opened
 
 
@@ -66,3 +74,72 @@ def test_a_question_becomes_the_vector_that_the_model_says(page: Page, book: Ind
         assert read["terms"] == question_terms(question)
         assert read["coverage"] == pytest.approx(book.model.vocab_coverage(question), abs=1e-9)
         assert read["vector"] == pytest.approx(book.model.encode_query(question).tolist(), abs=1e-5)
+
+
+def test_some_documents_are_searched_alone(browser: Any, small: Index) -> None:
+    question = "trail of the harbour painting"
+    with page_of(browser, small) as opened:
+        for info in small.documents():
+            compare(opened, small, question, [info.name])
+
+
+def test_the_shipped_model_gives_its_own_passages(browser: Any, tmp_path: Path) -> None:
+    with milepost.open(tmp_path / "index", model="landmark-light") as index:
+        index.add(Document("book", BOOK.read_text(encoding="utf-8")[400_000:520_000]))
+        with page_of(browser, index) as opened:
+            for question in (*QUESTIONS[:3], "the", "Wie bauen Bienen ihre Zellen?"):
+                compare(opened, index, question)
+
+
+def test_reports_are_asked_without_their_names(
+    browser: Any, light: Encoder, tmp_path: Path
+) -> None:
+    with milepost.open(tmp_path / "index", model=light) as index:
+        index.add([Document(name, text) for name, text in REPORTS.items()])
+        with page_of(browser, index) as opened:
+            for question, names in (
+                ("How many owners of the land did Tern Water meet in 2021?", None),
+                ("How many owners did Knot Grain meet in FY2022?", ["knot 2022"]),
+                ("knot grain's works that were closed, and water rates", None),
+                ("How many owners of the land were met?", None),
+            ):
+                compare(opened, index, question, names)
+
+
+ENGLISH = "Bees. In spring the queen lays two thousand eggs a day, and the drones are driven out."
+NOTATION = "CN1C=NC2=C1C(=O)N(C(=O)N2C)C 12.5 α β γ\n(λx.x)(λy.yy) ⊢ ∀p∃q ¬q\n"
+NAMES = "José Müller\tSão Paulo\t12 EST\nZoë Gößmann\tKøbenhavn\t9 LA\n"
+TEXTS = [*PAGES.values(), ENGLISH, ENGLISH.upper(), NOTATION, NAMES, "naïve café", "ﬁrst ﬂour"]
+NOTES = "([question, number]) => milepost.search(question, 5, [number]).notes"
+
+
+def rounded(note: str) -> str:
+    """A note without its percentages, which float32 may round to the one or the other side."""
+    return re.sub(r"\d+%", "%", note)
+
+
+@pytest.fixture(scope="module")
+def foreign(light: Encoder) -> Iterator[Index]:
+    with milepost.open(model=light) as index:
+        index.add([Document(f"{number:03}", text) for number, text in enumerate(TEXTS)])
+        yield index
+
+
+@pytest.fixture(scope="module")
+def foreign_page(foreign: Index, browser: Any) -> Iterator[Page]:
+    with page_of(browser, foreign) as opened:
+        yield opened
+
+
+def test_notes_are_those_of_python(foreign_page: Page, foreign: Index) -> None:
+    names = [info.name for info in foreign.documents()]
+    asked = (*ASKED, "Wie entstehen die Zellen der Bienen?", "養蜂家", "caffeine C8H10N4O2")
+    said = set()
+    for question in asked:
+        for number, name in enumerate(names):
+            expected = foreign.search_detailed(question, documents=[name]).notes
+            shown = foreign_page.evaluate(NOTES, [question, number])
+            assert list(map(rounded, shown)) == list(map(rounded, expected)), (question, name)
+            said |= {note[:24] for note in expected}
+    assert {"this text is not English", "the question is not Engl"} <= said
+    assert {"no package of Milepost r", "the model hardly knows t"} <= said

@@ -12,6 +12,7 @@ import milepost
 from milepost.encoder import Encoder
 from milepost.exports.view import write_page
 from support.browser_page import Tab, ask
+from support.files import write_files
 from support.pdf_writer import PdfPage, write_pdf
 
 if TYPE_CHECKING:
@@ -56,8 +57,7 @@ def test_rows_of_tables_are_those_of_python(tab: Tab, light: Encoder, tmp_path: 
         "tides.md": "# Tides 🌊\n\nThe tide table:\n\n| tide | hour |\n|---|---|\n"
         "| spring 🌊 | six \\| seven |\n| neap | ten |\n\nA text behind it.\n",
     }
-    for name, text in files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
+    write_files(tmp_path, files)
     questions = (
         "What fee does a coal barge pay?",
         "At which hour is the neap tide?",

@@ -9,11 +9,10 @@ import pytest
 
 import milepost
 from milepost.encoder import Encoder
-from milepost.exports.view import write_page
 from milepost.exports.view.vocabulary import vocabulary
 from milepost.language.terms import question_terms
 from milepost.types import Document
-from support.browser_page import from_disk
+from support.browser_page import page_of
 from support.languages import PAGES
 from support.ranking_cases import BOOK
 
@@ -29,13 +28,11 @@ SCRIPTS = (
 
 
 @pytest.fixture(scope="module")
-def page(light: Encoder, tmp_path_factory: pytest.TempPathFactory, browser: Any) -> Iterator[Page]:
-    path = tmp_path_factory.mktemp("pages") / "scripts.html"
+def page(light: Encoder, browser: Any) -> Iterator[Page]:
     with milepost.open(model=light) as index:
         index.add(Document("scripts.txt", SCRIPTS))
-        write_page(index, path)
-    with from_disk(browser, path) as opened:
-        yield opened
+        with page_of(browser, index) as opened:
+            yield opened
 
 
 def different(texts: Sequence[str], page: Page, model: Encoder) -> list[str]:
