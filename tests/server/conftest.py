@@ -7,7 +7,8 @@ import pytest
 
 pytest.importorskip("fastapi", reason="needs the serve extra")
 
-from support.server import Server
+from support.files import write_files
+from support.server import Server, running_server
 from support.small_disk import small_disk  # noqa: F401 - a fixture
 
 BEES = """# Bees
@@ -25,15 +26,10 @@ SHIPS = "The ship Beagle left Plymouth in December 1831. It returned to Falmouth
 
 @pytest.fixture(scope="session")
 def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("texts")
-    (folder / "bees.md").write_text(BEES, encoding="utf-8")
-    (folder / "ships.txt").write_text(SHIPS, encoding="utf-8")
-    return folder
+    return write_files(tmp_path_factory.mktemp("texts"), {"bees.md": BEES, "ships.txt": SHIPS})
 
 
 @pytest.fixture(scope="session")
 def server(texts: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with Server(str(texts), cache=tmp_path_factory.mktemp("cache")) as running:
-        with running.client() as client:
-            running.indexed(client)
+    with running_server(texts, cache=tmp_path_factory.mktemp("cache")) as (running, _):
         yield running

@@ -3,30 +3,26 @@
 import io
 import os
 import signal
-import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2
 import pytest
+from starlette.testclient import TestClient
 
+from milepost.errors import StorageFull
+from milepost.index import Index
+from milepost.server.app import create_app
 from milepost.server.documents.library import Library
+from milepost.server.settings import ServeSettings
 from milepost.testing import fake_index
-from support.server import START, Server, ServerProcess
+from support.pdf_writer import PdfPage, write_pdf
+from support.server import START, Server, ServerProcess, running_server
 from support.small_disk import fill
 
-PDF = b"""%PDF-1.4
-1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
-2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
-3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R
-/Resources<</Font<</F 5 0 R>>>>>>endobj
-4 0 obj<</Length 98>>stream
-BT /F 12 Tf 40 150 Td (Bees make wax in eight glands.) Tj 0 -20 Td (Ants follow trails.) Tj ET
-endstream endobj
-5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj
-trailer<</Root 1 0 R>>
-"""
+page = PdfPage(width=300, height=200)
+page.lines(40, 150, ["Bees make wax in eight glands.", "Ants follow trails."], size=12, step=20)
+PDF = write_pdf([page])
 
 
 def upload(client: httpx2.Client, name: str, data: bytes) -> httpx2.Response:
@@ -35,8 +31,8 @@ def upload(client: httpx2.Client, name: str, data: bytes) -> httpx2.Response:
 
 @pytest.fixture(scope="module")
 def writable(tmp_path_factory: pytest.TempPathFactory):
-    with Server(cache=tmp_path_factory.mktemp("cache")) as running, running.client() as client:
-        yield running, client
+    with running_server(cache=tmp_path_factory.mktemp("cache")) as both:
+        yield both
 
 
 def test_an_upload_is_indexed_listed_and_removed(writable) -> None:
@@ -158,32 +154,20 @@ def test_an_accepted_upload_is_there_after_a_restart(tmp_path: Path, end: signal
         running.process.send_signal(end)
         code = running.process.wait(START)
         assert code == (0 if end is signal.SIGTERM else -end)
-    with Server(cache=tmp_path / "c") as running, running.client() as client:
-        running.indexed(client)
+    with running_server(cache=tmp_path / "c") as (_, client):
         listed = client.get("/documents").json()["documents"]
         assert sorted(each["title"] for each in listed) == names
         assert {each["characters"] for each in listed} == {len(text.decode())}
 
 
 def test_a_reading_server_takes_nothing(texts: Path, tmp_path: Path) -> None:
-    with (
-        Server(str(texts), "--read-only", cache=tmp_path / "c") as running,
-        running.client() as client,
-    ):
+    with running_server(texts, "--read-only", cache=tmp_path / "c") as (_, client):
         assert upload(client, "a.txt", b"text").status_code == 403
 
 
 def test_a_full_disk_is_named_without_its_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from starlette.testclient import TestClient
-
-    from milepost.errors import StorageFull
-    from milepost.index import Index
-    from milepost.server.app import create_app
-    from milepost.server.settings import ServeSettings
-    from milepost.testing import fake_index
-
     db = tmp_path / "papers"
 
     def full(*_: object, **__: object) -> None:
@@ -221,8 +205,7 @@ def test_on_a_full_disk_a_document_and_its_upload_go_together(
         filler = fill(small_disk)
         refused = client.delete(f"/documents/{identity}")
         assert (refused.status_code, state_of(client)) == (507, (["ibex.txt"], ["ibex.txt"]))
-    with Server("--db", str(db), cache=tmp_path / "c") as running, running.client() as client:
-        running.indexed(client)
+    with running_server("--db", db, cache=tmp_path / "c") as (_, client):
         assert state_of(client) == (["ibex.txt"], ["ibex.txt"])
         filler.unlink()
         assert client.delete(f"/documents/{identity}").status_code == 200
@@ -246,8 +229,7 @@ def test_an_upload_is_removed_for_good_with_a_relative_path(
         assert [(each["id"], each["uploaded"]) for each in listed] == [(identity, True)]
         assert client.delete(f"/documents/{identity}").status_code == 200
         assert list((tmp_path / "idx" / "uploads").iterdir()) == []
-    with Server("--db", "idx", cache=tmp_path / "c") as running, running.client() as client:
-        running.indexed(client)
+    with running_server("--db", "idx", cache=tmp_path / "c") as (_, client):
         assert client.get("/documents").json()["documents"] == []
 
 
@@ -284,29 +266,14 @@ def test_names_that_are_no_utf_8_become_signs(tmp_path: Path) -> None:
         assert "Traceback" not in running.said()
 
 
-@pytest.fixture
-def unwritable(tmp_path: Path) -> Iterator[Path]:
-    """An index on a file system that takes nothing more."""
-    place = tmp_path / "idx"
-    place.mkdir()
-    with Server("--db", str(place), cache=tmp_path / "c"):
-        pass
-    done = subprocess.run(["mount", "--bind", place, place], capture_output=True)
-    if done.returncode:
-        pytest.skip("may not mount")
-    subprocess.run(["mount", "-o", "remount,ro,bind", place], check=True)
-    yield place
-    subprocess.run(["umount", "-l", place], check=True)
-
-
-def test_an_upload_that_cannot_be_kept_is_507(unwritable: Path, tmp_path: Path) -> None:
-    with Server("--db", str(unwritable), cache=tmp_path / "c2") as running:
-        with running.client() as client:
-            got = client.post("/documents", files={"file": ("a.txt", b"Bees fly.")})
-            assert got.status_code == 507
-            message = got.json()["error"]["message"]
-            assert message.startswith("a.txt cannot be kept: ")
-            assert str(tmp_path) not in message
+def test_an_upload_that_cannot_be_kept_is_507(tmp_path: Path) -> None:
+    with running_server("--db", tmp_path / "idx", cache=tmp_path / "c") as (running, client):
+        (tmp_path / "idx" / "uploads").write_text("in the way")
+        got = upload(client, "a.txt", b"Bees fly.")
+        assert got.status_code == 507
+        message = got.json()["error"]["message"]
+        assert message.startswith("a.txt cannot be kept: ")
+        assert str(tmp_path) not in message
         assert "Traceback" not in running.said()
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from milepost.server import govern
 from milepost.server.govern import Governor
+from support.threads import at_once
 
 
 def test_batches_go_at_once_without_searches():
@@ -69,9 +70,5 @@ def test_many_threads_leave_it_whole(monkeypatch):
         for number in range(50):
             step(number, 50)
 
-    threads = [threading.Thread(target=target) for target in (search, index) * 4]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
+    assert at_once(*(search, index) * 4) == []
     assert governor.searches == 0

@@ -12,16 +12,10 @@ KEY = "correct horse battery"
 
 @pytest.fixture(scope="module")
 def guarded(texts: Path, tmp_path_factory: pytest.TempPathFactory):
+    options = ["--allowed-host", "docs.example", "--cors", "https://app.example"]
+    cache, more = tmp_path_factory.mktemp("cache"), {"MILEPOST_API_KEY": KEY}
     with (
-        Server(
-            str(texts),
-            "--allowed-host",
-            "docs.example",
-            "--cors",
-            "https://app.example",
-            cache=tmp_path_factory.mktemp("cache"),
-            more={"MILEPOST_API_KEY": KEY},
-        ) as running,
+        Server(str(texts), *options, cache=cache, more=more) as running,
         running.client() as client,
     ):
         yield client

@@ -44,8 +44,6 @@ def test_names(name: str, safe: str) -> None:
 
 
 def test_documents_are_found_by_id_and_title(tmp_path: Path) -> None:
-    import milepost
-
     (tmp_path / "sub").mkdir()
     for name in ("a.txt", "sub/a.txt"):
         (tmp_path / name).write_text("A text.", encoding="utf-8")
@@ -60,15 +58,6 @@ def test_documents_are_found_by_id_and_title(tmp_path: Path) -> None:
             library.chosen(["b.txt"])
         with pytest.raises(UnknownDocument):
             library.info("b")
-
-
-def test_what_is_said_of_the_index_holds_no_path(tmp_path: Path) -> None:
-    from milepost.testing import fake_index
-
-    db = tmp_path / "papers.milepost"
-    library = Library(fake_index(), db / "uploads")
-    said = library.without_path(f"no space left for the index {db}; its contents are intact")
-    assert said == "no space left for the index papers.milepost; its contents are intact"
 
 
 @pytest.fixture

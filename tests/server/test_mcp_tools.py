@@ -16,7 +16,8 @@ import milepost
 from milepost.server.documents import Library
 from milepost.server.mcp.server import create_server
 from milepost.server.mcp.tools import Tools
-from support.cli_process import environment
+from support.cli_process import environment, python
+from support.files import write_files
 
 BOOK = Path(__file__).parents[2] / "examples" / "origin-of-species.txt"
 QUESTION = "How do bees make the cells of the honeycomb?"
@@ -115,11 +116,6 @@ def test_a_quotation_is_checked(server, index, text, verdict) -> None:
         ]
 
 
-def test_documents(server) -> None:
-    got = call(server, "documents").structured_content
-    assert [each["document"] for each in got["documents"]] == ["book.txt", "note.txt"]
-
-
 @pytest.mark.parametrize(
     ("name", "arguments", "words"),
     [
@@ -150,10 +146,8 @@ def test_tools_say_that_they_only_look(server) -> None:
 
 
 def test_over_stdio_with_a_folder(tmp_path: Path) -> None:
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    (folder / "bees.txt").write_text("Bees make wax in eight glands.", encoding="utf-8")
-    (tmp_path / "secret.txt").write_text("The secret of the bees is honey.", encoding="utf-8")
+    folder = write_files(tmp_path / "docs", {"bees.txt": "Bees make wax in eight glands."})
+    write_files(tmp_path, {"secret.txt": "The secret of the bees is honey."})
     (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
     parameters = StdioServerParameters(
         command=sys.executable,
@@ -179,18 +173,11 @@ def test_over_stdio_with_a_folder(tmp_path: Path) -> None:
 
 def test_over_http_in_the_server(tmp_path: Path) -> None:
     pytest.importorskip("fastapi", reason="needs the serve extra")
-    from support.server import Server
+    from support.server import running_server
 
     (tmp_path / "bees.txt").write_text("Bees make wax in eight glands.", encoding="utf-8")
-    with Server(str(tmp_path / "bees.txt"), cache=tmp_path / "cache") as running:
-        with running.client() as client:
-            running.indexed(client)
-
-        async def ask():
-            async with Client(f"{running.url}/mcp") as client:
-                return await client.call_tool("search", {"question": "Where is wax made?"})
-
-        result = anyio.run(ask)
+    with running_server(tmp_path / "bees.txt", cache=tmp_path / "cache") as (running, _):
+        result = call(f"{running.url}/mcp", "search", question="Where is wax made?")
     assert "eight glands" in result.structured_content["passages"][0]["text"]
 
 
@@ -205,13 +192,7 @@ CONFIGS = {
 
 def install(tmp_path: Path, *args: str) -> subprocess.CompletedProcess[str]:
     home = {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": str(tmp_path / "home/.config")}
-    return subprocess.run(
-        [sys.executable, "-m", "milepost", "mcp", "install", *args],
-        cwd=tmp_path,
-        capture_output=True,
-        encoding="utf-8",
-        env={**environment(), **home},
-    )
+    return python("-m", "milepost", "mcp", "install", *args, cwd=tmp_path, **home)
 
 
 @pytest.mark.parametrize("client", CONFIGS)

@@ -6,8 +6,9 @@ from itertools import pairwise
 import httpx2
 import pytest
 
+from support.files import write_files
 from support.page_documents import ACROSS, NOTES, harbour
-from support.server import Server
+from support.server import running_server
 
 
 @pytest.fixture(scope="module")
@@ -15,12 +16,8 @@ def asked(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[httpx2.Client, dict[str, str]]]:
     place = tmp_path_factory.mktemp("places")
-    folder = place / "files"
-    folder.mkdir()
-    (folder / "notes.md").write_text(NOTES, encoding="utf-8")
-    (folder / "harbour.pdf").write_bytes(harbour())
-    with Server(str(folder), cache=place / "cache") as running, running.client() as client:
-        running.indexed(client)
+    folder = write_files(place / "files", {"notes.md": NOTES, "harbour.pdf": harbour()})
+    with running_server(folder, cache=place / "cache") as (_, client):
         listed = client.get("/documents").json()["documents"]
         yield client, {each["title"]: each["id"] for each in listed}
 

@@ -10,6 +10,7 @@ import milepost
 from milepost.server.documents.planning import Planned, plan
 from milepost.store import DocumentInfo
 from milepost.testing import fake_encoder
+from support.files import write_files
 from support.pdf_writer import PdfPage, write_pdf
 
 WORDS = "Bees build cells of wax.\n"
@@ -17,23 +18,24 @@ WORDS = "Bees build cells of wax.\n"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "folder"
-    (made / "sub").mkdir(parents=True)
-    (made / "node_modules").mkdir()
-    (made / "a.txt").write_text(WORDS, encoding="utf-8")
-    (made / "sub" / "b.md").write_text(f"# Bees\n\n{WORDS}", encoding="utf-8")
     page = PdfPage()
     page.text(72, 700, WORDS.strip())
-    (made / "three.pdf").write_bytes(write_pdf([page] * 3))
-    (made / ".gitignore").write_text("*.log\n", encoding="utf-8")
-    (made / "x.log").write_text(WORDS, encoding="utf-8")
-    (made / "empty.txt").touch()
-    (made / "binary.foo").write_bytes(random.Random(3).randbytes(5000))
-    (made / "false.pdf").write_text(WORDS, encoding="utf-8")
-    (made / "cut.pdf").write_bytes(b"%PDF-1.7 and no more")
-    (made / "z.zip").write_bytes(b"PK")
-    (made / "photo.png").write_bytes(b"\x89PNG")
-    (made / "~$plan.docx").write_bytes(b"x")
+    files = {
+        "a.txt": WORDS,
+        "sub/b.md": f"# Bees\n\n{WORDS}",
+        "three.pdf": write_pdf([page] * 3),
+        ".gitignore": "*.log\n",
+        "x.log": WORDS,
+        "empty.txt": "",
+        "binary.foo": random.Random(3).randbytes(5000),
+        "false.pdf": WORDS,
+        "cut.pdf": b"%PDF-1.7 and no more",
+        "z.zip": b"PK",
+        "photo.png": b"\x89PNG",
+        "~$plan.docx": b"x",
+    }
+    made = write_files(tmp_path / "folder", files)
+    (made / "node_modules").mkdir()
     (made / "broken").symlink_to("nowhere")
     return made
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from support.files import write_files
 from support.locked_pdf import locked
 from support.pdf_writer import PdfPage, write_pdf
 from support.scan_writer import needs_ocr, scan
-from support.server import Server
+from support.server import running_server
 
 PASSWORD = "s3same-0pen-the-vault"
 VAULT = "The vault of the office opens at nine on Mondays."
@@ -19,14 +20,14 @@ VAULT = "The vault of the office opens at nine on Mondays."
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
     """A folder with a locked PDF, a scan and a file of no use."""
-    folder = tmp_path / "files"
-    folder.mkdir()
     page = PdfPage()
     page.text(72, 700, VAULT, 14)
-    (folder / "locked.pdf").write_bytes(locked(write_pdf([page]), PASSWORD))
-    (folder / "scan.pdf").write_bytes(scan(write_pdf([page])))
-    (folder / "broken.pdf").write_bytes(b"%PDF-1.4\nnothing")
-    return folder
+    files = {
+        "locked.pdf": locked(write_pdf([page]), PASSWORD),
+        "scan.pdf": scan(write_pdf([page])),
+        "broken.pdf": b"%PDF-1.4\nnothing",
+    }
+    return write_files(tmp_path / "files", files)
 
 
 def failed(client: httpx2.Client) -> dict[str, dict[str, str]]:
@@ -39,8 +40,7 @@ def test_a_password_opens_a_file_and_is_kept_nowhere(
     caplog.set_level(logging.DEBUG)
     cache = tmp_path / "cache"
     before = (library / "locked.pdf").read_bytes()
-    with Server(str(library), cache=cache) as running, running.client() as client:
-        running.indexed(client)
+    with running_server(library, cache=cache) as (running, client):
         assert {name: each["remedy"] for name, each in failed(client).items()} == {
             "locked.pdf": "password",
             "scan.pdf": "ocr",
@@ -63,8 +63,7 @@ def test_a_password_opens_a_file_and_is_kept_nowhere(
         assert client.get(f"/documents/{identity}/pages").status_code == 422
         assert client.post(path, json={"password": PASSWORD}).status_code == 404
         said = running.said() + caplog.text
-    with Server(str(library), cache=cache) as running, running.client() as client:
-        running.indexed(client)
+    with running_server(library, cache=cache) as (running, client):
         assert "locked.pdf" not in failed(client), "it is not read again"
         said += running.said()
     assert PASSWORD not in said
@@ -75,8 +74,7 @@ def test_a_password_opens_a_file_and_is_kept_nowhere(
 
 def test_a_scan_is_read_when_somebody_wants_it(library: Path, tmp_path: Path) -> None:
     needs_ocr()
-    with Server(str(library), cache=tmp_path / "cache") as running, running.client() as client:
-        running.indexed(client)
+    with running_server(library, cache=tmp_path / "cache") as (running, client):
         identity = failed(client)["scan.pdf"]["id"]
         assert client.post(f"/documents/{identity}/reading", json={"ocr": True}).status_code == 202
         running.indexed(client)
@@ -94,11 +92,8 @@ def test_a_locked_scan_is_read_in_one_step(tmp_path: Path) -> None:
     page = PdfPage()
     page.text(72, 700, VAULT, 14)
     (tmp_path / "scan.pdf").write_bytes(locked(scan(write_pdf([page])), PASSWORD))
-    with (
-        Server(str(tmp_path / "scan.pdf"), cache=tmp_path / "cache") as running,
-        running.client() as client,
-    ):
-        running.indexed(client)
+    cache = tmp_path / "cache"
+    with running_server(tmp_path / "scan.pdf", cache=cache) as (running, client):
         (one,) = failed(client).values()
         assert one["remedy"] == "password"
         path = f"/documents/{one['id']}/reading"
@@ -113,8 +108,7 @@ def test_a_server_without_text_recognition_says_how_to_install_it(
     library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "rapidocr", None)
-    with Server(str(library), cache=tmp_path / "cache") as running, running.client() as client:
-        running.indexed(client)
+    with running_server(library, cache=tmp_path / "cache") as (_, client):
         scanned = failed(client)["scan.pdf"]
         assert scanned["remedy"] is None
         assert "pip install" in scanned["reason"]

@@ -1,7 +1,5 @@
 """A server that is still starting: the page at once, /ready when it is, errors in one line."""
 
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -17,7 +15,7 @@ from milepost.errors import StoreError
 from milepost.server.running import listen, run
 from milepost.server.settings import ServeSettings
 from milepost.server.starting import Starting
-from support.cli_process import environment
+from support.cli_process import python
 
 SETTINGS = ServeSettings(port=0, api_key="a-key-of-nine")
 
@@ -137,14 +135,8 @@ def test_an_index_of_another_model_is_one_line(tmp_path: Path) -> None:
 
     with open_index(tmp_path / "db", model="landmark-minilm"):
         pass
-    command = [sys.executable, "-m", "milepost", "serve", "--db", str(tmp_path / "db")]
-    done = subprocess.run(
-        [*command, "--port", "0", "--model", "landmark-light"],
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        env=environment(),
-    )
+    place = "--db", tmp_path / "db", "--port", 0, "--model", "landmark-light"
+    done = python("-m", "milepost", "serve", *place)
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
     assert "serving" not in done.stderr

@@ -11,6 +11,7 @@ import milepost
 from milepost.errors import MilepostError
 from milepost.server.documents.watching import Watch
 from milepost.types import IndexReport
+from support.files import write_files
 
 pytest.importorskip("watchfiles", reason="needs the extra watch")
 
@@ -45,9 +46,7 @@ def test_changes_between_two_looks_are_found(tmp_path: Path) -> None:
 
 
 def test_a_sidecar_that_is_corrected_is_read_again(tmp_path: Path) -> None:
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    (folder / "note.txt").write_text("Moles are nearly blind.\n", encoding="utf-8")
+    folder = write_files(tmp_path / "folder", {"note.txt": "Moles are nearly blind.\n"})
     beside = folder / "note.txt.meta.json"
     with milepost.open(None, model="landmark-light") as index:
         updates = Watch(index, [folder], tmp_path / "db").updates(index.add([folder]))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from support.browser_page import Tab, Tabs, axe, browser, ready
+from support.files import write_files
 from support.page_documents import EVIL, EVIL_NAME, NOTES, book, harbour
 from support.server import Server
 
@@ -22,12 +23,9 @@ __all__ = ["axe", "browser"]
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("library")
-    (made / "notes.md").write_text(NOTES, encoding="utf-8")
-    (made / EVIL_NAME).write_text(EVIL, encoding="utf-8")
-    (made / "harbour.pdf").write_bytes(harbour())
-    (made / "origin-of-species.txt").write_text(book(), encoding="utf-8")
-    return made
+    files = {"notes.md": NOTES, EVIL_NAME: EVIL, "harbour.pdf": harbour()}
+    files["origin-of-species.txt"] = book()
+    return write_files(tmp_path_factory.mktemp("library"), files)
 
 
 @pytest.fixture(scope="session")

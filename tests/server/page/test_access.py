@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support.browser_page import Tab, ask, ready
+from support.browser_page import Tab, ask, open_page, ready
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -49,8 +49,7 @@ def check(page: Page, axe: str, state: str) -> None:
 def test_axe_finds_nothing(tab: Tab, server: Server, axe: str, screen: dict[str, Any]) -> None:
     with tab(reduced_motion="reduce", **screen) as page:
         narrow = screen.get("viewport", {}).get("width") == 360
-        page.goto(server.url)
-        page.wait_for_selector("#results h2")
+        open_page(page, server.url)
         check(page, axe, "invitation")
         if narrow:
             page.click("#library-button")
@@ -99,8 +98,7 @@ def test_a_document_covers_a_narrow_screen_and_gives_it_back(tab: Tab, server: S
 
 def test_a_phone_has_no_hints_of_keys(tab: Tab, server: Server) -> None:
     with tab(**PHONE) as page:
-        page.goto(server.url)
-        page.wait_for_selector("#results h2")
+        open_page(page, server.url)
         assert page.locator("#results kbd").count() > 0
         assert not any(key.is_visible() for key in page.locator("#results kbd").all())
 

@@ -12,7 +12,7 @@ import pytest
 from support.browser_page import Tabs, answered, ask, ready
 from support.chat_server import Chat, Reply, Stream, refused, serving
 from support.page_documents import book
-from support.server import Server
+from support.server import Server, running_server
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,15 +44,9 @@ def model(writer: Writer) -> Iterator[Chat]:
 @pytest.fixture(scope="module")
 def server(folder: Path, model: Chat, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     options = ["--endpoint", model.url, "--model-name", "parrot"]
-    with Server(
-        str(folder / "notes.md"),
-        *options,
-        cache=tmp_path_factory.mktemp("cache"),
-        more={"MILEPOST_ENDPOINT_KEY": KEY},
-    ) as running:
-        with running.client() as client:
-            running.indexed(client)
-            assert client.get("/ready").json()["answers"] == "parrot"
+    cache, more = tmp_path_factory.mktemp("cache"), {"MILEPOST_ENDPOINT_KEY": KEY}
+    with running_server(folder / "notes.md", *options, cache=cache, more=more) as (running, client):
+        assert client.get("/ready").json()["answers"] == "parrot"
         yield running
 
 
@@ -145,12 +139,11 @@ def test_a_client_that_leaves_ends_the_request(server: Server, writer: Writer, m
 def test_a_server_without_a_language_model_says_how_to_name_one(
     folder: Path, tmp_path_factory: pytest.TempPathFactory, tabs: Tabs
 ) -> None:
-    with Server(str(folder / "notes.md"), cache=tmp_path_factory.mktemp("none")) as plain:
-        with plain.client() as client:
-            plain.indexed(client)
-            refusal = client.post("/ask", json={"question": QUESTION})
-            assert refusal.status_code == 409
-            assert "--endpoint" in refusal.json()["error"]["message"]
+    cache = tmp_path_factory.mktemp("none")
+    with running_server(folder / "notes.md", cache=cache) as (plain, client):
+        refusal = client.post("/ask", json={"question": QUESTION})
+        assert refusal.status_code == 409
+        assert "--endpoint" in refusal.json()["error"]["message"]
         with tabs(plain.url) as page:
             ready(page, plain.url)
             ask(page, QUESTION)

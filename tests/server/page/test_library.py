@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import milepost
-from support.browser_page import Tab, Tabs, answered, ask, ready
+from support.browser_page import Tab, Tabs, answered, ask, open_page, ready, remove
+from support.files import write_files
 from support.page_documents import HERONS, LARKS, OWLS, harbour
 from support.server import Server
 
@@ -26,28 +27,21 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     (place / "harbour.pdf").write_bytes(harbour())
     with milepost.open(place / "index", model=milepost.load("landmark-light")) as index:
         index.add([place / "harbour.pdf"])
-    with Server(
-        "--db",
-        str(place / "index"),
-        "--read-only",
-        cache=place / "cache",
-        more={"MILEPOST_API_KEY": KEY},
-    ) as running:
+    options = ["--db", str(place / "index"), "--read-only"]
+    with Server(*options, cache=place / "cache", more={"MILEPOST_API_KEY": KEY}) as running:
         yield running
 
 
 def test_files_are_added_watched_replaced_and_removed(
     tabs: Tabs, own: Server, tmp_path: Path
 ) -> None:
-    (tmp_path / "good.txt").write_text(LARKS, encoding="utf-8")
-    (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4\nnothing of a PDF")
-    (tmp_path / "empty.md").write_bytes(b"")
-    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n")
-    names = ["good.txt", "broken.pdf", "empty.md", "picture.png"]
+    files = {"good.txt": LARKS, "broken.pdf": b"%PDF-1.4\nnothing of a PDF", "empty.md": b""}
+    files["picture.png"] = b"\x89PNG\r\n"
+    write_files(tmp_path, files)
     with tabs(own.url) as page:
         page.goto(own.url)
         page.wait_for_selector("#results h2:has-text('No documents yet')")
-        page.set_input_files("#files", [tmp_path / name for name in names])
+        page.set_input_files("#files", [tmp_path / name for name in files])
         page.wait_for_selector("#documents li:has-text('good.txt')")
         page.wait_for_selector("#failure-list li", state="attached")
         assert page.locator("#failure-list").is_hidden(), "folded"
@@ -86,18 +80,15 @@ def test_files_are_added_watched_replaced_and_removed(
         assert page.locator("#documents li").count() == 1
         page.locator("#documents a").click()
         page.wait_for_selector("#document-body:has-text('Owls call')")
-        page.get_by_label("Remove good.txt").click()
-        page.click("#confirm-yes")
+        remove(page, "good.txt")
         page.wait_for_selector("#document", state="hidden")
-        page.wait_for_selector("#documents li", state="detached")
     with own.client() as client:
         assert client.get("/documents").json()["documents"] == []
 
 
 def test_files_are_dropped_on_the_page(tabs: Tabs, own: Server) -> None:
     with tabs(own.url) as page:
-        page.goto(own.url)
-        page.wait_for_selector("#results h2")
+        open_page(page, own.url)
         transfer = page.evaluate_handle(
             """(text) => {
               const transfer = new DataTransfer();
@@ -112,30 +103,16 @@ def test_files_are_dropped_on_the_page(tabs: Tabs, own: Server) -> None:
         page.wait_for_selector("#drop", state="hidden")
         page.wait_for_selector("#documents li:has-text('hérons 🪿.txt')")
         ask(page, "Where do herons fish?")
-        assert (
-            page.locator("mark.best").first.inner_text()
-            == "Herons fish in the shallows of the brook."
-        )
-        page.get_by_label("Remove hérons 🪿.txt").click()
-        page.click("#confirm-yes")
-        page.wait_for_selector("#documents li", state="detached")
+        best = page.locator("mark.best").first.inner_text()
+        assert best == "Herons fish in the shallows of the brook."
+        remove(page, "hérons 🪿.txt")
 
 
 def test_progress_is_shown_while_files_are_read(tabs: Tabs, own: Server) -> None:
-    current = {
-        "id": "x", "title": "<b>long</b>.pdf", "number": 3, "documents": 12, "sentences": 840,
-        "done": 120,
-    }  # fmt: skip
-    busy = {
-        "idle": False,
-        "current": current,
-        "waiting": 2,
-        "indexed": 0,
-        "failed": [],
-        "notes": [],
-    }
-    idle = {**busy, "idle": True, "current": None, "waiting": 0}
-    answers = [busy, busy]
+    current = {"id": "x", "title": "<b>long</b>.pdf", "number": 3, "documents": 12}
+    current |= {"sentences": 840, "done": 120}
+    idle = {"idle": True, "current": None, "waiting": 0, "indexed": 0, "failed": [], "notes": []}
+    answers = [idle | {"idle": False, "current": current, "waiting": 2}]
     with tabs(own.url) as page:
         page.route("**/indexing", lambda route: route.fulfill(json=answers[0]))
         page.goto(own.url)
@@ -303,8 +280,7 @@ def test_pages_are_shown_where_boxes_cannot_be_found(tab: Tab, server: Server) -
 
 def test_files_that_are_too_large_are_not_sent(tabs: Tabs, own: Server) -> None:
     with tabs(own.url) as page:
-        page.goto(own.url)
-        page.wait_for_selector("#results h2")
+        open_page(page, own.url)
         with own.client() as client:
             told = client.get("/ready").json() | {"max_upload": 10}
         page.route("**/ready", lambda route: route.fulfill(json=told))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from support.browser_page import Tabs, ask, ready
+from support.browser_page import Tabs, ask, open_page, ready, remove
 from support.locked_pdf import locked
 from support.nginx import nginx
 from support.page_documents import HERONS, LARKS, NOTES, harbour
@@ -18,8 +18,7 @@ def test_a_locked_file_is_opened_with_its_password(tabs: Tabs, own: Server, tmp_
     page_of.text(72, 700, "The vault of the office opens at nine on Mondays.")
     (tmp_path / "vault.pdf").write_bytes(locked(write_pdf([page_of]), "s3same"))
     with tabs(own.url, allowed=("422",)) as page:
-        page.goto(own.url)
-        page.wait_for_selector("#results h2")
+        open_page(page, own.url)
         page.set_input_files("#files", tmp_path / "vault.pdf")
         page.wait_for_selector("#failures", state="visible")
         page.click("#failures summary")
@@ -34,9 +33,7 @@ def test_a_locked_file_is_opened_with_its_password(tabs: Tabs, own: Server, tmp_
         page.wait_for_selector("#failures", state="hidden")
         page.locator("#documents a").click()
         page.wait_for_selector("#document-body .text:has-text('nine on Mondays')")
-        page.get_by_label("Remove vault.pdf").click()
-        page.click("#confirm-yes")
-        page.wait_for_selector("#documents li", state="detached")
+        remove(page, "vault.pdf")
 
 
 def test_results_are_shown_and_renewed_while_files_are_read(tabs: Tabs, own: Server) -> None:
