@@ -117,7 +117,7 @@ def test_the_server_and_the_tools_return_it(index: Index, tmp_path: Path) -> Non
     from milepost.server.documents import Library
     from milepost.server.mcp.server import create_server
     from milepost.server.mcp.tools import Tools
-    from support.server import Server
+    from support.server import running_server
 
     tools = create_server(Tools(Library(index, Path("/nowhere"))))
 
@@ -131,9 +131,7 @@ def test_the_server_and_the_tools_return_it(index: Index, tmp_path: Path) -> Non
     assert unread(found["notes"]) == expected("es")
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "es.txt").write_text(SPANISH, encoding="utf-8")
-    server = Server(str(tmp_path / "texts"), cache=tmp_path / "cache")
-    with server as running, running.client() as client:
-        running.indexed(client)
+    with running_server(tmp_path / "texts", cache=tmp_path / "cache") as (_, client):
         got = client.post("/search", json={"question": QUESTIONS[0]}).json()
     assert got["passages"]
     assert unread(got["notes"]) == expected("es")

@@ -1,6 +1,7 @@
 """Sentences to passages: joined, in order, within the budget."""
 
 import time
+from typing import Any
 
 import numpy as np
 from hypothesis import given, settings
@@ -80,23 +81,22 @@ def test_selection_spends_the_budget_on_the_best(
         assert spent >= budget or not same
 
 
-def test_a_passage_grows_until_it_is_long_enough() -> None:
-    scores = np.array([1.0, 4.0, 4.5, 5.0, 4.9, 4.1, 1.0, 3.0], np.float32)
-    document_offsets, lengths = np.array([0, 8]), np.full(8, LONG // 3)
-    assert expand_hits(scores, document_offsets, lengths, k=1, growth_threshold=2.0) == [
-        run(2, 5, (3, 4, 2))
-    ]
-    # What stands beside a passage that is long enough is no second one.
-    assert expand_hits(scores, document_offsets, lengths, k=2, growth_threshold=2.0) == [
-        run(2, 5, (3, 4, 2)),
-        run(6, 8, (7, 6)),
-    ]
-    assert (
-        expand_hits(scores, document_offsets, lengths, k=None, growth_threshold=2.0)[0].hits[0] == 3
+def expanded(scores: list[float], offsets: list[int], lengths: object, **options: Any) -> list[Run]:
+    return expand_hits(
+        np.array(scores, np.float32), np.array(offsets), np.asarray(lengths), **options
     )
-    assert expand_hits(scores, document_offsets, lengths // 10, k=1, growth_threshold=2.0) == [
-        run(1, 6, (3, 4, 2, 5, 1))
-    ]
+
+
+def test_a_passage_grows_until_it_is_long_enough() -> None:
+    third = np.full(8, LONG // 3)
+    text = [1.0, 4.0, 4.5, 5.0, 4.9, 4.1, 1.0, 3.0], [0, 8]
+    best = run(2, 5, (3, 4, 2))
+    assert expanded(*text, third, k=1, growth_threshold=2.0) == [best]
+    # What stands beside a passage that is long enough is no second one.
+    assert expanded(*text, third, k=2, growth_threshold=2.0) == [best, run(6, 8, (7, 6))]
+    assert expanded(*text, third, k=None, growth_threshold=2.0)[0].hits[0] == 3
+    wider = [run(1, 6, (3, 4, 2, 5, 1))]
+    assert expanded(*text, third // 10, k=1, growth_threshold=2.0) == wider
 
 
 def test_selection_grows_what_it_has() -> None:
@@ -134,22 +134,17 @@ def test_expanded_passages(
 
 def test_expanded_by_hand() -> None:
     """Neighbours join while they are within 0.8 of the hit, and never over a document's border."""
-    scores = np.array([1.4, 2.0, 1.3, 0.2, 1.9, 1.9], np.float32)
-    document_offsets = np.array([0, 5, 6])
-    long = np.full(6, 100)
-    assert expand_hits(scores, document_offsets, long, k=2, growth_threshold=0.8) == [
-        run(0, 3, (1, 0, 2)),
-        run(4, 5, (4,)),
-    ]
+    text = [1.4, 2.0, 1.3, 0.2, 1.9, 1.9], [0, 5, 6], [100] * 6
+    found = expanded(*text, k=2, growth_threshold=0.8)
+    assert found == [run(0, 3, (1, 0, 2)), run(4, 5, (4,))]
 
 
 def test_a_short_hit_takes_what_follows() -> None:
-    scores = np.array([0.0, 3.0, 0.0, 0.0, 2.0, 0.0], np.float32)
-    document_offsets, lengths = np.array([0, 5, 6]), np.array([100, 20, 40, 70, 10, 100])
-    runs = expand_hits(scores, document_offsets, lengths, k=1, growth_threshold=0.5)
-    assert runs == [run(1, 4, (1, 2, 3))]
-    runs = expand_hits(scores, np.array([0, 4, 6]), lengths, k=2, growth_threshold=0.5)
-    assert runs == [run(1, 4, (1, 2, 3)), run(4, 6, (4, 5))]
+    scores, lengths = [0.0, 3.0, 0.0, 0.0, 2.0, 0.0], [100, 20, 40, 70, 10, 100]
+    first = run(1, 4, (1, 2, 3))
+    assert expanded(scores, [0, 5, 6], lengths, k=1, growth_threshold=0.5) == [first]
+    both = [first, run(4, 6, (4, 5))]
+    assert expanded(scores, [0, 4, 6], lengths, k=2, growth_threshold=0.5) == both
 
 
 def words(text: str) -> int:

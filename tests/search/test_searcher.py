@@ -104,14 +104,6 @@ def test_a_sentence_over_the_budget_is_cut_at_a_word() -> None:
     assert [(hit.start, hit.end) for hit in passage.hits] == [(0, 10)]
 
 
-def test_hits_outside_of_a_cut_are_not_named() -> None:
-    store = empty_store()
-    put(store, "d", ["First one here. ", "The needle is here. ", "The last of them all. "])
-    for passage in asked(store, ["needle"], budget=25):
-        assert_passages(store, [passage])
-        assert len(passage.text) <= 25
-
-
 def test_page_and_heading_are_the_best_hits() -> None:
     store = empty_store()
     sentences = ["Intro words. ", "Chapter two. ", "The needle is here. ", "Chapter three. "]

@@ -1,10 +1,7 @@
 """A search under a filter: the same passages from every store, and few calls of it."""
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import replace
-from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +11,9 @@ from milepost.filters import parse
 from milepost.search import SearchModel, SearchResult, quoted, scope, search
 from milepost.search.query import Query
 from milepost.store import Snapshot, Store
-from support.postgres import fresh_schema
 from support.search_stores import PLAIN, asking
-from support.store_entries import entry, opened, rows
+from support.store_checks import every_store
+from support.store_entries import entry, rows
 from support.store_reads import Counted
 
 FILTERS = (
@@ -39,16 +36,8 @@ SOME = frozenset({"d4", "d5", "d13", "d16", "d17"})
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Store]]:
-    places: dict[str, Path | str | None] = {"memory": None}
-    places["sqlite"] = tmp_path_factory.mktemp("where") / "index"
-    with ExitStack() as stack:
-        if find_spec("psycopg_pool"):
-            places["postgres"] = stack.enter_context(fresh_schema(partitions=2))
-        if find_spec("lancedb"):
-            places["lance"] = f"lance://{tmp_path_factory.mktemp('where') / 'lance'}"
-        made = {kind: opened(place) for kind, place in places.items()}
+    with every_store(tmp_path_factory.mktemp("where")) as made:
         for store in made.values():
-            stack.callback(store.close)
             for number in range(18):
                 store.put(entry(f"d{number}", words_of(number), seed=number, properties=of(number)))
         yield made

@@ -2,8 +2,7 @@
 
 import random
 import string
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -12,27 +11,21 @@ import pytest
 
 from milepost.errors import IndexBusy
 from milepost.store import Entry, Store, packing
-from support.postgres import fresh_schema, server
+from support.postgres import server
 from support.store_entries import Child, entry, holds, numbered, opened, rows
 
 Files = Callable[[], list[Path]]
 SECRET = "quokkaplover"
 
 
-@pytest.fixture(params=["sqlite", "postgres", "lance"])
-def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Store, Files]]:
-    with ExitStack() as stack:
-        place: Path | str = tmp_path / "index"
-        files: Files = partial(files_below, tmp_path)
-        if request.param == "postgres":
-            place = stack.enter_context(fresh_schema(partitions=2))
-            files = partial(table_files, place.partition("schema=")[2].partition("&")[0])
-        elif request.param == "lance":
-            pytest.importorskip("lancedb", reason="needs the extra lance")
-            place = f"lance://{place}"
-        made = opened(place)
-        stack.callback(made.close)
-        yield made, files
+@pytest.fixture
+def kept(place: Path | str, tmp_path: Path) -> tuple[Store, Files]:
+    files: Files = partial(files_below, tmp_path)
+    if str(place).startswith("postgres"):
+        from milepost.store.postgres.address import parse
+
+        files = partial(table_files, parse(str(place)).schema)
+    return opened(place), files
 
 
 def files_below(folder: Path) -> list[Path]:
@@ -115,19 +108,19 @@ def test_indexes_of_vectors_are_made_anew(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(schema, "INDEX_FROM", 20)
     made, marks = secret()
-    with closing(opened(f"lance://{tmp_path / 'index'}")) as store:
-        for each in (numbered(0), made, numbered(1)):
-            store.put(each)
-        store.optimize()
-        names = {path.name for path in tmp_path.rglob("_indices/*")}
-        assert names
-        store.delete(made.document.name)
-        store.vacuum(now=True)
-        assert found(files_below(tmp_path), marks) == set()
-        again = {path.name for path in tmp_path.rglob("_indices/*") if any(path.iterdir())}
-        assert again
-        assert not again & names
-        holds(store, numbered(1))
+    store = opened(f"lance://{tmp_path / 'index'}")
+    for each in (numbered(0), made, numbered(1)):
+        store.put(each)
+    store.optimize()
+    names = {path.name for path in tmp_path.rglob("_indices/*")}
+    assert names
+    store.delete(made.document.name)
+    store.vacuum(now=True)
+    assert found(files_below(tmp_path), marks) == set()
+    again = {path.name for path in tmp_path.rglob("_indices/*") if any(path.iterdir())}
+    assert again
+    assert not again & names
+    holds(store, numbered(1))
 
 
 def test_what_was_replaced_goes_too(kept: tuple[Store, Files]) -> None:

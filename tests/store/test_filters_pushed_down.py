@@ -1,9 +1,6 @@
 """What a filter leaves is the same in every store: what ``Filter.matches`` says."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
-from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,34 +14,18 @@ from milepost.filters.nodes import Compare, Contains, Date, Matches, Node, Not
 from milepost.properties import cleaned
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store
 from support import filter_cases
-from support.postgres import fresh_schema
-from support.store_entries import entry, opened, rows
+from support.store_checks import every_store
+from support.store_entries import entry, rows
 
-NAMES = [
-    "/a/b/Report.PDF",
-    "/a/b/report 2.pdf",
-    "/a/Ä/straße.md",
-    "note",
-    "caf\udce9.txt",
-    "a\0b",
-    "x" * 80 + "1",
-    "x" * 80 + "2",
-]
+NAMES = ["/a/b/Report.PDF", "/a/b/report 2.pdf", "/a/Ä/straße.md", "note", "caf\udce9.txt", "a\0b"]
+NAMES += ["x" * 80 + "1", "x" * 80 + "2"]
 LONG = "long " * 30
 
 
 @pytest.fixture(scope="module")
 def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Store]]:
-    places: dict[str, Path | str | None] = {"memory": None}
-    places["sqlite"] = tmp_path_factory.mktemp("filters") / "index"
-    if find_spec("lancedb"):
-        places["lance"] = f"lance://{tmp_path_factory.mktemp('filters') / 'lance'}"
-    with ExitStack() as stack:
-        if find_spec("psycopg_pool"):
-            places["postgres"] = stack.enter_context(fresh_schema(partitions=2))
-        made = {kind: opened(place) for kind, place in places.items()}
+    with every_store(tmp_path_factory.mktemp("filters")) as made:
         for store in made.values():
-            stack.callback(store.close)
             for number, name in enumerate(NAMES):
                 source = name if number != 3 else None
                 words = [f"word{number} common "] * (number % 3)

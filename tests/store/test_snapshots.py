@@ -1,6 +1,7 @@
 """A snapshot is one state: whatever is written beside it, and however much is asked at once."""
 
 import threading
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -73,11 +74,7 @@ def test_a_snapshot_keeps_its_state_beside_a_thread(
         assert all_of(held, QUERY, TERMS) == before
     assert state_of(store) == after
     if deed == DEEDS["all"]:
-        assert [info.name for info in after["documents"]] == [
-            "document 0",
-            "document 1",
-            "document 2",
-        ]
+        assert [info.name for info in after["documents"]] == [f"document {n}" for n in range(3)]
         holds(store, numbered(4))
         holds(store, numbered(5))
 
@@ -272,15 +269,11 @@ def test_many_documents_at_once_are_those_one_by_one(
 def _are(read: Reads, kept: object, wanted: list[Entry]) -> None:
     """Assert that sentences of many documents are those of each, one behind the other."""
     singles = [read.sentences(each.document.name) for each in wanted]
-    assert (
-        kept.document_offsets.tolist()
-        == np.cumsum([0, *(len(each.spans) for each in wanted)]).tolist()
-    )
+    offsets = np.cumsum([0, *(len(each.spans) for each in wanted)])
+    assert kept.document_offsets.tolist() == offsets.tolist()
     for field in ("spans", "lengths", "vocab_coverage", "paragraph_starts"):
         whole = getattr(kept, field)
-        for single, low, high in zip(
-            singles, kept.document_offsets[:-1], kept.document_offsets[1:], strict=True
-        ):
+        for single, (low, high) in zip(singles, pairwise(offsets), strict=True):
             assert np.array_equal(whole[low:high], getattr(single, field))
             assert whole.dtype == getattr(single, field).dtype
         assert len(whole) == kept.document_offsets[-1]

@@ -19,8 +19,9 @@ from milepost.errors import (
     StorageFull,
     StoreError,
 )
-from milepost.store import erase_store
-from milepost.store.lance import LanceStore, log, schema, upkeep, write
+from milepost.filters import parse as parse_filter
+from milepost.store import DocumentSelection, Store, erase_store
+from milepost.store.lance import LanceStore, log, reading, schema, upkeep, write
 from milepost.store.lance.address import parse
 from milepost.store.lance.loop import wait
 from milepost.store.records import prepare
@@ -33,7 +34,7 @@ from support.store_checks import (
     same_answers,
 )
 from support.store_entries import FINGERPRINT, WIDTH, Child, entry, holds, numbered, opened, rows
-from support.store_reads import reads
+from support.store_reads import nearest, reads
 
 
 @pytest.fixture
@@ -342,3 +343,38 @@ def test_a_full_disk_keeps_what_was_there(small_disk: Path) -> None:
     filler.unlink()
     store.put(numbered(3))
     holds(store, numbered(3))
+
+
+def test_many_documents_are_not_named_in_a_query(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A filter may leave more of them: rows of the index are read until enough."""
+    monkeypatch.setattr(schema, "INDEX_FROM", 20)
+    monkeypatch.setattr(reading, "_MANY", 3)
+    plain, tables = opened(None), opened(address)
+    for number in range(20):
+        given = entry(f"d{number}", ["w common "] * 5, seed=number, properties={"part": number % 5})
+        for each in (plain, tables):
+            each.put(given)
+    tables.delete("d7")
+    plain.delete("d7")
+    for where in ("part < 9", "part = 3", "not part = 3", "part in (1, 2)"):
+        agree(plain, tables, DocumentSelection(None, parse_filter(where)))
+
+
+def agree(plain: Store, tables: Store, among: DocumentSelection) -> None:
+    with plain.snapshot() as theirs, tables.snapshot() as ours:
+        left = theirs.select(among) or []
+        found = ours.select(among) or []
+        assert [info.name for info in found] == [info.name for info in left]
+        for seed in range(3):
+            query = rows(1, 100 + seed)[0]
+            due, scores = nearest(theirs, query, 8, left)
+            near, ours_scores = nearest(ours, query, 8, found)
+            assert len(near) == len(due)
+            assert abs(ours_scores - scores).max(initial=0) < 1e-6
+            chosen, complete = ours.select_candidates(
+                query, ["common"], most=3, candidates=6, among=among
+            )
+            assert not complete
+            assert {info.name for info in chosen} <= {info.name for info in left}

@@ -15,7 +15,7 @@ from milepost.errors import IndexBusy, NewerSchema, NotAnIndex, OldSchema, Store
 from milepost.store import erase_store
 from milepost.store.postgres import PostgresStore, schema
 from milepost.store.postgres.address import parse
-from support.postgres import ask, fresh_schema, server
+from support.postgres import ask, server
 from support.store_checks import (
     WRITER,
     a_killed_writer_leaves_whole_documents,
@@ -26,12 +26,6 @@ from support.store_checks import (
 )
 from support.store_entries import Child, holds, numbered, opened
 from support.store_reads import reads
-
-
-@pytest.fixture
-def address() -> Iterator[str]:
-    with fresh_schema() as made:
-        yield made
 
 
 def end_connections(address: str) -> None:
