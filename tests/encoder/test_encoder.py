@@ -1,6 +1,5 @@
 """Texts of any length to landmarks: everything is read, nothing twice, and spans tile the text."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.errors import ModelError
 from milepost.testing import fake_encoder
 from milepost.types import Document, Landmarks
+from support.cli_process import python
 from support.recorded_encoder import recorded
 
 MODEL = fake_encoder()
@@ -67,13 +67,7 @@ for text in (book[:100_000], book * 3):
     peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 print(marks.tokens_read, (peaks[1] - peaks[0]) * 1024)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(book)],
-        env={"PYTHONPATH": ":".join(sys.path), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    done = python("-c", code, book, OMP_NUM_THREADS="1")
     assert done.returncode == 0, done.stderr
     tokens, grown = map(int, done.stdout.split())
     assert tokens > 1_000_000
@@ -101,28 +95,13 @@ UNICODE = st.one_of(
     st.text(st.characters(), max_size=100),  # lone surrogates included
     st.lists(
         st.sampled_from(
-            [
-                "word, ",
-                "a" * 700,
-                "東京都は日本の首都です。",
-                "مرحبا بالعالم؛ ",
-                "😀👩\u200d👩\u200d👧",
-                "\n\n",
-                "... ",
-                "é",
-                "שלום ",
-                "[SEP] ",
-                "ภาษาไทย",
-                "ﬁﬀ ",
-                "\x00",
-                "x" * 10000,
-                " ",
-                "a;b,c ",
-            ]
+            ["word, ", "a" * 700, "東京都は日本の首都です。", "مرحبا بالعالم؛ ",
+             "😀👩\u200d👩\u200d👧", "\n\n", "... ", "é", "שלום ", "[SEP] ", "ภาษาไทย", "ﬁﬀ ",
+             "\x00", "x" * 10000, " ", "a;b,c "]
         ),
         max_size=40,
     ).map("".join),
-)
+)  # fmt: skip
 
 
 @settings(max_examples=120)
@@ -217,13 +196,10 @@ def test_spans_in_the_place_of_sentences() -> None:
     sentences = MODEL.encode(text)
     again = MODEL.encode(text, spans=[tuple(span) for span in sentences.spans.tolist()])
     assert again.vectors.tobytes() == sentences.vectors.tobytes()
-    assert (
-        len(fake_encoder(longest=3, window=8, left=0, right=0).encode(text, spans=[(0, 51)]).spans)
-        > 3
-    )
-    assert MODEL.encode(Document("d", text, blocks=(26,)), spans=[(0, 51)]).spans.tolist() == [
-        [0, 51]
-    ]
+    narrow = fake_encoder(longest=3, window=8, left=0, right=0)
+    assert len(narrow.encode(text, spans=[(0, 51)]).spans) > 3
+    marks = MODEL.encode(Document("d", text, blocks=(26,)), spans=[(0, 51)])
+    assert marks.spans.tolist() == [[0, 51]]
 
 
 def test_progress_counts_every_sentence() -> None:
@@ -245,14 +221,7 @@ def test_borders_of_a_document_are_respected() -> None:
 
 
 def test_texts_read_together() -> None:
-    texts = [
-        "One. Two.",
-        "",
-        PROSE * 30,
-        "  ",
-        "Three words here.",
-        Document("d", "A b", blocks=(2,)),
-    ]
+    texts = ["One. Two.", "", PROSE * 30, "  ", "Three words.", Document("d", "A b", blocks=(2,))]
     model, engine = recorded(window=64, left=20, right=10, longest=40)
     alone = [model.encode(text) for text in texts]
     batches_alone = len(engine.batches)

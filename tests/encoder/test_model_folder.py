@@ -18,10 +18,11 @@ GOOD = Manifest("small", "0123456789abcdef", 32, fusion={"gate": {"always": 0.5}
 
 
 def changed(folder: Path, **fields: object) -> Path:
+    """A folder whose manifest has other fields; ``...`` leaves one out."""
     GOOD.write(folder)
     path = folder / "milepost.json"
     said = json.loads(path.read_text(encoding="utf-8")) | fields
-    kept = {name: value for name, value in said.items() if value is not None}
+    kept = {name: value for name, value in said.items() if value is not ...}
     path.write_text(json.dumps(kept), encoding="utf-8")
     return folder
 
@@ -29,18 +30,22 @@ def changed(folder: Path, **fields: object) -> Path:
 def test_written_and_read(tmp_path: Path) -> None:
     tight = Manifest("gröβe", "f", 8, longest=62, window=64, trained={"steps": 3})
     prefixed = Manifest("small", "f", 8, query_prefix="query: ")
-    for manifest in (GOOD, tight, prefixed):
+    grid = Manifest("m", "0" * 16, 4, granularity=254)
+    causal = Manifest("m", "f", 8, bos_token="", right=0, causal=True)
+    for manifest in (GOOD, tight, prefixed, grid, causal):
         manifest.write(tmp_path)
         assert read_manifest(tmp_path) == manifest
-        assert json.loads((tmp_path / "milepost.json").read_text("utf-8"))["schema"] == SCHEMA
+        fields = json.loads((tmp_path / "milepost.json").read_text("utf-8"))
+        assert fields["schema"] == SCHEMA
+        assert ("granularity" in fields) == (manifest is grid)
 
 
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"schema": None}, "no schema number"),
+        ({"schema": ...}, "no schema number"),
         ({"novelty": 1}, "unknown fields: novelty"),
-        ({"fingerprint": None}, "incomplete"),
+        ({"fingerprint": ...}, "incomplete"),
         ({"window": "256"}, "no usable window"),
         ({"dimensions": 0}, "no usable dimensions"),
         ({"left": -1}, "no usable left"),
@@ -48,6 +53,11 @@ def test_written_and_read(tmp_path: Path) -> None:
         ({"longest": True}, "no usable longest"),
         ({"window": 100, "longest": 99}, "no usable window"),
         ({"query_prefix": 5}, "no usable query_prefix"),
+        ({"right": 16, "causal": True}, "no usable right"),
+        *(
+            ({"granularity": each}, "no usable granularity")
+            for each in (0, -3, 2.5, "words", True, None, [32], 255)
+        ),
     ],
 )
 def test_a_manifest_that_cannot_be_used(
@@ -68,7 +78,7 @@ def test_a_manifest_that_cannot_be_used(
     ],
 )
 def test_another_schema_is_refused(tmp_path: Path, schema: int, hint: str) -> None:
-    folder = changed(tmp_path, schema=schema, opening="[CLS]", bos_token=None, dimensions=None)
+    folder = changed(tmp_path, schema=schema, opening="[CLS]", bos_token=..., dimensions=...)
     with pytest.raises(ModelError) as raised:
         read_manifest(folder)
     problem = (

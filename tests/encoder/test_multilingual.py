@@ -8,23 +8,13 @@ import pytest
 import milepost
 from milepost.encoder.engine.folder import MULTILINGUAL, packaged
 from milepost.types import Document
+from support.languages import PAGES as BEES
 
 if packaged(MULTILINGUAL) is None:
     pytest.skip("needs packages/multilingual", allow_module_level=True)
 
 PAGES = {
-    "de": "Die Imkerei. Im Frühling legt die Königin bis zu zweitausend Eier am Tag. Die Drohnen "
-    "werden im Spätsommer vertrieben. Honig wird im Juli geschleudert.",
-    "ja": "養蜂。春になると女王蜂は一日に二千個の卵を産みます。雄蜂は夏の終わりに追い出されます。"
-    "蜂蜜は七月に採ります。",
-    "ru": "Пчеловодство. Весной матка откладывает до двух тысяч яиц в день. Трутней изгоняют в "
-    "конце лета. Мёд качают в июле.",
-    "ar": "تربية النحل. في الربيع تضع الملكة ألفي بيضة في اليوم. تُطرد الذكور في نهاية الصيف. "
-    "يُجمع العسل في يوليو.",
-    "hi": "मधुमक्खी पालन। वसंत में रानी एक दिन में दो हज़ार अंडे देती है। नर गर्मियों के अंत में निकाल "
-    "दिए जाते हैं। शहद जुलाई में निकाला जाता है।",
-    "el": "Μελισσοκομία. Την άνοιξη η βασίλισσα γεννά δύο χιλιάδες αυγά την ημέρα. Οι κηφήνες "
-    "διώχνονται στο τέλος του καλοκαιριού. Το μέλι βγαίνει τον Ιούλιο.",
+    name: text for (name, _), text in BEES.items() if name in ("de", "ja", "ru", "ar", "hi", "el")
 }
 EGGS = {
     "en": "How many eggs does the queen lay in a day?",

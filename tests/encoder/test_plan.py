@@ -23,7 +23,9 @@ def shapes(draw: st.DrawFn) -> tuple[WindowSize, list[int]]:
 
 
 @given(shapes())
-def test_each_sentence_has_one_owner_in_order(given_: tuple[WindowSize, list[int]]) -> None:
+def test_windows_own_each_sentence_once_and_are_as_wide_as_they_may_be(
+    given_: tuple[WindowSize, list[int]],
+) -> None:
     shape, costs = given_
     owned = 0
     for window in plan(costs, shape):
@@ -31,22 +33,9 @@ def test_each_sentence_has_one_owner_in_order(given_: tuple[WindowSize, list[int
         assert 0 <= window.first <= window.own_first
         assert window.own_last <= window.last <= len(costs)
         owned = window.own_last
-    assert owned == len(costs)
-
-
-@given(shapes())
-def test_no_window_is_too_large(given_: tuple[WindowSize, list[int]]) -> None:
-    shape, costs = given_
-    for window in plan(costs, shape):
         assert 1 + sum(costs[window.first : window.last]) <= shape.size
         assert sum(costs[window.first : window.own_first]) <= shape.left
         assert sum(costs[window.own_last : window.last]) <= shape.right
-
-
-@given(shapes())
-def test_a_halo_is_as_wide_as_it_may_be(given_: tuple[WindowSize, list[int]]) -> None:
-    shape, costs = given_
-    for window in plan(costs, shape):
         first_owned = costs[window.own_first]
         if window.first > 0:
             left = sum(costs[window.first - 1 : window.own_first])
@@ -55,6 +44,7 @@ def test_a_halo_is_as_wide_as_it_may_be(given_: tuple[WindowSize, list[int]]) ->
             right = sum(costs[window.own_last : window.last + 1])
             whole = sum(costs[window.first : window.last + 1])
             assert right > shape.right or 1 + whole > shape.size
+    assert owned == len(costs)
 
 
 def test_worked_numbers() -> None:

@@ -1,7 +1,6 @@
 """One model, several threads."""
 
 import os
-import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 import milepost
+from support.cli_process import python
 
 TEXT = "Bees build cells of wax. A cell has six walls. The wax is costly to make. "
 
@@ -55,6 +55,7 @@ def test_no_thread_is_held_on_a_core():
 CODE = """
 import gc, os, signal
 import milepost
+from support.cli_process import python
 
 first, second = milepost.load(cache=False), milepost.load("landmark-light", cache=False)
 del first
@@ -73,7 +74,7 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
 def test_ctrl_c_after_engines_have_ended() -> None:
     """The plugin of the first engine must not leave its signal stack to that of the second."""
-    ran = subprocess.run([sys.executable, "-c", CODE], capture_output=True, encoding="utf-8")
+    ran = python("-c", CODE)
     assert (ran.returncode, ran.stdout) == (0, "heard\n"), ran.stderr
 
 
@@ -87,12 +88,8 @@ def test_a_preloaded_allocator_is_one_line(tmp_path: Path) -> None:
     library = found[0] if found else tmp_path / "libjemalloc.so.2"
     text = tmp_path / "a.txt"
     text.write_text("Bees build cells of wax.", encoding="utf-8")
-    ran = subprocess.run(
-        [sys.executable, "-m", "milepost", "search", "what do bees build", str(text)],
-        env={**os.environ, "LD_PRELOAD": str(library), "MILEPOST_CACHE": str(tmp_path / "cache")},
-        capture_output=True,
-        encoding="utf-8",
-    )
+    environ = {"LD_PRELOAD": str(library), "MILEPOST_CACHE": str(tmp_path / "cache")}
+    ran = python("-m", "milepost", "search", "what do bees build", text, **environ)
     said = [line for line in ran.stderr.splitlines() if line.startswith("milepost:")]
     assert ran.returncode == 2, ran.stderr
     assert said == [f"milepost: OpenVINO crashes with LD_PRELOAD={library}; try: unset LD_PRELOAD"]
