@@ -22,49 +22,24 @@ from milepost.errors import MilepostError, nearest
 from milepost.language.patterns import late
 from milepost.store import Store
 from milepost.testing import FakeEngine, MemoryStore, fake_encoder, fake_index
+from support.cli_process import loaded, python
 
 HEAVY = {
-    "charset_normalizer",
-    "click",
-    "docx",
-    "markdown_it",
-    "numpy",
-    "nupunkt",
-    "openvino",
-    "pathspec",
-    "pypdfium2",
-    "rich",
-    "selectolax",
-    "snowballstemmer",
-    "sqlite3",
-    "tokenizers",
-    "torch",
-    "transformers",
-}
+    "charset_normalizer", "click", "docx", "markdown_it", "numpy", "nupunkt", "openvino",
+    "pathspec", "pypdfium2", "rich", "selectolax", "snowballstemmer", "sqlite3", "tokenizers",
+    "torch", "transformers",
+}  # fmt: skip
 
 
 def loaded_by(code: str) -> set[str]:
     """Top-level modules and rooms that a fresh interpreter has after ``code``."""
-    done = subprocess.run(
-        [sys.executable, "-c", f"import sys\n{code}\nprint(*sys.modules)"],
-        env={"PYTHONPATH": ":".join(filter(None, sys.path))},
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    return {name for name in done.stdout.split() if "." not in name or name.startswith("milepost")}
+    return {name for name in loaded(code) if "." not in name or name.startswith("milepost")}
 
 
 def test_the_list_of_names() -> None:
     assert milepost.__all__ == sorted(milepost.__all__)
-    assert set(milepost.__all__) >= {
-        "Document",
-        "Landmarks",
-        "Passage",
-        "IndexReport",
-        "load",
-        "open",
-    }
+    known = {"Document", "Landmarks", "Passage", "IndexReport", "load", "open"}
+    assert set(milepost.__all__) >= known
     assert dir(milepost) == sorted([*milepost.__all__, "__version__"])
 
 
@@ -126,22 +101,13 @@ CLASSES = [
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-def test_message(kind: type[MilepostError]) -> None:
-    error = kind("notes.txt is empty", "write something")
-    assert str(error) == "notes.txt is empty; try: write something"
-    assert (error.problem, error.hint) == ("notes.txt is empty", "write something")
+def test_errors_say_what_is_wrong_and_survive_another_process(kind: type[MilepostError]) -> None:
     assert str(kind("notes.txt is empty")) == "notes.txt is empty"
-
-
-@pytest.mark.parametrize("kind", CLASSES)
-def test_survives_another_process(kind: type[MilepostError]) -> None:
-    error = pickle.loads(pickle.dumps(kind("it broke", "mend it")))
-    assert type(error) is kind
-    assert (str(error), error.problem, error.hint) == (
-        "it broke; try: mend it",
-        "it broke",
-        "mend it",
-    )
+    made = kind("notes.txt is empty", "write something")
+    for error in (made, pickle.loads(pickle.dumps(made))):
+        assert type(error) is kind
+        assert str(error) == "notes.txt is empty; try: write something"
+        assert (error.problem, error.hint) == ("notes.txt is empty", "write something")
 
 
 @pytest.mark.parametrize(
@@ -269,4 +235,4 @@ def test_a_search_does_not_compile_what_only_reading_needs() -> None:
         "import milepost.index\nfrom milepost.documents import breaks, lines\n"
         "assert not any('match' in vars(each) for each in (breaks._BEYOND, lines._FULL_WIDTH))"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    python("-c", code, check=True)

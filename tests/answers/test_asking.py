@@ -8,7 +8,7 @@ import pytest
 
 from milepost.answers import Answer, Citation, Piece, answer
 from milepost.answers.prompt import RULES, messages
-from milepost.chat import Endpoint, NoResponse
+from milepost.chat import Endpoint
 from milepost.types import Passage
 from support.chat_server import Chat, Stream, serving
 
@@ -47,32 +47,22 @@ def test_text_then_citations_then_the_answer() -> None:
     assert not last.grounded
 
 
-def test_an_answer_that_holds() -> None:
-    with serving("Bees build cells of wax [1].") as model:
+@pytest.mark.parametrize(
+    ("said", "grounded", "uncited"),
+    [
+        ("Bees build cells of wax [1].", True, ()),
+        ("The passages do not say.", False, ("The passages do not say.",)),
+    ],
+)
+def test_what_an_answer_rests_on(said: str, grounded: bool, uncited: tuple[str, ...]) -> None:
+    with serving(said) as model:
         last = events(model)[-1]
-    assert last.grounded
-    assert last.uncited == ()
-
-
-def test_an_answer_without_citations() -> None:
-    with serving("The passages do not say.") as model:
-        last = events(model)[-1]
-    assert last == Answer("The passages do not say.", (), ("The passages do not say.",))
-    assert not last.grounded
+    assert (last.text, last.grounded, last.uncited) == (said, grounded, uncited)
 
 
 def test_an_answer_that_was_cut() -> None:
     with serving(Stream(["Bees build"], reason="length")) as model:
-        last = events(model)[-1]
-    assert last.cut
-
-
-def test_an_answer_that_breaks_off() -> None:
-    with serving(Stream(["Bees ", "build [1]"], reason=None)) as model:
-        stream = answer("Who?", PASSAGES, Endpoint(model.url, "small", timeout_s=5.0))
-        assert [next(stream), next(stream)] == [Piece("Bees "), Piece("build [1]")]
-        with pytest.raises(NoResponse, match="broke off"):
-            next(stream)
+        assert events(model)[-1].cut
 
 
 def test_what_is_sent() -> None:

@@ -30,10 +30,6 @@ def passage(name: str, text: str, start: int = 100) -> Passage:
 PASSAGES = [passage("bees", BEES), passage("gold", GOLD, 0)]
 
 
-def cited(answer: str) -> list[tuple[str, tuple[int, ...]]]:
-    return [(words, numbers) for _, words, numbers in cited_sentences(answer)]
-
-
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -56,7 +52,7 @@ def cited(answer: str) -> list[tuple[str, tuple[int, ...]]]:
 def test_sentences_and_what_they_cite(
     answer: str, expected: list[tuple[str, tuple[int, ...]]]
 ) -> None:
-    assert cited(answer) == expected
+    assert [(words, numbers) for _, words, numbers in cited_sentences(answer)] == expected
 
 
 @given(st.text(max_size=200))

@@ -3,12 +3,14 @@
 Every answer comes over HTTP from a real server on this machine.
 """
 
+import random
 import threading
 from collections.abc import Generator
 
 import pytest
 
-from milepost.chat import Endpoint, NoResponse
+from milepost.chat import Endpoint, NoResponse, Restart, Thought, without_thoughts
+from milepost.chat.thinking import apart
 from milepost.errors import InputError, MilepostError
 from support.chat_server import Chat, Reply, Stream, completion, refused, serving
 
@@ -171,3 +173,47 @@ def test_the_query_of_an_address_is_sent_and_not_shown() -> None:
         assert len(model.requests) == 1
     assert asked.url == f"{model.url}/chat/completions"
     assert "sk-hidden" not in str(error.value)
+
+
+THOUGHTS = {
+    "<think>Which <b>one</b>? </thin </think>\n\nIn Plymouth. Use <think>.": (
+        "Which <b>one</b>? </thin ",
+        "In Plymouth. Use <think>.",
+    ),
+    "In Plymouth <think> [1]": ("", "In Plymouth <think> [1]"),
+    "  <think>cut": ("cut", ""),
+    "<thinker> yes": ("", "<thinker> yes"),
+    "<think></think>yes": ("", "yes"),
+    "": ("", ""),
+    "Well, which?\n</think>\n\nIn Plymouth.": ("Well, which?\n", "In Plymouth."),
+    "Well, which? </think> \nIn Plymouth.": ("Well, which? ", "In Plymouth."),
+    "</think>In Plymouth.": ("", "In Plymouth."),
+    "Close it with `</think>`, or\n`</think>`.": ("", "Close it with `</think>`, or\n`</think>`."),
+    "It ends in </think> here.": ("", "It ends in </think> here."),
+}
+
+
+def cut(text: str, seed: int) -> Generator[str, None, str]:
+    chance = random.Random(seed)
+    while text:
+        size = chance.randint(1, 7)
+        yield text[:size]
+        text = text[size:]
+    return "stop"
+
+
+@pytest.mark.parametrize("text", THOUGHTS)
+def test_thoughts_are_set_apart_however_the_stream_is_cut(text: str) -> None:
+    thought, answer = THOUGHTS[text]
+    assert without_thoughts(text) == answer
+    for seed in range(100):
+        pieces = list(apart(cut(text, seed)))
+        restart = next((n for n, each in enumerate(pieces) if isinstance(each, Restart)), -1)
+        pieces = [*map(Thought, pieces[: restart + 1]), *pieces[restart + 1 :]]
+        assert "".join(each for each in pieces if isinstance(each, Thought)) == thought
+        assert "".join(each for each in pieces if not isinstance(each, Thought)) == answer
+
+
+def test_an_endpoint_gives_the_answer_alone() -> None:
+    with serving("<think>Hm.</think>\nIn Plymouth.") as chat:
+        assert endpoint(chat).ask(ASKED) == "In Plymouth."

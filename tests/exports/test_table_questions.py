@@ -4,12 +4,12 @@ import csv
 import io
 import json
 from dataclasses import asdict
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
 from milepost.errors import BadQuestion, InputError, UnreadableFile
 from milepost.exports.tables import read_questions
@@ -99,6 +99,7 @@ BOUGHT = Row("/a/b <c>.pdf", "=1+1", 0.5, '=HYPERLINK("x")\n<script>', "page 3",
 
 
 @given(ROWS)
+@example([BOUGHT])
 def test_csv_is_read_back_and_no_cell_is_a_formula(rows: list[Row]) -> None:
     text = as_csv(rows)
     assert text.startswith("\ufeff")
@@ -115,13 +116,6 @@ def test_csv_is_read_back_and_no_cell_is_a_formula(rows: list[Row]) -> None:
                 assert cell == ("" if value is None else str(value))
 
 
-def test_a_formula_gets_an_apostrophe() -> None:
-    (row,) = csv.DictReader(io.StringIO(as_csv([BOUGHT])[1:]))
-    assert row["question"] == "'=1+1"
-    assert row["passage"] == '\'=HYPERLINK("x") <script>'
-    assert row["heading"] == "'@SUM"
-
-
 @given(ROWS)
 def test_jsonl_has_the_rows_as_they_are(rows: list[Row]) -> None:
     lines = as_jsonl(rows).split("\n")
@@ -129,42 +123,18 @@ def test_jsonl_has_the_rows_as_they_are(rows: list[Row]) -> None:
     assert [Row(**json.loads(line)) for line in lines] == rows
 
 
-class _Cells(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[list[str]] = []
-        self.tags: set[str] = set()
-        self.links: list[str] = []
-        self._in_cell = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.add(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag == "td":
-            self.rows[-1].append("")
-            self._in_cell = True
-        if tag == "a":
-            self.links.append(dict(attrs)["href"] or "")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._in_cell = self._in_cell and tag != "td"
-
-    def handle_data(self, data: str) -> None:
-        if self._in_cell:
-            self.rows[-1][-1] += data
+def cells_of(page: LexborHTMLParser) -> list[list[str]]:
+    return [[cell.text() for cell in row.css("td")] for row in page.css("tbody tr")]
 
 
 @given(ROWS)
 def test_html_holds_the_texts_and_no_tag_of_theirs(rows: list[Row]) -> None:
-    page = _Cells()
-    page.feed(as_html(rows))
-    page.close()
-    assert page.tags <= {
+    page = LexborHTMLParser(as_html(rows))
+    assert {node.tag for node in page.root.traverse()} <= {
         *("html", "head", "meta", "title", "style", "body", "h1", "main"),
         *("table", "thead", "tbody", "tr", "th", "td", "a"),
     }
-    found = page.rows[1:]
+    found = cells_of(page)
     assert [" ".join(cells[1].split()) for cells in found] == [
         " ".join(row.question.replace("\0", "\ufffd").split()) for row in rows
     ]
@@ -172,11 +142,13 @@ def test_html_holds_the_texts_and_no_tag_of_theirs(rows: list[Row]) -> None:
 
 
 def test_html_links_to_the_page_of_the_file() -> None:
-    page = _Cells()
-    page.feed(as_html([BOUGHT, Row("stdin", "Who?")]))
-    assert page.links == ["file:///a/b%20%3Cc%3E.pdf#page=3"]
-    assert page.rows[1] == ["b <c>.pdf", "=1+1", "50%", '=HYPERLINK("x") <script>', "page 3 · @SUM"]
-    assert page.rows[2] == ["stdin", "Who?", "", "", ""]
+    page = LexborHTMLParser(as_html([BOUGHT, Row("stdin", "Who?")]))
+    assert [link.attributes["href"] for link in page.css("a")] == [
+        "file:///a/b%20%3Cc%3E.pdf#page=3"
+    ]
+    first, second = cells_of(page)
+    assert first == ["b <c>.pdf", "=1+1", "50%", '=HYPERLINK("x") <script>', "page 3 · @SUM"]
+    assert second == ["stdin", "Who?", "", "", ""]
 
 
 def test_the_suffix_names_the_form() -> None:

@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from milepost.exports.tables import Row, write_table
 from milepost.exports.tables.journal import Journal
 from milepost.index import Index
 from milepost.types import Document
-from support.cli_process import environment
+from support.cli_process import python
 
 TEXTS = {
     "bees": "Bees build cells of wax. The queen lays the eggs. Honey is kept for the winter.",
@@ -159,14 +157,12 @@ with milepost.open(model="landmark-light") as index:
 def test_a_kill_loses_no_row(tmp_path: Path) -> None:
     target = tmp_path / "t.jsonl"
     for die in (3, 5):
-        arguments = [sys.executable, "-c", KILLED, str(target), str(die)]
-        ended = subprocess.run(arguments, capture_output=True, env=environment(), check=False)
+        ended = python("-c", KILLED, target, die)
         assert ended.returncode == -signal.SIGKILL, ended.stderr
         assert not target.exists()
         with Journal(target) as journal:
             assert len(journal.rows) == die
-    arguments = [sys.executable, "-c", KILLED, str(target), "99"]
-    subprocess.run(arguments, check=True, env=environment())
+    python("-c", KILLED, target, 99, check=True)
     rows = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
     assert [row["document"] for row in rows] == list("01234")
     assert all(row["passage"] for row in rows)
@@ -208,10 +204,7 @@ with Journal(Path(sys.argv[1])) as journal:
 
 def test_a_file_that_cannot_grow_is_said_in_one_line(tmp_path: Path) -> None:
     pytest.importorskip("resource")
-    arguments = [sys.executable, "-c", LIMITED, str(tmp_path / "t.csv")]
-    done = subprocess.run(
-        arguments, capture_output=True, check=True, encoding="utf-8", env=environment()
-    )
+    done = python("-c", LIMITED, tmp_path / "t.csv", check=True)
     assert "cannot be written: File too large; try: free some space and run" in done.stdout
     with Journal(tmp_path / "t.csv") as journal:
         kept = len(journal.rows)

@@ -2,14 +2,13 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from milepost.errors import InputError
 from milepost.exports.writing import check_output, write_bytes, write_text
+from support.cli_process import python
 
 FILE_LIMIT = """
 import resource, signal, sys
@@ -38,13 +37,9 @@ def test_a_file_and_its_folder_are_made(tmp_path):
 def test_a_full_disk_leaves_the_old_file_whole(tmp_path):
     path = tmp_path / "a.html"
     path.write_text("old", encoding="utf-8")
-    told = subprocess.run(
-        [sys.executable, "-c", FILE_LIMIT, path], capture_output=True, encoding="utf-8", check=True
-    )
-    assert (
-        told.stdout
-        == f"{path} cannot be written: File too large; try: check the path and the disk\n"
-    )
+    told = python("-c", FILE_LIMIT, path, check=True)
+    line = f"{path} cannot be written: File too large; try: check the path and the disk\n"
+    assert told.stdout == line
     assert path.read_text(encoding="utf-8") == "old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -20,7 +20,7 @@ from milepost.index.cache import (
     prune,
 )
 from milepost.store import open_store
-from support.cli_process import command, environment, plain
+from support.cli_process import command, environment, plain, run, started
 
 DAY_S = 86400.0
 
@@ -158,16 +158,7 @@ def test_a_killed_prune_leaves_no_half(cache: Path) -> None:
 def test_two_at_once(cache: Path) -> None:
     for number in range(40):
         filled(cache / "indexes" / str(number), files=20, days=1)
-    both = [
-        subprocess.Popen(
-            command("cache", "prune", "--to", "0"),
-            env=environment(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        )
-        for _ in range(2)
-    ]
+    both = [started(command("cache", "prune", "--to", "0")) for _ in range(2)]
     said = [process.communicate(timeout=120) for process in both]
     assert [process.returncode for process in both] == [0, 0], said
     assert sum(int(out.split()[0]) for out, _ in said) == 40
@@ -179,10 +170,9 @@ def test_a_cache_that_may_not_be_changed(cache: Path) -> None:
     """One line says what is refused, exit code 2, and nothing is lost."""
     filled(cache / "indexes" / "a", days=2)
     (cache / "indexes").chmod(0o555)
-    arguments = plain(command("cache", "prune", "--to", "0"))
-    run = subprocess.run(arguments, capture_output=True, encoding="utf-8", env=environment())
+    done = run(plain(command("cache", "prune", "--to", "0")))
     (cache / "indexes").chmod(0o755)
-    assert run.returncode == 2
-    assert run.stderr.startswith(f"milepost: {cache / 'indexes' / 'a'} cannot be removed")
-    assert len(run.stderr.splitlines()) == 1
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"milepost: {cache / 'indexes' / 'a'} cannot be removed")
+    assert len(done.stderr.splitlines()) == 1
     assert names(cache) == {"indexes/a/0", "indexes/a/1"}

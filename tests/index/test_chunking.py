@@ -18,19 +18,8 @@ from milepost.types import Chunk, Document, Mark
 
 ENCODER = fake_encoder()
 WORDS = [
-    "bees",
-    "wax",
-    "Honey",
-    "the",
-    "e.g.",
-    "3.5",
-    "naïve",
-    "蜂",
-    "ok.",
-    "Why?",
+    *("bees", "wax", "Honey", "the", "e.g.", "3.5", "naïve", "蜂", "ok.", "Why?", "…", "🐝"),
     "\n\n",
-    "…",
-    "🐝",
 ]
 
 texts = st.one_of(

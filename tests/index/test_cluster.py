@@ -16,6 +16,7 @@ if find_spec("ray") is None:
 
 import milepost
 from support.cli_process import environment
+from support.files import write_files
 from support.postgres import fresh_schema
 from support.ray_process import RayDriver
 
@@ -30,13 +31,11 @@ def driver() -> Iterator[RayDriver]:
 
 @pytest.fixture
 def files(tmp_path: Path) -> list[Path]:
-    folder = tmp_path / "files"
-    folder.mkdir()
+    files: dict[str, str | bytes] = {"poison.pdf": b"%PDF-1.4 and nothing else"}
     for number in range(40):
-        text = " ".join(f"Document {number} says that bee {n} makes wax." for n in range(150))
-        (folder / f"{number:02}.txt").write_text(text, encoding="utf-8")
-    (folder / "poison.pdf").write_bytes(b"%PDF-1.4 and nothing else")
-    return sorted(folder.iterdir())
+        said = (f"Document {number} says that bee {n} makes wax." for n in range(150))
+        files[f"{number:02}.txt"] = " ".join(said)
+    return sorted(write_files(tmp_path / "files", files).iterdir())
 
 
 def check(place: str, files: list[Path]) -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 import milepost
-from milepost.errors import InputError, StoreError
+from milepost.errors import BadQuestion, InputError, StoreError
 from milepost.index import Index
 from milepost.index.intake import Step
 from milepost.search import Query
+from milepost.testing import fake_index
 from milepost.types import Document
+from support.ranking_cases import BOOK
 from support.small_index import BEES, GOLD, MODEL, everything
 from support.store_reads import reads
 
@@ -254,3 +256,40 @@ def test_a_document_given_twice_is_stored_once() -> None:
         assert (same.added, same.unchanged, same.changed) == (("a",), ("a",), ())
         assert (other.added, other.unchanged, other.changed) == (("b",), (), ("b",))
         assert index.document("b").text == "Another one."
+
+
+QUESTIONS = [
+    "How do bees make the cells of the honeycomb?",
+    "Can seeds survive in salt water?",
+    'how is "natural selection" like a breeder -pigeons',
+    " ".join(["why are there so few intermediate varieties in the rocks"] * 15),
+    "Can seeds survive in salt water?",
+]
+
+
+@pytest.mark.parametrize("options", [{}, {"budget": "400t"}, {"rerank": False, "k": 2}])
+def test_many_questions_find_what_each_finds(options: dict[str, object]) -> None:
+    text = BOOK.read_text(encoding="utf-8")[400_000:460_000]
+    with milepost.open() as index:
+        index.add(milepost.Document("book", text))
+        many = index.search_many(QUESTIONS, **options)
+        assert len(many) == len(QUESTIONS)
+        for question, found in zip(QUESTIONS, many, strict=True):
+            alone = index.search(question, **options)
+            assert [(p.start, p.end) for p in found] == [(p.start, p.end) for p in alone]
+            for ours, theirs in zip(found, alone, strict=True):
+                assert ours.score == pytest.approx(theirs.score, abs=0.02)
+                assert ours.best.text == theirs.best.text
+
+
+def test_the_options_hold_for_many_questions() -> None:
+    """Documents, filter and probability, for all questions; no questions have no answers."""
+    index = fake_index({"a": "Bees build cells of wax. ", "b": "Wax is sold by weight. "})
+    assert index.search_many([]) == []
+    assert index.search_many(iter(["wax", "bees"]), documents="b") == [
+        index.search(question, documents="b") for question in ("wax", "bees")
+    ]
+    assert index.search_many(["wax"], where='document = "a"')[0][0].document == "a"
+    assert index.search_many(["wax"], min_score=1.0) == [[]]
+    with pytest.raises(BadQuestion):
+        index.search_many(["wax", "?!"])

@@ -1,7 +1,6 @@
 """The facade on a folder over time: opened again, killed, refused, read while it is written."""
 
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from milepost.encoder.engine.folder import find_model
 from milepost.errors import StoreError, WrongModel
 from milepost.testing import fake_index
 from milepost.types import Document, Passage
-from support.cli_process import environment
+from support.cli_process import started
 from support.small_index import BEES, MODEL, everything
 
 
@@ -63,12 +62,7 @@ def test_indexing_goes_on_after_a_kill(tmp_path: Path, after: int) -> None:
     for number in range(16):
         text = "".join(f"Text {number} has a sentence {n} about whales. " for n in range(150))
         (folder / f"{number:02}.txt").write_text(text, encoding="utf-8")
-    process = subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(tmp_path / "db"), str(folder)],
-        env=environment(),
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-    )
+    process = started([sys.executable, "-c", KILLED, tmp_path / "db", folder])
     for line in process.stdout:
         assert line != "done\n"
         if line == f"{after + 1}\n":
@@ -126,13 +120,7 @@ with milepost.open(sys.argv[1], model=fake_encoder()) as index:
 def test_searches_beside_a_process_that_writes(tmp_path: Path) -> None:
     with milepost.open(tmp_path / "db", model=MODEL) as index:
         index.add([turned(0, name) for name in "abcd"])
-        process = subprocess.Popen(
-            [sys.executable, "-c", WRITING, str(tmp_path / "db")],
-            env=environment(str(Path(__file__).parent)),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-        )
+        process = started([sys.executable, "-c", WRITING, tmp_path / "db"], Path(__file__).parent)
         seen: set[str] = set()
         searches = 0
         while process.poll() is None:

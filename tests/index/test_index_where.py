@@ -92,12 +92,6 @@ def test_unknown_keys_are_refused(index: Index) -> None:
         assert result.notes == ("there is no text to search",)
 
 
-def test_documents_keep_their_properties(index: Index) -> None:
-    held = {info.name: info.properties for info in index.documents()}
-    assert held["hive.md"] == {"author": ("Ann Lee", "Bo Chen"), "date": "2021", "draft": True}
-    assert index.document("queen.txt").properties == PAPERS["queen.txt"]
-
-
 def test_new_properties_are_not_encoded_again(index: Index) -> None:
     report = index.add(Document("queen.txt", TEXT, properties={"title": "Other"}))
     assert (report.changed, report.sentences) == (("queen.txt",), 0)

@@ -1,7 +1,6 @@
 """What an index does where the file system keeps it out."""
 
 import os
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from milepost.index.intake import Step, file_signature
 from milepost.index.reading_ahead import ReadingAhead, ToRead
 from milepost.testing import fake_encoder
 from milepost.types import READ_DEFAULTS
-from support.cli_process import environment, plain
+from support.cli_process import plain, run
 
 LOCKED = """
 import pathlib, sys
@@ -41,15 +40,9 @@ def test_a_locked_folder_below_is_named_and_not_pruned(tmp_path: Path, mode: str
     for number in range(3):
         (notes / f"{number}.txt").write_text("Bees build cells.", encoding="utf-8")
     (notes / "inner" / "deep.txt").write_text("Deep down.", encoding="utf-8")
-    command = plain([sys.executable, "-c", LOCKED, str(notes), mode])
-    run = subprocess.run(
-        command,
-        capture_output=True,
-        encoding="utf-8",
-        env=environment(),
-    )
-    assert run.returncode == 0, run.stderr
-    unchanged, removed, *reasons = run.stdout.splitlines()
+    done = run(plain([sys.executable, "-c", LOCKED, str(notes), mode]))
+    assert done.returncode == 0, done.stderr
+    unchanged, removed, *reasons = done.stdout.splitlines()
     assert (unchanged, removed) == ("3", "0")
     assert f"{notes / 'inner'} cannot be listed" in reasons[0]
     assert "deep.txt cannot be reached: Permission denied" in reasons[1]

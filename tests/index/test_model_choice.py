@@ -24,19 +24,17 @@ from milepost.encoder.engine.folder import (
 )
 from milepost.errors import ModelError
 from milepost.index.model_choice import Choice, choice_for, sample
+from support.languages import PAGES
 
-TEXTS = {
-    "en": "The queen lays all the eggs of the colony, and the workers build their cells of wax. ",
-    "de": "Die Königin legt alle Eier des Volkes, und die Arbeiterinnen bauen Zellen aus Wachs. ",
-    "ja": "女王蜂は巣のすべての卵を産み、働き蜂は蜜蝋で巣房を作ります。花粉も集めてきます。",
-    "ru": "Матка откладывает все яйца семьи, а рабочие пчёлы строят соты из воска. ",
-    "am": "ንግሥቲቱ ሁሉንም እንቁላሎች ትጥላለች። ሠራተኞቹ ከሰም ቤቶችን ይሠራሉ። ",
-    "ar": "تضع الملكة كل بيض الخلية، وتبني العاملات الأقراص من الشمع، وتجمع حبوب اللقاح. ",
-}
+TEXTS = {name: f"{text} " for (name, _), text in PAGES.items()}
+TEXTS["en"] = (
+    "The queen lays all the eggs of the colony, and the workers build their cells of wax. "
+)
 
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
     if packaged(MULTILINGUAL) is not None:
         monkeypatch.setitem(PACKAGES, MULTILINGUAL, "milepost_languages_of_a_test")
     module = tmp_path / "site" / PACKAGES[MULTILINGUAL]
@@ -103,10 +101,7 @@ def test_a_piped_text_is_looked_at(package: Path, tmp_path: Path) -> None:
     assert chosen([*written(tmp_path / "a", "en"), "-"], TEXTS["de"] * 90) == Choice(MULTILINGUAL)
 
 
-def test_a_pipe_is_read_once(
-    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
+def test_a_pipe_is_read_once(package: Path) -> None:
     arguments = ["search", "Wer legt die Eier?", "-", "--json"]
     result = CliRunner().invoke(program, arguments, input=TEXTS["de"] * 3)
     assert result.exit_code == 0, result.output
@@ -117,7 +112,6 @@ def test_a_pipe_is_read_once(
 def test_the_choice_is_made_again_when_files_change(
     package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
     paths = written(tmp_path / "texts", "en", "en", "de")
     options = SearchOptions(Settings(), paths=tuple(paths))
     told = []
@@ -137,10 +131,7 @@ def test_the_choice_is_made_again_when_files_change(
     assert model_for(replace(options, model="landmark-light")) == "landmark-light"
 
 
-def test_a_search_takes_it_and_the_index_keeps_it(
-    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MILEPOST_CACHE", str(tmp_path / "cache"))
+def test_a_search_takes_it_and_the_index_keeps_it(package: Path, tmp_path: Path) -> None:
     paths = written(tmp_path / "texts", "de", "de")
     run = CliRunner().invoke
 

@@ -1,7 +1,7 @@
 """Documents by name, and documents that are replaced."""
 
-import os
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -11,14 +11,13 @@ from milepost.errors import InputError
 from milepost.exports.replacing import replacing
 from milepost.testing import fake_encoder
 from milepost.types import Document
+from support.files import write_files
 
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[milepost.Index]:
-    for name in ("reports/2024/costs.txt", "reports/2025/costs.txt", "reports/plan.txt"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"The fee of {name} was raised. ")
+    names = ("reports/2024/costs.txt", "reports/2025/costs.txt", "reports/plan.txt")
+    write_files(tmp_path, {name: f"The fee of {name} was raised. " for name in names})
     monkeypatch.chdir(tmp_path)
     with milepost.open(model=fake_encoder()) as opened:
         opened.add(["reports", Document("plan", "The fee of a plan. ")])
@@ -71,43 +70,23 @@ def test_what_is_no_name_is_not_in_the_index(index: milepost.Index, written: str
         index.search("fee", documents=written)
 
 
-def test_the_old_content_stays_until_the_new_one_is_whole(tmp_path: Path) -> None:
-    path, draft = tmp_path / "file", tmp_path / "draft"
-    path.write_bytes(b"old")
-    with replacing(path, draft) as file:
-        file.write(b"new")
-        assert path.read_bytes() == b"old"
-    assert path.read_bytes() == b"new"
-    assert not draft.exists()
-
-
-@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
-def test_nothing_is_left_of_a_draft_that_failed(tmp_path: Path, error: BaseException) -> None:
-    path, draft = tmp_path / "file", tmp_path / "draft"
-    path.write_bytes(b"old")
-
-    def half() -> None:
-        with replacing(path, draft) as file:
-            file.write(b"half")
-            raise error
-
-    with pytest.raises(type(error)):
-        half()
-    assert path.read_bytes() == b"old"
-    assert not draft.exists()
-
-
-def test_a_disk_that_fails_at_the_end_keeps_the_old_content(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "error", [None, OSError(28, "No space left on device"), KeyboardInterrupt()]
+)
+def test_the_old_content_stays_until_the_new_one_is_whole(
+    tmp_path: Path, error: BaseException | None
 ) -> None:
     path, draft = tmp_path / "file", tmp_path / "draft"
     path.write_bytes(b"old")
 
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
+    def replaced() -> None:
+        with replacing(path, draft) as file:
+            file.write(b"new")
+            assert path.read_bytes() == b"old"
+            if error is not None:
+                raise error
 
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"), replacing(path, draft) as file:
-        file.write(b"new")
-    assert path.read_bytes() == b"old"
+    with pytest.raises(type(error)) if error else nullcontext():
+        replaced()
+    assert path.read_bytes() == (b"old" if error else b"new")
     assert not draft.exists()

@@ -14,7 +14,8 @@ import pytest
 
 from milepost.errors import InputError
 from milepost.index import Index
-from milepost.integrations.retrieval import Held
+from milepost.integrations.retrieval import DETAILS, Held, folder_of, metadata
+from support.cli_process import loaded
 from support.docstring_code import run_use
 
 WATER = "deep water for a ship"
@@ -171,3 +172,21 @@ def test_an_open_index_is_shared_by_copies_and_not_pickled(index: Index) -> None
         pickle.dumps(held)
     with pytest.raises(TypeError, match="cannot be copied or pickled"):
         copy.deepcopy(index)
+
+
+HEAVY = {"langchain_core", "llama_index", "haystack", "sentence_transformers", "chonkie"}
+HEAVY |= {"torch", "pydantic"}
+
+
+def test_importing_the_room_imports_no_framework() -> None:
+    names = {name.partition(".")[0] for name in loaded("import milepost.integrations.retrieval")}
+    assert not names & HEAVY
+
+
+def test_what_retrievers_share(index: Index, reports: Path) -> None:
+    assert Held(index).index is index
+    with Held("reports.milepost").index as read:
+        assert len(read.documents()) == 2
+    assert folder_of(Path("a") / "b") == str(Path("a") / "b")
+    passage = index.search("gold", k=1)[0]
+    assert set(DETAILS) < metadata(passage).keys()

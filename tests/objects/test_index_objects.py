@@ -1,5 +1,6 @@
 """Objects as sources of an index, on a real server."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -105,17 +106,22 @@ def test_poison_and_empty_objects_are_named(index, s3: S3) -> None:
     assert set(report.failed) == {s3.url(k) for k in ("broken.pdf", "empty.txt", "pretends.docx")}
 
 
+def after_listing(patch: pytest.MonkeyPatch, deed: Callable[[], object]) -> None:
+    """Let something happen between the listing and the first read."""
+    listed = milepost.index.intake.objects
+
+    def objects(*args):
+        found = listed(*args)
+        deed()
+        return found
+
+    patch.setattr(milepost.index.intake, "objects", objects)
+
+
 def test_an_object_that_vanishes_is_named(index, s3: S3, monkeypatch) -> None:
     s3.put("bees.txt", BEES)
     s3.put("gold.txt", GOLD)
-    listed = milepost.index.intake.objects
-
-    def and_then_deleted(*args):
-        found = listed(*args)
-        s3.store.delete("bees.txt")
-        return found
-
-    monkeypatch.setattr(milepost.index.intake, "objects", and_then_deleted)
+    after_listing(monkeypatch, lambda: s3.store.delete("bees.txt"))
     report = index.add(s3.url())
     assert report.added == (s3.url("gold.txt"),)
     assert "bees.txt does not exist" in report.failed[s3.url("bees.txt")]
@@ -126,15 +132,8 @@ def test_an_object_that_changes_after_the_listing_is_read_the_next_time(
 ) -> None:
     """What was read is newer than what was listed, so the next run looks again, once."""
     s3.put("bees.txt", BEES)
-    listed = milepost.index.intake.objects
-
-    def and_then_changed(*args):
-        found = listed(*args)
-        s3.put("bees.txt", GOLD)
-        return found
-
     with monkeypatch.context() as patch:
-        patch.setattr(milepost.index.intake, "objects", and_then_changed)
+        after_listing(patch, lambda: s3.put("bees.txt", GOLD))
         index.add(s3.url())
     assert index.document(s3.url("bees.txt")).text.strip() == GOLD
     s3.read()

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,9 @@ from milepost.encoder import Encoder
 from milepost.errors import InputError, ModelError
 from milepost.exports.view import document_sections, page, write_page
 from milepost.exports.view.pack import ALPHABET, Pack, as_characters
-from milepost.exports.writing import check_new
 from milepost.index import Index
 from milepost.types import Document
+from support.cli_process import python
 from support.ranking_cases import BOOK
 
 HOSTILE = ("</script>", "<!--", "\u2028", "\u2029", "\x00", "\ud800", "\udc00", "&lt;", "]]>", "😀")
@@ -84,13 +83,6 @@ def test_what_cannot_be_written_leaves_nothing(
     assert target.read_text(encoding="utf-8") == "old"
 
 
-def test_targets_that_cannot_be_are_known_before_anything_is_read(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is a folder"):
-        check_new(tmp_path, "page.html", overwrite=True)
-    with pytest.raises(InputError, match="does not exist"):
-        check_new(tmp_path / "no" / "page.html", "page.html", overwrite=True)
-
-
 def test_too_many_sentences_are_refused_with_their_number(
     light: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,13 +123,8 @@ def test_the_command_writes_a_page_and_says_how_to_ask_the_same(
     (tmp_path / "bees.txt").write_text("Bees make wax.\n\nAnts do not.", encoding="utf-8")
 
     def run(*more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "milepost", "view", "bees.txt", "-o", "page.html", *more],
-            cwd=tmp_path,
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
+        command = "milepost", "view", "bees.txt", "-o", "page.html"
+        return python("-m", *command, *more, cwd=tmp_path)
 
     first = run()
     assert first.returncode == 0, first.stderr
