@@ -60,6 +60,11 @@ def test_null_is_the_default(
         ("/check", [{"text": 1}] * 20_000, "body: not an object"),
         ("/check", {f"key {number}": 1 for number in range(20_000)}, "more than 100 fields"),
         ("/check", {"text": "b", "documents": ["a" * 5000] * 2000}, "body.documents.0: String"),
+        ("/search", {"question": "b", "filter": 'kind = "md"'}, "body.filter"),
+        ("/search", {"question": "b", "k": True}, "body.k: "),
+        ("/search", {"question": "b", "documents": [1]}, "body.documents: item 0 is not text"),
+        ("/documents/x/reading", {"ocr": None, "passwort": "b"}, "body.passwort"),
+        ("/documents/x/reading", {"password": [{"a": 1}] * 90_000}, "body.password: neither"),
     ],
 )
 def test_one_error_says_what_is_wrong(
@@ -83,11 +88,12 @@ def test_what_is_not_json_is_told_the_content_type(client: httpx2.Client) -> Non
     [
         b"[" * 200_000,
         b'{"input": "caf\xe9"}',
+        b'{"input": "x"',
         b'{"input": "x", "dimensions": ' + b"9" * 5000 + b"}",
         b'{"input": ["a", "\\ud83d"]}',
         b'{"input": "secret',
     ],
-    ids=["nested", "latin-1", "digits", "surrogate", "cut"],
+    ids=["nested", "latin-1", "open", "digits", "surrogate", "cut"],
 )
 def test_json_that_cannot_be_read_is_422(client: httpx2.Client, body: bytes) -> None:
     got = client.post(TEXTS, content=body, headers={"content-type": "application/json"})
@@ -124,8 +130,12 @@ def test_a_body_for_agents_is_small(client: httpx2.Client) -> None:
     [
         (TEXTS, {"input": [["a"] * 2000] * 1000}),
         ("/search", {"question": "b", "documents": [1] * 3_300_000}),
-        # The wrong item is the last one, so that all of it is read.
+        # The wrong item is the last one, so that all of it would be read.
         ("/check", {"text": "b", "documents": [*["ab"] * 1_600_000, 1]}),
+        # What is wrong comes late.
+        ("/search", {"question": "b", "documents": [*["a" * 100] * 2000, *[{}] * 2_400_000]}),
+        (TEXTS, {"user": "b" * 70_000, **{f"key {number}": 1 for number in range(700_000)}}),
+        (TEXTS, {"user": "b" * 70_000, "input": "b", "more": [{"a": 1}] * 1_100_000}),
     ],
 )
 def test_ten_megabytes_of_wrong_items_are_refused_at_once(

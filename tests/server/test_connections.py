@@ -1,6 +1,7 @@
 """Connections to a real server: slow clients are cut, many do not shut others out."""
 
 import http.client
+import json
 import socket
 import statistics
 import time
@@ -73,8 +74,12 @@ def test_a_body_that_does_not_come_is_cut(hasty: Server) -> None:
     assert "Traceback" not in hasty.said()
 
 
-def test_those_who_wait_make_room(hasty: Server) -> None:
-    held = [connected(hasty, b"GET /he") for _ in range(30)]
+UPLOAD = b"POST /documents HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n"
+
+
+@pytest.mark.parametrize("begun", [b"GET /he", UPLOAD], ids=["head", "body"])
+def test_those_who_wait_make_room(hasty: Server, begun: bytes) -> None:
+    held = [connected(hasty, begun) for _ in range(30)]
     try:
         with hasty.client() as client:
             assert client.get("/health").status_code == 200
@@ -82,6 +87,45 @@ def test_those_who_wait_make_room(hasty: Server) -> None:
         for each in held:
             each.close()
     assert "Traceback" not in hasty.said()
+
+
+def test_a_body_that_nobody_reads_is_cut_whatever_comes_of_it(hasty: Server) -> None:
+    """A refused upload of which a little comes all the time."""
+    connection = connected(hasty, UPLOAD.replace(b"5000", b"9999999999"))
+    assert connection.recv(1 << 16).startswith(b"HTTP/1.1 413 ")
+    begun = time.monotonic()
+    with suppress(OSError), connection:
+        while time.monotonic() - begun < 40:
+            connection.sendall(b"x" * 2000)
+            time.sleep(0.1)
+    assert time.monotonic() - begun < 30
+
+
+def test_a_client_that_does_not_read_is_cut_with_all_that_it_asked(hasty: Server) -> None:
+    asked = connected(hasty, b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 800)
+    with suppress(OSError), asked:
+        asked.settimeout(1)
+        time.sleep(20)
+        got = 0
+        while block := asked.recv(1 << 20):
+            got += len(block)
+    assert got < 20_000_000
+
+
+def test_a_long_answer_does_not_cut_the_request_behind_it(hasty: Server) -> None:
+    body = json.dumps({"input": "A bee makes wax. " * 3000}).encode()
+    head = "POST /v1/embeddings HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    first = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    last = b"GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    assert answer(connected(hasty, first * 3 + last)).count(b"HTTP/1.1 200 ") == 4
+
+
+def test_a_request_of_two_lengths_hides_no_other(hasty: Server) -> None:
+    hidden = b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    head = UPLOAD.replace(b"\r\n\r\n", b"\r\nTransfer-Encoding: chunked\r\n\r\n")
+    got = answer(connected(hasty, head + b"0\r\n\r\n" + hidden))
+    assert got.startswith(b"HTTP/1.1 400 ")
+    assert got.count(b"HTTP/1.1") == 1
 
 
 def test_a_kept_connection_does_not_wait_for_acknowledgements(server: Server) -> None:

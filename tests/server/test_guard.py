@@ -25,7 +25,9 @@ def bearer(key: str = KEY) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"}
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "[::1"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "", "[::1", "a@localhost"]
+)
 def test_other_names_are_refused(guarded, host: str) -> None:
     """DNS rebinding: a name of the attacker's that resolves to this machine."""
     assert guarded.get("/health", headers={"host": host}).status_code in (400, 421)

@@ -35,6 +35,7 @@ def test_an_upload_stays_in_its_folder(name: str) -> None:
         ("C:\\Users\\me\\report.pdf", "report.pdf"),
         ("../../etc/passwd", "passwd"),
         ("con.txt", "_con.txt"),
+        ("~$plan.docx", "_~$plan.docx"),
         ("a\x9b2J\u202efdp.txt", "a_2J_fdp.txt"),
         ("Überblick 2026.docx", "Überblick 2026.docx"),
     ],
@@ -58,6 +59,37 @@ def test_documents_are_found_by_id_and_title(tmp_path: Path) -> None:
             library.chosen(["b.txt"])
         with pytest.raises(UnknownDocument):
             library.info("b")
+
+
+@pytest.mark.parametrize("how", ["moved", "linked"])
+def test_uploads_have_one_name_wherever_their_folder_is(index, tmp_path: Path, how: str) -> None:
+    before, now = tmp_path / "before" / "uploads", tmp_path / "now" / "uploads"
+    before.mkdir(parents=True)
+    (before / "a.txt").write_text("A tapir swims.", encoding="utf-8")
+    index.add(before)
+    if how == "moved":
+        before.parent.rename(now.parent)
+    else:
+        now.parent.symlink_to(before.parent)
+    library = Library(index, now)
+    library.sweep()
+    index.add(library.uploads)
+    (info,) = index.documents()
+    assert library.is_upload(info)
+    library.remove([info])
+    assert not list(now.iterdir())
+
+
+def test_an_upload_goes_with_its_properties(index, tmp_path: Path) -> None:
+    """A file of properties would be a document of its own at the next start."""
+    library = Library(index, tmp_path)
+    for name in ("a.txt", "a.txt.meta.json"):
+        library.keep(name, library.part())
+    (tmp_path / "a.txt").write_text("A tapir swims.", encoding="utf-8")
+    (tmp_path / "a.txt.meta.json").write_text('{"author": "Ada"}', encoding="utf-8")
+    index.add(tmp_path)
+    assert len(library.remove(index.documents()).files) == 2
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 import milepost
 from milepost.server.documents import Library
 from milepost.server.mcp.server import create_server
-from milepost.server.mcp.tools import Tools
+from milepost.server.mcp.tools import Tools, _cursor
 from support.cli_process import environment, python
 from support.files import write_files
 
@@ -122,6 +122,8 @@ def test_a_quotation_is_checked(server, index, text, verdict) -> None:
         ("search", {"question": "?"}, "neither letter nor digit"),
         ("search", {"question": QUESTION, "documents": ["x"]}, "no document has"),
         ("search", {"question": QUESTION, "cursor": "x"}, "cursor"),
+        ("search", {"question": QUESTION, "filter": 'kind = "pdf"'}, "filter"),
+        ("documents", {"cursor": _cursor("documents", 200, 0)}, "cursor"),
         ("search", {"question": QUESTION, "budget_tokens": 3}, "budget_tokens"),
         ("read", {"document": "note.txt", "page": 3}, "no pages"),
         ("read", {"document": "note.txt", "start": 900}, "start: 900"),

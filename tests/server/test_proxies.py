@@ -138,15 +138,42 @@ def test_head_is_get_without_the_body(server: Server, path: str) -> None:
         assert client.head("/nothing").status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("path", "methods"),
+    [
+        ("/health", "GET, HEAD, OPTIONS"),
+        ("/documents", "GET, POST, HEAD, OPTIONS"),
+        ("/documents/x", "GET, DELETE, HEAD, OPTIONS"),
+        ("/search", "POST, OPTIONS"),
+    ],
+)
+def test_an_address_says_which_methods_it_has(server: Server, path: str, methods: str) -> None:
+    with server.client() as client:
+        for method, status in (("OPTIONS", 204), ("PUT", 405), ("FOO", 405)):
+            got = client.request(method, path)
+            assert (got.status_code, got.headers["allow"]) == (status, methods)
+
+
 def test_settings_that_cannot_be_used_are_refused() -> None:
     assert ServeSettings(api_key="longenough-key\n").api_key == "longenough-key"
+    assert ServeSettings(api_key="\ufefflongenough-key\r\n").api_key == "longenough-key"
     assert ServeSettings(root_path="/a/b/").root_path == "/a/b"
+    written = ServeSettings(
+        allowed_origins=("https://App.example/",), allowed_hosts=("A.Example.",)
+    )
+    assert written.allowed_origins == ("https://app.example",)
+    assert written.allowed_hosts == ("a.example",)
     for wrong in (
         {"api_key": "long\nenough-key"},
         {"api_key": "short\n\n\n\n\n\n"},
         {"root_path": "docs"},
         {"root_path": "/a b"},
         {"trusted_proxies": ("proxy.example",)},
+        {"allowed_origins": ("*",)},
+        {"allowed_origins": ("app.example.org",)},
+        {"allowed_origins": ("https://app.example.org/page",)},
+        {"allowed_hosts": ("https://docs.example.org",)},
+        {"allowed_hosts": ("docs.example.org:443",)},
         {"host": "0.0.0.0", "api_key": "\n"},
     ):
         with pytest.raises(InputError) as error:

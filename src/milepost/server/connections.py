@@ -81,16 +81,17 @@ class LimitedProtocol(H11Protocol):
         ]
         if not idle:
             return False
-        longest = min(idle, key=lambda each: each._since)
+        longest = min(idle, key=lambda each: (each.conn.their_state is h11.SEND_BODY, each._since))
         longest.transport.abort()
         self.connections.discard(longest)
         return True
 
     @property
     def waits(self) -> bool:
-        """Whether it has no request that is being answered or sent."""
-        return self.conn.their_state is h11.IDLE and (
-            self.cycle is None or self.cycle.response_complete
+        """Whether it has no whole request that is being answered."""
+        return self.conn.their_state is h11.SEND_BODY or (
+            self.conn.their_state is h11.IDLE
+            and (self.cycle is None or self.cycle.response_complete)
         )
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -119,6 +120,12 @@ class LimitedProtocol(H11Protocol):
         ):
             self._begin()  # a part of the next one came before
 
+    def shutdown(self) -> None:
+        """Answer what has come as a whole; a body that is still coming would be waited for."""
+        super().shutdown()
+        if self.waits:
+            self.transport.close()
+
     def pause_writing(self) -> None:
         """The client does not read."""
         super().pause_writing()
@@ -138,13 +145,16 @@ class LimitedProtocol(H11Protocol):
 
     def _check(self) -> None:
         """End a request whose headers or body are late."""
-        if self.transport.is_closing():
+        self._timer = None
+        if self.transport.is_closing() or not self.waits:
             return
         left = 0.0
         if self.conn.their_state is h11.SEND_BODY:
             if self.flow.read_paused:  # it is the application that is slow
                 self._since += 1.0
-            left = self._since + BODY_S + self._came / _RATE - time.monotonic()
+            left = self._since + BODY_S - time.monotonic()
+            if self.cycle is None or not self.cycle.response_complete:  # else nobody reads it
+                left += self._came / _RATE
         if left > 0.0:
             self._timer = self.loop.call_later(min(left, 1.0), self._check)
             return
@@ -158,6 +168,7 @@ class LimitedProtocol(H11Protocol):
         if answer:
             self.transport.write(answer)
         self.transport.close()
+        self.loop.call_later(STALL_S, self.transport.abort)  # where what was sent is not read
 
     def _end_timers(self, *, only_request: bool = False) -> None:
         if self._timer is not None:

@@ -7,7 +7,7 @@ import logging
 import re
 from typing import TYPE_CHECKING, Any
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from milepost.errors import (
     BadQuestion,
@@ -123,7 +123,9 @@ async def _invalid(_: Request, error: RequestValidationError) -> JSONResponse:
     return JSONResponse(body(422, f"{where}: {said}", param=where), 422)
 
 
-async def _http(_: Request, error: HTTPException) -> JSONResponse:
+async def _http(request: Request, error: HTTPException) -> Response:
+    if error.status_code == 405:
+        return _not_allowed(request)
     # An upload is spooled to the disk while it is parsed, and FastAPI makes 400 of any failure.
     cause = error.__cause__
     if isinstance(cause, OSError) and cause.errno in FULL:
@@ -131,6 +133,25 @@ async def _http(_: Request, error: HTTPException) -> JSONResponse:
     if isinstance(cause, OSError) and cause.errno in (errno.EMFILE, errno.ENFILE):
         return answer(503, "the server has too many open files", {"Retry-After": "2"})
     return answer(error.status_code, str(error.detail), dict(error.headers or {}))
+
+
+def _not_allowed(request: Request) -> Response:
+    """Say which methods an address has; Starlette names those of its first route alone."""
+    from starlette.routing import Match
+
+    methods = [
+        method
+        for method in ("GET", "POST", "DELETE")
+        if any(
+            route.matches({**request.scope, "method": method})[0] is Match.FULL
+            for route in request.app.routes
+        )
+    ]
+    more = ["HEAD", "OPTIONS"] if "GET" in methods else ["OPTIONS"]
+    headers = {"Allow": ", ".join(methods + more)}
+    if request.method == "OPTIONS":
+        return Response(status_code=204, headers=headers)
+    return answer(405, f"{request.method:.20} is not one of {headers['Allow']}", headers)
 
 
 async def _unexpected(_: Request, error: Exception) -> JSONResponse:

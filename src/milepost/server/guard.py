@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hmac
+import re
 import time
 from collections import OrderedDict
 from collections.abc import MutableMapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,6 +21,8 @@ _OPEN = frozenset({"/", "/health", "/ready"})
 
 _CLIENTS = 10_000
 """Clients whose rate is remembered."""
+
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^][\s:/?#@\\]+?)\.?)(?::\d{1,5})?", re.IGNORECASE)
 
 _PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
@@ -127,6 +129,9 @@ class Guard:
         host = headers.get("host", "")
         if _name(host) not in self._hosts:
             return answer(421, "the server does not go by this name; see --allowed-host")
+        if "transfer-encoding" in headers and "content-length" in headers:
+            # What comes behind would be a request to one of two servers, and a body to the other.
+            return answer(400, "the request has two lengths", {"Connection": "close"})
         origin = headers.get("origin")
         if origin is not None and not self._ours(origin, host, scope.get("scheme", "http")):
             return answer(403, "web pages of this origin may not use the server; see --cors")
@@ -170,11 +175,9 @@ def _known(headers: MutableMapping[str, str], key: str) -> bool:
 
 
 def _name(host: str) -> str:
-    """The name in a Host header, without port and brackets."""
-    try:
-        return (urlsplit(f"//{host}").hostname or "").rstrip(".")
-    except ValueError:
-        return ""
+    """The name in a Host header, without port and brackets; "" for none."""
+    found = _HOST.fullmatch(host)
+    return (found[1] or found[2]).lower() if found else ""
 
 
 def _safe(send: Send) -> Send:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from milepost.chat import Endpoint
 
 _PATH = re.compile(r"(/[\w.~-]+)+", re.ASCII)
+_NAME = re.compile(r"[\w.-]+|[0-9a-f:]+", re.ASCII)
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(?:[\w.-]+|\[[0-9a-f:]+\])(?::\d{1,5})?", re.ASCII)
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 MEBIBYTE = 1 << 20
@@ -64,12 +66,25 @@ class ServeSettings:
 
     def __post_init__(self) -> None:
         # A key from a file or secret often ends in a newline, which no header can carry.
-        object.__setattr__(self, "api_key", (self.api_key or "").strip() or None)
+        object.__setattr__(self, "api_key", (self.api_key or "").strip("\ufeff \t\r\n") or None)
         object.__setattr__(self, "root_path", self.root_path.rstrip("/"))
         if self.root_path and not _PATH.fullmatch(self.root_path):
             raise InputError(f"{self.root_path!r:.80} is not a path", "--root-path /docs")
         for each in self.trusted_proxies:
             _check_address(each)
+        # As browsers write them; another way of writing would never be found equal.
+        origins = tuple(each.lower().rstrip("/") for each in self.allowed_origins)
+        object.__setattr__(self, "allowed_origins", origins)
+        for each in origins:
+            if not _ORIGIN.fullmatch(each):
+                raise InputError(f"{each!r:.80} is not an origin", "--cors https://app.example.org")
+        hosts = tuple(each.lower().rstrip(".") for each in self.allowed_hosts)
+        object.__setattr__(self, "allowed_hosts", hosts)
+        for each in hosts:
+            if not _NAME.fullmatch(each):
+                raise InputError(
+                    f"{each!r:.80} is not the name of a host", "--allowed-host docs.example.org"
+                )
         if self.host not in LOOPBACK and not self.api_key:
             raise InputError(
                 f"other machines can reach {self.host}, and there is no API key",

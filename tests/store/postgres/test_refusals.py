@@ -15,7 +15,7 @@ pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
 
 import psycopg
 
-from milepost.errors import StorageFull, StoreError
+from milepost.errors import IndexBusy, StorageFull, StoreError
 from milepost.store.postgres import schema
 from support.postgres import ask
 from support.small_disk import mounted_disk
@@ -54,6 +54,24 @@ def plain_user(private: str) -> Iterator[str]:
 def in_database(address: str, query: str) -> list[tuple[object, ...]]:
     """Run a query as administrator in the database of an address."""
     return ask(urlunsplit(urlsplit(address)._replace(netloc="postgres@")), query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "ALTER ROLE {name} NOLOGIN",
+        "DROP ROLE {name}",
+        "ALTER DATABASE {name} WITH ALLOW_CONNECTIONS false",
+    ],
+)
+def test_who_is_not_let_in_is_not_told_to_try_again(
+    private: str, plain_user: str, query: str
+) -> None:
+    name = urlsplit(plain_user).path.strip("/")
+    ask(private, query.format(name=name))
+    with pytest.raises(StoreError) as error:
+        opened(plain_user)
+    assert not isinstance(error.value, IndexBusy)
 
 
 def test_a_user_who_may_not_create_the_extension_is_told_who_may(plain_user: str) -> None:

@@ -12,10 +12,12 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePath
 
+from milepost.documents import sidecar
 from milepost.documents.folders import skipped
 from milepost.documents.readers.pdf.line_boxes import lines_between
 from milepost.errors import InputError, UnknownDocument
 from milepost.index import Index, RemovalReport
+from milepost.index.intake import file_signature
 from milepost.index.known_files import forget
 from milepost.index.naming import document_id, short_id
 from milepost.index.places import absolute
@@ -50,9 +52,10 @@ class Library:
     def __init__(
         self, index: Index, uploads: Path, roots: Sequence[Path] = (), *, pictures: bool = False
     ) -> None:
-        # Absolute, as the names of documents are: else an upload has another id than its document.
-        self.index, self.uploads = index, absolute(uploads)
+        # The names of documents are absolute, and a link to the folder must not make other ones.
+        self.index, self.uploads = index, uploads.expanduser().resolve()
         self.roots = tuple(map(absolute, roots))
+        self._folders = {absolute(uploads).parent, self.uploads.parent}
         self.pictures = pictures
 
     def titles(self, names: Iterable[str]) -> dict[str, str]:
@@ -114,8 +117,9 @@ class Library:
 
     def without_path(self, message: str) -> str:
         """What is said of the index, for people: its folder's name stands for the whole path."""
-        folder = self.uploads.parent
-        return message.replace(str(folder), folder.name)
+        for folder in self._folders:
+            message = message.replace(str(folder), folder.name)
+        return message
 
     def file(self, info: DocumentInfo) -> Path:
         """The file of a document.
@@ -188,11 +192,26 @@ class Library:
         """
         # Versions before kept the places of printed lines there.
         shutil.rmtree(self.uploads.with_name("lines"), ignore_errors=True)
+        if moved := [info.name for info in self.index.documents() if self._has_moved(info)]:
+            self.index.remove(moved)
         before = time.time() - _ABANDONED_S
         for path in self.uploads.glob(".part-*"):
             with suppress(OSError):
                 if path.stat().st_mtime < before:
                     path.unlink()
+
+    def _has_moved(self, info: DocumentInfo) -> bool:
+        """Whether a document is an upload under the path that the folder had before.
+
+        Other machines may keep uploads of their own for the same index: the file must be the same.
+        """
+        before = Path(info.source or "")
+        now = self.uploads / before.name
+        if before.parent.name != self.uploads.name or before == now or not now.is_file():
+            return False
+        if before.exists():
+            return before.samefile(now)
+        return info.signature == file_signature(now)
 
     def remove(self, infos: Sequence[DocumentInfo], *, now: bool = False) -> RemovalReport:
         """Remove documents, and files that were uploaded; other files stay.
@@ -202,7 +221,7 @@ class Library:
             now: as in ``Index.remove``.
         """
         copies = [Path(info.source) for info in infos if info.source and self.is_upload(info)]
-        gone = [path for path in copies if path.exists()]
+        gone = [path for copy in copies for path in _with_sidecars(copy) if path.exists()]
         # Files go last: of a document that cannot be removed from the index nothing is lost, and
         # one whose file stays behind is added again at the next start.
         report = self.index.remove([info.name for info in infos])
@@ -224,13 +243,19 @@ class Library:
         """
         for path in self.uploads.iterdir() if self.uploads.is_dir() else ():
             if document_id(str(path)) == identity:
-                path.unlink(missing_ok=True)
+                for each in _with_sidecars(path):
+                    each.unlink(missing_ok=True)
                 return str(path)
         raise UnknownDocument(f"no document has the id {identity}", "a document in the list")
 
 
+def _with_sidecars(path: Path) -> list[Path]:
+    """A file and those of its properties, which would be documents of their own without it."""
+    return [path, *(path.with_name(path.name + suffix) for suffix in sidecar.SUFFIXES)]
+
+
 def safe_name(name: str, *, pictures: bool = False) -> str:
-    """A file name without folders, control characters and names of devices.
+    """A file name without folders, control characters, and names of devices and locks.
 
     Any suffix will do, as a file is text unless its first bytes say otherwise; but those that are
     skipped in folders are refused, as the file would not be found again at the next start; so are
@@ -253,7 +278,7 @@ def safe_name(name: str, *, pictures: bool = False) -> str:
         raise InputError(
             f"files named {last[:80]!r} are not read", "a PDF, Word, EPUB, HTML, Markdown or text"
         )
-    if _DEVICES.fullmatch(cleaned):
+    if _DEVICES.fullmatch(cleaned) or cleaned.startswith("~$"):  # so Office names its locks
         stem = f"_{stem}"
     room = _LONGEST_NAME - len(suffix.encode("utf-8", "surrogatepass"))
     while len(stem.encode("utf-8", "surrogatepass")) > room:

@@ -61,11 +61,17 @@ Cursor = Annotated[str | None, Field(description="`next` of the result before.")
 
 
 class _Server(MCPServer[Any]):
-    """The SDK's server; null stands for a default, and an error is one short line."""
+    """The SDK's server; null stands for a default, and an error is one short line.
+
+    An argument that a tool does not have is refused: a filter of another name would filter nothing.
+    """
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """See ``MCPServer``."""
         given = {key: value for key, value in arguments.items() if value is not None}
+        tool = self._tool_manager.get_tool(name)
+        for key in given.keys() - (tool.parameters["properties"] if tool else given).keys():
+            raise ToolError(one_line(f"{name} has no argument {key}")[:1000])
         try:
             return await super().call_tool(name, given, context)
         except ToolError as error:

@@ -42,6 +42,9 @@ _PASSAGES = 200
 _LISTED = 2000
 """Tokens of a list of documents; each takes 20 or more."""
 
+_LIST = ""
+"""What the cursors of the list of documents are of: no question."""
+
 _LEAST_ROOM = 20
 """Tokens of text below which no shorter passage is tried."""
 
@@ -252,7 +255,7 @@ class Tools:
     def documents(self, cursor: str | None = None) -> Documents:
         """The documents that can be searched."""
         infos = self._library.index.documents()
-        after = 0 if cursor is None else _places(cursor, "documents")[1]
+        after = 0 if cursor is None else _places(cursor, _LIST)[1]
         rows = [
             Listed(
                 document=self._library.title(info),
@@ -271,7 +274,7 @@ class Tools:
         result = fitted(first, len(rows), self._tokens, _LISTED - _CURSOR)
         last = after + len(result.documents)
         if result.documents and last < len(infos):
-            result.next = _cursor("documents", LEAST, last)
+            result.next = _cursor(_LIST, LEAST, last)
         return result
 
     def _notes(self, found: SearchResult) -> list[str]:

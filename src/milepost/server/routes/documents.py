@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from fastapi import APIRouter, File, Query, Response, UploadFile
 from pydantic import BaseModel, Field, SecretStr
@@ -24,13 +24,14 @@ from milepost.index.naming import document_id
 from milepost.server.documents.library import safe_name
 from milepost.server.failures import FULL, HttpError
 from milepost.server.names import one_line
+from milepost.server.routes.bodies import JsonRoute, RequestBody
 from milepost.server.routes.pages import Offset, is_pdf
 from milepost.server.routes.search import WHERE, Reference, reference_of
 from milepost.server.state import ServerState, State
 from milepost.store import DocumentInfo
 from milepost.types import Mark
 
-router = APIRouter(prefix="/documents", tags=["documents"])
+router = APIRouter(prefix="/documents", tags=["documents"], route_class=JsonRoute)
 
 _LONGEST = 200_000
 """Characters of one answer with text."""
@@ -105,11 +106,13 @@ class Accepted(BaseModel):
     bytes: int
 
 
-class Reading(BaseModel):
+class Reading(RequestBody):
     """How a file is read that could not be read."""
 
+    lists: ClassVar = {}
+
     password: SecretStr | None = Field(None, max_length=200, description="What opens a PDF.")
-    ocr: bool = Field(False, description="Recognise the text of scanned pages.")
+    ocr: bool | None = Field(False, description="Recognise the text of scanned pages.")
 
 
 class Uploads(BaseModel):

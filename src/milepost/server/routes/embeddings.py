@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from fastapi import APIRouter, Request
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from milepost.encoder.engine import shipped_models
 from milepost.server.failures import HttpError
@@ -30,6 +30,8 @@ Texts = Annotated[
 
 class EmbeddingRequest(RequestBody):
     """What ``POST /v1/embeddings`` takes: OpenAI's fields, and two of Milepost's."""
+
+    model_config = ConfigDict(extra="ignore")  # OpenAI's clients send more with each version
 
     lists: ClassVar = {"input": MAX_TEXTS}
 

@@ -94,9 +94,14 @@ def _unreachable(error: psycopg.OperationalError, address: Address) -> StoreErro
         (StoreError, "name or service", "there is no such host"),
         (IndexBusy, "starting up", "the server is starting"),
         (IndexBusy, "shutting down", "the server is shutting down"),
+        (StoreError, "invalid sslmode", "the address cannot be read"),
         (StoreError, "ssl", "no secure connection could be made"),
         (StoreError, "invalid", "the address cannot be read"),
         (StoreError, "missing", "the address cannot be read"),
+        (StoreError, 'role "', "the server does not let this user in"),
+        (StoreError, "permission denied", "the server does not let this user in"),
+        (StoreError, "pg_hba.conf", "the server does not let this host in, or not so"),
+        (StoreError, "not currently accepting", "the database takes no connections"),
     ):
         if sign in text:
             return kind(f"{where}: {words}", "pg_isready -d ADDRESS")

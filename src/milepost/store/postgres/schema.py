@@ -259,6 +259,6 @@ def _version(connection: psycopg.Connection[Any], address: Address) -> int | Non
         # Asking first whether the table is there would leave time to erase it.
         with connection.transaction():
             found = scalar(connection, asked)
-    except (pg.UndefinedTable, pg.InvalidSchemaName):
+    except (pg.UndefinedTable, pg.UndefinedColumn, pg.InvalidSchemaName):
         return None
     return None if found is None else int(found)
