@@ -28,7 +28,9 @@ MIN_PAGES = 3
 
 SHORT = 50  # characters: in longer lines, other digits make another line
 
-_DIGITS = re.compile(r"\d+")
+_DIGITS = re.compile(r"\d++(?![:.)] ?[^\W\d_])")
+"""Numbers that may be those of pages; "Question 3: what …" has another."""
+
 _WORD = re.compile(r"[^\W\d_]+")
 _PAGE_WORDS = frozenset(
     """
@@ -276,7 +278,7 @@ def _outermost(page: Page, line: Line) -> bool:
 
 
 _NUMBER = re.compile(r"\d{1,4}")
-_LEAST = 4  # numbers on a page
+_LEAST = 3  # numbers on a page
 _LEVEL = 0.3  # of the size: baselines this near are one
 _RUNNING = 0.4  # share of the lines that begin inside of a sentence: fewer are items of a list
 

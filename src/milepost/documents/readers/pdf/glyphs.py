@@ -12,11 +12,13 @@ pdfium returns coordinates in the space of the page (y upwards, no rotation). Th
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import repeat
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -78,10 +80,17 @@ def open_page(document: Any, number: int) -> Iterator[tuple[Any, int | None]]:
     Raises:
         ValueError: pdfium cannot load the page.
     """
+    if document.get_formtype() == pdfium.FORMTYPE_ACRO_FORM:
+        document.init_forms()
+    forms = document.formenv
     page = pdfium.FPDF_LoadPage(document.raw, number)
     typed = None
     try:
-        if page and (typed := _draw_in(page)) is not None:
+        if page and forms:  # pdfium draws the fields that the file has no drawing of
+            pdfium.FORM_OnAfterLoadPage(page, forms)
+        if page and (typed := _draw_in(page, forms)) is not None:
+            if forms:
+                pdfium.FORM_OnBeforeClosePage(page, forms)
             pdfium.FPDF_ClosePage(page)
             page = pdfium.FPDF_LoadPage(document.raw, number)
         if not page:
@@ -221,9 +230,12 @@ class _Display:
 
 _SHOWS_TEXT = ("Tj", "TJ", "'", '"')
 _NOT_SHOWN = 2 | 32  # flags: hidden, not viewed
+_COMB = 1 << 24  # flag of a field: each letter in a box of its own
+_BESIDE = (pdfium.FPDF_ANNOT_TEXT, pdfium.FPDF_ANNOT_POPUP, pdfium.FPDF_ANNOT_LINK)
+"""Annotations whose words are not on the page: comments."""
 
 
-def _draw_in(page: Any) -> int | None:
+def _draw_in(page: Any, forms: Any) -> int | None:
     """Draw typed text into a page; the lock must be held.
 
     Returns:
@@ -231,7 +243,7 @@ def _draw_in(page: Any) -> int | None:
         has not changed.
     """
     count = max(0, pdfium.FPDFPage_GetAnnotCount(page))
-    typed = [_is_typed(page, number) for number in range(count)]
+    typed = [_is_typed(page, number, forms) for number in range(count)]
     if not any(typed):
         return None
     text = pdfium.FPDFText_LoadPage(page)
@@ -244,31 +256,62 @@ def _draw_in(page: Any) -> int | None:
     return before if done == pdfium.FLATTEN_SUCCESS else None
 
 
-def _is_typed(page: Any, number: int) -> bool:
+def _is_typed(page: Any, number: int, forms: Any) -> bool:
     """Whether an annotation shows text on the page that belongs to the document."""
     annotation = pdfium.FPDFPage_GetAnnot(page, number)
     if not annotation:
         return False
     try:
-        kinds = (pdfium.FPDF_ANNOT_FREETEXT, pdfium.FPDF_ANNOT_WIDGET, pdfium.FPDF_ANNOT_STAMP)
         kind = pdfium.FPDFAnnot_GetSubtype(annotation)
-        if kind not in kinds:
-            return False
-        if pdfium.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
+        if kind in _BESIDE or pdfium.FPDFAnnot_GetFlags(annotation) & _NOT_SHOWN:
             return False
         if kind == pdfium.FPDF_ANNOT_WIDGET and not _has_value(annotation):
             return False
         normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
         instructions = text_of(pdfium.FPDFAnnot_GetAP, annotation, normal)
+        if kind == pdfium.FPDF_ANNOT_WIDGET and forms:
+            field = forms, annotation
+            if pdfium.FPDFAnnot_GetFormFieldFlags(*field) & _COMB:
+                return _write(annotation, text_of(pdfium.FPDFAnnot_GetFormFieldValue, *field))
+            is_plain = not any(sign in instructions for sign in (*_SHOWS_TEXT, " Do"))
+            if is_plain and pdfium.FPDFAnnot_IsChecked(*field):
+                return _write(annotation, "[x]")
+        if kind == pdfium.FPDF_ANNOT_FREETEXT and not instructions:
+            said = text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"Contents")
+            return _write(annotation, said)
         # A stamp or check mark may hold its text in a part of its own.
         return any(sign in instructions for sign in _SHOWS_TEXT) or " Do" in instructions
     finally:
         pdfium.FPDFPage_CloseAnnot(annotation)
 
 
+def _write(annotation: Any, words: str) -> bool:
+    """Let an annotation show words in Helvetica; returns whether there are any."""
+    place = pdfium.FS_RECTF()
+    pdfium.FPDFAnnot_GetRect(annotation, place)
+    wide, high = place.right - place.left, abs(place.top - place.bottom)
+    size = min(12.0, 0.8 * high)
+    lines = [
+        part for line in words.splitlines() for part in wrap(line, max(10, int(2 * wide / size)))
+    ]
+    shown = "".join(
+        f"({''.join(f'{chr(92)}{byte:03o}' for byte in line.encode('cp1252', 'replace'))}) Tj T* "
+        for line in lines
+    )
+    top = max(place.top, place.bottom) - size
+    instructions = (
+        f"BT /Helv {size:.1f} Tf {1.2 * size:.1f} TL {place.left:.1f} {top:.1f} Td {shown}ET"
+    )
+    units = (ctypes.c_ushort * (len(instructions) + 1))(*map(ord, instructions))
+    normal = pdfium.FPDF_ANNOT_APPEARANCEMODE_NORMAL
+    return bool(lines) and bool(pdfium.FPDFAnnot_SetAP(annotation, normal, units))
+
+
 def _has_value(annotation: Any) -> bool:
     """Whether a form field is filled in; it may have its value in the field it belongs to."""
     if text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"V"):
+        return True
+    if pdfium.FPDFAnnot_GetValueType(annotation, b"V") == pdfium.FPDF_OBJECT_ARRAY:
         return True
     if pdfium.FPDFAnnot_HasKey(annotation, b"AS"):
         return text_of(pdfium.FPDFAnnot_GetStringValue, annotation, b"AS") not in ("", "Off")

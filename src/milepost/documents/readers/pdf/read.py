@@ -6,6 +6,8 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+import pypdfium2.raw as pdfium
+
 from milepost.documents import recognition
 from milepost.documents.readers.pdf import line_boxes, scans
 from milepost.documents.readers.pdf.boxes import line_boxes as boxes_of_lines
@@ -45,6 +47,7 @@ class _Loaded:
                     self.hidden_counts.update(glyphs.hidden[glyphs.hidden > 0].tolist())
                 if page.pictures >= MOSTLY:
                     self.scanned.append(page.number)
+            self.is_xfa = document.get_formtype() == pdfium.FORMTYPE_XFA_FULL
             self.outline: Outline = read_outline(document)
             self.properties = read_properties(document)
 
@@ -139,6 +142,8 @@ def _no_text(name: str, loaded: _Loaded, pictures: Sequence[int]) -> UnreadableF
 
 
 def _notes(loaded: _Loaded, pictures: Sequence[int], *, kept: bool) -> Iterable[str]:
+    if loaded.is_xfa:
+        yield "the form (XFA) is not read; print it to a PDF with a program that shows it"
     if pictures:
         yield f"{named(pictures)} text recognised from a picture"
     elif loaded.scanned:

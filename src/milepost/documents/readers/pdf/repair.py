@@ -130,16 +130,30 @@ _WORD = 1.6  # times the gap between letters: the gap between words
 
 
 def set_wide(spaced: Flags, firsts: Integers, lasts: Integers) -> Iterator[tuple[int, int]]:
-    """Find the lines with a space after nearly every glyph: the first and the last glyph of each.
+    """Find the lines and words with a space after nearly every glyph: the first and last of each.
 
     ``spaced`` is ``(glyphs,)``, whether there is a space after each glyph; ``firsts`` and ``lasts``
     are ``(lines,)``, the first and the last glyph of each line.
     """
+    inside = spaced.copy()
+    inside[lasts] = False
+    edges = np.flatnonzero(np.diff(inside.astype(np.int8), prepend=0, append=0))
+    long = np.flatnonzero(edges[1::2] - edges[::2] >= _LEAST - 1)
+    if not len(long):
+        return
     gaps = lasts - firsts
     blanks = np.add.reduceat(spaced, firsts, dtype=np.int64) - spaced[lasts]
     many = (gaps + 1 >= _LEAST) & (5 * blanks >= 4 * gaps)
     for first, last in zip(firsts[many].tolist(), lasts[many].tolist(), strict=True):
         if spaced[first] or spaced[first + 1]:
+            yield first, last
+    whole = {*firsts[many].tolist()}
+    for first, last in zip(edges[::2][long].tolist(), edges[1::2][long].tolist(), strict=True):
+        # The first glyph ends the word before, the last one begins the word after.
+        line = int(np.searchsorted(firsts, first, "right")) - 1
+        first += first != firsts[line]
+        last -= last != lasts[line]
+        if firsts[line] not in whole and last - first + 1 >= _LEAST:
             yield first, last
 
 
@@ -157,7 +171,8 @@ def unspaced(
     Returns:
         Whether there is a space after each glyph but the last; None if the line is not set wide.
     """
-    if sum(map(str.isalpha, letters)) < 0.8 * len(letters):
+    count = len(letters)
+    if sum(map(str.isalpha, letters)) < 0.6 * count or sum(map(str.isalnum, letters)) < 0.8 * count:
         return None
     inside = [gap for gap, real in zip(gaps, between, strict=True) if not real]
     typed = len(inside) < len(gaps) // 2  # somebody has typed a space after each letter
