@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
+from contextlib import suppress
 
-from milepost.documents.guessing import guess_letters
+from milepost.documents.guessing import COMMON, guess_latin, guess_letters
 from milepost.errors import UnreadableFile
 
 _MARKS = (
@@ -19,7 +21,6 @@ _MARKS = (
 _MEANT = {
     "shift_jis": "cp932",
     "iso8859-1": "cp1252",
-    "ascii": "cp1252",
     "gb2312": "gb18030",
     "gbk": "gb18030",
     "euc_kr": "cp949",
@@ -32,26 +33,13 @@ _SEVEN_BIT = ("iso2022", "hz", "utf_7", "utf-7")
 _JAPANESE = re.compile(rb"\x1b\$(?:[@B]|\([DQ])")
 _KOREAN = re.compile(rb"\x1b\$\)C")
 _HZ = re.compile(rb"~\{((?:[\x21-\x77][\x21-\x7d])+)~\}")
-_WIDE = re.compile(
-    "[\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff00-\uff65\u2010-\u2026\x20-\x7e\t\r\n]"
-)
-_PUNCTUATION = re.compile("[。、，！？]|[\u4e00-\ud7a3][.]?\r?\n")
+_CODE_PAGE = re.compile(r"(?:x-)?(?:cp|dos|ibm|windows)[-_]?(\d{3,5})|(?:x-)?(.+?)(?:-[ie])?", re.I)
+"""Names that programs invent for encodings."""
+
 
 _CONTROL = bytes(sorted({*range(32), 127} - {8, 9, 10, 11, 12, 13, 27}))
 _DROPPED = re.compile("[\0\ufeff\ud800-\udfff]")
 _NEWLINES = re.compile("\r\n|\r")
-_WESTERN = frozenset(
-    "àâäáãåæçèéêëìíîïñòóôöõøœùúûüÿßÀÂÄÁÃÅÆÇÈÉÊËÌÍÎÏÑÒÓÔÖÕØŒÙÚÛÜŸ¡¿«»“”„‘’–—…°€£§©®·ªº\xa0"
-)
-"""Letters and marks of Western Europe, without those whose codes are common letters in a similar
-code page (the codes of ž š ý þ ð ³ ¹ are other letters in Czech, Turkish and Polish)."""
-
-_NEIGHBOURS = frozenset(
-    [
-        *("cp1250", "cp1252", "cp1254", "cp1257", "cp1258"),
-        *(f"iso8859-{part}" for part in (2, 3, 4, 9, 10, 13, 14, 15, 16)),
-    ]
-)
 _SAMPLE = 1 << 20  # number of bytes used to guess the encoding of a file
 
 
@@ -79,7 +67,7 @@ def decode(data: bytes, name: str, declared: str | None = None) -> tuple[str, tu
             return _tolerant(data[len(mark) :], encoding)
     if (codec := _seven_bit(data, declared)) is not None:
         return _tolerant(data, codec)
-    if guess := _utf16(data):
+    if guess := _utf32(data) or _utf16(data):
         text, notes = _tolerant(data, guess)
         return text, (f"read as {guess}, a guess", *notes)
     _refuse_binary(data, name)
@@ -96,13 +84,19 @@ def _known(declared: str | None) -> str | None:
     """Find the codec of a declared encoding; None if Python has none, or for UTF-16 and UTF-32."""
     if not declared:
         return None
-    try:
-        "".encode(declared.strip())  # rejects hex, zip and other codecs that do not encode text
-    except (LookupError, ValueError):
-        return None
-    codec = codecs.lookup(declared.strip()).name
-    # A file whose declaration is readable as ASCII is neither UTF-16 nor UTF-32.
-    return None if codec.startswith(("utf-16", "utf-32")) else _MEANT.get(codec, codec)
+    name = declared.strip()
+    known = _CODE_PAGE.fullmatch(name)
+    for each in (name, f"cp{known[1]}" if known and known[1] else known and known[2]):
+        try:
+            "".encode(each or "-")  # rejects hex, zip and other codecs that do not encode text
+        except (LookupError, ValueError):
+            continue
+        codec = codecs.lookup(each or "-").name
+        # A file whose declaration is readable as ASCII is neither UTF-16 nor UTF-32, and those who
+        # declare ASCII have not looked.
+        is_no_help = codec.startswith(("utf-16", "utf-32", "ascii"))
+        return None if is_no_help else _MEANT.get(codec, codec)
+    return None
 
 
 def _seven_bit(data: bytes, declared: str | None) -> str | None:
@@ -126,6 +120,20 @@ def _seven_bit(data: bytes, declared: str | None) -> str | None:
     return None
 
 
+def _utf32(data: bytes) -> str | None:
+    """Detect UTF-32 without a byte order mark: hardly anything else can be decoded as it."""
+    if len(data) % 4 or len(data) < 8:
+        return None
+    for encoding in ("utf-32-le", "utf-32-be"):
+        try:
+            text = data[:4096].decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if all(c.isprintable() or c.isspace() for c in text):
+            return encoding
+    return None
+
+
 def _utf16(data: bytes) -> str | None:
     """Detect UTF-16 without a byte order mark: each space or Latin letter contains one NUL byte."""
     sample = data[: min(len(data), 65_536) & ~1]
@@ -140,24 +148,32 @@ def _utf16(data: bytes) -> str | None:
 
 
 def _wide_utf16(data: bytes) -> str | None:
-    """Detect UTF-16 without a byte order mark and without Latin letters: Chinese, Japanese, Korean.
+    """Detect UTF-16 without a byte order mark and without Latin letters.
 
-    Texts in other encodings look like Chinese, too, if they are read as UTF-16, but do not have the
-    punctuation of Chinese.
+    Texts in other encodings look like Chinese if they are read as UTF-16, but do not have the
+    common characters of it, or all their letters in one alphabet.
     """
     sample = data[:4096]
-    if len(data) % 2 or sample.isascii():
+    if len(data) % 2:
         return None
-    try:
+    with suppress(UnicodeDecodeError):
         sample.decode("utf-8")
-    except UnicodeDecodeError as error:
-        if error.start >= len(sample) - 3:  # only the last character is cut
+        if len(sample.translate(None, _CONTROL)) == len(sample):
             return None
-    else:
-        return None
     for encoding in ("utf-16-le", "utf-16-be"):
         text = sample.decode(encoding, "replace")
-        if len(_WIDE.findall(text)) >= 0.97 * len(text) and _PUNCTUATION.search(text):
+        letters = [letter for letter in text if letter > "\x7f"]
+        blocks = Counter(ord(letter) >> 8 for letter in letters if letter < "\u3100")
+        common = sum(letter in COMMON for letter in letters)
+        if (
+            sum(c.isprintable() or c.isspace() for c in text) >= 0.97 * len(text)
+            and letters
+            and "\ufffd" not in text
+            and (
+                max(blocks.values(), default=0) > 0.9 * len(letters) or common > 0.15 * len(letters)
+            )
+            and (common > 1 or len(letters) > 4)
+        ):
             return encoding
     return None
 
@@ -196,26 +212,17 @@ def _damaged(data: bytes, declared: str | None) -> tuple[str, tuple[str, ...]] |
 
 
 def _guess(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
-    if (own := guess_letters(data)) is not None:
+    if (own := guess_letters(data) or guess_latin(data)) is not None:
         text, notes = _tolerant(data, own)
         return text, (f"read as {own}, a guess", *notes)
     from charset_normalizer import from_bytes
 
     best = from_bytes(data[:_SAMPLE]).best()
     guess = (_known(best.encoding) if best else None) or "cp1252"
-    if guess in _NEIGHBOURS and _is_western(data):
-        guess = "cp1252"
     text, notes = _tolerant(data, guess)
     if best is None and text.count("\ufffd") > 0.01 * len(text):
         raise UnreadableFile(f"{name}: unknown text encoding", "save it as UTF-8")
     return text, (f"read as {guess}, a guess", *notes)
-
-
-def _is_western(data: bytes) -> bool:
-    """Whether the bytes are plausible Windows-1252; guesses among similar code pages are weak."""
-    letters = set(data.decode("cp1252", "replace")) - set(map(chr, range(128)))
-    hungarian, romanian = {"õ"} == letters & {"õ", "ã"}, letters >= {"ã", "î"}
-    return letters <= _WESTERN and not hungarian and not romanian
 
 
 def _clean(text: str) -> str:

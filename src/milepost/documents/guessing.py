@@ -14,7 +14,7 @@ from functools import lru_cache
 
 _MAX = 4_000  # bytes that are looked at
 _LEAST = 0.3  # share of the letters that are not ASCII in a script other than Latin
-_MIN_BYTES = 8
+_MIN_BYTES = 5
 _MIXED = 4.0  # log likelihood of a Latin letter beside one of another script
 _ENOUGH = -4.6  # log likelihood of each byte
 
@@ -61,6 +61,40 @@ _DOUBLE = {
 
 _MARKS = "、。，．！？「」『』（）：；　ー"
 _USUAL, _RARE, _NONE = math.log(1.3e-4), math.log(3e-6), math.log(1e-5)
+
+
+COMMON = frozenset("".join(common for common, _, _ in _DOUBLE.values()) + _MARKS)
+"""Common characters of Chinese, Japanese and Korean."""
+
+_LATIN = (
+    ("cp1252", "àâäáãåæçèéêëìíîïñòóôöõøœùúûüÿß¡¿ªº"),
+    ("cp1250", "ąćęłńóśźż"),
+    ("cp1250", "áäčďéěíĺľňóôŕřšťúůýž"),
+    ("cp1250", "áéíóöőúüű"),
+    ("cp1250", "ăâîşţ"),
+    ("cp1250", "čćđšž"),
+    ("cp1254", "âçğıîöşûüi̇"),
+    ("iso8859_2", "ąćęłńóśźż"),
+    ("iso8859_2", "áäčďéěíĺľňóôŕřšťúůýž"),
+    ("cp1257", "ąčęėįšųūž"),
+    ("cp1257", "āčēģīķļņōŗšūž"),
+)
+"""Letters of languages in each encoding; the codes of some are letters of others in the next."""
+
+_LATIN_SIGNS = frozenset(_SIGNS + "£©®·‚")
+
+
+def guess_latin(data: bytes) -> str | None:
+    """Return the encoding in which all letters beyond ASCII are those of one European language."""
+    for codec, letters in _LATIN:
+        try:
+            found = {*data.decode(codec).lower()} - {*map(chr, range(128))} - _LATIN_SIGNS
+        except UnicodeDecodeError:
+            continue
+        hungarian, romanian = {"õ"} == found & {"õ", "ã"}, found >= {"ã", "î"}
+        if found <= {*letters} and not (codec == "cp1252" and (hungarian or romanian)):
+            return codec
+    return None
 
 
 def guess_letters(data: bytes) -> str | None:

@@ -23,7 +23,7 @@ from milepost.types import Document, ReadOptions
 
 _SHOWN = ("From", "To", "Cc", "Date")
 _MAX_PARTS = 500  # nested parts, because the parser takes quadratic time
-_STUB = 400  # characters of the longest text that only says that there is another one
+_STUB = 1000  # characters of the longest text that only says that there is another one
 _WORDS = re.compile(r"\w{3,}")
 _TAGS = re.compile(r"<(?:style|script)\b.*?</(?:style|script)>|<[^>]*>", re.I | re.S)
 _COUNT = re.compile(rb"\d+[ \t]*\r?\n")
@@ -32,13 +32,16 @@ _ENCRYPTED = "the mail is encrypted: its text cannot be read"
 _MAX_NAMED = 5  # attachments that a note names
 _BORDER = re.compile(
     rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n)|(?<=\n\r\n))From [^\r\n]*?"
-    rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? [^\r\n]*\d\d?:\d\d[^\r\n]*\r?\n"
+    rb"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +(?:[A-Z][a-z]{2} +\d\d?|\d\d? +[A-Z][a-z]{2})"
+    rb",?(?: +\d{4})? +\d\d?:\d\d(?::\d\d)?(?: +(?:[A-Z]{1,5}|[+-]?\d{4}))*[ \t]*\r?\n"
 )
-"""A line that begins a mail: it has the day of the week and the time."""
+"""A line that begins a mail: it ends with a date and a time."""
 
 _LOOSE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\d\r?\n(?=[\w-]+:)")
 """The same in mailboxes of programs that write another date."""
 
+_HEADER = re.compile(rb"(?:Return-Path|Received|Delivered-To|From|To|Date|Subject):", re.I)
+_NAME = re.compile(r'name="?([^";]+)')
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
 
@@ -84,9 +87,10 @@ def _parsed(data: bytes) -> Letter | None:
 
 def _plain(data: bytes) -> bytes:
     """Remove what other programs write in front of the headers; UTF-16 becomes UTF-8."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        data = data.decode("utf-16", "replace").encode("utf-8")
-    data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in data[:4]:
+        with suppress(UnreadableFile):
+            data = decode(data, "a mail")[0].encode("utf-8")
+    data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").removeprefix(b">")
     count = _COUNT.match(data)  # Apple Mail: the length of the mail, then a list of its properties
     if count is None:
         return data
@@ -97,8 +101,8 @@ def _plain(data: bytes) -> bytes:
 
 def _header(message: Message, label: str) -> str:
     raw = next((str(v) for k, v in message.raw_items() if k.lower() == label.lower()), "")
-    if any("\udc80" <= letter <= "\udcff" for letter in raw):
-        # Bytes that are not ASCII, in the encoding of the text or in any other.
+    if any(letter == "\x1b" or "\udc80" <= letter <= "\udcff" for letter in raw):
+        # Bytes that are not those of ASCII, in the encoding of the text or in any other.
         whole = raw.encode("utf-8", "surrogateescape")
         charset = next((c for part in message.walk() if (c := part.get_content_charset())), None)
         with suppress(UnreadableFile):
@@ -132,7 +136,7 @@ def _collect(part: Message, letter: Letter) -> None:
         parts = [each for each in part.get_payload() if isinstance(each, Message)]
         for each in _chosen(parts) if kind == "multipart/alternative" else parts:
             _collect(each, letter)
-    elif part.get_content_maintype() == "text" and part.get_content_disposition() != "attachment":
+    elif part.get_content_maintype() == "text" and not (_is_file(part) and _file_name(part)):
         letter.bodies.append((_text(part), part.get_content_subtype() == "html"))
     elif label := _file_name(part):
         letter.attachments.append((label, _content(part, label)))
@@ -169,26 +173,34 @@ def _content(part: Message, label: str) -> bytes | None:
 
 
 def _chosen(parts: list[Message]) -> list[Message]:
-    """Choose among alternatives of one text.
+    """Choose among alternatives of one text; attachments among them are no alternatives.
 
     It is the plain one, unless that is empty or only says that there is another one, or another one
     has more in it: attachments, and the texts between them.
     """
-    for part in parts:
-        if any(map(_is_more, part.walk())):
-            return [part]
-    for part in parts:
+    files = [part for part in parts if _is_file(part)]
+    forms = [part for part in parts if part not in files]
+    for part in forms:
+        kinds = [inner.get_content_type() for inner in part.walk()]
+        texts = kinds.count("text/plain") + kinds.count("text/html")
+        is_more = any(map(_is_file, part.walk())) or texts > 1
+        if is_more and part.is_multipart() and "multipart/alternative" not in kinds:
+            return [part, *files]
+    for part in forms:
         if part.get_content_type() == "text/plain" and (words := _text(part).strip()):
-            return parts[-1:] if _is_stub(words, parts[-1]) else [part]
-    return parts[-1:]
+            return [forms[-1] if _is_stub(words, forms[-1]) else part, *files]
+    return [*forms[-1:], *files]
 
 
-def _is_more(part: Message) -> bool:
-    """Whether a part of an alternative is an attachment, not a picture inside of the text."""
-    if part.get_content_type() == "message/rfc822":
+def _is_file(part: Message) -> bool:
+    """Whether a part is attached or an invitation, not a text or a picture inside of it."""
+    kind = part.get_content_type()
+    if kind in ("message/rfc822", "text/calendar"):
         return True
-    attached = part.get_content_disposition() == "attachment"
-    return attached and part.get_content_maintype() != "image"
+    if part.is_multipart() or part.get_content_maintype() == "image":
+        return False
+    named = bool(part.get_filename()) and kind not in ("text/plain", "text/html")
+    return named or part.get_content_disposition() == "attachment"
 
 
 def _is_stub(words: str, other: Message) -> bool:
@@ -198,7 +210,7 @@ def _is_stub(words: str, other: Message) -> bool:
         return False
     page = set(_WORDS.findall(_TAGS.sub(" ", _text(pages[0])).lower()))
     own = set(_WORDS.findall(words.lower()))
-    return bool(page) and 2 * len(own & page) < len(own)
+    return bool(page) and (not own or 2 * len(own & page) < len(own))
 
 
 def _text(part: Message) -> str:
@@ -216,7 +228,13 @@ def _text(part: Message) -> str:
 
 def _file_name(part: Message) -> str:
     """Return the name of an attachment; empty for an image inside the text."""
-    label = " ".join((part.get_filename() or "").encode("utf-8", "replace").decode().split())
+    label = part.get_filename() or ""
+    if "\ufffd" in label:  # bytes that are not ASCII: the parser has replaced them
+        raw = _NAME.search(";".join(str(value) for _, value in part.raw_items()))
+        with suppress(UnreadableFile):
+            name = raw[1].encode("utf-8", "surrogateescape") if raw else b""
+            label = decode(name, "a name")[0] if name else label
+    label = " ".join(label.encode("utf-8", "replace").decode().split())
     return label or ("attachment" if part.get_content_disposition() == "attachment" else "")
 
 
@@ -244,6 +262,8 @@ def read_mbox(data: bytes, name: str, source: str | None, options: ReadOptions) 
     data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
     starts = [(match.start(), match.end()) for match in _BORDER.finditer(data)]
     starts = starts or [(match.start(), match.end()) for match in _LOOSE.finditer(data)]
+    if not starts and _HEADER.match(data):
+        starts = [(0, 0)]  # one mail, without a line that begins it
     if not starts:
         raise UnreadableFile(f"{name} is not a mailbox: no line begins a mail", "save it as txt")
     ends = [start for start, _ in starts[1:]] + [len(data)]
