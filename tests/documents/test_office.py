@@ -4,7 +4,17 @@ import pytest
 
 from milepost.documents import read_bytes
 from milepost.errors import UnreadableFile
-from support.office_writer import W, opendocument, pptx, relations, shape, slide_table, word, zipped
+from support.office_writer import (
+    MC,
+    W,
+    opendocument,
+    pptx,
+    relations,
+    shape,
+    slide_table,
+    word,
+    zipped,
+)
 
 
 def run(words: str, properties: str = "") -> str:
@@ -150,7 +160,7 @@ def test_charts_diagrams_and_groups_are_read() -> None:
     shapes = (
         '<p:graphicFrame><a:graphic><c:chart r:id="rIdC"/></a:graphic></p:graphicFrame>'
         f"<p:grpSp><p:grpSp>{shape('Inside a group.')}</p:grpSp></p:grpSp>"
-        f'<mc:AlternateContent xmlns:mc="urn:mc"><mc:Choice>{shape("New form.")}</mc:Choice>'
+        f'<mc:AlternateContent xmlns:mc="{MC}"><mc:Choice>{shape("New form.")}</mc:Choice>'
         f"<mc:Fallback>{shape('Old form.')}</mc:Fallback></mc:AlternateContent>"
     )
     data = pptx(

@@ -9,6 +9,7 @@ RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
 SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+MC = "http://schemas.openxmlformats.org/markup-compatibility/2006"
 ODF = "urn:oasis:names:tc:opendocument:xmlns"
 
 

@@ -6,7 +6,6 @@ import io
 import posixpath
 import re
 import zipfile
-from contextlib import suppress
 from html.entities import html5
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -15,6 +14,7 @@ from milepost.errors import UnreadableFile
 
 _REFERENCE = re.compile(rb"&(?!#\d+;|#x[0-9a-fA-F]+;)(\w+;)?")
 _ENTITY = re.compile(rb"<!ENTITY", re.I)
+_ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 
 MAX_BYTES = 1 << 30
 """Maximum unpacked size of an archive; larger ones are refused as zip bombs."""
@@ -45,15 +45,15 @@ class Archive:
             self._lowered = {_unescaped(name).lower(): name for name in self.parts}
         return self._lowered.get(_unescaped(part).lower())
 
-    def read(self, part: str, size: int = -1) -> bytes:
-        """Read one part, or its first ``size`` bytes.
+    def read(self, part: str) -> bytes:
+        """Read one part.
 
         Raises:
             UnreadableFile: the part is missing, damaged or encrypted.
         """
         try:
             with self._zip.open(part) as file:
-                return file.read(size)
+                return file.read()
         except KeyError as error:
             raise _broken(self.name, f"its part {part} is missing") from error
         except RuntimeError as error:  # raised by zipfile if a password is needed
@@ -69,7 +69,9 @@ class Archive:
 
 
 def parsed(data: bytes, name: str, part: str) -> ElementTree.Element:
-    """Parse XML; errors name the file and the part of it.
+    """Parse XML; of alternatives for several versions of Office, only the first is kept.
+
+    Errors name the file and the part of it.
 
     Raises:
         UnreadableFile: the XML is damaged or defines entities, which can unpack to any size.
@@ -80,11 +82,15 @@ def parsed(data: bytes, name: str, part: str) -> ElementTree.Element:
             "save it again with the program that made it",
         )
     try:
-        return ElementTree.fromstring(data)
+        root = ElementTree.fromstring(data)
     except (ElementTree.ParseError, LookupError, ValueError) as error:  # encodings, too
-        with suppress(ElementTree.ParseError, LookupError, ValueError):
-            return ElementTree.fromstring(_REFERENCE.sub(_escaped, data))
-        raise _broken(name, f"{part}, {error}") from error
+        try:
+            root = ElementTree.fromstring(_REFERENCE.sub(_escaped, data))
+        except (ElementTree.ParseError, LookupError, ValueError):
+            raise _broken(name, f"{part}, {error}") from error
+    for node in root.iter(_ALTERNATIVES):
+        del node[1:]
+    return root
 
 
 def _escaped(match: re.Match[bytes]) -> bytes:

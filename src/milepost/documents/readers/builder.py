@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -19,12 +20,13 @@ class TextBuilder:
     """Collects units of text; each unit starts a block, and headings and places become marks.
 
     Attributes:
-        struck: number of struck-out places that were left out, for a note.
+        left_out: what was left out, and in how many places, for notes.
         length: number of characters added so far.
     """
 
     def __init__(self) -> None:
-        self.struck = self.length = 0
+        self.left_out: Counter[str] = Counter()
+        self.length = 0
         self._parts: list[str] = []
         self._blocks: list[int] = []
         self._marks: list[Mark] = []
@@ -104,10 +106,9 @@ class TextBuilder:
         notes: tuple[str, ...] = (),
         properties: Mapping[str, Value] = EMPTY,
     ) -> Document:
-        """Make the document; notes are added on struck-out text and if it has no text."""
-        if self.struck:
-            places = f"{self.struck} place{'s' if self.struck > 1 else ''}"
-            notes = (*notes, f"struck-out text in {places} was left out")
+        """Make the document; notes are added on what was left out and if it has no text."""
+        for what, count in self.left_out.items():
+            notes = (*notes, f"{what} in {count} place{'s' if count > 1 else ''} was left out")
         notes = notes if self._parts else (*notes, "no text in it")
         return Document(
             name,
@@ -118,6 +119,11 @@ class TextBuilder:
             blocks=tuple(self._blocks),
             properties=properties,
         )
+
+    def leave_out(self, words: str, what: str = "struck-out text") -> None:
+        """Note a place whose words are not read, unless they are blank."""
+        if words.strip():
+            self.left_out[what] += 1
 
     def _open(self, *, close: bool) -> None:
         if self._parts:

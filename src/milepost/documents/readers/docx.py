@@ -35,8 +35,8 @@ _GONE = frozenset(
     for tag in (
         "del", "moveFrom", "delText", "instrText", "delInstrText", "pPr", "rPr", "sectPr", "rt",
     )
-) | {"{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"}  # fmt: skip
-"""Elements whose text is not part of the document or is a duplicate."""
+)  # fmt: skip
+"""Elements whose text is not part of the document."""
 
 _SIGNS = {W + "tab": " ", W + "cr": "\n", W + "noBreakHyphen": "‑", W + "ptab": " "}
 _HEX = re.compile(r"[0-9a-fA-F]{1,5}")
@@ -44,6 +44,8 @@ _SPACES = re.compile(r"[ \t]+")
 _CONTAINERS = (W + "sdt", W + "sdtContent", W + "customXml")
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}graphicData"
 _FORMULA = "}oMath"
+_LETTERING = "}textpath"
+"""Letters of WordArt, in an attribute."""
 
 
 def read_docx(data: bytes, name: str, source: str | None) -> Document:
@@ -73,6 +75,7 @@ class _Reader(TreeReader):
         self._numbering = Numbering(self._part("numbering"))
         # A paragraph that joins the next: its end is deleted, or it is an initial.
         self._carried = ""
+        self._fields: list[bool] = []  # of the open fields, whether their result is still to come
 
     def _part(self, kind: str) -> Element | None:
         part = next((path for known, path in self._links.values() if known == kind), None)
@@ -92,6 +95,8 @@ class _Reader(TreeReader):
                 )
             elif tag == W + "altChunk":
                 self._chunk(attribute(node, "id") or "")
+            elif tag.endswith(_FORMULA):
+                self.text.add(shown(linear(node)))
             elif tag not in _GONE:
                 self.blocks(node)
 
@@ -114,7 +119,9 @@ class _Reader(TreeReader):
     def _paragraph(self, node: Element) -> None:
         properties = node.find(W + "pPr")
         style = self._style(properties, "pStyle")
-        words = self._carried + shown("".join(self._visible(node, style.run)))
+        run = style.run.over(self._style(None, "docDefaults").run)
+        words = self._carried + shown("".join(self._visible(node, run)))
+        self._fields.clear()
         if properties is not None and (
             properties.find(f"{W}rPr/{W}del") is not None or _is_initial(properties)
         ):
@@ -123,20 +130,26 @@ class _Reader(TreeReader):
         self._carried = ""
         level = docx_styles.outline(properties) or style.level
         words = "\n".join(_SPACES.sub(" ", line).strip() for line in words.split("\n")).strip()
-        if words:
-            listed = docx_styles.numbered(properties) or style.listed
-            bullet = self._numbering.next(*listed) if listed else ""
-            bullet = "" if level and bullet == "- " else bullet
-            self.text.add(bullet + words, close=bool(bullet) and not level, level=level)
+        own = docx_styles.numbered(properties)
+        mark = properties.find(W + "rPr") if properties is not None else None
+        bullet = ""
+        if words or not run_of(mark).over(run).hidden:  # an empty item is counted, too
+            named = "" if own else said(properties, W + "pStyle")
+            listed = own or style.listed
+            bullet = self._numbering.next(*listed, named) if listed else ""
+        bullet = "" if level and bullet == "- " else bullet
+        self.text.add(words and bullet + words, close=bool(bullet) and not level, level=level)
         for inner in _inner(node):
-            if inner.tag == _DRAWING:
+            if inner.tag.endswith(_LETTERING):
+                self.text.add(inner.get("string", ""))
+            elif inner.tag == _DRAWING:
                 for line, close in self._drawings.lines(inner):
                     self.text.add(line, close=close)
             else:
                 self.blocks(inner)
 
     def _style(self, properties: Element | None, tag: str) -> Style:
-        return self._styles.get(said(properties, W + tag), _NO_STYLE)
+        return self._styles.get(said(properties, W + tag, tag), _NO_STYLE)
 
     def _row(self, row: Element, cells: list[Element]) -> Iterator[Cell]:
         if before := number(said(row, f"{W}trPr/{W}gridBefore"), 0):
@@ -153,8 +166,8 @@ class _Reader(TreeReader):
             if tag == W + "r":
                 yield from self._run(child, run)
             elif tag == W + "t":
-                words = child.text or ""
-                yield unsymboled(words, run.font or "") if not words.isascii() else words
+                if not any(self._fields[:-1]):
+                    yield unsymboled(child.text or "", run.font or "")
             elif tag in _SIGNS:
                 yield _SIGNS[tag]
             elif tag == W + "br":
@@ -165,10 +178,25 @@ class _Reader(TreeReader):
                     yield symbol(int(code, 16), child.get(W + "font", ""))
             elif tag == W + "ffData":
                 yield _field(child)
+            elif tag == W + "fldChar":
+                self._open_or_close(child.get(W + "fldCharType"))
+                yield from self._visible(child, run)
+            elif tag == W + "instrText" and (child.text or "").lstrip().upper().startswith("EQ "):
+                self.text.leave_out("x", "a formula in a field")
+            elif tag.endswith(("}OLEObject", "}control")):
+                self.text.leave_out("x", f"an embedded object ({child.get('ProgID', 'a control')})")
             elif tag.endswith(_FORMULA):
                 yield linear(child)
             elif tag not in _GONE and tag != W + "txbxContent":
                 yield from self._visible(child, run)
+
+    def _open_or_close(self, kind: str | None) -> None:
+        if kind == "begin":
+            self._fields.append(True)
+        elif self._fields and kind == "separate":
+            self._fields[-1] = False
+        elif self._fields:
+            self._fields.pop()
 
     def _run(self, node: Element, base: Run) -> Iterator[str]:
         own = node.find(W + "rPr")
@@ -182,7 +210,7 @@ class _Reader(TreeReader):
             return
         words = "".join(self._visible(node, run))
         if run.struck:
-            self.text.struck += bool(words.strip())
+            self.text.leave_out(words)
         else:
             yield raised(words) if run.script == "superscript" else lowered(words)
 
@@ -200,7 +228,7 @@ def _field(data: Element) -> str:
         return "☒" if state else "☐"
     if choices is not None:
         entries = [entry.get(VAL, "") for entry in choices.findall(W + "listEntry")]
-        chosen = number(said(choices, W + "result"), 0)
+        chosen = number(said(choices, W + "result") or said(choices, W + "default"), 0)
         return entries[chosen] if chosen < len(entries) else ""
     return ""
 
@@ -229,8 +257,10 @@ def _is_header(row: Element) -> bool:
 def _inner(node: Element) -> Iterator[Element]:
     """Yield the text boxes, diagrams and charts anchored in a paragraph, each one once."""
     for child in node:
-        if child.tag == W + "txbxContent" or (
-            child.tag == _DRAWING and child.find(f".//{W}txbxContent") is None
+        if (
+            child.tag == W + "txbxContent"
+            or (child.tag == _DRAWING and child.find(f".//{W}txbxContent") is None)
+            or child.tag.endswith(_LETTERING)
         ):
             yield child
         elif child.tag not in _GONE:

@@ -17,10 +17,17 @@ _PLACE = re.compile(r"%(\d)")
 _OFF = frozenset(("0", "false", "off", "none"))
 _KINDS = {
     "lowerLetter": "a", "upperLetter": "A", "lowerRoman": "i", "upperRoman": "I",
-    "decimalZero": "01",
+    "decimalZero": "01", "ordinal": "1st", "russianLower": "а", "russianUpper": "А",
+    **dict.fromkeys(("decimalEnclosedCircle", "decimalEnclosedCircleChinese"), "①"),
+    **dict.fromkeys(
+        ("chineseCounting", "chineseCountingThousand", "ideographDigital", "japaneseCounting",
+         "taiwaneseCounting", "taiwaneseCountingThousand"), "一"
+    ),
 }  # fmt: skip
+_RAISED = 4  # half points by which letters are moved that are superscripts or subscripts
 _DEPTH = 20  # styles that are based on each other, which may be a circle
 _LEVELS = 9
+_PARAGRAPH = "paragraph"
 
 
 def said(node: Element | None, path: str, default: str = "") -> str:
@@ -77,17 +84,23 @@ def run_of(properties: Element | None) -> Run:
     if properties is None or not len(properties):
         return PLAIN
     struck = is_on(properties, "strike")
-    script, fonts = properties.find(W + "vertAlign"), properties.find(W + "rFonts")
+    fonts, moved = properties.find(W + "rFonts"), said(properties, W + "position")
+    script = said(properties, W + "vertAlign") or None
+    if script is None and number(moved.lstrip("-"), 0) >= _RAISED:
+        script = "subscript" if moved.startswith("-") else "superscript"
     return Run(
         is_on(properties, "vanish"),
         is_on(properties, "dstrike") if struck is None else struck,
-        None if script is None else script.get(VAL),
+        script,
         None if fonts is None else (fonts.get(W + "ascii") or fonts.get(W + "hAnsi")),
     )
 
 
 def read_styles(root: Element | None) -> dict[str, Style]:
-    """Map the ids of styles to what they and the styles under them say."""
+    """Map the ids of styles to what they and the styles under them say.
+
+    "pStyle" is that of paragraphs that name none, and "docDefaults" is under all of them.
+    """
     if root is None:
         return {}
     known = {key: style for style in root.iter(W + "style") if (key := style.get(W + "styleId"))}
@@ -103,6 +116,12 @@ def read_styles(root: Element | None) -> dict[str, Style]:
             run = run.over(run_of(style.find(W + "rPr")))
             style = known.get(said(style, W + "basedOn"))
         made[key] = Style(level, listed, run)
+        if (
+            known[key].get(W + "default") in ("1", "true")
+            and known[key].get(W + "type") == _PARAGRAPH
+        ):
+            made["pStyle"] = made[key]
+    made["docDefaults"] = Style(run=run_of(root.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr")))
     return made
 
 
@@ -140,14 +159,23 @@ class Numbering:
         self._counts: dict[str, list[int]] = {}
         if root is None:
             return
+        defined = root.findall(W + "abstractNum")
         kinds = {
             node.get(W + "abstractNumId", ""): {
                 level.get(W + "ilvl", "0"): level for level in node.findall(W + "lvl")
             }
-            for node in root.findall(W + "abstractNum")
+            for node in defined
+        }
+        of_styles = {
+            said(node, W + "styleLink"): node.get(W + "abstractNumId", "") for node in defined
+        }
+        named = {
+            node.get(W + "abstractNumId", ""): of_styles.get(said(node, W + "numStyleLink") or "-")
+            for node in defined
         }
         for node in root.findall(W + "num"):
             key, shared = node.get(W + "numId", ""), said(node, W + "abstractNumId")
+            shared = named.get(shared) or shared
             self._levels[key] = dict(kinds.get(shared, {}))
             self._shared[key] = shared
             for override in node.findall(W + "lvlOverride"):
@@ -159,11 +187,17 @@ class Numbering:
                     self._shared[key] = key  # the list is counted for itself
                     self._starts[key, level] = number(start.get(VAL), 1)
 
-    def next(self, listed: str, level: str) -> str:
-        """Count an item; returns its number as it is shown, a dash for a bullet, "" for none."""
+    def next(self, listed: str, level: str, style: str = "") -> str:
+        """Count an item; returns its number as it is shown, a dash for a bullet, "" for none.
+
+        If it is in a list because of its ``style``, the list may say the level of that.
+        """
+        levels = self._levels.get(listed, {})
+        level = next(
+            (k for k, node in levels.items() if said(node, W + "pStyle", "-") == style), level
+        )
         if listed == "0" or not level.isdigit() or int(level) >= _LEVELS:
             return ""
-        levels = self._levels.get(listed, {})
         own = levels.get(level)
         if own is None:
             return "- "
@@ -175,7 +209,8 @@ class Numbering:
         )
         counts[at] += 1
         for deeper in range(at + 1, _LEVELS):
-            counts[deeper] = self._start(listed, str(deeper)) - 1
+            if said(levels.get(str(deeper)), W + "lvlRestart") != "0":
+                counts[deeper] = self._start(listed, str(deeper)) - 1
         plain = is_on(own, "isLgl")
 
         def shown(match: re.Match[str]) -> str:
@@ -186,7 +221,7 @@ class Numbering:
             count = counts[place] if place <= at else 1
             # A level above that no item has reached counts as its first.
             count = max(count, self._start(listed, str(place)))
-            return numeral(count, "1" if plain else _KINDS.get(form, "1"))
+            return numeral(count, "1" if plain else _KINDS.get(form, "1"), repeated=True)
 
         words = _PLACE.sub(shown, said(own, W + "lvlText", f"%{at + 1}.")).strip()
         return f"{words} " if words else ""

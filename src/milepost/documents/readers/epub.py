@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from xml.etree.ElementTree import Element
+import re
+from contextlib import suppress
+from xml.etree.ElementTree import Element, SubElement
 
 from milepost.documents.readers import html, metadata
 from milepost.documents.readers.archive import Archive, every, path_in
@@ -14,9 +16,14 @@ from milepost.types import Document
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
 _PAGES = frozenset(
-    {"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"}
+    {
+        *("application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"),
+        *("application/xml", "text/xml", "image/svg+xml"),
+    }
 )
 _SUFFIXES = (".xhtml", ".html", ".htm")
+_ELEMENT = re.compile(r"<(?:\w+:)?(item|itemref|rootfile)\b([^>]*)>")
+_ATTRIBUTE = re.compile(r"([\w-]+)\s*=\s*[\"']([^\"']*)")
 
 
 def read_epub(data: bytes, name: str, source: str | None) -> Document:
@@ -27,12 +34,14 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
     """
     archive = Archive(data, name)
     package, folder = _package(archive, name)
-    chapters = [archive.find(chapter) or chapter for chapter in _spine(package, folder)]
+    listed, others = _spine(package, folder)
+    chapters = [archive.find(chapter) or chapter for chapter in listed]
     locked = _locked(archive)
     if chapters and all(chapter in locked for chapter in chapters):
         raise UnreadableFile(f"{name} is locked by copy protection (DRM)", "use a copy without it")
     book = TextBuilder()
-    notes: list[str] = []
+    notes = [f"{other} is not a page and was left out" for other in others]
+    sheet = _sheet(archive, package, folder)
     for chapter in chapters:
         if chapter in locked:
             notes.append(f"{chapter} is locked by copy protection")
@@ -43,36 +52,78 @@ def read_epub(data: bytes, name: str, source: str | None) -> Document:
             notes.append(error.problem)
             continue
         notes.extend(f"{chapter}: {problem}" for problem in problems)
-        html.write(page, book)
+        html.write(page, book, sheet)
     if len(notes) >= len(chapters) and not book.text:
-        raise UnreadableFile(f"{name} has no chapter that can be read", "download it again")
+        raise UnreadableFile(f"{name} has no chapter that can be read", "convert it to PDF or HTML")
     return book.document(name, source, tuple(notes), metadata.of_book(package))
 
 
 def _package(archive: Archive, name: str) -> tuple[Element, str]:
     """Parse the package document, and return it with the folder that its paths start from."""
     container = archive.find(_CONTAINER)
-    listed = every(archive.xml(container), "rootfile") if container is not None else []
+    listed = every(_xml(archive, container), "rootfile") if container is not None else []
     root = next((node.get("full-path") for node in listed), None)
     packages = sorted(part for part in archive.parts if part.lower().endswith(".opf"))
     found = archive.find(root.lstrip("/")) if root else None
     if found is None and not packages:
-        raise UnreadableFile(f"{name} lists no book in its container", "download it again")
+        raise UnreadableFile(f"{name} lists no book in its container", "convert it to PDF or HTML")
     found = found or packages[0]
-    return archive.xml(found), posixpath.dirname(found)
+    return _xml(archive, found), posixpath.dirname(found)
 
 
-def _spine(book: Element, folder: str) -> list[str]:
-    pages: dict[str, str] = {}
-    for item in every(book, "item"):
-        contents = "nav" in (item.get("properties") or "").split()
-        link = item.get("href", "").partition("#")[0]
-        is_page = (item.get("media-type") or "").lower() in _PAGES
-        if (is_page or link.lower().endswith(_SUFFIXES)) and not contents:
-            pages[item.get("id", "")] = path_in(folder, link)
-    order = [item.get("idref", "") for item in every(book, "itemref")]
+def _xml(archive: Archive, part: str) -> Element:
+    """Parse a part that lists others; of one that is not XML, the lists alone, as readers do."""
+    try:
+        return archive.xml(part)
+    except UnreadableFile:
+        said = _ELEMENT.findall(archive.read(part).decode("utf-8", "replace"))
+        if not said:
+            raise
+        root = Element("package")
+        for tag, attributes in said:
+            SubElement(root, tag, dict(_ATTRIBUTE.findall(attributes)))
+        return root
+
+
+def _spine(book: Element, folder: str) -> tuple[list[str], list[str]]:
+    """List the pages of a book in reading order, and what stands among them and is no page."""
+    items = {item.get("id", ""): item for item in every(book, "item")}
+    order = [
+        items[key] for node in every(book, "itemref") if (key := node.get("idref", "")) in items
+    ]
+    chapters: list[str] = []
+    others: list[str] = []
     # A book without an order is read in the order of its list of files.
-    return [pages[key] for key in order if key in pages] or list(pages.values())
+    for item in order or items.values():
+        page, passed = item, 0
+        while not _is_page(page) and page.get("fallback") in items and passed < len(items):
+            page, passed = items[page.get("fallback", "")], passed + 1
+        path = _path(folder, page)
+        if "nav" not in (page.get("properties") or "").split():
+            if _is_page(page):
+                chapters.append(path)
+            elif order:
+                others.append(path)
+    return chapters, others
+
+
+def _is_page(item: Element) -> bool:
+    is_page = (item.get("media-type") or "").lower() in _PAGES
+    return is_page or item.get("href", "").partition("#")[0].lower().endswith(_SUFFIXES)
+
+
+def _path(folder: str, item: Element) -> str:
+    return path_in(folder, item.get("href", "").replace("\\", "/")).lstrip("/")
+
+
+def _sheet(archive: Archive, book: Element, folder: str) -> str:
+    """Join the style sheets of a book."""
+    sheets = [item for item in every(book, "item") if item.get("media-type") == "text/css"]
+    said = []
+    for part in filter(None, (archive.find(_path(folder, item)) for item in sheets)):
+        with suppress(UnreadableFile):
+            said.append(archive.read(part).decode("utf-8", "replace"))
+    return "\n".join(said)
 
 
 def _locked(archive: Archive) -> frozenset[str]:

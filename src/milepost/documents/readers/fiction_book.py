@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers import metadata
-from milepost.documents.readers.archive import attribute, every, local, number, parsed
+from milepost.documents.readers.archive import Archive, attribute, every, local, number, parsed
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.grid import Cell, Grid
 from milepost.documents.readers.scripts import END, NOTE, lowered, raised, shown
@@ -17,6 +17,9 @@ _LINES = frozenset(("p", "v", "subtitle", "text-author", "date"))
 
 def read_fiction_book(data: bytes, name: str, source: str | None) -> Document:
     """Read the text and then the notes of a book."""
+    if data.startswith(b"PK"):
+        archive = Archive(data, name)
+        data = archive.read(next(part for part in archive.parts if part.endswith(".fb2")))
     root = parsed(data, name, "the file")
     reader = _Reader()
     for body in root:
@@ -61,7 +64,7 @@ class _Reader:
             tag = local(child)
             words = "".join(self._pieces(child))
             if tag == "strikethrough":
-                self.text.struck += bool(words.strip())
+                self.text.leave_out(words)
             elif tag == "sub":
                 yield lowered(words)
             elif (tag == "a" and attribute(child, "type") == "note") or child.get("type") == "note":

@@ -32,6 +32,11 @@ _WINGDINGS = {
     0x9F: "•", 0xA1: "○", 0xA7: "▪", 0xA8: "◻", 0xB7: "•", 0xD8: "➢", 0xDF: "←", 0xE0: "→",
     0xE1: "↑", 0xE2: "↓", 0xE8: "➔", 0xF0: "⇨", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑",
 }  # fmt: skip
+_WINGDINGS_2 = {
+    0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: "☑", 0x53: "☒", 0x54: "☒", 0x97: "•", 0xA3: "□",
+}  # fmt: skip
+_SYMBOLS = re.compile(r"symbol$|(?:wing|web)dings", re.I)
+_UNKNOWN = "\ufffd"
 
 
 class Fonts:
@@ -89,7 +94,9 @@ def code_page(number: str) -> str | None:
 
 
 def symbol(code: int, font: str) -> str:
-    """Return the character of a code in a symbol font; empty if it is not known.
+    """Return the character of a code in a symbol font, U+FFFD if it is not known.
+
+    The code of a letter that cannot be printed gives an empty text.
 
     >>> symbol(0xF06D, "Symbol"), symbol(0xFC, "Wingdings")
     ('µ', '✓')
@@ -97,21 +104,21 @@ def symbol(code: int, font: str) -> str:
     if 0xF000 <= code <= 0xF0FF:
         code -= 0xF000
     named = font.lower()
-    if "wingdings" in named:
-        return _WINGDINGS.get(code, "") if named.strip() == "wingdings" else ""
+    if "dings" in named:
+        known = {"wingdings": _WINGDINGS, "wingdings 2": _WINGDINGS_2}.get(named.strip(), {})
+        return known.get(code, _UNKNOWN)
     if "symbol" in named:
         if 0x20 <= code < 0x20 + len(_SYMBOL):
             return _SYMBOL[code - 0x20]
         if 0xA0 <= code < 0xA0 + len(_SYMBOL_HIGH):
-            return _SYMBOL_HIGH[code - 0xA0].strip("\0")
-        return ""
+            return _SYMBOL_HIGH[code - 0xA0].replace("\0", _UNKNOWN)
+        return _UNKNOWN
     return chr(code) if code < 0xE000 and chr(code).isprintable() else ""
 
 
 def unsymboled(text: str, font: str) -> str:
-    """Replace the private characters of a text in a symbol font, U+F020 to U+F0FF."""
-    if not any("\uf020" <= each <= "\uf0ff" for each in text):
+    """Replace the letters of a text in a symbol font, and private characters in any."""
+    first = "!" if _SYMBOLS.match(font) else "\uf020"
+    if all(each < first for each in text):
         return text
-    return "".join(
-        symbol(ord(each), font) if "\uf020" <= each <= "\uf0ff" else each for each in text
-    )
+    return "".join(symbol(ord(each), font) if first <= each <= "\uf0ff" else each for each in text)

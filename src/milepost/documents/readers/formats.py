@@ -20,7 +20,7 @@ from milepost.objects import is_address
 from milepost.properties import merged
 from milepost.types import READ_DEFAULTS, Document, Hidden, Ocr, OnPage, ReadOptions
 
-TEXT_VERSION = 4
+TEXT_VERSION = 5
 """Raised if a file gives another text or other marks than before, so that indexes in the cache are
 made anew."""
 
@@ -94,14 +94,15 @@ _HTML = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _XML = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*<\?xml[^>]*>\s*(?:<\?[^>]*>\s*|<!--.{0,2000}?-->\s*)*"
-    rb"<(office:document|FictionBook|w:wordDocument|pkg:package|Workbook)[\s>]",
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?[^>]*>\s*|<!--.{0,2000}?-->\s*)*"
+    rb"<(office:document|(?:\w+:)?FictionBook|w:wordDocument|pkg:package|Workbook)[\s>]",
     re.DOTALL,
 )
 """Documents that are one XML file: of LibreOffice, of readers for books, of old Office."""
 
 _READ_XML = {b"FictionBook": "fiction book", b"office:document": "opendocument"}
 
+_SAVED = re.compile(rb"\s*(?:From: <?Saved by|Content-Type: multipart/related)", re.I)
 _MBOX = re.compile(rb"From \S+ [^\r\n]*\d\d:\d\d[^\r\n]*\d\r?\n[\w-]+:")
 
 
@@ -234,10 +235,14 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
             raise UnreadableFile(f"{name} is {kind}", hint)
     if _HTML.match(data[:4096]):
         return "html"
-    if xml := _XML.match(data[:8192]):
-        if xml[1] not in _READ_XML:
+    head = data[:8192]
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        head = head.decode("utf-16", "ignore").encode()
+    if xml := _XML.match(head):
+        known = b"FictionBook" if xml[1].endswith(b"FictionBook") else xml[1]
+        if known not in _READ_XML:
             raise UnreadableFile(f"{name} is a document in XML", "save it as docx, odt or xlsx")
-        return _READ_XML[xml[1]]
+        return _READ_XML[known]
     suffix = PurePath(name).suffix.lower()
     chosen = SUFFIXES.get(suffix, "plain")
     if chosen in _CONTAINERS:
@@ -246,6 +251,8 @@ def format_of(data: bytes, name: str, options: ReadOptions) -> str:
         )
     if chosen == "plain" and _MBOX.match(data[:1024]):
         return "mbox"
+    if chosen in ("plain", "html") and _SAVED.match(data[:1024]):
+        return "saved page"
     return chosen
 
 
@@ -262,6 +269,8 @@ def _zipped(data: bytes, name: str) -> str:
         return main[1]
     if any(part.startswith("xl/") for part in parts):
         return "sheets"
+    if sum(part.endswith(".fb2") for part in parts) == 1:
+        return "fiction book"
     if "content.xml" in parts:
         held = archive.read("mimetype") if "mimetype" in parts else b""
         return "sheets" if b"spreadsheet" in held else "opendocument"

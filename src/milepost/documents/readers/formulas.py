@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from milepost.documents.readers.archive import attribute, local
 from milepost.documents.readers.scripts import lowered
 
+_INVISIBLE = dict.fromkeys((0x2061, 0x2062, 0x2063, 0x2064))
 _UNREAD = frozenset(("annotation", "annotation-xml", "rPr", "ctrlPr", "phantom", "mphantom"))
 
 
@@ -18,7 +19,7 @@ def linear(node: Element) -> str:
     if tag in _UNREAD or tag.endswith("Pr"):
         return ""
     if tag in ("t", "mi", "mn", "mo", "mtext", "ms"):
-        return "".join(node.itertext())
+        return "".join(node.itertext()).translate(_INVISIBLE)
     parts = [child for child in node if not local(child).endswith("Pr")]
     if tag in _WITH_SIGNS and parts:
         return _WITH_SIGNS[tag](node, parts)
@@ -52,6 +53,18 @@ def _sum(node: Element, parts: list[Element]) -> str:
     return f"{sign or ''}{low and f'_({low})'}{high and f'^({high})'} {inner}"
 
 
+def _scripts(parts: list[Element]) -> str:
+    """Write pairs of a subscript and a superscript; either may be empty."""
+    signs = zip("_^" * len(parts), map(_grouped, parts), strict=False)
+    return "".join(sign + words for sign, words in signs if words)
+
+
+def _around(parts: list[Element]) -> str:
+    """Write a base, the scripts after it, and then those before it."""
+    places = [k for k, part in enumerate(parts) if local(part) == "mprescripts"] or [len(parts)]
+    return _scripts(parts[places[0] + 1 :]) + linear(parts[0]) + _scripts(parts[1 : places[0]])
+
+
 def _listed(separator: str, parts: list[Element]) -> str:
     return separator.join(filter(None, (linear(part).strip() for part in parts)))
 
@@ -71,6 +84,10 @@ _FORMS: dict[str, tuple[Callable[[list[Element]], str], int]] = {
             lambda parts: f"{linear(parts[0])}{lowered(linear(parts[1]))}^{_grouped(parts[2])}",
         ),
         ("msqrt", 1, lambda parts: f"√({''.join(map(linear, parts))})"),
+        ("sPre", 3, lambda parts: _scripts(parts[:2]) + linear(parts[2])),
+        ("mmultiscripts", 1, _around),
+        ("func", 2, lambda parts: f"{linear(parts[0])} {linear(parts[1])}"),
+        ("mfenced", 1, lambda parts: f"({_listed(', ', parts)})"),
         ("mroot", 2, lambda parts: f"^{_grouped(parts[1])}√({linear(parts[0])})"),
         ("rad", 1, _radical),
         ("m eqArr mtable", 1, partial(_listed, "; ")),

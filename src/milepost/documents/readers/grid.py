@@ -82,6 +82,10 @@ class Grid:
             self._headers += header and self._headers == len(self._rows)
             self._rows.append(row)
 
+    def end_group(self) -> None:
+        """End a head, body or foot, which no cell reaches beyond."""
+        self._down = {}
+
     @staticmethod
     def _repeated(text: str) -> str:
         """Return what a cell has in the rows below its first: its text, unless that is long."""
@@ -145,7 +149,7 @@ class TreeReader:
         outer, self.text = self.text, TextBuilder()
         self.blocks(node)
         inner, self.text = self.text, outer
-        outer.struck += inner.struck
+        outer.left_out.update(inner.left_out)
         return " ".join(inner.text.split())
 
     def table(self, rows: Iterable[tuple[list[Element], Iterable[Cell], bool]], tag: str) -> None:

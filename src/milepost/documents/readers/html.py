@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from email import message_from_bytes, policy
 from typing import Any
 
@@ -25,7 +26,16 @@ _SELF_CLOSED = re.compile(
     re.I,
 )
 
-_FURNITURE = "nav, footer, aside, [role=navigation], [role=contentinfo], [role=search], menu"
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.S)
+_AT_RULE = re.compile(r"@[^{};]*(?:;|\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}?)")
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_SHOWING = re.compile(
+    r"(?:display|visibility|text-decoration|vertical-align|list-style|position)[\w\s-]*:", re.I
+)
+_WEIGHTS = ("#", r"[.\[]", r"(?:^|[\s>+~])[a-z]")
+_MAX_RULES = 1000
+
+_FURNITURE = "nav, footer, aside, [role=navigation], [role=contentinfo], [role=search]"
 _NOTES = re.compile(r"note|cite|reference|bibliog", re.I)
 _AUTHOR = ("author", "dc.creator", "dcterms.creator", "citation_author", "article:author")
 _DATE = (
@@ -54,9 +64,9 @@ def decode_page(data: bytes, name: str) -> tuple[str, tuple[str, ...]]:
     return decode(data, name, declared[1].decode("ascii") if declared else None)
 
 
-def write(page: str, text: TextBuilder) -> None:
-    """Add the visible text of a page to ``text``."""
-    _write(_parsed(page), text)
+def write(page: str, text: TextBuilder, sheet: str = "") -> None:
+    """Add the visible text of a page to ``text``; ``sheet`` is a style sheet that it links to."""
+    _write(_parsed(page), text, sheet)
 
 
 def _parsed(page: str) -> Any:
@@ -68,9 +78,29 @@ def _parsed(page: str) -> Any:
     return LexborHTMLParser(page)
 
 
-def _write(tree: Any, text: TextBuilder) -> None:
+def _write(tree: Any, text: TextBuilder, sheet: str = "") -> None:
     if tree.body is not None:
-        Walk(text, _furniture(tree)).walk(tree.body)
+        Walk(text, _furniture(tree), _styles(tree, sheet)).walk(tree.body)
+
+
+def _styles(tree: Any, sheet: str) -> dict[int, str]:
+    """Map the ids of elements to what style sheets say of how they are shown."""
+    sheet = "\n".join([sheet, *(node.text(deep=True) for node in tree.css("style"))])
+    rules = [
+        (selector.strip(), said)
+        for selectors, said in _RULE.findall(_AT_RULE.sub("", _COMMENT.sub("", sheet)))
+        if _SHOWING.search(said)
+        for selector in selectors.split(",")
+        if ":" not in selector
+    ]
+    # Later rules go before earlier ones, and ids before classes before names of elements.
+    rules.sort(key=lambda rule: [len(re.findall(kind, rule[0])) for kind in _WEIGHTS])
+    found: dict[int, str] = {}
+    for selector, said in rules[-_MAX_RULES:]:
+        with suppress(ValueError, RuntimeError):  # not a selector
+            for node in tree.css(selector):
+                found[node.mem_id] = f"{found.get(node.mem_id, '')}{said};"
+    return found
 
 
 def _properties(tree: Any) -> Properties:
@@ -113,7 +143,7 @@ def _is_content(node: Any, *, inside: bool) -> bool:
         return False
     attributes = node.attributes
     said = " ".join(attributes.get(key) or "" for key in ("class", "id", "role", "epub:type"))
-    if _NOTES.search(said):
+    if _NOTES.search(said) or node.parent.tag in ("blockquote", "figure"):
         return True
     if not inside or node.css_first("form, input, button") is not None:
         return False
@@ -122,19 +152,25 @@ def _is_content(node: Any, *, inside: bool) -> bool:
     return linked < _LINKED * max(1, words)
 
 
+_SAVED = ("text/html", "text/plain", "application/xhtml+xml")
+
+
 def read_saved_page(data: bytes, name: str, source: str | None) -> Document:
     """Read the page itself, without the frames and pictures that are saved with it."""
     message = message_from_bytes(data.lstrip(b"\xef\xbb\xbf\r\n\t "), policy=policy.compat32)
-    for part in message.walk():
+    parts = [part for part in message.walk() if part.get_content_type() in _SAVED]
+    root = message.get_param("start")
+    parts.sort(key=lambda part: part["Content-ID"] != root)  # stable
+    for part in parts:
         kind = part.get_content_type()
-        content = part.get_payload(decode=True) if kind.startswith("text/") else None
-        if not isinstance(content, bytes) or kind not in ("text/html", "text/plain"):
+        content = part.get_payload(decode=True)
+        if not isinstance(content, bytes):
             continue
         if kind == "text/plain" and not message.is_multipart() and "mime-version" not in message:
             break  # a text that only has the suffix
         charset = part.get_content_charset()
         if charset and charset != "utf-8":
             content = decode(content, name, charset)[0].encode("utf-8")
-        read = read_html if kind == "text/html" else read_plain
+        read = read_plain if kind == "text/plain" else read_html
         return read(content, name, source)
     raise UnreadableFile(f"{name} holds no web page", "save the page again, as HTML")

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
+from milepost.documents.readers.archive import parsed
 from milepost.documents.readers.builder import TextBuilder
+from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, Grid
 from milepost.documents.readers.numbering import numeral
 from milepost.documents.readers.scripts import END, LOWERED, NOTE, RAISED, shown
+from milepost.errors import UnreadableFile
 
 _UNREAD = frozenset(
     """
-    head script style template noscript iframe object canvas svg audio video select datalist
-    textarea input dialog rt rp rtc annotation annotation-xml
+    head script style template noscript iframe object canvas audio video datalist rt rp rtc
+    title desc metadata defs
     """.split()  # noqa: SIM905 - one name a line would hide the list
 )
 _STRUCK = frozenset(("del", "s", "strike"))
@@ -21,29 +25,34 @@ _BLOCKS = frozenset(
     """
     address article aside blockquote body center dd details dialog dir div dl dt fieldset
     figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu
-    nav ol optgroup p pre search section summary table caption tbody thead tfoot tr td th ul
-    colgroup
+    nav ol p pre search section summary table caption tbody thead tfoot tr td th ul colgroup text
     """.split()  # noqa: SIM905 - one name a line would hide the list
 )
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _APART = frozenset(("button", "label", "a"))
 """Elements of a line that are set apart if nothing is written between them."""
 
-_INLINE = frozenset(("br", "sup", "sub", "q", "math", *_APART))
+_FIELDS = frozenset(("input", "select", "textarea"))
+_TYPED = frozenset("text email tel url number date time month week datetime-local".split())  # noqa: SIM905
+_INLINE = frozenset(("br", "sup", "sub", "q", *_APART, *_FIELDS))
 """Elements of a line that change how it is written."""
-
-_SCRIPTS = {
-    "msup": (RAISED,), "msub": (LOWERED,), "msubsup": (LOWERED, RAISED), "mfrac": ("/",),
-}  # fmt: skip
-"""Signs before the second and third part of a formula."""
 
 _SPACES = re.compile(r"[ \t\n\r\f]+")
 _PILCROW = re.compile(r"\s*[¶#§🔗\U000f0c6b]\s*$")
-_HIDING = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
-_STRIKING = re.compile(r"text-decoration(?:-line)?\s*:[^;]*line-through", re.I)
-_SET_APART = re.compile(r"display\s*:\s*(?:block|flex|grid|list-item|table|flow-root)\b", re.I)
-_RAISING = re.compile(r"vertical-align\s*:\s*(super|sub)\b", re.I)
-_BARE = re.compile(r"list-style(?:-type)?\s*:[^;]*none", re.I)
+_SET_APART = re.compile(r"(?:block|flex|grid|list-item|table|flow-root)\b")
+_ROOMY = re.compile(r"(?<![\d.-])(?:(?:[4-9]|\d\d+)(?:\.\d+)?px|(?:[1-9]|0?\.[3-9])[\d.]*r?em)")
+"""Room beside an element that sets it apart from its neighbour."""
+
+_LENGTH = re.compile(r"(-?)(\d*\.?\d+)(em|rem|ex|px|pt|%)")
+_RAISED_FAR = {"em": 0.2, "rem": 0.2, "ex": 0.4, "px": 3.0, "pt": 2.0, "%": 20.0}
+_LISTS = {
+    "decimal": "1", "decimal-leading-zero": "01", "lower-roman": "i", "upper-roman": "I",
+    "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A",
+    "lower-greek": "α", "cjk-ideographic": "一", "cjk-decimal": "一", "none": "", "disc": "",
+    "circle": "", "square": "",
+}  # fmt: skip
+_REFERENCE = re.compile(r"\b(?:doc-)?noteref\b")
+_INTEGER = re.compile(r"\s*([+-]?\d{1,9})")
 _QUOTES = "“”‘’"
 _MARKS = frozenset("\"'“”„«»‘’‚‹›「『")
 _EMPTY: Cell = ("", 1, 1)
@@ -52,14 +61,15 @@ _EMPTY: Cell = ("", 1, 1)
 class Walk:
     """One pass over a page in document order, without recursion, because pages nest deeply."""
 
-    def __init__(self, text: TextBuilder, unread: set[int]) -> None:
+    def __init__(self, text: TextBuilder, unread: set[int], styles: dict[int, str]) -> None:
         self._text = text
         self._unread = unread
+        self._styles = styles
         self._words: list[str] = []
         self._grids: list[tuple[int, Grid]] = []  # of the open tables, with their ids
         self._cells: list[list[Cell]] = []  # of the open table rows
         self._lists: list[list[Any]] = []  # of each open list: type, next number, step
-        self._pre = self._quoted = self._formula = 0
+        self._pre = self._quoted = 0
         self._bullet = ""
         self._after: dict[int, str] = {}  # id of an open element → what is written at its end
 
@@ -72,11 +82,15 @@ class Walk:
                 self._words.append(node.text_content or "")
             elif node.is_element_node:
                 tag, attributes = node.tag, node.attributes
-                if not self._is_hidden(node, tag, attributes):
+                said = self._styles.get(node.mem_id, "") + (attributes.get("style") or "")
+                style = _declared(said) if said else _PLAIN
+                if tag == "math":
+                    self._words.append(_formula(node))
+                elif not self._is_hidden(node, tag, attributes, style):
                     if tag in _BLOCKS:
-                        self._enter(node, tag, attributes)
-                    elif tag in _INLINE or "-" in tag or "style" in attributes or self._formula:
-                        self._inline(node, tag, attributes)
+                        self._enter(node, tag, attributes, style)
+                    elif tag in _INLINE or "-" in tag or style:
+                        self._inline(node, tag, attributes, style)
                     child = node.first_child
                     if child is None:
                         self._leave(node)
@@ -88,23 +102,34 @@ class Walk:
                 self._leave(node)
             node = node.next if depth else None
 
-    def _is_hidden(self, node: Any, tag: str, attributes: dict[str, str | None]) -> bool:
+    def _is_hidden(
+        self, node: Any, tag: str, attributes: dict[str, str | None], style: dict[str, str]
+    ) -> bool:
         if tag in _UNREAD or node.mem_id in self._unread:
+            if (attributes.get("type") or "").startswith("math/"):
+                self._text.leave_out(node.text(deep=True), "a formula in TeX")
             return True
-        if not attributes:
-            return tag in _STRUCK and self._strike(node)
-        style = attributes.get("style")
-        if tag in _STRUCK or (style and _STRIKING.search(style)):
-            return self._strike(node)
-        if "hidden" in attributes or (style and _HIDING.search(style)):
+        line = style.get("text-decoration", "")
+        if (tag in _STRUCK and line != "none") or "line-through" in line:
+            self._text.leave_out(node.text(deep=True))
             return True
-        return tag not in _BLOCKS and attributes.get("aria-hidden") == "true"
+        if style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse"):
+            if node.mem_id in self._styles:
+                if tag in _WHOLE:
+                    return False
+                self._text.leave_out(node.text(deep=True), "text that the style sheet hides")
+            return True
+        if (tag == "option" and "selected" not in attributes) or (
+            tag == "dialog" and "open" not in attributes
+        ):
+            return True
+        # What a screen reader is not to read is shown, except the second form of a formula.
+        is_second = attributes.get("aria-hidden") == "true" and node.parent.css_first("math")
+        return "hidden" in attributes or bool(is_second)
 
-    def _strike(self, node: Any) -> bool:
-        self._text.struck += bool(node.text(deep=True).strip())
-        return True
-
-    def _enter(self, node: Any, tag: str, attributes: dict[str, str | None]) -> None:
+    def _enter(
+        self, node: Any, tag: str, attributes: dict[str, str | None], style: dict[str, str]
+    ) -> None:
         self._flush()
         if tag == "pre":
             self._pre += 1
@@ -115,11 +140,13 @@ class Walk:
         elif tag in ("td", "th") and self._cells:
             self._cells[-1].append(("", *_spans(attributes)) if attributes else _EMPTY)
         elif tag in ("ol", "ul", "menu", "dir"):
-            self._open_list(node, tag, attributes)
+            self._open_list(node, tag, attributes, style)
         elif tag == "li":
             self._bullet = self._numbered(attributes)
 
-    def _inline(self, node: Any, tag: str, attributes: dict[str, str | None]) -> None:
+    def _inline(
+        self, node: Any, tag: str, attributes: dict[str, str | None], style: dict[str, str]
+    ) -> None:
         if tag == "br":
             self._words.append("\0")
         elif tag in ("sup", "sub"):
@@ -131,17 +158,23 @@ class Walk:
             self._quoted += 1
             marked = node.text(deep=True).strip()[:1] in _MARKS
             self._wrap(node, *("", "") if marked else _QUOTES[at : at + 2])
-        elif tag == "math":
-            self._formula += 1
-            self._after[node.mem_id] = ""
-        elif self._formula and (signs := _SCRIPTS.get(node.parent.tag)):
-            self._part(node, signs)
-        style = attributes.get("style")
-        if style and (found := _RAISING.search(style)) and tag not in ("sup", "sub"):
-            self._wrap(node, RAISED if found[1].lower() == "super" else LOWERED, END)
-        if (style and _SET_APART.search(style)) or ("-" in tag and _has_twin(node)):
+        elif tag == "a" and _REFERENCE.search(
+            f"{attributes.get('epub:type')} {attributes.get('role')}"
+        ):
+            if node.parent.tag != "sup" and node.css_first("sup") is None:
+                self._wrap(node, NOTE, END)
+        elif tag in _FIELDS:
+            self._wrap(node, f" {_typed(attributes)}" if tag == "input" else " ", " ")
+        if style and tag not in ("sup", "sub") and (sign := _script(style)):
+            self._wrap(node, sign, END)
+        if _SET_APART.match(style.get("display", "")) or ("-" in tag and _has_twin(node)):
             self._flush()
-            self._after[node.mem_id] = "\1"
+            self._wrap(node, "", "\1")
+        elif any(
+            key.startswith(("margin", "padding")) and _ROOMY.search(value)
+            for key, value in style.items()
+        ):
+            self._wrap(node, " ", " ")
         elif tag in _APART and self._words and not self._words[-1][-1:].isspace():
             before = node.prev
             if before is not None and before.is_element_node and before.tag in _APART:
@@ -149,27 +182,16 @@ class Walk:
 
     def _wrap(self, node: Any, before: str, after: str) -> None:
         self._words.append(before)
-        self._after[node.mem_id] = after
-
-    def _part(self, node: Any, signs: tuple[str, ...]) -> None:
-        """Open a part of a formula, which stands above, below or under the part before it."""
-        place, before = 0, node.prev
-        while before is not None:
-            place, before = place + before.is_element_node, before.prev
-        if 0 < place <= len(signs):
-            sign = signs[place - 1]
-            self._wrap(node, sign, "" if sign == "/" else END)
+        self._after[node.mem_id] = after + self._after.get(node.mem_id, "")
 
     def _leave(self, node: Any) -> None:
         tag = node.tag
         if tag not in _BLOCKS:
             if self._after and (after := self._after.pop(node.mem_id, None)) is not None:
-                if after == "\1":
+                self._words.append(after.removeprefix("\1"))
+                if after.startswith("\1"):
                     self._flush()
-                else:
-                    self._words.append(after)
-                    self._quoted -= tag == "q"
-                    self._formula -= tag == "math"
+                self._quoted -= tag == "q"
             return
         words = self._flush(int(tag[1]) if tag in _HEADINGS else 0)
         if tag == "pre":
@@ -182,6 +204,9 @@ class Walk:
         elif tag == "caption":
             if self._grids:
                 self._grids[-1][1].caption = words
+        elif tag in ("thead", "tbody", "tfoot"):
+            if self._grids:
+                self._grids[-1][1].end_group()
         elif tag == "table":
             if self._grids and self._grids[-1][0] == node.mem_id:
                 self._grids.pop()[1].write(self._text)
@@ -190,12 +215,12 @@ class Walk:
             if self._grids:
                 self._grids[-1][1].add(cells, header=_is_header(node))
 
-    def _open_list(self, node: Any, tag: str, attributes: dict[str, str | None]) -> None:
-        style = attributes.get("style") or ""
-        if tag != "ol" or _BARE.search(style):
-            self._lists.append(["", 0, 0])
-            return
-        kind = attributes.get("type") or "1"
+    def _open_list(
+        self, node: Any, tag: str, attributes: dict[str, str | None], style: dict[str, str]
+    ) -> None:
+        kind = (attributes.get("type") or "1") if tag == "ol" else ""
+        for word in style.get("list-style", "").split():
+            kind = _LISTS.get(word, kind)
         back = "reversed" in attributes
         items = sum(child.tag == "li" for child in node.iter()) if back else 1
         self._lists.append([kind, _number(attributes.get("start"), items), -1 if back else 1])
@@ -206,7 +231,7 @@ class Walk:
         counted = self._lists[-1]
         number = _number(attributes.get("value"), counted[1])
         counted[1] = number + counted[2]
-        return f"{numeral(number, counted[0])}. "
+        return f"{numeral(number, attributes.get('type') or counted[0])}. "
 
     def _flush(self, level: int = 0) -> str:
         """Add the text collected since the last block boundary, and return what was added."""
@@ -228,6 +253,8 @@ class Walk:
             return ""
         if self._cells and self._cells[-1]:
             cell, columns, rows = self._cells[-1][-1]
+            words = self._bullet.removeprefix("- ") + words
+            self._bullet = ""
             self._cells[-1][-1] = (f"{cell} {words}".strip().replace("\n", " "), columns, rows)
             return ""
         self._write_table()
@@ -271,7 +298,50 @@ def _spans(attributes: dict[str, str | None]) -> tuple[int, int]:
 
 
 def _number(said: str | None, default: int) -> int:
+    found = _INTEGER.match(said or "")
+    return int(found[1]) if found else default
+
+
+@lru_cache(maxsize=4096)
+def _declared(style: str) -> dict[str, str]:
+    """Return the last value of each property in a style, under the shortest name of it."""
+    found = {}
+    for part in style.lower().replace("!important", "").split(";"):
+        key, _, value = part.partition(":")
+        key = key.strip().removesuffix("-line" if "decoration" in key else "-type")
+        found[key] = value.strip()
+    return found
+
+
+_PLAIN: dict[str, str] = {}
+_WHOLE = frozenset(("body", "main", "article"))
+"""Elements that a script shows when the page is complete."""
+
+
+def _script(style: dict[str, str]) -> str:
+    """Return the sign before letters that a style raises or lowers, or an empty string."""
+    align = style.get("vertical-align", "")
+    if align in ("super", "text-top", "sub"):
+        return LOWERED if align == "sub" else RAISED
+    moved, downwards = _LENGTH.fullmatch(align), False
+    if style.get("position") == "relative" and moved is None:
+        downwards = "top" in style
+        moved = _LENGTH.fullmatch(style.get("top", style.get("bottom", "")))
+    if moved is None or float(moved[2]) < _RAISED_FAR[moved[3]]:
+        return ""
+    return LOWERED if bool(moved[1]) != downwards else RAISED
+
+
+def _typed(attributes: dict[str, str | None]) -> str:
+    """Return what a field shows that somebody has filled in."""
+    kind = (attributes.get("type") or "text").lower()
+    if kind in ("checkbox", "radio"):
+        return "☒" if "checked" in attributes else ""
+    return attributes.get("value") or "" if kind in _TYPED else ""
+
+
+def _formula(node: Any) -> str:
     try:
-        return int(said or "")
-    except ValueError:
-        return default
+        return linear(parsed(node.html.encode(), "a page", "a formula"))
+    except UnreadableFile:
+        return str(node.text(deep=True))

@@ -93,9 +93,12 @@ def _printed(output: dict[str, Any]) -> str:
     if output.get("output_type") in ("error", "pyerr"):
         return f"{output.get('ename', '')}: {output.get('evalue', '')}"
     data = output.get("data")
-    if not isinstance(data, dict):
-        return _joined(output.get("text", ""))
-    return _joined(data.get("text/plain", ""))
+    held = data if isinstance(data, dict) else output  # version 3 has the forms in the output
+    forms = (_joined(held.get(form, "")) for form in ("text/plain", "text", "text/latex", "latex"))
+    said = next(filter(None, forms), "")
+    if not said and "application/json" in held:
+        return json.dumps(held["application/json"], ensure_ascii=False)
+    return said
 
 
 def _joined(source: Any) -> str:

@@ -8,13 +8,14 @@ written as it is stored. Dates are no numbers here.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from functools import lru_cache
 from itertools import product
 from xml.etree import ElementTree
 
-from milepost.documents.readers.archive import Archive, attribute, every, local, number
+from milepost.documents.readers.archive import Archive, attribute, every, number
 from milepost.errors import UnreadableFile
 
 _BUILT_IN = {
@@ -24,11 +25,12 @@ _BUILT_IN = {
 }  # fmt: skip
 _CELL = re.compile(
     rb"<(?:\w+:)?c\s([^>]*)>\s*(?:<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*)?"
-    rb"<(?:\w+:)?v>([^<]*)</"
+    rb"(?:<(?:\w+:)?v>([^<]*)</|<is>(.*?)</is>)",
+    re.DOTALL,
 )
-_PLACE = re.compile(rb'\br="([A-Z]{1,3})(\d{1,7})"')
-_STYLE = re.compile(rb'\bs="(\d{1,6})"')
-_TYPE = re.compile(rb'\bt="(?!n")')
+_PLACE = re.compile(rb'\br=["\']([A-Z]{1,3})(\d{1,7})["\']')
+_STYLE = re.compile(rb'\bs=["\'](\d{1,6})["\']')
+_TYPE = re.compile(rb'\bt=["\'](\w+)["\']')
 _PART = re.compile(
     r"\"(?P<quoted>[^\"]*)\"|\\(?P<escaped>.)|\*.|(?P<gap>_.)"  # *x fills the cell, _x is a gap
     r"|\[\$(?P<currency>[^\]-]*)(?:-[^\]]*)?\]|\[(?:Black|Blue|Cyan|Green|Magenta|Red|White|Yellow)\]"
@@ -42,23 +44,36 @@ _DIGITS_MOST = 15
 """Digits that a spreadsheet program has."""
 
 
-def shown_numbers(sheet: bytes, formats: Mapping[int, str]) -> dict[tuple[int, int], str]:
-    """Map row (from 1) and column (from 0) of a sheet's numbers to what the sheet shows.
+def shown_values(
+    sheet: bytes,
+    formats: Mapping[int, str],
+    strings: Mapping[int, str],
+    inline: Callable[[bytes], str],
+) -> dict[tuple[int, int], str]:
+    """Map row (from 1) and column (from 0) of cells to what the sheet shows of them.
 
     Args:
         sheet: the XML of the sheet.
         formats: of the workbook, see ``read_formats``.
+        strings: those of the workbook's that are not shown as they are stored, by their numbers.
+        inline: reads the XML of a string in a cell; empty if it is shown as it is stored.
     """
     found: dict[tuple[int, int], str] = {}
     for match in _CELL.finditer(sheet):
-        style, place = _STYLE.search(match[1]), _PLACE.search(match[1])
+        style, place, kind = (each.search(match[1]) for each in (_STYLE, _PLACE, _TYPE))
         code = formats.get(int(style[1])) if style else None
-        if code is None or place is None or _TYPE.search(match[1]):
+        if place is None:
             continue
-        try:
-            text = shown(code, float(match[2]))
-        except ValueError:
-            continue
+        text: str | None = None
+        with suppress(ValueError):
+            if match[3] is not None:
+                text = inline(match[3])
+            elif kind is None or kind[1] == b"n":
+                text = code and shown(code, float(match[2]))
+            elif kind[1] == b"s":
+                text = strings.get(int(match[2]))
+            elif kind[1] == b"e":
+                text = match[2].decode("utf-8", "replace")
         if text:
             column = 0
             for letter in place[1]:
@@ -67,16 +82,22 @@ def shown_numbers(sheet: bytes, formats: Mapping[int, str]) -> dict[tuple[int, i
     return found
 
 
-def shown_in_opendocument(table: ElementTree.Element) -> dict[tuple[int, int], str]:
-    """The same of a table of an ods file, whose cells have what they show beside their value."""
+def shown_in_opendocument(
+    table: ElementTree.Element, read: Callable[[ElementTree.Element], str]
+) -> dict[tuple[int, int], str]:
+    """The same of a table of an ods file, whose cells have what they show beside their value.
+
+    ``read`` returns the text of a cell.
+    """
     found: dict[tuple[int, int], str] = {}
     row = 1
     for line in every(table, "table-row"):
         rows, column = number(attribute(line, "number-rows-repeated"), 1), 0
         for cell in line:
             columns = number(attribute(cell, "number-columns-repeated"), 1)
-            if attribute(cell, "value-type") in _NUMBERS:
-                text = " ".join("".join(p.itertext()) for p in cell if local(p) == "p")
+            kind, stored = attribute(cell, "value-type"), attribute(cell, "string-value")
+            if kind in _NUMBERS or stored == "" or every(cell, "span"):
+                text = read(cell)
                 for place in product(range(row, row + min(rows, _REPEATED)), range(columns)):
                     found[place[0], column + place[1]] = " ".join(text.split())
             column += columns

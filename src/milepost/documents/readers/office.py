@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import Archive, attribute, every, local, path_in
+from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.scripts import lowered, raised, shown
 from milepost.errors import UnreadableFile
 
@@ -99,7 +100,7 @@ class Drawings:
         for node in frame.iter():
             key = _KEYS.get(local(node)) if isinstance(node.tag, str) else None
             kind, part = self._links.get((key and attribute(node, key)) or "", ("", ""))
-            if kind == "chart":
+            if kind in ("chart", "chartEx"):
                 yield from _chart(self.part(part))
             elif kind == "diagramData":
                 for point in every(self.part(part), "p"):
@@ -118,21 +119,29 @@ def _chart(chart: Element) -> Iterator[tuple[str, bool]]:
     """Yield the titles of a chart, and its values, one row per series."""
     for title in every(chart, "title"):
         yield " ".join(map(words, every(title, "p"))), False
-    for series in every(chart, "ser"):
+    for series in every(chart, "ser") + every(chart, "data"):
         label, names, values = (
-            [point.text or "" for part in every(series, tag) for point in every(part, "v")]
-            for tag in ("tx", "cat", "val")
+            [
+                point.text or ""
+                for part in series.iter()
+                if local(part) in tags
+                for point in every(part, "v") or every(part, "pt")
+            ]
+            for tags in (("tx",), ("cat", "xVal", "strDim"), ("val", "yVal", "numDim"))
         )
         pairs = [f"{a}: {b}" for a, b in zip(names, values, strict=False)] or values
         yield " | ".join([" ".join(label), *pairs]).strip(" |"), True
 
 
-def words(paragraph: Element) -> str:
-    """Return a paragraph's text in one line, without fields such as slide number and date."""
-    return " ".join(shown("".join(_pieces(paragraph))).split())
+def words(paragraph: Element, text: TextBuilder | None = None) -> str:
+    """Return a paragraph's text in one line, without fields such as slide number and date.
+
+    ``text`` takes note of what is struck out.
+    """
+    return " ".join(shown("".join(_pieces(paragraph, text))).split())
 
 
-def _pieces(parent: Element) -> Iterator[str]:
+def _pieces(parent: Element, text: TextBuilder | None) -> Iterator[str]:
     from milepost.documents.readers.formulas import linear
 
     for node in parent:
@@ -140,22 +149,22 @@ def _pieces(parent: Element) -> Iterator[str]:
         if tag in ("br", "tab"):
             yield " "
         elif tag == "r":
-            yield _run(node)
+            yield _run(node, text)
         elif tag == "t":
             yield node.text or ""
-        elif tag == "AlternateContent" and len(node):
-            yield from _pieces(node[0])
         elif tag in ("oMath", "oMathPara"):
             yield linear(node)
         elif tag not in ("fld", "pPr", "endParaRPr"):
-            yield from _pieces(node)
+            yield from _pieces(node, text)
 
 
-def _run(run: Element) -> str:
+def _run(run: Element, text: TextBuilder | None) -> str:
     said = "".join(node.text or "" for node in run if local(node) == "t")
     for node in run:
         if local(node) == "rPr":
             if node.get("strike", "noStrike") != "noStrike":
+                if text is not None:
+                    text.leave_out(said)
                 return ""
             baseline = node.get("baseline", "0").rstrip("%")
             if baseline.lstrip("-").isdigit() and int(baseline):

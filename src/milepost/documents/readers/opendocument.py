@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers import metadata
 from milepost.documents.readers.archive import Archive, attribute, every, local, number, parsed
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, TreeReader
-from milepost.documents.readers.opendocument_styles import Counter, Styles
-from milepost.documents.readers.scripts import lowered, raised, shown
+from milepost.documents.readers.opendocument_styles import PLAIN, Counter, Look, Styles
+from milepost.documents.readers.scripts import END, NOTE, lowered, raised, shown
 from milepost.documents.readers.shapes import in_order
 from milepost.errors import UnreadableFile
 from milepost.types import Document
@@ -21,13 +21,18 @@ _UNREAD = frozenset(
     """
     annotation annotation-end tracked-changes sequence-decls variable-decls user-field-decls forms
     note-citation page-number page-count header footer date-time header-decl footer-decl
-    date-time-decl object-ole event-listeners desc title meta scripts settings ruby-text
+    date-time-decl event-listeners desc title meta scripts settings ruby-text
     binary-data
     """.split()  # noqa: SIM905 - one name a line would hide the list
 )
 """Elements whose text is not part of the document: comments, deletions, headers, footers."""
 
-_ANCHORED = frozenset(("note", "text-box", "object"))
+_ANCHORED = frozenset(
+    """
+    note text-box object object-ole custom-shape rect ellipse circle line polyline polygon path
+    connector caption measure regular-polygon
+    """.split()  # noqa: SIM905 - one name a line would hide the list
+)
 """What is anchored in a paragraph and stands after it."""
 
 _LENGTH = re.compile(r"(-?[\d.]+)\s*(cm|mm|in|pt|pc|px)?")
@@ -46,27 +51,32 @@ def read_opendocument(data: bytes, name: str, source: str | None) -> Document:
         styles = [archive.xml("styles.xml")] if "styles.xml" in archive.parts else []
     else:
         content = parsed(data, name, "the file")
-    reader = _Reader(Styles([*styles, content]), archive)
+    reader = Reader([*styles, content], archive)
     for body in every(content, "body"):
-        for kind in body:
-            reader.blocks(kind)
+        reader.blocks(body)
     properties = metadata.of_opendocument(archive or content)
     return reader.text.document(name, source, tuple(reader.problems), properties)
 
 
-class _Reader(TreeReader):
-    def __init__(self, styles: Styles, archive: Archive | None) -> None:
+class Reader(TreeReader):
+    """Reads the parts of a document, of which ``roots`` have the styles."""
+
+    def __init__(self, roots: Sequence[Element], archive: Archive | None) -> None:
         super().__init__()
-        self._styles, self._archive = styles, archive
+        self._styles, self._archive = Styles(roots), archive
+        forms = (node for root in roots for form in every(root, "form") for node in form)
+        self._fields = {attribute(node, "id"): node for node in forms}
         self._slide = 0
         self._lists: dict[str, Counter] = {}  # of lists that others may continue, by id
         self._last: dict[str, Counter] = {}  # the last list of each style
         self._outline = Counter()
 
     def blocks(self, parent: Element) -> None:
+        """Add all text under ``parent``."""
         for node in parent:
             tag = local(node)
-            if tag in _UNREAD or _is_hidden(node):
+            # The title of a chart has paragraphs, that of a picture has none.
+            if (tag in _UNREAD and tag != "title") or _is_hidden(node):
                 continue
             if tag == "h":
                 self._heading(node)
@@ -76,8 +86,10 @@ class _Reader(TreeReader):
                 self._list(node, 1, Counter(), {})
             elif tag == "table":
                 self.table(self._rows(node), "table")
-            elif tag == "object":
+            elif tag in ("object", "object-ole"):
                 self._object(node)
+            elif tag == "control":
+                self.text.add(self._typed(node))
             elif tag == "page" and local(parent) == "presentation":
                 self._page(node)
             else:
@@ -111,7 +123,10 @@ class _Reader(TreeReader):
         close = bool(bullet) and not level
         self.text.add(bullet + words if words else "", close=close, level=level)
         for inner in _inner(node):
-            self.blocks(inner if local(inner) != "object" else _holding(inner))
+            if local(inner).startswith("object"):
+                self._object(inner, inline=True)
+            else:
+                self.blocks(inner)
 
     def _list(
         self, items: Element, level: int, counter: Counter, levels: dict[int, Element]
@@ -123,6 +138,7 @@ class _Reader(TreeReader):
         for item in items:
             start = attribute(item, "start-value")
             counted = local(item) == "list-item"
+            levels = levels or (self._styles.list_of(item[0]) if len(item) else {})
             bullet = counter.next(levels, level, start) or "- " if counted else ""
             for node in item:
                 if local(node) == "p":
@@ -155,7 +171,9 @@ class _Reader(TreeReader):
             tag = local(node)
             if tag == "table-row":
                 cells = [cell for cell in node if local(cell) == "table-cell"]
-                yield cells, self._cells(cells), header
+                times = number(attribute(node, "number-rows-repeated"), 1)
+                for _ in range(min(times, _MAX_REPEATED)):
+                    yield cells, self._cells(cells), header
             elif tag in ("table-header-rows", "table-rows", "table-row-group"):
                 yield from self._rows(node, header=header or tag == "table-header-rows")
 
@@ -169,12 +187,29 @@ class _Reader(TreeReader):
             for _ in range(min(repeated, _MAX_REPEATED)):
                 yield words, columns, rows
 
-    def _object(self, node: Element) -> None:
-        """Add a chart; formulas stand in their paragraphs."""
+    def _object(self, node: Element, *, inline: bool = False) -> None:
+        """Add a chart or a formula; that of a paragraph (``inline``) stands in its text."""
         root = self._embedded(node)
-        if root is not None and local(root) != "math":
+        if root is None:
+            self.text.leave_out("x", "an embedded object")
+        elif local(root) != "math":
             for body in every(root, "body"):
                 self.blocks(body)
+        elif not inline:
+            self.text.add(shown(linear(root)))
+
+    def _typed(self, control: Element) -> str:
+        """Return what a form field shows."""
+        field = self._fields.get(attribute(control, "control"))
+        if field is None:
+            return ""
+        chosen = [each for each in field if attribute(each, "current-selected") == "true"]
+        if chosen:
+            return ", ".join(attribute(each, "label") or "" for each in chosen)
+        if local(field) in ("checkbox", "radio"):
+            on = "checked" in (said := dict(field.items()).values()) or "true" in said
+            return f"{'☒' if on else '☐'} {attribute(field, 'label') or ''}"
+        return attribute(field, "current-value") or attribute(field, "value") or ""
 
     def _embedded(self, node: Element) -> Element | None:
         """Parse the document inside of an object; None if there is none."""
@@ -195,13 +230,23 @@ class _Reader(TreeReader):
         """Return the text of a paragraph with single spaces; its line breaks are kept."""
         if any(_is_hidden(node) for node in paragraph if local(node) == "hidden-paragraph"):
             return ""
-        if self._styles.look(attribute(paragraph, "style-name")).hidden:
-            return ""
-        lines = shown("".join(self._visible(paragraph))).split("\n")
+        look = self._styles.look(attribute(paragraph, "style-name"))
+        lines = shown("".join(self._visible(paragraph, look))).split("\n")
         return "\n".join(words for line in lines if (words := " ".join(line.split())))
 
-    def _visible(self, node: Element) -> Iterator[str]:
-        yield (node.text or "").replace("\n", " ")
+    def _shown(self, words: str | None, look: Look) -> str:
+        words = (words or "").replace("\n", " ")
+        if look.hidden:
+            return ""
+        if look.struck:
+            self.text.leave_out(words)
+            return ""
+        if not look.script:
+            return words
+        return raised(words) if look.script > 0 else lowered(words)
+
+    def _visible(self, node: Element, look: Look) -> Iterator[str]:
+        yield self._shown(node.text, look)
         for child in node:
             tag = local(child)
             if tag in ("s", "tab"):
@@ -212,17 +257,14 @@ class _Reader(TreeReader):
                 root = self._embedded(child)
                 if root is not None and local(root) == "math":
                     yield linear(root)
-            elif tag in ("soft-page-break", "note", "text-box") or tag in _UNREAD:
-                pass
-            elif tag == "span" and (look := self._styles.look(attribute(child, "style-name"))):
-                words = "".join(self._visible(child))
-                if look.struck and not look.hidden:
-                    self.text.struck += bool(words.strip())
-                elif not look.hidden:
-                    yield raised(words) if look.script > 0 else lowered(words)
-            elif not _is_hidden(child):
-                yield from self._visible(child)
-            yield (child.tail or "").replace("\n", " ")
+            elif tag == "control":
+                yield self._typed(child)
+            elif tag == "note-ref":
+                yield f"{NOTE}{''.join(child.itertext())}{END}"
+            elif tag not in _ANCHORED and tag not in _UNREAD and not _is_hidden(child):
+                own = self._styles.look(attribute(child, "style-name")) if tag == "span" else PLAIN
+                yield from self._visible(child, own.over(look))
+            yield self._shown(child.tail, look)
 
 
 _MAX_REPEATED = 200  # equal cells: a file of a few bytes may claim any number
@@ -239,6 +281,9 @@ def _is_hidden(node: Element) -> bool:
 
 
 def _box(frame: Element) -> tuple[float, float, float, float]:
+    if local(frame) == "g" and len(frame):
+        first, *others = zip(*map(_box, frame), strict=True)
+        return min(first), min(others[0]), max(others[1]), max(others[2])
     left, top, wide, high = (_points(attribute(frame, k)) for k in ("x", "y", "width", "height"))
     return left, top, left + wide, top + high
 

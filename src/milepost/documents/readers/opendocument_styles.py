@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
@@ -14,15 +14,22 @@ _DEPTH = 20  # styles that are based on each other, which may be a circle
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a style shows its letters; ``script`` is above zero if they are raised, else below."""
+    """How a style shows its letters; None if it does not say.
 
-    script: float = 0
-    hidden: bool = False
-    struck: bool = False
+    ``script`` is above zero if they are raised, below zero if they are lowered.
+    """
 
-    def __bool__(self) -> bool:
-        """Whether the letters are shown in another way than plain ones."""
-        return bool(self.script or self.hidden or self.struck)
+    script: float | None = None
+    hidden: bool | None = None
+    struck: bool | None = None
+
+    def over(self, base: Look) -> Look:
+        """Return this look, with that of ``base`` where it says nothing."""
+        return Look(
+            base.script if self.script is None else self.script,
+            base.hidden if self.hidden is None else self.hidden,
+            base.struck if self.struck is None else self.struck,
+        )
 
 
 PLAIN = Look()
@@ -60,27 +67,47 @@ class Styles:
         return self._looks[name]
 
     def _read(self, name: str) -> Look:
-        said: dict[str, str] = {}
+        look = PLAIN
+        for style in self._chain(name):
+            for node in style:
+                if local(node) == "text-properties":
+                    display, line, kind = (
+                        attribute(node, key)
+                        for key in (
+                            "display",
+                            *(f"text-line-through-{k}" for k in ("style", "type")),
+                        )
+                    )
+                    line = line or kind
+                    own = Look(
+                        _script(attribute(node, "text-position")),
+                        None if display is None else display == "none",
+                        None if line is None else line != "none",
+                    )
+                    look = look.over(own)
+        return look
+
+    def _chain(self, name: str) -> Iterator[Element]:
+        """Yield a style and those that it is based on."""
         for _ in range(_DEPTH):
             style = self._known.get(name)
             if style is None:
-                break
-            for node in style:
-                if local(node) == "text-properties":
-                    for key in ("text-position", "display", "text-line-through-style"):
-                        value = attribute(node, key)
-                        if value is not None:
-                            said.setdefault(key, value)
+                return
+            yield style
             name = attribute(style, "parent-style-name") or ""
-        return Look(
-            _script(said.get("text-position", "")),
-            said.get("display") == "none",
-            said.get("text-line-through-style", "none") != "none",
-        )
+
+    def list_of(self, paragraph: Element) -> dict[int, Element]:
+        """Return the levels of the list that the style of a paragraph is in."""
+        for style in self._chain(attribute(paragraph, "style-name") or ""):
+            if named := attribute(style, "list-style-name"):
+                return self.lists.get(named, {})
+        return {}
 
 
-def _script(position: str) -> float:
+def _script(position: str | None) -> float | None:
     """Return how far letters are raised, in per cent: ``super 58%``, ``-33% 58%``."""
+    if position is None:
+        return None
     words = position.split()
     if not words or len(words) < 2:  # without a smaller size, it only shifts the line
         return {"super": 33.0, "sub": -33.0}.get(position, 0.0)
@@ -119,7 +146,8 @@ class Counter:
         numbers = [
             numeral(
                 self._counts.get(k, 1),
-                (attribute(levels[k], "num-format") if k in levels else "") or "1",
+                ((attribute(levels[k], "num-format") if k in levels else "") or "1").split(",")[0],
+                repeated=attribute(own, "num-letter-sync") == "true",
             )
             for k in range(level - shown + 1, level + 1)
         ]

@@ -8,6 +8,21 @@ from dataclasses import dataclass, field, replace
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.fonts import Fonts, code_page
 from milepost.documents.readers.rtf_table import Table
+from milepost.documents.readers.rtf_words import (
+    ENDS,
+    FORMS,
+    FORMULA,
+    INSIDE,
+    KNOWN,
+    LEFT,
+    READ,
+    RIGHT,
+    SCRIPTS,
+    SIGNS,
+    SKIPPED,
+    SYMBOLS,
+    typed,
+)
 from milepost.documents.readers.scripts import END, LOWERED, RAISED, shown
 from milepost.types import Document
 
@@ -18,30 +33,10 @@ _TOKEN = re.compile(
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _OPENED = re.compile(r"\{\s*\Z")
 _SPACES = re.compile(r"[ \t]+")
-_FORMULA = re.compile(r"m\w+Pr")
-
-_SIGNS = {
-    "tab": " ", "line": "\n", "lbr": "\n", "emdash": "—", "endash": "–", "bullet": "•",
-    "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "emspace": " ",
-    "enspace": " ", "qmspace": " ", "zwj": "\u200d", "zwnj": "\u200c", "nestcell": " ",
-    "nestrow": " ",
-}  # fmt: skip
-_SCRIPTS = {"super": RAISED, "msup": RAISED, "sub": LOWERED, "msub": LOWERED, "nosupersub": ""}
-_SYMBOLS = {"~": "\xa0", "_": "‑", "{": "{", "}": "}", "\\": "\\", "\n": "\r", "\r": "\r"}
-_SKIPPED = frozenset(
-    """
-    colortbl stylesheet info pict header headerl headerr headerf footer footerl footerr footerf
-    fldinst objdata objclass objname annotation atnid atnauthor atndate atnref atrfstart atrfend
-    bkmkstart bkmkend ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn nonshppict sp shprslt
-    themedata datastore listtable listoverridetable rsidtbl generator xmlnstbl latentstyles
-    nonesttables nesttableprops filetbl revtbl private1 xe tc tcn rxe template pgptbl do
-    ffname ffdeftext ffformat ffhelptext ffstattext ffl falt panose fname background
-    """.split()  # noqa: SIM905 - one name a line would hide the list
-)
-"""Destinations whose text is not part of the document: pictures, headers, comments, settings."""
-
-_READ = frozenset(("shpinst", "shptxt", "ud", "moMath", "moMathPara", "footnote", "listtext"))
-"""Destinations that are read, although a reader that does not know them is to skip them."""
+_RAISED = 4  # half points by which letters are moved that are superscripts or subscripts
+_FIELD = 2000  # characters of the longest field that is looked at
+_EQUATION = re.compile(r"(?:[{\s]|\\[a-z]+-?\d* ?)*EQ\s", re.I)
+_ATOM = re.compile(f"{LEFT}(\\w*){RIGHT}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +51,9 @@ class _State:
     font: int = 0
     fallback: int = 1
     in_table: bool = False
+    nested: bool = False  # what is said of a row is of the inner table
     level: int = 0
+    closing: str = ""  # written at the end of the group
 
 
 @dataclass(slots=True)
@@ -70,6 +67,8 @@ class _Frame:
         after: footnotes and text boxes of the paragraph, each a list of paragraphs.
         text: the paragraphs so far.
         table: the rows of the open table.
+        inner: the rows of a table in a cell.
+        begin: the piece of the paragraph with which that begins.
     """
 
     depth: int
@@ -79,6 +78,8 @@ class _Frame:
     after: list[TextBuilder] = field(default_factory=list)
     text: TextBuilder = field(default_factory=TextBuilder)
     table: Table = field(default_factory=Table)
+    inner: Table = field(default_factory=Table)
+    begin: int = 0
 
 
 def read_rtf(data: bytes, name: str, source: str | None) -> Document:
@@ -124,6 +125,13 @@ class _Reader:
                     end = _end_of_group(raw, match.end())
                     self._fonts.read(raw[match.end() : end])
                     return end
+                if word == "fldinst" and self._state.reads:
+                    said = raw[match.end() : match.end() + _FIELD].partition("\\fldrslt")[0]
+                    if _EQUATION.match(said):
+                        self.text.leave_out(said, "a formula in a field")
+                    self._add(typed(said))
+                elif word == "objdata":
+                    self.text.leave_out(word, "an embedded object")
                 self._word(word, number)
             elif brace is not None:
                 self._brace(brace)
@@ -145,7 +153,10 @@ class _Reader:
         self._skip = 0
         if brace == "{":
             self._stack.append(self._state)
+            if self._state.closing:
+                self._state = replace(self._state, closing="")
             return
+        self._add(self._state.closing)
         if len(self._frames) > 1 and self._frames[-1].depth == len(self._stack):
             self._close_frame()
         if self._stack:
@@ -180,7 +191,7 @@ class _Reader:
     def _symbol(self, symbol: str) -> None:
         if symbol == "-":  # where a word may be divided
             return
-        sign = _SYMBOLS.get(symbol, "")
+        sign = SYMBOLS.get(symbol, "")
         if self._skip:
             self._skip -= 1
         elif sign == "\r":
@@ -195,7 +206,7 @@ class _Reader:
         if state.struck:
             held = self._frames[-1].words
             if words.strip() and (not held or held[-1]):
-                self.text.struck += 1
+                self.text.leave_out(words)
                 held.append("")  # the next pieces belong to the same place
             return
         if self._fonts.has_symbols(state.font):
@@ -206,58 +217,94 @@ class _Reader:
 
     def _word(self, word: str, number: int | None) -> None:
         optional, self._optional = self._optional, False
-        if not optional and word not in _KNOWN and not _FORMULA.fullmatch(word):
+        if not optional and word not in KNOWN and not FORMULA.fullmatch(word):
             return  # most words say how the text looks
-        if not self._state.reads and not (self._state.shape and word in ("shptxt", "sp")):
+        if not self._state.reads and not (self._state.shape and word in INSIDE):
             return
-        if word in _SKIPPED or (optional and word not in _READ):
+        if word in SKIPPED or (optional and word not in READ):
             self._state = replace(self._state, reads=False, shape=False)
-        elif word in _SIGNS:
-            self._add(_SIGNS[word])
+        elif word in SIGNS:
+            self._add(SIGNS[word])
         elif word == "u" and number is not None:
             if -0x10000 < number < 0x10000:
                 self._add(chr(number % 0x10000))
             self._skip = self._state.fallback
-        elif word in _ENDS:
+        elif word in ENDS:
             self._end(word)
-        elif word in ("footnote", "shptxt", "listtext", "pntext"):
+        elif word in ("footnote", "shptxt", "dptxbxtext", "listtext", "pntext"):
             self._state = replace(self._state, reads=True, shape=False, in_table=False)
             self._frames.append(_Frame(len(self._stack), word))
-        elif word in ("upr", "shpinst"):
-            self._state = replace(self._state, reads=False, shape=word == "shpinst")
+        elif word in ("upr", "shpinst", "do"):
+            self._state = replace(self._state, reads=False, shape=True)
         elif word == "ud":
-            self._state = replace(self._state, reads=True)
-        elif word == "mden":
-            self._add("/")
+            self._state = replace(self._state, reads=True, shape=False)
+        elif word == "nesttableprops":
+            self._state = replace(self._state, nested=True)
+        elif word in FORMS:
+            before, after = FORMS[word]
+            self._add(before)
+            script = RAISED if word == "mdeg" else self._state.script
+            self._state = replace(self._state, closing=after, script=script)
+        elif word == "itap":
+            frame = self._frames[-1]
+            if (number or 0) > 1 and frame.inner.is_empty():
+                frame.begin = len(frame.words)
         elif word in ("ansicpg", "mac", "pc", "pca"):
             page = {"mac": "10000", "pc": "437", "pca": "850"}.get(word, str(number))
             self._fonts.codec = code_page(page) or "cp1252"
             self._decoder = self._fonts.decoder(self._state.font)
-        elif not self._frames[-1].table.define(word, number):
+        elif not self._table().define(word, number):
             self._change(_changed(self._state, word, number))
 
+    def _table(self) -> Table:
+        frame = self._frames[-1]
+        return frame.inner if self._state.nested else frame.table
+
     def _end(self, word: str) -> None:
+        frame = self._frames[-1]
         if word == "cell":
-            frame = self._frames[-1]
-            frame.table.cells.append(" ".join(self._taken().split()))
+            is_outer = not frame.inner.is_empty()
+            if is_outer:
+                self._write_inner()
+            words = " ".join(self._taken().split())
+            if words or not is_outer:
+                frame.table.cells.append(words)
             frame.bullet = ""
+        elif word == "nestcell":
+            frame.inner.cells.append(" ".join(self._taken(frame.begin).split()))
+        elif word == "nestrow":
+            frame.inner.row()
         elif word == "row":
             self._frames[-1].table.row()
         else:
             self._end_line()
 
+    def _write_inner(self) -> None:
+        """Write the row above a table in a cell, the words before that, and the table."""
+        frame = self._frames[-1]
+        after = frame.words[frame.begin :]
+        del frame.words[frame.begin :]
+        frame.table.row()
+        self._paragraph()
+        frame.inner.row()
+        frame.inner.write(frame.text)
+        frame.words += after
+        frame.begin = 0
+
     def _end_line(self) -> None:
         """End a paragraph; those of a cell are joined."""
-        if self._state.in_table and self._frames[-1].kind != "shptxt":
+        if self._state.in_table and self._frames[-1].kind not in ("shptxt", "dptxbxtext"):
             self._frames[-1].words.append(" ")
         else:
             self._paragraph()
 
-    def _taken(self) -> str:
+    def _taken(self, begin: int = 0) -> str:
         """Return the words collected for a paragraph, and begin the next one."""
         frame = self._frames[-1]
-        joined = "".join(frame.words).replace(f"{END}{RAISED}", "").replace(f"{END}{LOWERED}", "")
-        frame.words.clear()
+        joined = "".join(frame.words[begin:])
+        joined = joined.replace(f"{END}{RAISED}", "").replace(f"{END}{LOWERED}", "")
+        joined = _ATOM.sub(r"\1", joined).replace(LEFT, "(").replace(RIGHT, ")")
+        del frame.words[begin:]
         # Characters beyond the first plane are written as surrogate pairs.
         joined = joined.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return frame.bullet + shown(joined.replace("\xad", ""))
@@ -294,15 +341,15 @@ class _Reader:
         self._frames[-1].after.append(frame.text)
 
 
-_ENDS = frozenset(("par", "sect", "page", "column", "cell", "row"))
-
-
 def _changed(state: _State, word: str, number: int | None) -> _State:
     on = number != 0
     if word == "plain":
         return replace(state, hidden=False, struck=False, script="", font=0)
-    if word in _SCRIPTS:
-        return replace(state, script=_SCRIPTS[word] if on else "")
+    if word in SCRIPTS:
+        return replace(state, script=SCRIPTS[word] if on else "")
+    if word in ("up", "dn"):
+        moved = (6 if number is None else number) >= _RAISED
+        return replace(state, script=(RAISED if word == "up" else LOWERED) if moved else "")
     if word in ("v", "deleted"):
         return replace(state, hidden=on)
     if word in ("strike", "striked"):
@@ -317,23 +364,9 @@ def _changed(state: _State, word: str, number: int | None) -> _State:
         return replace(state, in_table=True)
     if word == "outlinelevel" and number is not None and 0 <= number < 6:
         return replace(state, level=number + 1)
-    if _FORMULA.fullmatch(word):  # properties of a part of a formula
+    if FORMULA.fullmatch(word):  # properties of a part of a formula
         return replace(state, reads=False)
     return state
-
-
-_KNOWN = (
-    _SKIPPED
-    | _READ
-    | _ENDS
-    | _SIGNS.keys()
-    | frozenset(
-        """
-        u f uc plain pard intbl v deleted strike striked super sub nosupersub msup msub mden
-        outlinelevel trowd clvmrg cellx pntext upr ansicpg mac pc pca
-        """.split()  # noqa: SIM905 - one name a line would hide the list
-    )
-)
 
 
 def _end_of_group(raw: str, place: int) -> int:

@@ -38,6 +38,10 @@ class Table:
             return False
         return True
 
+    def is_empty(self) -> bool:
+        """Whether no cell has been read."""
+        return not (self.cells or self._rows)
+
     def row(self) -> None:
         """End the row."""
         if self.cells and len(self._rows) < _MAX_ROWS:

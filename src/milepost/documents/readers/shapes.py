@@ -37,16 +37,11 @@ def _role(shape: Element) -> tuple[str, str]:
 
 
 def shapes(slide: Element, move: Move = UNMOVED) -> Iterator[tuple[Element, Box | None]]:
-    """Yield the shapes of a slide and their places, with those in groups.
-
-    The first of each alternative is taken.
-    """
+    """Yield the shapes of a slide and their places, with those in groups."""
     for node in slide:
         tag = local(node)
         if tag in ("sp", "graphicFrame", "cxnSp"):
             yield node, _box(node, move)
-        elif tag == "AlternateContent":
-            yield from shapes(node[0] if len(node) else node, move)
         else:
             yield from shapes(node, _moved(node, move) if tag == "grpSp" else move)
 

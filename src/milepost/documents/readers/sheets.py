@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import zipfile
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from xml.etree.ElementTree import Element
+from xml.sax.saxutils import quoteattr
 
 from milepost.documents.readers import metadata
-from milepost.documents.readers.archive import Archive, attribute, every, local
+from milepost.documents.readers.archive import Archive, attribute, every, local, parsed
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.number_formats import (
     read_formats,
     shown_in_opendocument,
-    shown_numbers,
+    shown_values,
 )
 from milepost.documents.readers.office import Drawings, links, main_part, words
+from milepost.documents.readers.opendocument import Reader
+from milepost.documents.readers.scripts import lowered, raised, shown
 from milepost.documents.readers.table import write_rows
 from milepost.errors import UnreadableFile
 from milepost.properties import EMPTY
@@ -28,12 +36,6 @@ from milepost.types import Document
 SECONDS = 600
 """Time limit for reading a spreadsheet, in seconds."""
 
-
-_BESIDE = re.compile(rb"<draw:(?:text-box|custom-shape)|value-type=\"(?:float|percentage|currency)")
-"""What an ods file has beside the values of cells: boxes, and what numbers are shown as."""
-
-_HEAD = 1 << 20
-"""Bytes of a sheet that are searched: a program that stores no results does so from the start."""
 
 _UNSOLVED = re.compile(
     rb"<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(\w+:)?v></(\w+:)?v>)?"
@@ -48,12 +50,12 @@ class _Extras:
     Attributes:
         lines: the text of its boxes, diagrams and charts.
         unsolved: number of formulas without a stored result.
-        numbers: what the sheet shows of its numbers, by row (from 1) and column (from 0).
+        shown: what the sheet shows of cells, by row (from 1) and column (from 0).
     """
 
     lines: list[str] = field(default_factory=list)
     unsolved: int = 0
-    numbers: dict[tuple[int, int], str] = field(default_factory=dict)
+    shown: dict[tuple[int, int], str] = field(default_factory=dict)
 
 
 _NOTHING = _Extras()
@@ -68,17 +70,18 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
     properties = EMPTY
     beside: dict[str, _Extras] = {}
     notes: list[str] = []
+    text = TextBuilder()
     if data.startswith(b"PK"):
         archive = Archive(data, name)  # refuses zip bombs
         is_open = "content.xml" in archive.parts
         properties = (metadata.of_opendocument if is_open else metadata.of_office)(archive)
-        beside = _of_tables(archive) if is_open else _of_workbook(archive, notes)
-    text = TextBuilder()
+        beside = _of_tables(archive, text) if is_open else _of_workbook(archive, text, notes)
+        data = data if is_open else _with_usual_names(archive, data)
     for sheet, column, rows, left_out in map(json.loads, _cells(data, name)):
         text.place("sheet", sheet)
         own = beside.get(sheet, _NOTHING)
-        for number, cells in rows if own.numbers else ():
-            cells[:] = [own.numbers.get((number, n), cell) for n, cell in enumerate(cells, column)]
+        for number, cells in rows if own.shown else ():
+            cells[:] = [own.shown.get((number, n), cell) for n, cell in enumerate(cells, column)]
         if rows or own.lines:
             text.add(sheet, level=1)
         write_rows(rows, text)
@@ -94,17 +97,54 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
     return text.document(name, source, tuple(notes), properties)
 
 
-def _of_tables(archive: Archive) -> dict[str, _Extras]:
-    if not _BESIDE.search(archive.read("content.xml")):
-        return {}
+def _of_tables(archive: Archive, text: TextBuilder) -> dict[str, _Extras]:
     found: dict[str, _Extras] = {}
-    for table in every(archive.xml("content.xml"), "table"):
+    content = archive.xml("content.xml")
+    reader = Reader([content], archive)
+    for table in every(content, "table"):
         boxes = every(table, "text-box") + every(table, "custom-shape")
         paragraphs = (node for box in boxes for node in every(box, "p"))
         lines = [" ".join("".join(node.itertext()).split()) for node in paragraphs]
-        own = _Extras([line for line in lines if line], numbers=shown_in_opendocument(table))
+        cells = every(table, "table-cell")
+        unsolved = sum(not len(cell) and attribute(cell, "formula") is not None for cell in cells)
+        own = _Extras([line for line in lines if line], unsolved)
+        own.shown = shown_in_opendocument(table, reader.cell)
         found[attribute(table, "name") or ""] = own
+    text.left_out.update(reader.text.left_out)
     return found
+
+
+def _with_usual_names(archive: Archive, data: bytes) -> bytes:
+    """Return a workbook with the names that the library knows for its parts."""
+    main = main_part(archive)
+    if main is None or main[0].startswith("xl/"):
+        return data
+    parts = links(archive, main[0])
+    usual = {
+        path: f"xl/{kind}s/{number}.xml" if kind.endswith("sheet") else f"xl/{kind}.xml"
+        for number, (kind, path) in enumerate(parts.values())
+        if path in archive.parts
+    }
+    listed = "".join(
+        _relation(key, kind, usual.get(path, path)) for key, (kind, path) in parts.items()
+    )
+    usual[main[0]] = "xl/workbook.xml"
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as made:
+        for part in archive.parts - {"_rels/.rels"}:
+            made.writestr(usual.get(part, part), archive.read(part))
+        made.writestr("xl/_rels/workbook.xml.rels", f"<Relationships>{listed}</Relationships>")
+        whole = _relation("r", "officeDocument", "xl/workbook.xml")
+        made.writestr("_rels/.rels", f"<Relationships>{whole}</Relationships>")
+    return buffer.getvalue()
+
+
+def _relation(key: str, kind: str, path: str) -> str:
+    parts = {"Id": key, "Type": f"{_RELATIONS}/{kind}", "Target": f"/{path}"}
+    return f"<Relationship {' '.join(f'{k}={quoteattr(v)}' for k, v in parts.items())}/>"
+
+
+_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
 def _cells(data: bytes, name: str) -> list[bytes]:
@@ -150,7 +190,7 @@ def _refusal(name: str, done: subprocess.CompletedProcess[bytes]) -> UnreadableF
     return UnreadableFile(f"{name} is damaged: {why[:100]}", "open and save it again")
 
 
-def _of_workbook(archive: Archive, notes: list[str]) -> dict[str, _Extras]:
+def _of_workbook(archive: Archive, text: TextBuilder, notes: list[str]) -> dict[str, _Extras]:
     """Find the extras of each sheet by its name; damaged parts are named in ``notes``."""
     main = main_part(archive)
     if main is None or not main[0].endswith(".xml"):
@@ -163,16 +203,52 @@ def _of_workbook(archive: Archive, notes: list[str]) -> dict[str, _Extras]:
     found: dict[str, _Extras] = {}
     styles = next((part for kind, part in parts.values() if kind == "styles"), "")
     formats = read_formats(archive, styles) if styles in archive.parts else {}
+    listed = next((part for kind, part in parts.values() if kind == "sharedStrings"), "")
+    strings: dict[int, str] = {}
+    if listed in archive.parts and _LOOKS.search(archive.read(listed)):
+        nodes = enumerate(every(archive.xml(listed), "si"))
+        strings = {number: said for number, node in nodes if (said := _rich(node, text))}
     for sheet in sheets:
         part = parts.get(attribute(sheet, "id") or "", ("", ""))[1]
         if part in archive.parts:
             own = found[sheet.get("name", "")] = _extras(archive, part, notes)
-            own.numbers = shown_numbers(archive.read(part), formats) if formats else {}
+            inline = partial(_inline, text=text)
+            own.shown = shown_values(archive.read(part), formats, strings, inline)
     return found
 
 
+_LOOKS = re.compile(rb"<(?:\w+:)?(?:vertAlign|strike)\b")
+"""What says that letters are raised, lowered or struck out."""
+
+
+def _inline(xml: bytes, text: TextBuilder) -> str:
+    if not _LOOKS.search(xml):
+        return ""
+    with suppress(UnreadableFile):
+        return _rich(parsed(b"<is>%b</is>" % xml, "", ""), text)
+    return ""
+
+
+def _rich(string: Element, text: TextBuilder) -> str:
+    """Return what is shown of a string with letters of several looks; empty if all are plain."""
+    said = ""
+    looks = {local(node): node for node in string.iter() if local(node) in ("vertAlign", "strike")}
+    for run in string if looks else ():
+        words = "".join(node.text or "" for node in every(run, "t"))
+        own = {local(node): node.get("val", "") for node in run.iter()}
+        if local(run) not in ("r", "t"):  # readings
+            continue
+        if own.get("strike", "0") not in ("0", "false"):
+            text.leave_out(words)
+        elif own.get("vertAlign") in ("superscript", "subscript"):
+            said += raised(words) if own["vertAlign"] == "superscript" else lowered(words)
+        else:
+            said += words
+    return " ".join(shown(said).split())
+
+
 def _extras(archive: Archive, part: str, notes: list[str]) -> _Extras:
-    own = _Extras(unsolved=sum(1 for _ in _UNSOLVED.finditer(archive.read(part, _HEAD))))
+    own = _Extras(unsolved=sum(1 for _ in _UNSOLVED.finditer(archive.read(part))))
     try:
         beside = links(archive, part)
         for kind, target in beside.values():

@@ -80,7 +80,7 @@ class _Slide:
         if local(shape) == "graphicFrame":
             self._frame(shape)
             return
-        paragraphs = list(_paragraphs(shape))
+        paragraphs = list(_paragraphs(shape, self._text))
         if kind in TITLES:
             self._text.add(" ".join(paragraphs), level=TITLES[kind])
             return
@@ -91,34 +91,40 @@ class _Slide:
         grid = Grid()
         header = any(_is_set(look, "firstRow") for look in every(frame, "tblPr"))
         for place, row in enumerate(every(frame, "tr")):
-            grid.add(_cells(row), header=header and not place)
+            grid.add(_cells(row, self._text), header=header and not place)
         grid.write(self._text)
+        for each in every(frame, "oleObj"):
+            self._text.leave_out("x", f"an embedded object ({each.get('progId', 'OLE')})")
         for line, close in self._drawings.lines(frame):
             self._text.add(line, close=close)
 
 
-def _cells(row: Element) -> Iterator[Cell]:
+def _cells(row: Element, text: TextBuilder) -> Iterator[Cell]:
     """Yield the cells of a row, without those that continue a cell to the left or above."""
     for cell in every(row, "tc"):
         if not (_is_set(cell, "hMerge") or _is_set(cell, "vMerge")):
-            text = " ".join(filter(None, map(words, every(cell, "p"))))
-            yield text, number(cell.get("gridSpan"), 1), number(cell.get("rowSpan"), 1)
+            said = " ".join(_paragraphs(cell, text))
+            yield said, number(cell.get("gridSpan"), 1), number(cell.get("rowSpan"), 1)
 
 
 def _is_set(cell: Element, key: str) -> bool:
     return cell.get(key) in ("1", "true")
 
 
-def _paragraphs(shape: Element) -> Iterator[str]:
-    """Yield the paragraphs of a shape; items of a numbered list with their numbers."""
+def _paragraphs(shape: Element, text: TextBuilder) -> Iterator[str]:
+    """Yield the paragraphs of a shape or cell; items of a numbered list with their numbers."""
     counts: dict[int, int] = {}
+    styles = {local(level): level for node in every(shape, "lstStyle") for level in node}
     for node in every(shape, "p"):
-        said = words(node)
+        said = words(node, text)
         if not said:
             continue
         properties = next((each for each in node if local(each) == "pPr"), None)
         depth = number(properties.get("lvl"), 0) if properties is not None else 0
-        counted = every(properties, "buAutoNum") if properties is not None else []
+        own = [node for node in (properties, styles.get(f"lvl{depth + 1}pPr")) if node is not None]
+        kinds = [each for node in own for each in node if local(each).startswith("bu")]
+        counted = [kind for kind in kinds if local(kind) in _BULLETS][:1]
+        counted = [kind for kind in counted if local(kind) == "buAutoNum"]
         counts = {level: count for level, count in counts.items() if level <= depth}
         if not counted:
             counts.pop(depth, None)
@@ -133,12 +139,17 @@ def _numbered(count: int, kind: str) -> str:
     """Write the number of an item: ``arabicPeriod`` is 1., ``alphaLcParenBoth`` is (a)."""
     letters = next((sign for name, sign in _LETTERS.items() if kind.startswith(name)), "1")
     said = numeral(count, letters)
+    if kind.endswith("Plain"):
+        return said
     if kind.endswith("ParenBoth"):
         return f"({said})"
     return f"{said})" if kind.endswith("ParenR") else f"{said}."
 
 
-_LETTERS = {"alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I"}
+_BULLETS = ("buAutoNum", "buNone", "buChar", "buBlip")
+_LETTERS = {
+    "alphaLc": "a", "alphaUc": "A", "romanLc": "i", "romanUc": "I", "circleNum": "①", "ea1": "一",
+}  # fmt: skip
 
 
 def _placeholder(shape: Element) -> str | None:

@@ -1,0 +1,76 @@
+"""The control words of RTF files that the reader knows, and what they stand for."""
+
+from __future__ import annotations
+
+import re
+
+from milepost.documents.readers.scripts import LOWERED, RAISED
+
+FORMULA = re.compile(r"m\w+Pr")
+
+SIGNS = {
+    "tab": " ", "line": "\n", "lbr": "\n", "emdash": "—", "endash": "–", "bullet": "•",
+    "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "emspace": " ",
+    "enspace": " ", "qmspace": " ", "zwj": "\u200d", "zwnj": "\u200c",
+}  # fmt: skip
+SCRIPTS = {"super": RAISED, "msup": RAISED, "sub": LOWERED, "msub": LOWERED, "nosupersub": ""}
+LEFT, RIGHT = "\1", "\2"  # around a part of a formula
+FORMS = {
+    "mnum": (LEFT, f"{RIGHT}/"), "mden": (LEFT, RIGHT), "mdeg": ("", f"√{LEFT}"),
+    "mrad": ("", RIGHT),
+}  # fmt: skip
+"""What is written before and after the parts of fractions and roots."""
+
+_KIND = re.compile(r"\\fftype([12])\b")
+_CHOSEN = re.compile(r"\\ff(?:def)?res(\d+)")
+_CHOICE = re.compile(r"\\ffl ([^{}]*)")
+SYMBOLS = {"~": "\xa0", "_": "‑", "{": "{", "}": "}", "\\": "\\", "\n": "\r", "\r": "\r"}
+SKIPPED = frozenset(
+    """
+    colortbl stylesheet info pict header headerl headerr headerf footer footerl footerr footerf
+    fldinst objdata objclass objname annotation atnid atnauthor atndate atnref atrfstart atrfend
+    bkmkstart bkmkend ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn nonshppict sp shprslt
+    themedata datastore listtable listoverridetable rsidtbl generator xmlnstbl latentstyles
+    nonesttables filetbl revtbl private1 xe tc tcn rxe template pgptbl
+    ffname ffdeftext ffformat ffhelptext ffstattext ffl falt panose fname background
+    """.split()  # noqa: SIM905 - one name a line would hide the list
+)
+"""Destinations whose text is not part of the document: pictures, headers, comments, settings."""
+
+READ = frozenset(
+    """
+    shpinst shptxt ud moMath moMathPara footnote listtext do dptxbxtext nesttableprops
+    """.split()  # noqa: SIM905
+)
+"""Destinations that are read, although a reader that does not know them is to skip them."""
+
+INSIDE = frozenset(("shptxt", "dptxbxtext", "sp", "ud"))
+"""Destinations that begin inside of one that is not read: of a shape, of a text in two forms."""
+
+ENDS = frozenset(("par", "sect", "page", "column", "cell", "row", "nestcell", "nestrow"))
+
+KNOWN = (
+    SKIPPED
+    | READ
+    | ENDS
+    | SIGNS.keys()
+    | frozenset(
+        """
+        u f uc plain pard intbl v deleted strike striked super sub nosupersub msup msub mden up dn
+        mnum mdeg mrad itap
+        outlinelevel trowd clvmrg cellx pntext upr ansicpg mac pc pca
+        """.split()  # noqa: SIM905 - one name a line would hide the list
+    )
+)
+
+
+def typed(field: str) -> str:
+    """Show the state of a form field that has no text of its own."""
+    kind, chosen = _KIND.search(field), _CHOSEN.search(field)
+    if kind is None:
+        return ""
+    number = int(chosen[1][:4]) if chosen else 0
+    if kind[1] == "1":
+        return "☒" if number == 1 else "☐"
+    choices = _CHOICE.findall(field)
+    return str(choices[number]).strip() if number < len(choices) else ""

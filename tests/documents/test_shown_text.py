@@ -1,0 +1,407 @@
+"""What is read is what a person sees: other forms of the same things, in each format."""
+
+import base64
+import json
+
+import pytest
+
+from milepost.documents import read_bytes
+from support.office_writer import (
+    MC,
+    OFFICE,
+    RELATIONS,
+    SHEET,
+    W,
+    epub,
+    opendocument,
+    pptx,
+    shape,
+    word,
+    xlsx,
+    zipped,
+)
+from support.pdf_writer import numbered
+
+MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+
+
+def shown(data: bytes, name: str) -> str:
+    return " ".join(read_bytes(data, name).text.split())
+
+
+def run(words: str, properties: str = "") -> str:
+    return f"<w:r><w:rPr>{properties}</w:rPr><w:t xml:space='preserve'>{words}</w:t></w:r>"
+
+
+def styled(properties: str, more: str = "") -> dict[str, str]:
+    style = f"<w:style w:type='character' w:styleId='X'><w:rPr>{properties}</w:rPr></w:style>"
+    return {"styles": f"<w:styles xmlns:w='{W}'>{style}{more}</w:styles>"}
+
+
+NUM = "<w:num w:numId='1'><w:abstractNumId w:val='5'/></w:num>"
+
+
+def numbering(levels: str, more: str = NUM) -> dict[str, str]:
+    kind = f"<w:abstractNum w:abstractNumId='5'>{levels}</w:abstractNum>"
+    return {"numbering": f"<w:numbering xmlns:w='{W}'>{kind}{more}</w:numbering>"}
+
+
+def level(number: int, form: str, text: str, more: str = "") -> str:
+    form = f"<w:numFmt w:val='{form}'/><w:lvlText w:val='{text}'/>"
+    return f"<w:lvl w:ilvl='{number}'>{more}{form}</w:lvl>"
+
+
+def items(*levels: int) -> str:
+    return "".join(
+        f"<w:p><w:pPr><w:numPr><w:ilvl w:val='{k}'/><w:numId w:val='1'/></w:numPr></w:pPr>"
+        f"{run(letter)}</w:p>"
+        for letter, k in zip("abcdef", levels, strict=False)
+    )
+
+
+BEGIN, SEPARATE, END = (
+    f"<w:r><w:fldChar w:fldCharType='{kind}'/></w:r>" for kind in ("begin", "separate", "end")
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "more", "wanted"),
+    [
+        (run("10") + run("6", "<w:position w:val='8'/>"), {}, "10^6"),
+        (
+            run("10") + run("6", "<w:rStyle w:val='X'/>"),
+            styled("<w:vertAlign w:val='superscript'/>"),
+            "10^6",
+        ),
+        (
+            run("A") + run("b", "<w:rStyle w:val='X'/><w:vanish w:val='off'/>"),
+            styled("<w:vanish/>"),
+            "Ab",
+        ),
+        (
+            run("gone") + run("A", "<w:vanish w:val='0'/>"),
+            styled("", "<w:docDefaults><w:rPrDefault><w:rPr><w:vanish/></w:rPr></w:rPrDefault>"
+                   "</w:docDefaults>"),
+            "A",
+        ),
+        (f"{BEGIN}{run('no')}{BEGIN}{run('no')}{SEPARATE}{run('no')}{END}{SEPARATE}{run('A')}{END}",
+         {}, "noA"),
+        (run("b", "<w:rFonts w:ascii='Symbol'/>") + run("-rays"), {}, "β-rays"),
+        ("<w:r><w:sym w:font='Wingdings 2' w:char='F052'/></w:r>", {}, "☑"),
+        (f"<mc:AlternateContent xmlns:mc='{MC}'><mc:Fallback>{run('Old')}</mc:Fallback>"
+         "</mc:AlternateContent>", {}, "Old"),
+        ("<w:r><w:pict><v:textpath xmlns:v='v' string='DRAFT'/></w:pict></w:r>", {}, "DRAFT"),
+    ],
+)  # fmt: skip
+def test_word(body: str, more: dict[str, str], wanted: str) -> None:
+    assert shown(word(f"<w:p>{body}</w:p>", more=more), "a.docx") == wanted
+
+
+@pytest.mark.parametrize(
+    ("body", "parts", "wanted"),
+    [
+        (items(0, 0), numbering(level(0, "upperRoman", "%1)")), "I) a II) b"),
+        (items(0, 0), numbering(level(0, "ordinal", "%1")), "1st a 2nd b"),
+        (items(0, 0), numbering(level(0, "chineseCounting", "%1、")), "一、 a 二、 b"),
+        (f"{items(0)}{items(0).replace(run('a'), '')}{items(0)}",
+         numbering(level(0, "decimal", "%1.")), "1. a 3. a"),
+        (items(0, 1, 0, 1), numbering(level(0, "decimal", "%1.")
+         + level(1, "decimal", "Rule %2.", "<w:lvlRestart w:val='0'/>")),
+         "1. a Rule 1. b 2. c Rule 2. d"),
+        (items(0), numbering("<w:numStyleLink w:val='S'/>", "<w:abstractNum w:abstractNumId='6'>"
+         f"<w:styleLink w:val='S'/>{level(0, 'decimal', '%1.')}</w:abstractNum>"
+         f"{NUM}"), "1. a"),
+    ],
+)  # fmt: skip
+def test_lists_of_word(body: str, parts: dict[str, str], wanted: str) -> None:
+    assert shown(word(body, more=parts), "a.docx") == wanted
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("<w:object><o:OLEObject xmlns:o='o' ProgID='Equation.3'/></w:object>", "Equation.3"),
+        ("<w:instrText> EQ \\f(1;2)</w:instrText>", "a formula in a field"),
+    ],
+)
+def test_notes_of_word(body: str, what: str) -> None:
+    notes = read_bytes(word(f"<w:p><w:r>{body}</w:r>{run('A')}</w:p>"), "a.docx").notes
+    assert len(notes) == 1
+    assert what in notes[0]
+
+
+def test_formulas_outside_of_paragraphs() -> None:
+    parts = "".join(
+        f"<m:{tag}><m:r><m:t>{words}</m:t></m:r></m:{tag}>"
+        for tag, words in (("sub", "6"), ("sup", "14"), ("e", "C"))
+    )
+    body = (
+        f"<m:oMathPara xmlns:m='{MATH}'><m:oMath><m:sPre>{parts}</m:sPre></m:oMath></m:oMathPara>"
+    )
+    assert shown(word(body), "a.docx") == "_6^14C"
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("<style>.u{vertical-align:super} .g{display:none}</style>10<b class=u>6</b><p class=g>no",
+         "10^6"),
+        ("<style>@media print{.x{display:none}} p.y{display:block} .y{display:none}</style>"
+         "<p class=x>A<p class=y>b", "A b"),
+        ("10<span style='position:relative;top:-.4em'>6</span>", "10^6"),
+        ("10<span style='vertical-align:30%'>6</span>", "10^6"),
+        ("1712<a epub:type=noteref href=#n>4</a>", "1712[4]"),
+        ("<p>A <i aria-hidden=true>b</i>", "A b"),
+        ("<dialog>no</dialog><dialog open>A</dialog>", "A"),
+        ("<math><munderover><mo>∑</mo><mn>1</mn><mn>9</mn></munderover></math>", "∑1^9"),
+        ("<math><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>2</mn></mfrac></math>",
+         "(a+b)/2"),
+        ("<math><mmultiscripts><mi>C</mi><mprescripts/><mn>6</mn><mn>14</mn></mmultiscripts></math>",
+         "_6^14C"),
+        ("<svg><title>no</title><text>A</text></svg>", "A"),
+        ("<table><thead><tr><td rowspan=9>H<td>I<tbody><tr><td>1<td>2</table>", "H | I 1 | 2"),
+        ("<table><tr><td><ol><li>a</ol><td>x<tr><td>1<td>2</table>", "1. a | x 1 | 2"),
+        ("<ol style='list-style: upper-alpha inside'><li>a</ol>", "A. a"),
+        ("<ul style='list-style-type: lower-greek'><li>a</ul>", "α. a"),
+        ("<b style='margin-right:1em'>A</b><b>b</b>", "A b"),
+        ("Name<input value=Lind> <input type=checkbox checked><select><option>no"
+         "<option selected>large</select>", "Name Lind ☒ large"),
+        ("<del style='text-decoration:none'>A</del>", "A"),
+    ],
+    ids=lambda text: text[:30],
+)  # fmt: skip
+def test_pages(body: str, wanted: str) -> None:
+    assert shown(f"<!doctype html><body>{body}".encode(), "a.html") == wanted
+
+
+def test_style_sheets_of_books() -> None:
+    """A chapter may stand in for a file that is no page; lists that are not XML are read."""
+    page = "<html><body>10<span class='u'>6</span></body></html>"
+    items = (
+        "<item id='p' href='p.pdf' media-type='application/pdf' fallback='a'/>"
+        "<item id='a' href='a.xml' media-type='application/xml'/>"
+        "<item id='c' href='c.css' media-type='text/css'/>"
+    )
+    package = f"<package><meta><manifest>{items}</manifest><spine><itemref idref='p'/></spine>"
+    parts = {"O/book.opf": package, "O/a.xml": page, "O/c.css": ".u{vertical-align:super}"}
+    assert shown(epub(**parts), "a.epub") == "10^6"
+
+
+def span(properties: str, body: str, family: str = "text") -> bytes:
+    style = (
+        f"<style:style style:name='X' style:family='{family}'><style:text-properties {properties}/>"
+        "</style:style><style:style style:name='Y'><style:text-properties text:display='true'/>"
+        "</style:style>"
+    )
+    return opendocument("text", body, style)
+
+
+@pytest.mark.parametrize(
+    ("data", "wanted"),
+    [
+        (span("style:text-line-through-type='double'", "<text:p>A<text:span text:style-name='X'>no"
+              "</text:span></text:p>"), "A"),
+        (span("style:text-line-through-style='solid'", "<text:p text:style-name='X'>no</text:p>"),
+         ""),
+        (span("text:display='none'", "<text:p text:style-name='X'>no<text:span "
+              "text:style-name='Y'>A</text:span></text:p>"), "A"),
+        (span("", "<text:p>A<draw:rect><text:p>b</text:p></draw:rect>c</text:p>"), "Ac b"),
+        (span("", "<text:p>1712<text:note-ref>4</text:note-ref></text:p>"), "1712[4]"),
+        (opendocument("presentation", "<draw:page><draw:g><draw:frame draw:y='9cm'><text:p>b"
+                      "</text:p></draw:frame></draw:g><draw:frame draw:y='1cm'><text:p>A</text:p>"
+                      "</draw:frame></draw:page>"), "A b"),
+    ],
+)  # fmt: skip
+def test_open_documents(data: bytes, wanted: str) -> None:
+    assert shown(data, "a.odt") == wanted
+
+
+def test_form_fields_of_open_documents() -> None:
+    body = (
+        "<office:forms><form:form xmlns:form='f'><form:text form:id='c' form:current-value='Lind'/>"
+        "</form:form></office:forms><text:p>Name: <draw:control draw:control='c'/></text:p>"
+    )
+    assert shown(opendocument("text", body), "a.odt") == "Name: Lind"
+
+
+def test_embedded_objects_are_noted() -> None:
+    objects = "<draw:frame><draw:object-ole/></draw:frame>"
+    assert (
+        "object" in read_bytes(opendocument("text", f"<text:p>A{objects}</text:p>"), "a").notes[0]
+    )
+    struck = "<a:p><a:r><a:rPr strike='sngStrike'/><a:t>no</a:t></a:r></a:p>"
+    slide = shape("A").replace("</p:txBody>", f"{struck}</p:txBody>")
+    document = read_bytes(pptx([slide]), "a.pptx")
+    assert (document.text, len(document.notes)) == ("A", 1)
+
+
+def test_numbers_of_slides() -> None:
+    own = "<a:lvl1pPr><a:buAutoNum type='circleNumDbPlain'/></a:lvl1pPr>"
+    counted = shape("a").replace("<p:txBody>", f"<p:txBody><a:lstStyle>{own}</a:lstStyle>")
+    assert shown(pptx([counted]), "a.pptx") == "① a"
+
+
+LOOKS = "<r><t>10</t></r><r><rPr><vertAlign val='superscript'/></rPr><t>6</t></r>"
+STRUCK = "<r><rPr><strike/></rPr><t>no</t></r><r><t>A</t></r>"
+
+
+def test_letters_of_sheets() -> None:
+    rows = (
+        f"<row r='1'><c r='A1' t='inlineStr'><is>{LOOKS}</is></c><c r='B1' t='inlineStr'>"
+        f"<is>{STRUCK}</is></c><c r='C1' t='e'><v>#DIV/0!</v></c></row>"
+    )
+    document = read_bytes(xlsx({"S": rows}), "a.xlsx")
+    assert document.text == "S\n10^6 | A | #DIV/0!"
+    assert "struck-out" in document.notes[0]
+    cell = "<table:table-cell office:value-type='string'{}>{}</table:table-cell>"
+    cells = (
+        cell.format("", "<text:p>10<text:span text:style-name='X'>6</text:span></text:p>"),
+        cell.format(" office:string-value=''", "<text:p>#REF!</text:p>"),
+        "<table:table-cell table:formula='of:=1'/>",
+    )
+    style = (
+        "<style:style style:name='X'><style:text-properties style:text-position='super 58%'/>"
+        "</style:style>"
+    )
+    row = f"<table:table-row>{''.join(cells)}</table:table-row>"
+    table = f"<table:table table:name='S'>{row}</table:table>"
+    document = read_bytes(opendocument("spreadsheet", table, style), "a.ods")
+    assert document.text == "S\n10^6 | #REF!"
+    assert "1 formulas" in document.notes[0]
+
+
+def test_workbooks_with_other_names() -> None:
+    strings = f"<sst xmlns='{SHEET}'><si><t>Harbour</t></si></sst>"
+    kinds = {"r1": ("worksheet", "s.xml"), "r2": ("sharedStrings", "t.xml")}
+    links = "".join(
+        f"<Relationship Id='{key}' Type='{OFFICE}/{kind}' Target='{target}'/>"
+        for key, (kind, target) in kinds.items()
+    )
+    sheet = "<row r='1'><c r='A1' t='s'><v>0</v></c></row>"
+    main = "application/vnd.ms-excel.sheet.macroEnabled.main+xml"
+    parts = {
+        "[Content_Types].xml": f"<Types><Override PartName='/b/m.xml' ContentType='{main}'/>"
+        "</Types>",
+        "_rels/.rels": f"<Relationships xmlns='{RELATIONS}'><Relationship Id='r' "
+        f"Type='{OFFICE}/officeDocument' Target='b/m.xml'/></Relationships>",
+        "b/m.xml": f"<workbook xmlns='{SHEET}' xmlns:r='{OFFICE}'><sheets>"
+        "<sheet name='S' sheetId='1' r:id='r1'/></sheets></workbook>",
+        "b/_rels/m.xml.rels": f"<Relationships>{links}</Relationships>",
+        "b/s.xml": f"<worksheet xmlns='{SHEET}'><sheetData>{sheet}</sheetData></worksheet>",
+        "b/t.xml": strings,
+    }
+    assert read_bytes(zipped(parts), "a.xlsm").text == "S\nHarbour"
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        (r"10{\up6 6}\par 10{\dn6 2}", "10^6 10_2"),
+        (r"A{\*\do\dptxbx{\dptxbxtext\pard b\par}}\par", "A b"),
+        (r"{\upr{no}{\*\ud{\u1055?}}}", "П"),
+        (r"{\mf{\mnum a+b}{\mden 2}}{\mrad{\mdeg}{\me 2}}3", "(a+b)/2√(2)3"),
+        (r"{\field{\*\fldinst FORMCHECKBOX{\*\formfield{\fftype1\ffres1}}}{\fldrslt}} A", "☒ A"),
+        (
+            r"\trowd\cellx9\cellx10\intbl A\par\itap2 b\nestcell c\nestcell{\*\nesttableprops"
+            r"\trowd\cellx3\cellx6\nestrow}\itap1\cell d\cell\row\pard",
+            "A b | c d",
+        ),
+    ],
+)
+def test_rich_text(body: str, wanted: str) -> None:
+    assert shown(rb"{\rtf1\ansi " + body.encode() + b"}", "a.rtf") == wanted
+
+
+def mail(*parts: str, kind: str = "alternative") -> bytes:
+    body = "".join(f"--A\n{part}\n" for part in parts)
+    return f"From: a@x\nContent-Type: multipart/{kind}; boundary=A\n\n{body}--A--\n".encode()
+
+
+PLAIN = "Content-Type: text/plain\n\nSee."
+PAGE = "Content-Type: text/html\n\n<p>The library moves in June.</p>"
+SHEETS = "Content-Type: text/csv; name=a.csv\n\nStep,Day\nDig,Monday"
+INNER = f"Content-Type: multipart/mixed; boundary=B\n\n--B\n{PAGE}\n--B\n{{}}\n--B--"
+KEY = base64.b64encode("הפגישה".encode("iso8859-8")).decode()
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "wanted"),
+    [
+        (mail(PLAIN, INNER.format(SHEETS)), "a.eml", "Step: Dig"),
+        (mail(PLAIN, SHEETS), "a.eml", "See."),
+        (mail(PLAIN, PAGE, "Content-Type: text/calendar\n\nSUMMARY:Meeting"), "a.eml", "Meeting"),
+        (mail(PLAIN, INNER.format(PLAIN)), "a.eml", "library moves in June. See."),
+        (mail("Content-Type: text/plain\n\n--", PAGE), "a.eml", "library moves"),
+        (f"From: a@x\nContent-Type: text/plain; charset=iso-8859-8-i\nContent-Transfer-Encoding: "
+         f"base64\n\n{KEY}\n".encode(), "a.eml", "הפגישה"),
+        ("From: a@x\nSubject: Über\n\nA".encode("latin-1"), "a.eml", "Über"),
+        (b"From: a@x\nSubject: \x1b$B2q5D\x1b(B\n\nA", "a.eml", "会議"),
+        ("From: a@x\nSubject: Well\n\nA".encode("utf-16-le"), "a.eml", "Well"),
+        (b">From a@x Mon Jun  1 10:00:00 2009\nFrom: a@x\nSubject: Well\n\nA", "a.eml", "Well"),
+        (b"From a Mon Jun  1 10:00:00 2009\nSubject: S\n\nAt\n\nFrom Mon 10:00 on\nNote: dry",
+         "a.mbox", "From Mon 10:00 on Note: dry"),
+        (b"From: a@x\nSubject: Well\n\nA", "a.mbox", "Well"),
+        (b"From: <Saved by Blink>\n" + mail(PAGE, kind="related"), "page", "library moves in"),
+        (zipped({"a.fb2": "<f:FictionBook xmlns:f='f'><f:body><f:p>Dry.</f:p></f:body>"
+                 "</f:FictionBook>"}), "a.fb2.zip", "Dry."),
+    ],
+)  # fmt: skip
+def test_mail_and_saved_pages(data: bytes, name: str, wanted: str) -> None:
+    assert wanted in shown(data, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("도서관은 오늘 쉽니다", "utf-16-le"),
+        ("การประชุมเริ่มวันศุกร์", "utf-16-be"),
+        ("カギはどこですか", "utf-16-le"),
+        ("The library", "utf-32-le"),
+        ("Ключ", "utf-32-be"),
+        ("Где ключ?", "koi8-r"),
+        ("Zażółć gęślą jaźń w piątek.", "iso8859-2"),
+        ("Toplantı cuma günü üçte başlıyor. Iğdır.", "cp1254"),
+        ("A megbeszélés háromkor kezdődik. Fűtött.", "cp1250"),
+    ],
+)
+def test_texts_without_a_declared_encoding(text: str, encoding: str) -> None:
+    assert shown(text.encode(encoding), "a.txt") == text
+
+
+def test_fields_and_notes_of_pdfs() -> None:
+    """Without drawings of them in the file; a tick, and letters in boxes of their own."""
+    font = b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
+    box = (
+        b"<< /Type /XObject /Subtype /Form /BBox [0 0 9 9] /Length 13 >>\n"
+        b"stream\n0 0 m 9 9 l S\nendstream"
+    )
+    texts = b"BT /F 12 Tf 40 605 Td (Name:) Tj ET"
+    widget = b"<< /Type /Annot /Subtype /Widget /Rect [100 %d 300 %d] /DA (/F 12 Tf) /T (%d) %s >>"
+    fields = [
+        widget % (600, 620, 1, b"/Parent 11 0 R"),
+        widget % (560, 580, 2, b"/FT /Ch /Ff 131072 /Opt [[(s) (small)] [(l) (large)]] /V (l)"),
+        widget % (520, 540, 3, b"/FT /Btn /V /Yes /AS /Yes /AP << /N << /Yes 5 0 R >> >>"),
+        widget % (480, 500, 4, b"/FT /Tx /Ff 16777216 /MaxLen 3 /V (123)"),
+        b"<< /Type /Annot /Subtype /FreeText /Rect [100 400 300 420] /Contents (Approved \\374) >>",
+    ]
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [11 0 R 7 0 R 8 0 R 9 0 R] "
+        b"/DR << /Font << /F 3 0 R >> >> >> >>",
+        b"<< /Type /Pages /Count 1 /Kids [4 0 R] >>",
+        font,
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 12 0 R /Resources "
+        b"<< /Font << /F 3 0 R >> >> /Annots [6 0 R 7 0 R 8 0 R 9 0 R 10 0 R] >>",
+        box,
+        *fields,
+        b"<< /FT /Tx /T (p) /V (Marta Lind) /Kids [6 0 R] >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(texts), texts),
+    ]
+    text = shown(numbered(objects), "a.pdf")
+    assert text == "Name: Marta Lind large [x] 123 Approved ü"
+
+
+def test_outputs_of_notebooks_in_other_forms() -> None:
+    outputs = [{"data": {"text/latex": ["$E=4$"]}}, {"data": {"application/json": {"mean": 4.2}}}]
+    cell = {"cell_type": "code", "source": "x", "outputs": outputs}
+    text = shown(json.dumps({"cells": [cell]}).encode(), "a.ipynb")
+    assert text == 'x $E=4$ {"mean": 4.2}'
