@@ -32,6 +32,7 @@ _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _SHOWING = re.compile(
     r"(?:display|visibility|text-decoration|vertical-align|list-style|position)[\w\s-]*:", re.I
 )
+_HIDING = re.compile(r"display\s*:\s*none|visibility\s*:|line-through", re.I)
 _WEIGHTS = ("#", r"[.\[]", r"(?:^|[\s>+~])[a-z]")
 _MAX_RULES = 1000
 
@@ -84,12 +85,16 @@ def _write(tree: Any, text: TextBuilder, sheet: str = "") -> None:
 
 
 def _styles(tree: Any, sheet: str) -> dict[int, str]:
-    """Map the ids of elements to what style sheets say of how they are shown."""
+    """Map the ids of elements to what style sheets say of how they are shown.
+
+    What a sheet hides is hidden only if no script and no sheet of another file can show it.
+    """
+    unsure = not sheet and tree.css_first("body script, script[src], link[rel~=stylesheet]")
     sheet = "\n".join([sheet, *(node.text(deep=True) for node in tree.css("style"))])
     rules = [
         (selector.strip(), said)
         for selectors, said in _RULE.findall(_AT_RULE.sub("", _COMMENT.sub("", sheet)))
-        if _SHOWING.search(said)
+        if _SHOWING.search(said) and not (unsure and _HIDING.search(said))
         for selector in selectors.split(",")
         if ":" not in selector
     ]

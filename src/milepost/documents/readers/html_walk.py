@@ -114,7 +114,8 @@ class Walk:
             self._text.leave_out(node.text(deep=True))
             return True
         if style.get("display") == "none" or style.get("visibility") in ("hidden", "collapse"):
-            if node.mem_id in self._styles:
+            own = _declared(attributes.get("style") or "")
+            if not own.keys() & {"display", "visibility"}:
                 if tag in _WHOLE:
                     return False
                 self._text.leave_out(node.text(deep=True), "text that the style sheet hides")

@@ -48,7 +48,7 @@ def shown_values(
     sheet: bytes,
     formats: Mapping[int, str],
     strings: Mapping[int, str],
-    inline: Callable[[bytes], str],
+    inline: Callable[[bytes], str | None],
 ) -> dict[tuple[int, int], str]:
     """Map row (from 1) and column (from 0) of cells to what the sheet shows of them.
 
@@ -56,7 +56,7 @@ def shown_values(
         sheet: the XML of the sheet.
         formats: of the workbook, see ``read_formats``.
         strings: those of the workbook's that are not shown as they are stored, by their numbers.
-        inline: reads the XML of a string in a cell; empty if it is shown as it is stored.
+        inline: reads the XML of a string in a cell; None if it is shown as it is stored.
     """
     found: dict[tuple[int, int], str] = {}
     for match in _CELL.finditer(sheet):
@@ -69,12 +69,12 @@ def shown_values(
             if match[3] is not None:
                 text = inline(match[3])
             elif kind is None or kind[1] == b"n":
-                text = code and shown(code, float(match[2]))
+                text = (code and shown(code, float(match[2]))) or None
             elif kind[1] == b"s":
                 text = strings.get(int(match[2]))
             elif kind[1] == b"e":
                 text = match[2].decode("utf-8", "replace")
-        if text:
+        if text is not None:
             column = 0
             for letter in place[1]:
                 column = 26 * column + letter - 64
@@ -96,13 +96,14 @@ def shown_in_opendocument(
         for cell in line:
             columns = number(attribute(cell, "number-columns-repeated"), 1)
             kind, stored = attribute(cell, "value-type"), attribute(cell, "string-value")
-            if kind in _NUMBERS or stored == "" or every(cell, "span"):
-                text = read(cell)
+            has_looks = bool(every(cell, "span"))
+            text = read(cell) if kind in _NUMBERS or stored == "" or has_looks else ""
+            if text or has_looks:
                 for place in product(range(row, row + min(rows, _REPEATED)), range(columns)):
-                    found[place[0], column + place[1]] = " ".join(text.split())
+                    found[place[0], column + place[1]] = text
             column += columns
         row += rows
-    return {place: text for place, text in found.items() if text}
+    return found
 
 
 def read_formats(archive: Archive, styles: str) -> dict[int, str]:

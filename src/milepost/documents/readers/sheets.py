@@ -82,6 +82,7 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
         own = beside.get(sheet, _NOTHING)
         for number, cells in rows if own.shown else ():
             cells[:] = [own.shown.get((number, n), cell) for n, cell in enumerate(cells, column)]
+        rows = [row for row in rows if any(row[1])]
         if rows or own.lines:
             text.add(sheet, level=1)
         write_rows(rows, text)
@@ -207,33 +208,37 @@ def _of_workbook(archive: Archive, text: TextBuilder, notes: list[str]) -> dict[
     strings: dict[int, str] = {}
     if listed in archive.parts and _LOOKS.search(archive.read(listed)):
         nodes = enumerate(every(archive.xml(listed), "si"))
-        strings = {number: said for number, node in nodes if (said := _rich(node, text))}
+        looks = ((number, _rich(node, text)) for number, node in nodes)
+        strings = {number: said for number, said in looks if said is not None}
     for sheet in sheets:
         part = parts.get(attribute(sheet, "id") or "", ("", ""))[1]
         if part in archive.parts:
             own = found[sheet.get("name", "")] = _extras(archive, part, notes)
             inline = partial(_inline, text=text)
-            own.shown = shown_values(archive.read(part), formats, strings, inline)
+            data = archive.read(part)
+            if formats or strings or _LOOKS.search(data):
+                own.shown = shown_values(data, formats, strings, inline)
     return found
 
 
-_LOOKS = re.compile(rb"<(?:\w+:)?(?:vertAlign|strike)\b")
-"""What says that letters are raised, lowered or struck out."""
+_LOOKS = re.compile(rb"<(?:\w+:)?(?:vertAlign|strike)\b|\st=[\"']e")
+"""What says that letters are raised, lowered or struck out, or that a cell has an error."""
 
 
-def _inline(xml: bytes, text: TextBuilder) -> str:
+def _inline(xml: bytes, text: TextBuilder) -> str | None:
     if not _LOOKS.search(xml):
-        return ""
+        return None
     with suppress(UnreadableFile):
         return _rich(parsed(b"<is>%b</is>" % xml, "", ""), text)
-    return ""
+    return None
 
 
-def _rich(string: Element, text: TextBuilder) -> str:
-    """Return what is shown of a string with letters of several looks; empty if all are plain."""
+def _rich(string: Element, text: TextBuilder) -> str | None:
+    """Return what is shown of a string with letters of several looks; None if all are plain."""
+    if not (every(string, "vertAlign") or every(string, "strike")):
+        return None
     said = ""
-    looks = {local(node): node for node in string.iter() if local(node) in ("vertAlign", "strike")}
-    for run in string if looks else ():
+    for run in string:
         words = "".join(node.text or "" for node in every(run, "t"))
         own = {local(node): node.get("val", "") for node in run.iter()}
         if local(run) not in ("r", "t"):  # readings
