@@ -144,7 +144,8 @@ def test_formulas_outside_of_paragraphs() -> None:
 @pytest.mark.parametrize(
     ("body", "wanted"),
     [
-        ("<style>.u{vertical-align:super} .g{display:none}</style>10<b class=u>6</b><p class=g>no",
+        ("<style>x[[{position:fixed} .u{vertical-align:super} .g{display:none}</style>"
+         "10<b class=u>6</b><p class=g>no",
          "10^6"),
         ("<style>@media print{.x{display:none}} p.y{display:block} .y{display:none}</style>"
          "<p class=x>A<p class=y>b", "A b"),

@@ -102,7 +102,7 @@ def _styles(tree: Any, sheet: str) -> dict[int, str]:
     rules.sort(key=lambda rule: [len(re.findall(kind, rule[0])) for kind in _WEIGHTS])
     found: dict[int, str] = {}
     for selector, said in rules[-_MAX_RULES:]:
-        with suppress(ValueError, RuntimeError):  # not a selector
+        with suppress(Exception):  # not a selector; the library has an error of its own
             for node in tree.css(selector):
                 found[node.mem_id] = f"{found.get(node.mem_id, '')}{said};"
     return found

@@ -290,7 +290,7 @@ def _write(annotation: Any, words: str) -> bool:
     place = pdfium.FS_RECTF()
     pdfium.FPDFAnnot_GetRect(annotation, place)
     wide, high = place.right - place.left, abs(place.top - place.bottom)
-    size = min(12.0, 0.8 * high)
+    size = max(1.0, min(12.0, 0.8 * high))
     lines = [
         part for line in words.splitlines() for part in wrap(line, max(10, int(2 * wide / size)))
     ]
