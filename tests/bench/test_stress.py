@@ -1,13 +1,14 @@
 """The bench of hostile files, kills and full disks: it runs, goes on, and its checks can fail."""
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from milepost.documents import read_bytes
-from support.cli_process import python
 
 BENCH = Path(__file__).resolve().parents[2] / "bench"
 
@@ -17,8 +18,12 @@ def stress(folder: Path, *arguments: object) -> tuple[dict, list[dict]]:
     if not (BENCH / "stress.py").is_file() or sys.platform != "linux":
         pytest.skip("needs the checkout, and Linux")
     log, counts = folder / "log.jsonl", folder / "counts.json"
-    command = [BENCH / "stress.py", "--log", log, "--json", counts]
-    done = python(*command, "--originals", folder / "none", *arguments)
+    command = [sys.executable, BENCH / "stress.py", "--log", log, "--json", counts]
+    done = subprocess.run(
+        [*map(str, command), "--originals", str(folder / "none"), *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True, encoding="utf-8", check=False,
+    )  # fmt: skip
     lines = log.read_text(encoding="utf-8").splitlines()
     wrong = [line for line in lines if '"faults": []' not in line]
     assert done.returncode == 0, "\n".join([*wrong, done.stderr[-2000:]])

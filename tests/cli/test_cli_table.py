@@ -63,4 +63,5 @@ def test_nothing_found_and_wrong_use(cli, refusal, model, notes, questions, tmp_
         (questions, "-o", tmp_path / "x.csv"): "nothing to search",
     }.items():
         assert said in refusal("table", *args, *model)
-    refusal("table", questions, tmp_path / "none", "-o", tmp_path / "x.csv", *model)
+    failed = cli("table", questions, tmp_path / "none", "-o", tmp_path / "x.csv", *model)
+    assert failed.exit_code == 2
