@@ -7,6 +7,7 @@ a handful of them, most of which it does not use.
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Any, cast
 
 _METHODS = ("match", "search", "fullmatch", "finditer", "findall", "split", "sub", "subn")
@@ -19,6 +20,15 @@ def late(source: str, flags: int = 0) -> re.Pattern[str]:
     '-d'
     """
     return cast("re.Pattern[str]", _Late(source, flags))
+
+
+_DASHES = "\u02d7\u2043\u2212"
+"""Dashes that Unicode does not class as such; the others have the category Pd."""
+
+
+def is_dash(character: str) -> bool:
+    """Whether a character is a hyphen, a dash or a minus sign."""
+    return unicodedata.category(character) == "Pd" or character in _DASHES
 
 
 class _Late:

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from milepost.language.patterns import is_dash
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-DASHES = "\u02d7\u2043\u2212"
-"""Dashes that Unicode does not class as such; the others have the category Pd."""
 
 _SINGLE = "'`\u00b4\u02b9\u02bb\u02bc\u02bd\u2018\u2019\u201a\u201b\u2032\u2035\u2039\u203a\uff07"
 _DOUBLE = '"\u00ab\u00bb\u201c\u201d\u201e\u201f\u2033\u2036\u301d\u301e\u301f\uff02'
@@ -59,11 +58,6 @@ class Folded:
         """What the text has behind letter ``at``, up to the next one."""
         last = at + 1 == len(self.letters)
         return self.text[int(self.places[at]) + 1 : None if last else int(self.places[at + 1])]
-
-
-def is_dash(character: str) -> bool:
-    """Whether a character is a hyphen, a dash or a minus sign."""
-    return unicodedata.category(character) == "Pd" or character in DASHES
 
 
 class _Table(dict[str, str]):

@@ -11,8 +11,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Literal
 
-from milepost.language.patterns import late
-from milepost.quotes.folding import Folded, is_dash
+from milepost.language.patterns import is_dash, late
+from milepost.quotes.folding import Folded
 
 Reason = Literal["white space", "hyphenation", "case", "typography"]
 """What had to be ignored for a quotation to match."""

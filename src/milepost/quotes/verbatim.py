@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from milepost.quotes.folding import Folded, fold, is_dash, unstyled
+from milepost.language.patterns import is_dash
+from milepost.quotes.folding import Folded, fold, unstyled
 from milepost.quotes.gaps import Reason, ends_word, gap_reason, starts_word
 from milepost.verdicts import Difference
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING
 
-from milepost.language.numbers import SCALES, UNIT_WORDS, amount, others, western
+from milepost.language.amounts import figures
+from milepost.language.numbers import others
 from milepost.language.patterns import late
-from milepost.language.terms import terms, tokens
-from milepost.quotes.folding import Folded, is_dash
+from milepost.quotes.folding import Folded
 from milepost.quotes.gaps import is_negative
 
 if TYPE_CHECKING:
@@ -97,41 +96,13 @@ def amounts_in(text: str) -> list[AmountSpan]:
     >>> [(text, value) for text in ["on 5 May 2024, 12 km"] for _, _, value in amounts_in(text)]
     [('on 5 May 2024, 12 km', '2024-05-05'), ('on 5 May 2024, 12 km', '12 kilomet')]
     """
-    found = [*((start, end, form) for form, start, end in others(text)), *_numbers(text)]
+    found = [(start, end, form) for form, start, end in others(text)]
+    found += ((each.start, each.end, each.key) for each in figures(text))
     kept: list[AmountSpan] = []
     for each in sorted(found, key=lambda each: (each[0], -each[1])):
         if not kept or each[0] >= kept[-1][1] or each[:2] == kept[-1][:2]:
             kept.append(each)
     return kept
-
-
-def _numbers(text: str) -> Iterator[AmountSpan]:
-    """Start, end and value of each number with its unit, and with the words of one behind it."""
-    held = list(tokens(text))
-    for number, match in enumerate(held):
-        if match.lastgroup == "number":
-            _, value, names, _ = amount(match[0])
-        elif match[0].isdecimal():
-            value, names = western(match[0]), ()
-        else:
-            continue
-        unit = {term for name in names if name not in SCALES for term in terms(name)}
-        end = match.end()
-        for word in held[number + 1 : number + 3]:
-            found = terms(word[0])
-            if word.start() > end + 1 or not _unit_terms().issuperset(found):
-                break
-            unit.update(found)
-            end = word.end()
-        start = match.start()
-        if is_dash(text[start - 1 : start] or " ") and not text[start - 2 : start - 1].isalnum():
-            value = f"-{value}"
-        yield start, end, " ".join((value, *sorted(unit & _unit_terms())))
-
-
-@cache
-def _unit_terms() -> frozenset[str]:
-    return frozenset(term for word in UNIT_WORDS for term in terms(word))
 
 
 def weight(form: str) -> int:

@@ -6,11 +6,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from milepost.checking.claims.quantities import Quantity, comparable
-from milepost.checking.claims.reading import Reading, Word
-from milepost.checking.claims.vocabulary import OPPOSITES, PEOPLES, PREFIXES, QUANTIFIERS
+from milepost.checking.claims.quantity import Quantity, comparable
+from milepost.checking.claims.reading import Negation, Reading, Word
+from milepost.checking.claims.roles import is_turned, swapped
+from milepost.checking.claims.vocabulary import (
+    EXCLUSIVE,
+    LIKE_NEGATION,
+    NEGATIONS,
+    OPPOSITES,
+    PEOPLES,
+    PREFIXES,
+    QUANTIFIERS,
+)
 from milepost.types import Span
 from milepost.verdicts import DifferenceKind
+
+_REACH = 8
+"""Words on each side of one that something else may deny."""
 
 _BESIDE = 3
 """Words on each side of an opposite, one of which both texts must have."""
@@ -51,17 +63,15 @@ def _span(word: Word | Quantity) -> Span:
 
 
 def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) -> Iterator[Conflict]:
-    near = [other for reading in (sentence, *around) for other in reading.quantities]
+    near = [other for reading in around for other in reading.quantities]
     for each in claim.quantities:
-        same = [
-            other
-            for other in sentence.quantities
-            if comparable(each, other) and _same_place(each, other, claim, sentence)
-        ]
-        if any(map(each.allows, same)):
+        held = [other for other in sentence.quantities if comparable(each, other)]
+        if any(map(each.allows, held)):
             continue
+        held = [other for other in held if not _is_total(other, sentence)]
+        same = [other for other in held if _same_place(each, other, claim, sentence)]
         if not same:
-            if any(map(each.allows, near)):
+            if any(map(each.allows, (*sentence.quantities, *near))):
                 continue
             free = [
                 other
@@ -70,11 +80,20 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
             ]
             yield from _units(each, free)
             if each.is_measure or each.kind == "date":
-                same = [other for other in free if comparable(each, other)]
+                same = [other for other in free if other in held]
                 same = same if len(same) == 1 else []
         for rival in same[:1]:
             is_unit = each.is_measure and each.written == rival.written  # 12 km and 12 miles
             yield Conflict("unit" if is_unit else each.kind, _span(each), _span(rival))
+
+
+def _is_total(each: Quantity, reading: Reading) -> bool:
+    """Whether a share is taken of a number: "half of the 80 patients"."""
+    return any(
+        other.unit == "percent" and reading.text[other.end : each.start].split()[:1] == ["of"]
+        for other in reading.quantities
+        if 0 < each.start - other.end < 10
+    )
 
 
 def _units(each: Quantity, others: Sequence[Quantity]) -> Iterator[Conflict]:
@@ -105,13 +124,16 @@ def _beside(each: Quantity, reading: Reading) -> tuple[str, str]:
 
 
 def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
+    """A negation of what the other text says, where that denies nothing in any way."""
     for own, other, is_claim in ((claim, sentence, True), (sentence, claim, False)):
         for negation in own.negations:
-            focus = next((word for word in negation.scope[:2] if other.find(word)), None)
+            focus = next((word for word in negation.scope[:1] if other.find(word)), None)
             if focus is None or not focus.is_denied or _answered(negation.scope, other):
                 continue
+            if own.frames != other.frames:
+                continue
             places = other.find(focus)
-            if any(place.is_denied for place in places):
+            if any(place.is_denied or _is_restricted(place, negation, other) for place in places):
                 continue
             if any(not place.is_denied for place in own.find(focus)):
                 continue
@@ -122,6 +144,17 @@ def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
             empty = places[0].start, places[0].start
             word = _span(negation.word)
             yield Conflict("negation", *((word, empty) if is_claim else (empty, word)))
+
+
+def _is_restricted(word: Word, negation: Negation, reading: Reading) -> bool:
+    """Whether something near a word denies or restricts it, without being read as a negation."""
+    near = reading.words[max(0, word.at - _REACH) : word.at + _REACH]
+    return any(
+        each.base in LIKE_NEGATION
+        or (each.at < word.at and each.text.lower() in NEGATIONS | EXCLUSIVE)
+        or any(_is_prefixed(each.text.lower(), denied.text.lower()) for denied in negation.scope)
+        for each in near
+    )
 
 
 def _answered(scope: Sequence[Word], other: Reading) -> bool:
@@ -139,14 +172,19 @@ def unanswered(claim: Reading, texts: Sequence[Reading]) -> bool:
 def replaced(claim: Reading, sentence: Reading) -> bool:
     """Whether the sentence has another word in the place of one of the claim's."""
     for word in claim.content:
-        if sentence.find(word) or not 0 < word.at < len(claim.words) - 1:
+        if sentence.find(word) or not word.at:
             continue
-        before, behind = claim.words[word.at - 1], claim.words[word.at + 1]
+        before, behind = claim.words[word.at - 1], claim.words[word.at + 1 : word.at + 2]
         for left in sentence.by_base.get(before.base, ()):
             between = sentence.words[left.at + 1 : left.at + 4]
-            right = next((each for each in between if each.base == behind.base), None)
-            inside = between[: right.at - left.at - 1] if right else ()
-            if inside and any(each.is_content and not claim.find(each) for each in inside):
+            rest = (each for each in between if behind and each.base == behind[0].base)
+            right = next(rest, None)
+            if not behind and before.is_content:
+                right = next((each for each in between if each.part > left.part), None)
+                between = between if right or len(between) == 1 else ()
+            inside = [each for each in between if not right or each.at < right.at]
+            inside = inside if right or not behind else []
+            if any(each.is_content and not claim.find(each) for each in inside):
                 return True
     return False
 
@@ -181,6 +219,7 @@ def _opposites(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
                     opposite not in claim.by_base
                     and word.is_denied == other.is_denied
                     and _near_same(claim, word, sentence, other)
+                    and not is_turned(claim, word, sentence, other)
                 ):
                     yield Conflict("opposite", _span(word), _span(other))
                     break
@@ -200,7 +239,8 @@ def _near_same(claim: Reading, word: Word, sentence: Reading, other: Word) -> bo
 def _shares(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
     for word, share, focus in _shared(claim):
         for other, there, place in _shared(sentence):
-            if focus.base != place.base:
+            is_number = isinstance(word, Quantity) and isinstance(other, Quantity)
+            if focus.base != place.base or is_number:
                 continue
             is_apart = (share == 1.0 and there < 1.0) or (share - 0.4) * (there - 0.4) < -0.05
             # "some" holds where "all" does
@@ -208,7 +248,7 @@ def _shares(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
                 yield Conflict("quantity", _span(word), _span(other))
 
 
-def _shared(reading: Reading) -> Iterator[tuple[Word, float, Word]]:
+def _shared(reading: Reading) -> Iterator[tuple[Word | Quantity, float, Word]]:
     """Words for a share of all, the share, and what it is a share of."""
     for word in reading.words:
         share = QUANTIFIERS.get(word.text.lower())
@@ -219,6 +259,11 @@ def _shared(reading: Reading) -> Iterator[tuple[Word, float, Word]]:
         if share == 1.0 and behind[0].text.lower() == "but":  # "all but three"
             share = 0.8
         yield word, share, focus
+    for each in reading.quantities:
+        behind_it = [word for word in reading.words if word.start >= each.end][:4]
+        focus = next((word for word in behind_it if word.is_content), None)
+        if focus and each.unit == "percent" and behind_it[0].text.lower() == "of":
+            yield each, each.value / 100, focus
 
 
 def _names(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
@@ -237,6 +282,8 @@ def _names(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
                 )
                 break
     yield from _peoples(claim, sentence)
+    if (places := swapped(claim, sentence)) is not None:
+        yield Conflict("name", _span(places[0].own), _span(places[1].other))
 
 
 def _is_short_for(one: Sequence[Word], other: Sequence[Word]) -> bool:

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from milepost.checking.claims.quantities import Quantity, quantities
+from milepost.checking.claims.quantities import quantities
+from milepost.checking.claims.quantity import Quantity
 from milepost.checking.claims.vocabulary import (
     CLAUSE_ENDS,
     EXCLUSIVE,
+    FRAMES,
     LIGHT,
+    MODALS,
     NEGATIONS,
     NEGATIONS_WITH_TO,
     NOT_DENYING,
@@ -25,6 +28,9 @@ _WORD = late(r"n['’]t\b|[^\W\d_]+(?:['’][^\W\d_]+)?|[.,;:!?()—-]")
 _SCOPE = 5
 """Content words behind a negation that it may deny."""
 _STOPS = frozenset(".;:!?()—")
+_PARTS = frozenset(",;:()—")
+_JOINTS = frozenset("and but while whereas although though because if unless when whether".split())
+"""What begins another part of a sentence."""
 _REACH = 12
 """Words of any kind behind a negation that are looked at."""
 _FUNCTION = (STOP_WORDS | LIGHT | NEGATIONS | QUANTIFIERS.keys() | EXCLUSIVE) - ORDINALS
@@ -41,6 +47,8 @@ class Word:
         is_content: it is neither a function word nor a negation nor a quantifier.
         is_name: it has a capital letter where no sentence begins.
         is_denied: an odd number of negations deny it.
+        part: the number of its part of the sentence, between commas and the like.
+        modal: "may", "must" or "will" where such a word stands in front of it, or "".
     """
 
     text: str
@@ -51,6 +59,8 @@ class Word:
     is_content: bool
     is_name: bool
     is_denied: bool
+    part: int = 0
+    modal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +84,15 @@ class Reading:
     def content(self) -> tuple[Word, ...]:
         """The words that say what the sentence is about."""
         return tuple(word for word in self.words if word.is_content)
+
+    @cached_property
+    def frames(self) -> frozenset[str]:
+        """What restricts the whole sentence: an exception, a condition, disbelief."""
+        return frozenset(frame for frame, pattern in FRAMES.items() if pattern.search(self.text))
+
+    def part_at(self, place: int) -> int:
+        """The number of the part of the sentence that a character is in."""
+        return next((word.part for word in reversed(self.words) if word.start <= place), 0)
 
     @cached_property
     def by_base(self) -> dict[str, list[Word]]:
@@ -131,7 +150,9 @@ def read(text: str) -> Reading:
             denied[each] += lower[at] != "nor" or not denied[each]
     words: dict[int, Word] = {}
     begins = True
+    part = 0
     for at, (token, start, end) in enumerate(tokens):
+        part += token in _PARTS or lower[at] in _JOINTS
         if not token[0].isalpha():
             begins = token in ".!?:"
             continue
@@ -139,7 +160,10 @@ def read(text: str) -> Reading:
         is_content = len(plain) > 1 and plain not in _FUNCTION
         is_name = is_content and token[0].isupper() and (not begins or token[1:].isupper())
         odd = denied[at] % 2 == 1
-        words[at] = Word(token, base(plain), len(words), start, end, is_content, is_name, odd)
+        modal = next((MODALS[each] for each in lower[max(0, at - 3) : at] if each in MODALS), "")
+        words[at] = Word(
+            token, base(plain), len(words), start, end, is_content, is_name, odd, part, modal
+        )
         begins = False
     return Reading(
         text,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 from milepost.checking.claims.conflicts import Conflict, conflicts, replaced, unanswered
 from milepost.checking.claims.reading import Reading, Word, read
-from milepost.checking.claims.vocabulary import EXCLUSIVE, ORDINALS
+from milepost.checking.claims.roles import cohesion, mixed
+from milepost.checking.claims.vocabulary import EXCLUSIVE, NEGATIONS, SOFT
 from milepost.language.detection import ENGLISH_WORDS
 from milepost.types import Hit, Passage
 from milepost.verdicts import Difference, Match
@@ -45,6 +45,19 @@ _SHORT = 5
 """Fewest words of which an English sentence has a function word."""
 
 _ORDERS = frozenset(["please", "let", "tell", "show", "give", "find", "make"])
+_OBJECTS = frozenset("the a an your all this these it".split())
+_LEADING = frozenset(
+    """
+    like unlike despite upon within without throughout toward towards among across along behind
+    beside besides beyond near inside outside onto since until till unless although though whereas
+    because once whether via per both either neither half even such quite rather many most later
+    soon today sometimes often usually perhaps maybe thus hence given considering regarding
+    including following according during around beneath underneath amid amidst notwithstanding
+    whenever wherever instead yet hardly never seldom rarely
+    """.split()
+)
+"""Words in front of an article that are no verb."""
+_WISHES = frozenset(["hopefully", "i wish", "we wish", "i hope", "we hope", "if only"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +94,12 @@ def why_not(claim: str) -> str | None:
     first = text.split(maxsplit=1)[0].lower().strip(",") if text else ""
     if text.endswith("?"):
         return "a question cannot be supported or contradicted"
-    if first in _ORDERS:
+    second = text.split(maxsplit=2)[1:2]
+    is_order = second and second[0].lower() in _OBJECTS and first.isalpha()
+    if first in _ORDERS or (is_order and first not in ENGLISH_WORDS | _LEADING):
         return "an order cannot be supported or contradicted"
+    if first in _WISHES or " ".join((first, *second)).lower() in _WISHES or text.endswith("!"):
+        return "a wish cannot be supported or contradicted"
     return None
 
 
@@ -232,7 +249,7 @@ def compare(claim: Reading, sentence: Reading, around: Sequence[Reading] = ()) -
     lost = [
         each
         for each in claim.quantities
-        if not any(each.allows(other) for text in texts for other in text.quantities)
+        if not any(each.follows(other) for text in texts for other in text.quantities)
     ]
     total = len(claim.content) + len(claim.quantities)
     rest = [word for word in claim.content if not _inside(word.start, spans)]
@@ -243,13 +260,9 @@ def compare(claim: Reading, sentence: Reading, around: Sequence[Reading] = ()) -
     return Comparison(
         1.0 - (len(missing) + len(lost)) / total if total else 0.0,
         own / (len(rest) + len(numbers)) if rest or numbers else 0.0,
-        not lost
-        and not any(word.is_name for word in missing)
-        and _is_unrestricted(claim, texts)
-        and not unanswered(claim, texts)
-        and not replaced(claim, sentence),
+        not lost and not any(word.is_name for word in missing) and _is_same(claim, texts),
         differing,
-        _cohesion(claim, texts),
+        cohesion(claim, texts),
     )
 
 
@@ -274,30 +287,40 @@ def _holds(word: Word, claim: Reading, texts: Sequence[Reading]) -> bool:
     return False
 
 
-def _is_unrestricted(claim: Reading, texts: Sequence[Reading]) -> bool:
-    """Whether no "only" and no "second" stands on one side alone."""
+def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
+    """Whether nothing that restricts, denies or turns what is said stands on one side alone."""
+    sentence = texts[0]
     own = {word.text.lower() for word in claim.words}
     there = {word.text.lower() for text in texts for word in text.words}
-    if bool(own & EXCLUSIVE) and not there & EXCLUSIVE:
+    if own & EXCLUSIVE and not there & EXCLUSIVE:
         return False
-    for word in texts[0].words[:-1]:
-        if word.text.lower() in ORDINALS - own:
-            behind = texts[0].words[word.at + 1]
-            if behind.is_content and claim.find(behind):
+    if there & SOFT and own & NEGATIONS and not own & SOFT:  # "rarely" is not "never"
+        return False
+    if all(map(sentence.find, claim.content)) and (
+        sentence.frames - claim.frames or mixed(claim, sentence)
+    ):
+        return False
+    if (claim.frames - sentence.frames) & {"exception"}:
+        return False
+    if any(_is_other(word, claim, texts) for word in claim.content):
+        return False
+    for each in sentence.quantities:
+        if each.unit == "ordinal" and not any(each.follows(other) for other in claim.quantities):
+            behind = next((word for word in sentence.words if word.start >= each.end), None)
+            if behind and behind.is_content and claim.find(behind):  # "the second largest"
                 return False
-    return True
+    return not unanswered(claim, texts) and not replaced(claim, sentence)
 
 
-def _cohesion(claim: Reading, texts: Sequence[Reading]) -> float:
-    pairs = near = 0
-    for one, other in pairwise(claim.content):
-        held = False
-        seen = False
-        for text in texts:
-            a, b = text.find(one), text.find(other)
-            if a and b:
-                seen = True
-                held = held or any(abs(x.at - y.at) <= 6 for x in a for y in b)
-        pairs += seen
-        near += held
-    return near / pairs if pairs else 1.0
+def _is_other(word: Word, claim: Reading, texts: Sequence[Reading]) -> bool:
+    """Whether the texts deny a word that the claim does not, or say that it may be or will be."""
+    places = [place for text in texts for place in text.find(word)]
+    if not word.is_denied and places and all(place.is_denied for place in places):
+        scopes = (negation.scope[:1] for text in texts for negation in text.negations)
+        return any(place in scope for scope in scopes for place in places)
+    if not word.modal:
+        has = claim.words[word.at - 1].text.lower() in ("has", "have", "had") if word.at else False
+        return has and bool(places) and all(place.modal == "will" for place in places)
+    return bool(places) and all(
+        (place.modal or word.modal) != word.modal and word.modal == "must" for place in places
+    )

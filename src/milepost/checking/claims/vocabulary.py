@@ -2,18 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
+from milepost.language.patterns import late
 from milepost.language.stemming import stem
+
+_IRREGULAR = {
+    form: words.split()[0]
+    for words in """
+be is are was were been being am|have has had|do does did done|begin began begun|rise rose risen
+fall fell fallen|grow grew grown|win won|lose lost|buy bought|sell sold|leave left|make made
+write wrote written|become became|lead led|hold held|take took taken|give gave given|go went gone
+come came|see saw seen|find found|know knew known|say said|tell told|bring brought|build built
+speak spoke spoken|steal stole stolen|break broke broken|choose chose chosen|drive drove driven
+fight fought|catch caught|teach taught|think thought|send sent|spend spent|keep kept|sleep slept
+meet met|pay paid|stand stood|sit sat|run ran|sing sang sung|swim swam swum|wear wore worn
+bear born borne|beat beaten|eat ate eaten|fly flew flown|get got gotten|draw drew drawn|shoot shot
+throw threw thrown|understand understood|forget forgot forgotten|child children|man men|woman women
+foot feet|die died dying dies death dead|freeze froze frozen|hide hid hidden|lay laid|feed fed
+life lives|wife wives|leaf leaves|mouse mice|good well|high height|long length|wide width
+deep depth|strong strength|marry marriage|die death|lie lay|film movie|begin start started starts
+""".replace("\n", "|").split("|")
+    for form in words.split()
+}
+
+
+@lru_cache(maxsize=1 << 16)
+def base(word: str) -> str:
+    """The stem of a lower-case word, of an irregular form that of its first form."""
+    word = _IRREGULAR.get(word, word)
+    return stem(word)
+
 
 NEGATIONS = frozenset(
     """
-    no not never none nobody nothing neither nor nowhere without cannot hardly scarcely barely
+    lack lacks lacked lacking no non not never none nobody nothing neither nor nowhere without
+    cannot hardly scarcely barely
     rarely seldom unable n't isn't aren't wasn't weren't don't doesn't didn't won't wouldn't can't
     couldn't shouldn't hasn't haven't hadn't mustn't needn't ain't zero
     """.split()
 )
 """Words that deny what follows them."""
+
+SOFT = frozenset(["hardly", "scarcely", "barely", "rarely", "seldom"])
+"""Negations that leave something."""
 
 NEGATIONS_WITH_TO = frozenset(
     """fail fails failed failing refuse refuses refused refusing decline declined declines neglect
@@ -26,7 +59,7 @@ NOT_DENYING = frozenset(
     (negation, word)
     for negation, words in {
         "not": "only just merely necessarily less more until for later",
-        "no": "doubt later earlier more less fewer matter one",
+        "no": "doubt later earlier more less fewer matter",
         "cannot": "but",
         "nothing": "but",
         "zero": "or",
@@ -57,6 +90,50 @@ EXCLUSIVE = frozenset(["only", "solely", "exclusively", "alone", "sole", "purely
 
 ORDINALS = frozenset("second third fourth fifth sixth seventh eighth ninth tenth next last".split())
 """Words that make of "largest" another one."""
+
+BE = frozenset("be is are was were been being am get got".split())
+"""Forms of the verbs of the passive voice."""
+
+SYMMETRIC = frozenset(
+    base(word)
+    for word in """
+    marry meet met similar equal same resemble differ different adjacent near connect link join
+    border relate compete play face separate neighbour neighbor correspond interact
+    """.split()
+)
+"""Stems of words that say the same of both sides."""
+
+MODALS = {
+    **dict.fromkeys(("may", "might", "could", "can", "cannot"), "may"),
+    **dict.fromkeys(("must", "shall", "should"), "must"),
+    **dict.fromkeys(("will", "would"), "will"),
+}
+"""Words that say what is possible, required or to come."""
+
+FRAMES = {
+    "exception": late(
+        r"\b(?:except(?:ing)?|exclud(?:es?|ing)|unless|other than|apart from|aside from|barring"
+        r"|(?:nobody|none|nothing|all|every\w*|any\w*|no one)(?: \w+)? but)\b",
+        re.IGNORECASE,
+    ),
+    "condition": late(r"\b(?:if|unless|whether|provided that|in case|would have)\b", re.IGNORECASE),
+    "disbelief": late(
+        r"\b(?:den(?:y|ies|ied)|myths?|falsely|hoax|wrong to|incorrect(?:ly)? (?:to|that|stat\w+)"
+        r"|untrue|misconception|no evidence|not true|rejects?|rejected)\b",
+        re.IGNORECASE,
+    ),
+}
+"""What makes of a statement another one, if it stands on one side alone."""
+
+LIKE_NEGATION = frozenset(
+    base(word)
+    for word in """
+    lack absence absent free deny refuse reject decline fail prohibit forbid forbidden ban prevent
+    stop cease abandon avoid unable impossible false myth wrong unlikely except exclude exempt
+    instead neither lose loss never than
+    """.split()
+)
+"""Stems of words that deny something by themselves."""
 
 LIGHT = frozenset(
     """called named known also well etc mr mrs ms dr one us therefore thus since per via within
@@ -111,33 +188,6 @@ def _table() -> dict[str, set[str]]:
         held.setdefault(one, set()).add(other)
         held.setdefault(other, set()).add(one)
     return held
-
-
-_IRREGULAR = {
-    form: words.split()[0]
-    for words in """
-be is are was were been being am|have has had|do does did done|begin began begun|rise rose risen
-fall fell fallen|grow grew grown|win won|lose lost|buy bought|sell sold|leave left|make made
-write wrote written|become became|lead led|hold held|take took taken|give gave given|go went gone
-come came|see saw seen|find found|know knew known|say said|tell told|bring brought|build built
-speak spoke spoken|steal stole stolen|break broke broken|choose chose chosen|drive drove driven
-fight fought|catch caught|teach taught|think thought|send sent|spend spent|keep kept|sleep slept
-meet met|pay paid|stand stood|sit sat|run ran|sing sang sung|swim swam swum|wear wore worn
-bear born borne|beat beaten|eat ate eaten|fly flew flown|get got gotten|draw drew drawn|shoot shot
-throw threw thrown|understand understood|forget forgot forgotten|child children|man men|woman women
-foot feet|die died dying dies death dead|freeze froze frozen|hide hid hidden|lay laid|feed fed
-life lives|wife wives|leaf leaves|mouse mice|good well|high height|long length|wide width
-deep depth|strong strength|marry marriage|die death|lie lay|film movie|begin start started starts
-""".replace("\n", "|").split("|")
-    for form in words.split()
-}
-
-
-@lru_cache(maxsize=1 << 16)
-def base(word: str) -> str:
-    """The stem of a lower-case word, of an irregular form that of its first form."""
-    word = _IRREGULAR.get(word, word)
-    return stem(word)
 
 
 OPPOSITES = _table()

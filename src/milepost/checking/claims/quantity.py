@@ -1,0 +1,126 @@
+"""A number, amount or date as a range of values that can be compared with another one."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Kind = Literal["number", "date"]
+
+YEARLESS = "day of the year"
+"""Unit of a date without its year."""
+
+_OVER = 0.1
+"""How far from a number a text that says "over" or "under" it is expected to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number or a date.
+
+    Attributes:
+        kind: a date's values are days since the year 1.
+        low, high: the values that it allows, both included.
+        unit: of a number: a base unit, the stem of the word behind it, or "".
+        start, end: where it is in the text, with its unit and the words that bound it.
+        is_measure: whether the unit is one of measurement, which a sentence need not name twice.
+        value: what it names, in base units.
+        written: the same in its own unit.
+        name: its own unit.
+        slack: half of its last digit, in base units: how exact another unit can be.
+        role: "from", "to" or "by" in front of it, or "".
+    """
+
+    kind: Kind
+    low: float
+    high: float
+    unit: str
+    start: int
+    end: int
+    is_measure: bool = False
+    value: float = 0.0
+    written: float = 0.0
+    name: str = ""
+    slack: float = 0.0
+    role: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its range has one end only."""
+        return math.isinf(self.low) or math.isinf(self.high)
+
+    def allows(self, other: Quantity) -> bool:
+        """Whether a claim with this quantity may hold where a text has the other one.
+
+        "More than 3" allows "3.2" and not "over 2.3", which is hardly ever said of 3 and more.
+        """
+        if self.kind != other.kind or (self.role and other.role and self.role != other.role):
+            return False
+        if self.kind == "date":
+            if (self.unit == YEARLESS) != (other.unit == YEARLESS):
+                days = [_yearless(each) for each in (self, other)]
+                return None not in days and days[0] == days[1]
+            return self.low <= other.high and other.low <= self.high
+        own, other = self.in_unit(other.unit), other.in_unit(self.unit)
+        if own.unit != other.unit and (own.is_measure or other.is_measure):
+            return False
+        low, high = other.likely
+        if own.is_open and other.is_open and math.isinf(own.low) != math.isinf(other.low):
+            return min(own.high, high) - max(own.low, low) > 1e-6 * max(1.0, abs(own.value))
+        if own.value == other.value and not own.is_open:
+            return True
+        near = 0.0 if own.name == other.name else own.slack + other.slack
+        return own.low <= high + near and low <= own.high + near
+
+    def follows(self, other: Quantity) -> bool:
+        """Whether a claim with this quantity holds if a text's with the other one does."""
+        if not self.allows(other):
+            return False
+        if self.kind == "date":
+            is_bare = self.unit == YEARLESS or other.unit == YEARLESS
+            return is_bare or (self.low <= other.low and other.high <= self.high)
+        if self.value == other.value and self.is_open == other.is_open:
+            return True
+        low, high = other.likely
+        is_about = not self.is_open and self.high - self.low > 0.1 * abs(self.value)
+        return is_about or self.name != other.name or (self.low <= low and high <= self.high)
+
+    @property
+    def likely(self) -> tuple[float, float]:
+        """Its range, of which an open end is near its value."""
+        low = self.value - _OVER * abs(self.value) if math.isinf(self.low) else self.low
+        return low, self.value + _OVER * abs(self.value) if math.isinf(self.high) else self.high
+
+    def in_unit(self, unit: str) -> Quantity:
+        """Pounds are money or a weight."""
+        return times(self, 453.592, "gram") if (self.unit, unit) == ("pound", "gram") else self
+
+
+def comparable(one: Quantity, other: Quantity) -> bool:
+    """Whether two quantities measure the same kind of thing."""
+    is_role = bool(one.role and other.role) and one.role != other.role
+    units = one.in_unit(other.unit).unit, other.in_unit(one.unit).unit
+    return one.kind == other.kind and units[0] == units[1] and not is_role
+
+
+def times(each: Quantity, factor: float, unit: str) -> Quantity:
+    """A number in a base unit, of which its own has so many."""
+    return replace(
+        each,
+        low=each.low * factor,
+        high=each.high * factor,
+        value=each.value * factor,
+        slack=min(0.05 * abs(each.value), each.slack) * factor,
+        unit=unit,
+        is_measure=True,
+    )
+
+
+def _yearless(date: Quantity) -> tuple[int, int] | None:
+    """Month and day; the day of a month alone is 0; None for longer ranges."""
+    if date.is_open or date.high - date.low > 31:
+        return None
+    first = datetime.date.fromordinal(max(1, int(date.low)))
+    return first.month, first.day if date.high == date.low else 0
