@@ -39,7 +39,6 @@ from milepost_eval.tasks.reading import objects
 from question_task import Row, put, texts_of
 
 ROOT = Path(__file__).resolve().parents[1]
-OURS = ROOT / "data"
 LEFT_OUT = ("conjnli", "fm2", "misquotes", "scifact", "summedits")
 MEASURED = (*LEFT_OUT, "vitaminc")
 LEARNED = (
@@ -63,7 +62,7 @@ def in_dev(key: str) -> bool:
 def claims(data: Path) -> Iterator[Row]:
     """Claims beside their evidence."""
     for source in (*LEARNED, *MEASURED):
-        folder = OURS if source == "misquotes" else data
+        folder = ROOT / "data" if source == "misquotes" else data
         path = folder / "claims" / f"{source}.jsonl.gz"
         for row in with_evidence(path) if path.exists() else ():
             dev = source in MEASURED or in_dev(row["evidence"][0])
@@ -109,7 +108,7 @@ def answers(data: Path, questions: Path) -> Iterator[Row]:
 
 def written(data: Path) -> tuple[list[Row], list[Row]]:
     """Claims of this project, and its questions, beside paragraphs of the corpus."""
-    rows = list(objects(OURS / "claims" / "written.jsonl.gz"))
+    rows = list(objects(ROOT / "data" / "claims" / "written.jsonl.gz"))
     texts = texts_of(data, {row["document"] for row in rows})
     both: tuple[list[Row], list[Row]] = [], []
     for row in rows:

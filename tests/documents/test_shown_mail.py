@@ -1,0 +1,68 @@
+"""What is read of mails and texts is what a person sees: other forms of the same things."""
+
+import base64
+
+import pytest
+
+from milepost.documents import read_bytes
+from support.office_writer import zipped
+
+
+def shown(data: bytes, name: str) -> str:
+    return " ".join(read_bytes(data, name).text.split())
+
+
+def mail(*parts: str, kind: str = "alternative") -> bytes:
+    body = "".join(f"--A\n{part}\n" for part in parts)
+    return f"From: a@x\nContent-Type: multipart/{kind}; boundary=A\n\n{body}--A--\n".encode()
+
+
+PLAIN = "Content-Type: text/plain\n\nSee."
+PAGE = "Content-Type: text/html\n\n<p>The library moves in June.</p>"
+SHEETS = "Content-Type: text/csv; name=a.csv\n\nStep,Day\nDig,Monday"
+INNER = f"Content-Type: multipart/mixed; boundary=B\n\n--B\n{PAGE}\n--B\n{{}}\n--B--"
+KEY = base64.b64encode("הפגישה".encode("iso8859-8")).decode()
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "wanted"),
+    [
+        (mail(PLAIN, INNER.format(SHEETS)), "a.eml", "Step: Dig"),
+        (mail(PLAIN, SHEETS), "a.eml", "See."),
+        (mail(PLAIN, PAGE, "Content-Type: text/calendar\n\nSUMMARY:Meeting"), "a.eml", "Meeting"),
+        (mail(PLAIN, INNER.format(PLAIN)), "a.eml", "library moves in June. See."),
+        (mail("Content-Type: text/plain\n\n--", PAGE), "a.eml", "library moves"),
+        (f"From: a@x\nContent-Type: text/plain; charset=iso-8859-8-i\nContent-Transfer-Encoding: "
+         f"base64\n\n{KEY}\n".encode(), "a.eml", "הפגישה"),
+        ("From: a@x\nSubject: Über\n\nA".encode("latin-1"), "a.eml", "Über"),
+        (b"From: a@x\nSubject: \x1b$B2q5D\x1b(B\n\nA", "a.eml", "会議"),
+        ("From: a@x\nSubject: Well\n\nA".encode("utf-16-le"), "a.eml", "Well"),
+        (b">From a@x Mon Jun  1 10:00:00 2009\nFrom: a@x\nSubject: Well\n\nA", "a.eml", "Well"),
+        (b"From a Mon Jun  1 10:00:00 2009\nSubject: S\n\nAt\n\nFrom Mon 10:00 on\nNote: dry",
+         "a.mbox", "From Mon 10:00 on Note: dry"),
+        (b"From: a@x\nSubject: Well\n\nA", "a.mbox", "Well"),
+        (b"From: <Saved by Blink>\n" + mail(PAGE, kind="related"), "page", "library moves in"),
+        (zipped({"a.fb2": "<f:FictionBook xmlns:f='f'><f:body><f:p>Dry.</f:p></f:body>"
+                 "</f:FictionBook>"}), "a.fb2.zip", "Dry."),
+    ],
+)  # fmt: skip
+def test_mail_and_saved_pages(data: bytes, name: str, wanted: str) -> None:
+    assert wanted in shown(data, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("도서관은 오늘 쉽니다", "utf-16-le"),
+        ("การประชุมเริ่มวันศุกร์", "utf-16-be"),
+        ("カギはどこですか", "utf-16-le"),
+        ("The library", "utf-32-le"),
+        ("Ключ", "utf-32-be"),
+        ("Где ключ?", "koi8-r"),
+        ("Zażółć gęślą jaźń w piątek.", "iso8859-2"),
+        ("Toplantı cuma günü üçte başlıyor. Iğdır.", "cp1254"),
+        ("A megbeszélés háromkor kezdődik. Fűtött.", "cp1250"),
+    ],
+)
+def test_texts_without_a_declared_encoding(text: str, encoding: str) -> None:
+    assert shown(text.encode(encoding), "a.txt") == text
