@@ -94,29 +94,20 @@ def _days(match: re.Match[str]) -> tuple[float, float] | None:
         return _range(year, size * (number - 1) + 1, size * number)
     if match["fiscal"]:
         year = int(match["fiscal"])
-        return _range(year if year > 99 else 2000 + year, 1, 12)
+        return _years(year if year > 99 else 2000 + year)
     if match["era"]:
         first = -366.0 * int(match["era_year"])
         return first, first + 365.0
     if match["century"]:
         number = ordinal(match["century"])
-        return (
-            None
-            if not 0 < number < 30
-            else (_range(100 * number - 100, 1, 12)[0], _range(100 * number - 1, 1, 12)[1])
-        )
+        return _years(100 * number - 100, 100 * number - 1) if 0 < number < 30 else None
     if match["from"]:
         first_year, end = match["from"], match["to"]
         last = int(first_year[: -len(end)] + end)
-        return (
-            (_range(int(first_year), 1, 12)[0], _range(last, 1, 12)[1])
-            if (last > int(first_year))
-            else None
-        )
+        return _years(int(first_year), last) if last > int(first_year) else None
     part = (match["part"] or "").lower().removeprefix("the ").split(" ")[0]
     if match["decade"]:
-        first_year, last = (int(match["decade"]) + n for n in _OF_DECADE.get(part, (0, 9)))
-        return _range(first_year, 1, 12)[0], _range(last, 1, 12)[1]
+        return _years(*(int(match["decade"]) + n for n in _OF_DECADE.get(part, (0, 9))))
     year = int(match["year"])
     behind = BEHIND.match(match.string, match.end())
     is_measure = behind is not None and (known(behind["one"]) or behind["one"] == "people")
@@ -145,6 +136,11 @@ _OF_DECADE = {
     "late": (5, 9),
     "end": (5, 9),
 }
+
+
+def _years(first: int, last: int | None = None) -> tuple[float, float]:
+    """The days of a year, or of some years."""
+    return _range(first, 1, 12)[0], _range(last or first, 1, 12)[1]
 
 
 def _range(year: int, first: int, last: int, day: int | None = None) -> tuple[float, float]:
