@@ -71,14 +71,9 @@ class Styles:
         for style in self._chain(name):
             for node in style:
                 if local(node) == "text-properties":
-                    display, line, kind = (
-                        attribute(node, key)
-                        for key in (
-                            "display",
-                            *(f"text-line-through-{k}" for k in ("style", "type")),
-                        )
-                    )
-                    line = line or kind
+                    display = attribute(node, "display")
+                    line = attribute(node, "text-line-through-style")
+                    line = line or attribute(node, "text-line-through-type")
                     own = Look(
                         _script(attribute(node, "text-position")),
                         None if display is None else display == "none",
