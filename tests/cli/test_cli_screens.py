@@ -64,6 +64,8 @@ def test_ten_questions_on_ten_real_files(shared_data: Path, monkeypatch, tmp_pat
         assert code == 0
         lines = rows(shown)
         assert len(lines) < ROWS, name
+        if name.endswith(".pdf"):
+            assert re.search(r"page \d+", lines[0]), lines[0]
         at = 40  # letters of a sentence that tell it from all others
         first = letters("".join(lines[:FIRST_LINES]))
         answers = (sentence, AGAIN.get(name, sentence))

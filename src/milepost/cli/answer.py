@@ -218,7 +218,8 @@ def shown_path(source: str) -> str:
 def head(label: str, passage: Passage | Match, columns: int | None, words: Text) -> Text:
     """The line above a passage: document, page and heading, and what is to be said of it.
 
-    On a terminal it is one line: the heading loses its end, then the path its folders.
+    On a terminal it is one line: the heading loses its end, then the path its folders, then the
+    name its end; a page stays.
     """
     from rich.cells import cell_len
     from rich.style import Style
@@ -239,7 +240,8 @@ def head(label: str, passage: Passage | Match, columns: int | None, words: Text)
         room = columns - len(label) - words.cell_len
         if cell_len(name + beside) > room and cell_len(file := PurePath(name).name) < len(name):
             name = f"…/{file}"
-        name = shortened(name, room)
+        place = cell_len(f" · {passage.place}") if passage.place else 0
+        name = shortened(name, room - min(place, room // 2))
         beside = shortened(beside, room - cell_len(name))
     return Text.assemble((label, "name"), (name, style), (beside, "aside"), words)
 
