@@ -6,9 +6,8 @@ It is neither an answer nor cited, and its drafts would be checked as if they we
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing
-from itertools import chain
 
 _OPEN, _CLOSE = "<think>", "</think>"
 _UNOPENED = re.compile(rf"^[ \t]*{_CLOSE}|{_CLOSE}[ \t]*(?=\n)", re.MULTILINE)
@@ -36,10 +35,7 @@ def without_thoughts(text: str) -> str:
     >>> without_thoughts("<think>Which one?</think>\n\nPlymouth [1].")
     'Plymouth [1].'
     """
-    if text.lstrip().startswith(_OPEN):
-        return text.partition(_CLOSE)[2].lstrip()
-    unopened = _UNOPENED.search(text)
-    return text[unopened.end() :].lstrip() if unopened else text
+    return _parts(text, ended=True)[1]
 
 
 def apart(pieces: Generator[str, None, str]) -> Generator[str, None, str]:
@@ -49,91 +45,48 @@ def apart(pieces: Generator[str, None, str]) -> Generator[str, None, str]:
     thought and the answer is left out. Where only the closing tag comes, what came before it is
     taken back by a ``Restart``.
     """
-    reason = ""
-
-    def text() -> Iterator[str]:
-        nonlocal reason
-        reason = yield from pieces
-
+    text, reason, taken_back = "", None, False
+    thought = answer = ""  # what was given of each
     with closing(pieces):
-        yield from _closed(_opened(text()))
+        while reason is None:
+            try:
+                text += next(pieces)
+            except StopIteration as end:
+                reason = str(end.value)
+            before, behind, unopened = _parts(text, ended=reason is not None)
+            if unopened and not taken_back:
+                yield Restart(before[len(answer) :])
+                answer, taken_back = "", True
+            elif not unopened and len(before) > len(thought):
+                yield Thought(before[len(thought) :])
+                thought = before
+            if len(behind) > len(answer):
+                yield behind[len(answer) :]
+                answer = behind
     return reason
 
 
-def _closed(pieces: Iterator[str]) -> Iterator[str]:
-    """Set apart a thought that nothing opened."""
-    held, line_begins = "", True
-    for piece in pieces:
-        if isinstance(piece, Thought):
-            yield piece
-            yield from pieces
-            return
-        held += piece
-        before = "" if line_begins else "."
-        match = _UNOPENED.search(before + held)
-        if match:
-            yield Restart(held[: match.start() - len(before)])
-            yield from _begun(held[match.end() - len(before) :], pieces)
-            return
-        decided, held = held[: _undecided(held)], held[_undecided(held) :]
-        if decided:
-            _, broken, line = decided.rpartition("\n")
-            line_begins = not line.strip(" \t") and (line_begins or bool(broken))
-            yield decided
-    if held:
-        yield held
+def _parts(text: str, *, ended: bool) -> tuple[str, str, bool]:
+    """The thought and the answer of a text, and whether nothing opened the thought.
 
-
-def _undecided(text: str) -> int:
-    """Where the end of a text begins that may become a closing tag at the end of a line."""
-    whole = text.rfind(_CLOSE)
-    if whole >= 0 and not text[whole + len(_CLOSE) :].strip(" \t"):
-        return whole
-    return len(text) - _overlap(text)
-
-
-def _opened(pieces: Iterator[str]) -> Iterator[str]:
-    """Set apart a thought at the beginning, between both tags."""
-    held = ""
-    for piece in pieces:
-        held += piece
-        begun = held.lstrip()
-        if begun.startswith(_OPEN):
-            yield from _thought(begun.removeprefix(_OPEN), pieces)
-            return
-        if begun and not _OPEN.startswith(begun[: len(_OPEN)]):
-            break  # it can no longer become the tag
-    if held:
-        yield held
-    yield from pieces
-
-
-def _thought(held: str, pieces: Iterator[str]) -> Iterator[str]:
-    """A thought whose first part is ``held``, and what comes after it."""
-    while _CLOSE not in held:
-        known = len(held) - _overlap(held)  # the tag may have come in part
-        if known:
-            yield Thought(held[:known])
-        held = held[known:]
-        piece = next(pieces, None)
-        if piece is None:
-            if held:
-                yield Thought(held)
-            return
-        held += piece
-    thought, _, answer = held.partition(_CLOSE)
-    if thought:
-        yield Thought(thought)
-    yield from _begun(answer, pieces)
-
-
-def _begun(held: str, pieces: Iterator[str]) -> Iterator[str]:
-    """The rest of a stream, from its first character on that is no white space."""
-    for piece in chain([held], pieces):
-        if begun := piece.lstrip():
-            yield begun
-            break
-    yield from pieces
+    Of a text that has not ended, what may yet become a tag belongs to neither.
+    """
+    begun = text.lstrip()
+    if begun.startswith(_OPEN):
+        thought, closed, answer = begun.removeprefix(_OPEN).partition(_CLOSE)
+        if not closed and not ended:
+            thought = thought[: len(thought) - _overlap(thought)]
+        return thought, answer.lstrip(), False
+    if unopened := _UNOPENED.search(text):
+        return text[: unopened.start()], text[unopened.end() :].lstrip(), True
+    if ended:
+        return "", text, False
+    if _OPEN.startswith(begun):
+        return "", "", False
+    before, closed, behind = text.rpartition(_CLOSE)
+    if closed and not behind.strip(" \t"):  # a line may end there
+        return "", before, False
+    return "", text[: len(text) - _overlap(text)], False
 
 
 def _overlap(text: str) -> int:
