@@ -13,7 +13,6 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,8 +72,16 @@ class KnownFiles:
         """See ``intake.Known``."""
         if self._roots and not any(path.resolve().is_relative_to(root) for root in self._roots):
             return None
-        self._look(store, path, options)
-        return partial(self._entry, store, path, options) if self._last[1] else None
+        key = path, str(options), file_signature(path), _model(store)
+        if self._last[0] != key:
+            self._last = key, self._lines(*key)
+        lines = self._last[1]
+        if not lines:
+            return None
+        # Those may be gone, and others of the same content be there.
+        return lambda: (
+            self._entry(store, path, lines) or self._entry(store, path, self._lines(*key))
+        )
 
     def remember(self, store: Store, path: Path, entry: Entry) -> None:
         """See ``intake.Known``."""
@@ -83,11 +90,6 @@ class KnownFiles:
         name, digest = os.fsencode(entry.document.name), entry.document.hash
         line = self._folder, name, _model(store), entry.options, *entry.signature, digest
         _run(self._database, "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)", *line)
-
-    def _look(self, store: Store, path: Path, options: ReadOptions, *, again: bool = False) -> None:
-        key = path, str(options), file_signature(path), _model(store)
-        if again or self._last[0] != key:
-            self._last = key, self._lines(*key)
 
     def _lines(
         self, path: Path, options: str, signature: tuple[int, int] | None, model: str
@@ -117,19 +119,7 @@ class KnownFiles:
             return []
         return [line for line in alike if line[2] == digest]
 
-    def _entry(self, store: Store, path: Path, options: ReadOptions) -> Entry | None:
-        self._look(store, path, options)
-        tried: set[_Line] = set()
-        while lines := set(self._last[1]) - tried:
-            held = self._first(store, path, sorted(lines))
-            if held is not None:
-                return held
-            tried |= lines
-            # Those are gone, of this path perhaps; others of the same content may be there.
-            self._look(store, path, options, again=True)
-        return None
-
-    def _first(self, store: Store, path: Path, lines: Sequence[_Line]) -> Entry | None:
+    def _entry(self, store: Store, path: Path, lines: Sequence[_Line]) -> Entry | None:
         for folder, name, digest in lines:
             held = None
             with suppress(StoreError):
