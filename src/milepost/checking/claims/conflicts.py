@@ -7,25 +7,14 @@ from dataclasses import dataclass
 from itertools import chain
 
 from milepost.checking.claims.quantity import Quantity, comparable
-from milepost.checking.claims.reading import Negation, Reading, Word
-from milepost.checking.claims.roles import is_turned, swapped
+from milepost.checking.claims.reading import Reading, Word
 from milepost.checking.claims.vocabulary import (
-    EXCLUSIVE,
-    LIKE_NEGATION,
-    NEGATIONS,
     OPPOSITES,
-    PEOPLES,
     PREFIXES,
     QUANTIFIERS,
 )
 from milepost.types import Span
 from milepost.verdicts import DifferenceKind
-
-_REACH = 8
-"""Words on each side of one that something else may deny."""
-
-_BESIDE = 3
-"""Words on each side of an opposite, one of which both texts must have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +57,6 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
         held = [other for other in sentence.quantities if comparable(each, other)]
         if any(map(each.allows, held)):
             continue
-        held = [other for other in held if not _is_total(other, sentence)]
         same = [other for other in held if _same_place(each, other, claim, sentence)]
         if not same:
             if any(map(each.allows, (*sentence.quantities, *near))):
@@ -78,31 +66,12 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
                 for other in sentence.quantities
                 if not any(own.allows(other) for own in claim.quantities)
             ]
-            yield from _units(each, free)
             if each.is_measure or each.kind == "date":
                 same = [other for other in free if other in held]
                 same = same if len(same) == 1 else []
         for rival in same[:1]:
             is_unit = each.is_measure and each.written == rival.written  # 12 km and 12 miles
             yield Conflict("unit" if is_unit else each.kind, _span(each), _span(rival))
-
-
-def _is_total(each: Quantity, reading: Reading) -> bool:
-    """Whether a share is taken of a number: "half of the 80 patients"."""
-    return any(
-        other.unit == "percent" and reading.text[other.end : each.start].split()[:1] == ["of"]
-        for other in reading.quantities
-        if 0 < each.start - other.end < 10
-    )
-
-
-def _units(each: Quantity, others: Sequence[Quantity]) -> Iterator[Conflict]:
-    """The same number with another unit of measurement."""
-    for other in others:
-        is_other = each.is_measure and other.is_measure and each.unit != other.unit
-        if is_other and each.written == other.written:
-            yield Conflict("unit", _span(each), _span(other))
-            return
 
 
 def _same_place(each: Quantity, other: Quantity, claim: Reading, sentence: Reading) -> bool:
@@ -133,7 +102,7 @@ def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
             if own.frames != other.frames:
                 continue
             places = other.find(focus)
-            if any(place.is_denied or _is_restricted(place, negation, other) for place in places):
+            if any(place.is_denied for place in places):
                 continue
             if any(not place.is_denied for place in own.find(focus)):
                 continue
@@ -146,17 +115,6 @@ def _negations(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
             yield Conflict("negation", *((word, empty) if is_claim else (empty, word)))
 
 
-def _is_restricted(word: Word, negation: Negation, reading: Reading) -> bool:
-    """Whether something near a word denies or restricts it, without being read as a negation."""
-    near = reading.words[max(0, word.at - _REACH) : word.at + _REACH]
-    return any(
-        each.base in LIKE_NEGATION
-        or (each.at < word.at and each.text.lower() in NEGATIONS | EXCLUSIVE)
-        or any(_is_prefixed(each.text.lower(), denied.text.lower()) for denied in negation.scope)
-        for each in near
-    )
-
-
 def _answered(scope: Sequence[Word], other: Reading) -> bool:
     return any(place.is_denied for word in scope for place in other.find(word))
 
@@ -167,6 +125,18 @@ def unanswered(claim: Reading, texts: Sequence[Reading]) -> bool:
         negation.scope and not any(_answered(negation.scope, text) for text in texts)
         for negation in claim.negations
     )
+
+
+def reordered(claim: Reading, sentence: Reading) -> bool:
+    """Whether names have changed places: "B beat A" or "A was beaten by B" of "A beat B"."""
+    places = [
+        held[0].start
+        for word in claim.content
+        if word.text[0].isupper() and (held := sentence.find(word)) and held[0].text[0].isupper()
+    ]
+    by, of_sentence = ("by" in each.by_base for each in (claim, sentence))
+    is_turned = places != sorted(places)
+    return len(places) > 1 and is_turned != (by != of_sentence)
 
 
 def replaced(claim: Reading, sentence: Reading) -> bool:
@@ -210,30 +180,16 @@ def _is_prefixed(one: str, other: str) -> bool:
 
 
 def _opposites(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
+    if reordered(claim, sentence):  # "A is larger than B" of "B is smaller than A"
+        return
     for word in claim.words:
         if word.base in sentence.by_base or word.base not in OPPOSITES:
             continue
         for opposite in sorted(OPPOSITES[word.base]):
             for other in sentence.by_base.get(opposite, ()):
-                if (
-                    opposite not in claim.by_base
-                    and word.is_denied == other.is_denied
-                    and _near_same(claim, word, sentence, other)
-                    and not is_turned(claim, word, sentence, other)
-                ):
+                if opposite not in claim.by_base and word.is_denied == other.is_denied:
                     yield Conflict("opposite", _span(word), _span(other))
                     break
-
-
-def _near_same(claim: Reading, word: Word, sentence: Reading, other: Word) -> bool:
-    """Whether two words have a content word in common beside them."""
-    beside = [
-        each
-        for each in claim.words[max(0, word.at - _BESIDE) : word.at + _BESIDE + 1]
-        if each.is_content and each is not word
-    ]
-    there = range(other.at - _BESIDE, other.at + _BESIDE + 1)
-    return any(place.at in there for each in beside for place in sentence.find(each))
 
 
 def _shares(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
@@ -272,8 +228,6 @@ def _names(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
         name = claim.words[first:last]
         for start, end in _runs(sentence, claim):
             other = sentence.words[start:end]
-            if _is_short_for(name, other):
-                continue
             if _is_same_side(claim, first - 1, sentence, start - 1, last=False) and _is_same_side(
                 claim, last, sentence, end, last=True
             ):
@@ -281,15 +235,6 @@ def _names(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
                     "name", (name[0].start, name[-1].end), (other[0].start, other[-1].end)
                 )
                 break
-    yield from _peoples(claim, sentence)
-    if (places := swapped(claim, sentence)) is not None:
-        yield Conflict("name", _span(places[0].own), _span(places[1].other))
-
-
-def _is_short_for(one: Sequence[Word], other: Sequence[Word]) -> bool:
-    """Whether a name is the initials of the other: "UK" and "United Kingdom"."""
-    short, long = sorted((one, other), key=len)
-    return len(short) == 1 and short[0].text == "".join(word.text[0] for word in long)
 
 
 def _is_same_side(claim: Reading, at: int, sentence: Reading, there: int, *, last: bool) -> bool:
@@ -316,12 +261,3 @@ def _runs(reading: Reading, other: Reading) -> Iterator[Span]:
             first = None
     if first is not None:
         yield first, len(reading.words)
-
-
-def _peoples(claim: Reading, sentence: Reading) -> Iterator[Conflict]:
-    """Another nationality: of the claim's only one, beside the sentence's only one."""
-    own = [word for word in claim.words if word.base in PEOPLES]
-    there = [word for word in sentence.words if word.base in PEOPLES]
-    is_apart = len(own) == 1 and len(there) == 1 and own[0].base != there[0].base
-    if is_apart and not own[0].is_denied and not there[0].is_denied:
-        yield Conflict("name", _span(own[0]), _span(there[0]))

@@ -90,10 +90,6 @@ class Reading:
         """What restricts the whole sentence: an exception, a condition, disbelief."""
         return frozenset(frame for frame, pattern in FRAMES.items() if pattern.search(self.text))
 
-    def part_at(self, place: int) -> int:
-        """The number of the part of the sentence that a character is in."""
-        return next((word.part for word in reversed(self.words) if word.start <= place), 0)
-
     @cached_property
     def by_base(self) -> dict[str, list[Word]]:
         """The words of each stem."""

@@ -6,9 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from milepost.checking.claims.conflicts import Conflict, conflicts, replaced, unanswered
+from milepost.checking.claims.conflicts import (
+    Conflict,
+    conflicts,
+    reordered,
+    replaced,
+    unanswered,
+)
 from milepost.checking.claims.reading import Reading, Word, read
-from milepost.checking.claims.roles import cohesion, mixed
 from milepost.checking.claims.vocabulary import EXCLUSIVE, NEGATIONS, SOFT
 from milepost.language.detection import ENGLISH_WORDS
 from milepost.types import Hit, Passage
@@ -23,9 +28,6 @@ MIN_SHARED = 0.5
 MIN_CONFLICT = 0.65
 """Share of its other words that a sentence has to have to contradict it: what is about something
 else differs in many points."""
-
-MIN_COHESION = 0.5
-"""Share of its neighbouring words that have to be neighbours there."""
 
 MIN_SUPPORTED = 0.8
 """Probability from which a model's "supported" counts."""
@@ -197,12 +199,7 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
 
 
 def _supports(found: Comparison) -> bool:
-    return (
-        found.coverage >= MIN_COVERAGE
-        and found.is_whole
-        and found.shared >= MIN_SHARED
-        and found.cohesion >= MIN_COHESION
-    )
+    return found.coverage >= MIN_COVERAGE and found.is_whole and found.shared >= MIN_SHARED
 
 
 def _is_english(claim: Reading) -> bool:
@@ -224,15 +221,12 @@ class Comparison:
         is_whole: every name, number and date of the claim is there, and no word that restricts it
             is on one side only.
         conflicts: what differs.
-        cohesion: 0-1, the share of neighbouring words of the claim that are near each other in one
-            of the texts, of those that are in it.
     """
 
     coverage: float
     shared: float
     is_whole: bool
     conflicts: tuple[Conflict, ...]
-    cohesion: float
 
 
 def compare(claim: Reading, sentence: Reading, around: Sequence[Reading] = ()) -> Comparison:
@@ -263,7 +257,6 @@ def compare(claim: Reading, sentence: Reading, around: Sequence[Reading] = ()) -
         own / (len(rest) + len(numbers)) if rest or numbers else 0.0,
         not lost and not any(word.is_name for word in missing) and _is_same(claim, texts),
         differing,
-        cohesion(claim, texts),
     )
 
 
@@ -298,7 +291,7 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
     if there & SOFT and own & NEGATIONS and not own & SOFT:  # "rarely" is not "never"
         return False
     if all(map(sentence.find, claim.content)) and (
-        sentence.frames - claim.frames or mixed(claim, sentence)
+        sentence.frames - claim.frames or reordered(claim, sentence)
     ):
         return False
     if (claim.frames - sentence.frames) & {"exception"}:

@@ -91,18 +91,6 @@ EXCLUSIVE = frozenset(["only", "solely", "exclusively", "alone", "sole", "purely
 ORDINALS = frozenset("second third fourth fifth sixth seventh eighth ninth tenth next last".split())
 """Words that make of "largest" another one."""
 
-BE = frozenset("be is are was were been being am get got".split())
-"""Forms of the verbs of the passive voice."""
-
-SYMMETRIC = frozenset(
-    base(word)
-    for word in """
-    marry meet met similar equal same resemble differ different adjacent near connect link join
-    border relate compete play face separate neighbour neighbor correspond interact
-    """.split()
-)
-"""Stems of words that say the same of both sides."""
-
 MODALS = {
     **dict.fromkeys(("may", "might", "could", "can", "cannot"), "may"),
     **dict.fromkeys(("must", "shall", "should"), "must"),
@@ -124,16 +112,6 @@ FRAMES = {
     ),
 }
 """What makes of a statement another one, if it stands on one side alone."""
-
-LIKE_NEGATION = frozenset(
-    base(word)
-    for word in """
-    lack absence absent free deny refuse reject decline fail prohibit forbid forbidden ban prevent
-    stop cease abandon avoid unable impossible false myth wrong unlikely except exclude exempt
-    instead neither lose loss never than
-    """.split()
-)
-"""Stems of words that deny something by themselves."""
 
 LIGHT = frozenset(
     """called named known also well etc mr mrs ms dr one us therefore thus since per via within
@@ -192,17 +170,3 @@ def _table() -> dict[str, set[str]]:
 
 OPPOSITES = _table()
 """Stem of a word → stems of words that mean the opposite."""
-
-PEOPLES = frozenset(
-    base(word)
-    for word in """
-    american canadian mexican brazilian argentine argentinian chilean colombian cuban british
-    english scottish welsh irish french german austrian swiss italian spanish portuguese dutch
-    belgian danish swedish norwegian finnish icelandic polish czech slovak hungarian romanian
-    bulgarian serbian croatian greek turkish russian ukrainian israeli iranian iraqi egyptian
-    moroccan algerian tunisian nigerian kenyan ethiopian ghanaian african european asian indian
-    pakistani bangladeshi chinese japanese korean vietnamese thai indonesian malaysian filipino
-    australian zealander jamaican venezuelan peruvian
-    """.split()
-)
-"""Stems of words for where somebody or something is from."""
