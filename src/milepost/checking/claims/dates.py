@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import calendar
 import datetime
-import math
 import re
 from collections.abc import Iterator
 from itertools import groupby
@@ -23,21 +22,14 @@ _DATE = late(
     rf"\b(?:(?P<quarter>q[1-4]|[1-4]q|h[12]|(?:first|second|third|fourth)[\s-](?:quarter|half))"
     rf"(?:\s+of)?(?:\s+the)?(?:\s+(?:fiscal|financial))?(?:\s+year)?\s*(?:fy\s?)?(?P<of>{_FOUR}|['’]\d\d)"
     rf"|(?:fy|fiscal(?:\s+year)?|financial\s+year)[\s'’-]*(?P<fiscal>(?:19|20)?\d\d)"
-    r"|(?P<era_year>\d{1,4})\s?(?P<era>BCE?)"
     rf"|(?P<century>{ORDINAL})[\s-]century"
     rf"|(?P<from>{_FOUR})\s?[-\u2013/]\s?(?P<to>\d{{2}}(?:\d{{2}})?)\b(?!-)"
-    r"|(?:(?P<part>early|mid|late|(?:the\s)?(?:beginning|start|middle|end)\sof)[\s-](?:the\s)?)?"
-    rf"(?:(?P<decade>(?:1[0-9]|20)\d0)['’]?s|(?<![\d.,$€£])(?P<year>{_FOUR})(?![.,]\d))"
+    rf"|(?P<decade>(?:1[0-9]|20)\d0)['’]?s|(?<![\d.,$€£])(?P<year>{_FOUR})(?![.,]\d)"
     rf"|(?:AD\s)?(?P<month>{_MONTHS}))\b",
     re.IGNORECASE,
 )
 _BEFORE_YEAR = late(
     r"(?:\b(?:in|of|since|after|before|by|until|till|from|to|during|about)|[(,])\s*$", re.IGNORECASE
-)
-_AROUND = late(
-    r"\b(?:(?P<after>after|since|following)|(?P<before>before|prior to|by)|(?P<from>from)"
-    r"|(?P<to>to|until|till))(?:\s+(?:the|early|late|mid|year|in|on))*\s*$",
-    re.IGNORECASE,
 )
 
 
@@ -54,19 +46,8 @@ def dates(text: str) -> Iterator[Quantity]:
             days = _days(match)
             if days is not None:
                 found.append((*match.span(), *days, YEARLESS if match["month"] else ""))
-    for at, end, low, high, unit in found:
-        lead = max(0, at - 40)
-        around = _AROUND.search(text[lead:at])
-        role = ""
-        start = at
-        if around is not None:
-            start = lead + around.start()
-            role = "from" if around["from"] else "to" if around["to"] else ""
-            if around["before"]:
-                low, high = -math.inf, high if around["before"].lower() == "by" else low
-            elif around["after"]:
-                low, high = (low if around["after"].lower() == "since" else high), math.inf
-        yield Quantity("date", low, high, unit, start, end, role=role)
+    for start, end, low, high, unit in found:
+        yield Quantity("date", low, high, unit, start, end)
 
 
 def _days_of(form: str) -> tuple[float, float] | None:
@@ -95,9 +76,6 @@ def _days(match: re.Match[str]) -> tuple[float, float] | None:
     if match["fiscal"]:
         year = int(match["fiscal"])
         return _years(year if year > 99 else 2000 + year)
-    if match["era"]:
-        first = -366.0 * int(match["era_year"])
-        return first, first + 365.0
     if match["century"]:
         number = ordinal(match["century"])
         return _years(100 * number - 100, 100 * number - 1) if 0 < number < 30 else None
@@ -105,37 +83,17 @@ def _days(match: re.Match[str]) -> tuple[float, float] | None:
         first_year, end = match["from"], match["to"]
         last = int(first_year[: -len(end)] + end)
         return _years(int(first_year), last) if last > int(first_year) else None
-    part = (match["part"] or "").lower().removeprefix("the ").split(" ")[0]
     if match["decade"]:
-        return _years(*(int(match["decade"]) + n for n in _OF_DECADE.get(part, (0, 9))))
+        return _years(int(match["decade"]), int(match["decade"]) + 9)
     year = int(match["year"])
     behind = BEHIND.match(match.string, match.end())
     is_measure = behind is not None and (known(behind["one"]) or behind["one"] == "people")
-    if is_measure or (year < 1500 and not part and not _BEFORE_YEAR.search(before)):
+    if is_measure or (year < 1500 and not _BEFORE_YEAR.search(before)):
         return None
-    return _range(year, *_OF_YEAR.get(part, (1, 12)))
+    return _years(year)
 
 
 _NTH = ("first", "second", "third", "fourth")
-_OF_YEAR = {
-    "early": (1, 6),
-    "mid": (4, 9),
-    "middle": (4, 9),
-    "late": (7, 12),
-    "beginning": (1, 4),
-    "start": (1, 4),
-    "end": (9, 12),
-}
-"""First and last month of a part of a year."""
-_OF_DECADE = {
-    "early": (0, 4),
-    "beginning": (0, 4),
-    "start": (0, 4),
-    "mid": (3, 7),
-    "middle": (3, 7),
-    "late": (5, 9),
-    "end": (5, 9),
-}
 
 
 def _years(first: int, last: int | None = None) -> tuple[float, float]:

@@ -13,7 +13,6 @@ from milepost.checking.claims.vocabulary import (
     EXCLUSIVE,
     FRAMES,
     LIGHT,
-    MODALS,
     NEGATIONS,
     NEGATIONS_WITH_TO,
     NOT_DENYING,
@@ -48,7 +47,6 @@ class Word:
         is_name: it has a capital letter where no sentence begins.
         is_denied: an odd number of negations deny it.
         part: the number of its part of the sentence, between commas and the like.
-        modal: "may", "must" or "will" where such a word stands in front of it, or "".
     """
 
     text: str
@@ -60,7 +58,6 @@ class Word:
     is_name: bool
     is_denied: bool
     part: int = 0
-    modal: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,10 +153,7 @@ def read(text: str) -> Reading:
         is_content = len(plain) > 1 and plain not in _FUNCTION
         is_name = is_content and token[0].isupper() and (not begins or token[1:].isupper())
         odd = denied[at] % 2 == 1
-        modal = next((MODALS[each] for each in lower[max(0, at - 3) : at] if each in MODALS), "")
-        words[at] = Word(
-            token, base(plain), len(words), start, end, is_content, is_name, odd, part, modal
-        )
+        words[at] = Word(token, base(plain), len(words), start, end, is_content, is_name, odd, part)
         begins = False
     return Reading(
         text,

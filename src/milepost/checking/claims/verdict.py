@@ -14,7 +14,7 @@ from milepost.checking.claims.conflicts import (
     unanswered,
 )
 from milepost.checking.claims.reading import Reading, Word, read
-from milepost.checking.claims.vocabulary import EXCLUSIVE, NEGATIONS, SOFT
+from milepost.checking.claims.vocabulary import EXCLUSIVE
 from milepost.language.detection import ENGLISH_WORDS
 from milepost.types import Hit, Passage
 from milepost.verdicts import Difference, Match
@@ -288,15 +288,11 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
     there = {word.text.lower() for text in texts for word in text.words}
     if own & EXCLUSIVE and not there & EXCLUSIVE:
         return False
-    if there & SOFT and own & NEGATIONS and not own & SOFT:  # "rarely" is not "never"
-        return False
     if all(map(sentence.find, claim.content)) and (
         sentence.frames - claim.frames or reordered(claim, sentence)
     ):
         return False
     if (claim.frames - sentence.frames) & {"exception"}:
-        return False
-    if any(_is_other(word, claim, texts) for word in claim.content):
         return False
     for each in sentence.quantities:
         if each.unit == "ordinal" and not any(each.follows(other) for other in claim.quantities):
@@ -304,17 +300,3 @@ def _is_same(claim: Reading, texts: Sequence[Reading]) -> bool:
             if behind and behind.is_content and claim.find(behind):  # "the second largest"
                 return False
     return not unanswered(claim, texts) and not replaced(claim, sentence)
-
-
-def _is_other(word: Word, claim: Reading, texts: Sequence[Reading]) -> bool:
-    """Whether the texts deny a word that the claim does not, or say that it may be or will be."""
-    places = [place for text in texts for place in text.find(word)]
-    if not word.is_denied and places and all(place.is_denied for place in places):
-        scopes = (negation.scope[:1] for text in texts for negation in text.negations)
-        return any(place in scope for scope in scopes for place in places)
-    if not word.modal:
-        has = claim.words[word.at - 1].text.lower() in ("has", "have", "had") if word.at else False
-        return has and bool(places) and all(place.modal == "will" for place in places)
-    return bool(places) and all(
-        (place.modal or word.modal) != word.modal and word.modal == "must" for place in places
-    )

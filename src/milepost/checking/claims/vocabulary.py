@@ -45,9 +45,6 @@ NEGATIONS = frozenset(
 )
 """Words that deny what follows them."""
 
-SOFT = frozenset(["hardly", "scarcely", "barely", "rarely", "seldom"])
-"""Negations that leave something."""
-
 NEGATIONS_WITH_TO = frozenset(
     """fail fails failed failing refuse refuses refused refusing decline declined declines neglect
     neglected yet ceased stopped
@@ -90,13 +87,6 @@ EXCLUSIVE = frozenset(["only", "solely", "exclusively", "alone", "sole", "purely
 
 ORDINALS = frozenset("second third fourth fifth sixth seventh eighth ninth tenth next last".split())
 """Words that make of "largest" another one."""
-
-MODALS = {
-    **dict.fromkeys(("may", "might", "could", "can", "cannot"), "may"),
-    **dict.fromkeys(("must", "shall", "should"), "must"),
-    **dict.fromkeys(("will", "would"), "will"),
-}
-"""Words that say what is possible, required or to come."""
 
 FRAMES = {
     "exception": late(
