@@ -53,15 +53,13 @@ def install(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "installed", "line"),
     [
-        ("eval", (), "install milepost-eval (pip install ./packages/eval in a clone)"),
-        ("train", ("eval",), "install milepost-train (pip install ./packages/train in a clone)"),
+        ("eval", (), "install milepost-eval (pip install . ./packages/eval in a clone)"),
         (
             "fit",
             (),
-            "install milepost-train (pip install ./packages/eval ./packages/train in a clone)",
+            "install milepost-train (pip install . ./packages/eval ./packages/train in a clone)",
         ),
-        ("train", ("train",), "install milepost-eval (pip install ./packages/eval in a clone)"),
-        ("lab", ("eval", "train"), "install milepost-lab (pip install ./packages/lab in a clone)"),
+        ("train", ("train",), "install milepost-eval (pip install . ./packages/eval in a clone)"),
     ],
 )
 def test_a_missing_package_is_one_line(install, capsys, name, installed, line):

@@ -80,57 +80,32 @@ def function(name: str, *, asked: str) -> Any:
 
 
 def _load(group: str, name: str, package: str, asked: str) -> Any:
-    from importlib.metadata import entry_points
+    from importlib.metadata import PackageNotFoundError, entry_points, version
 
     point = next(iter(entry_points(group=group, name=name)), None)
     if point is None:
         if not package:
             return None
         raise _missing(asked, package)
-    if point.dist is not None and point.dist.name in _ORDER:
-        _check_installed(point.dist.name, asked)
+    own = None if point.dist is None else point.dist.name
+    for each in _ORDER[: _ORDER.index(own) + 1] if own in _ORDER else ():
+        try:
+            found = version(each)
+        except PackageNotFoundError:  # as after pip install --no-deps
+            raise _missing(asked, each) from None
+        if found != __version__:
+            raise PackageMismatch(
+                f"{each} {found} does not match milepost {__version__}", _install_command(each)
+            )
     return point.load()
 
 
-def _check_installed(package: str, asked: str) -> None:
-    """Check that a package and those that it depends on have the version of Milepost.
-
-    Raises:
-        MissingPackage: one that it depends on is not installed, as after ``pip install --no-deps``.
-        PackageMismatch: one has another version.
-    """
-    for each in _ORDER[: _ORDER.index(package) + 1]:
-        found = _version(each)
-        if found is None:
-            raise _missing(asked, each)
-        if found != __version__:
-            raise PackageMismatch(
-                f"{each} {found} does not match milepost {__version__}",
-                f"{_install_command(package, everything=True)} in a clone",
-            )
-
-
 def _missing(asked: str, package: str) -> MissingPackage:
-    return MissingPackage(f"{asked}: install {package} ({_install_command(package)} in a clone)")
+    return MissingPackage(f"{asked}: install {package} ({_install_command(package)})")
 
 
-def _install_command(package: str, *, everything: bool = False) -> str:
-    """Return the command that installs a package from a clone, with what is missing below it.
-
-    Args:
-        package: one of ``_ORDER``.
-        everything: name Milepost and all packages below, whether they are installed or not.
-    """
-    below = _ORDER[: _ORDER.index(package)]
-    named = [each for each in below if everything or _version(each) is None]
-    folders = [f"./packages/{each.removeprefix('milepost-')}" for each in (*named, package)]
-    return " ".join(["pip install", *["."] * everything, *folders])
-
-
-def _version(package: str) -> str | None:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
+def _install_command(package: str) -> str:
+    """The command that installs a package, and all that it depends on, from a clone."""
+    names = _ORDER[: _ORDER.index(package) + 1]
+    folders = (f"./packages/{each.removeprefix('milepost-')}" for each in names)
+    return f"pip install . {' '.join(folders)} in a clone"
