@@ -50,8 +50,7 @@ def escape(value: str) -> str | bytes:
 
 def prepare(entry: Entry) -> Prepared:
     """Round, compress and spell; touches no file."""
-    known: dict[str, str] = {}
-    lines = [_line(terms, known) for terms in entry.terms]
+    lines = [" ".join(map(token, terms)) for terms in entry.terms]
     vectors = segment.pack(entry.vectors)
     return Prepared(
         record=record(entry, escape),
@@ -67,16 +66,6 @@ def prepare(entry: Entry) -> Prepared:
 def unescape(value: str | bytes) -> str:
     """Turn back what ``escape`` has made."""
     return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
-
-
-def _line(terms: Iterable[str], known: dict[str, str]) -> str:
-    """Spell a sentence's terms as FTS5 text; ``known`` remembers tokens between calls."""
-    tokens = []
-    for term in terms:
-        if (held := known.get(term)) is None:
-            held = known[term] = token(term)
-        tokens.append(held)
-    return " ".join(tokens)
 
 
 def put(connection: sqlite3.Connection, meta: schema.Meta, folder: Path, entry: Prepared) -> None:
