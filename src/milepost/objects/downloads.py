@@ -35,7 +35,7 @@ class Downloads:
     def __init__(self, files: Iterable[ObjectFile] = ()) -> None:
         self._coming = dict.fromkeys(files)
         self._begun: dict[ObjectFile, Future[Bytes]] = {}
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool = ThreadPoolExecutor(AHEAD, thread_name_prefix="milepost-download")
         self._stop = threading.Event()
         self._failures: dict[str, int] = {}
 
@@ -51,8 +51,11 @@ class Downloads:
         if self._failures.get(root, 0) >= MAX_FAILURES:
             raise Unreachable(f"{file} was not tried: {root} could not be reached", "try again")
         while file in self._coming:  # what stands before it is not asked for any more
-            if (first := self._next()) == file:
-                self._begin(first)
+            first = next(iter(self._coming))
+            if first == file:
+                self._begin(file)
+            else:
+                del self._coming[first]
         future = self._begun.pop(file, None)
         self._fill()
         try:
@@ -65,19 +68,14 @@ class Downloads:
 
     def _fill(self) -> None:
         while self._coming and len(self._begun) < AHEAD:
+            first = next(iter(self._coming))
             waiting = sum(file.size for file in self._begun)
-            if self._begun and waiting + next(iter(self._coming)).size > MAX_WAITING:
+            if self._begun and waiting + first.size > MAX_WAITING:
                 return
-            self._begin(self._next())
-
-    def _next(self) -> ObjectFile:
-        first = next(iter(self._coming))
-        del self._coming[first]
-        return first
+            self._begin(first)
 
     def _begin(self, file: ObjectFile) -> None:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(AHEAD, thread_name_prefix="milepost-download")
+        del self._coming[file]
         self._begun[file] = self._pool.submit(self._fetch, file)
 
     def _fetch(self, file: ObjectFile) -> Bytes:
@@ -92,5 +90,4 @@ class Downloads:
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.shutdown(wait=False, cancel_futures=True)
