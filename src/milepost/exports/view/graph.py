@@ -41,13 +41,9 @@ class Graph:
             raise ModelError(f"{path} cannot be read: {error}", _HINT) from error
         self._layers = {layer.get("id", ""): layer for layer in root.iter("layer")}
         self._names = {layer.get("name", ""): key for key, layer in self._layers.items()}
-        self._sources: dict[tuple[str, int], str] = {}
-        first: dict[str, int] = {}
-        for edge in root.iter("edge"):
-            to, port = edge.get("to-layer", ""), int(edge.get("to-port", "0"))
-            self._sources[to, port] = edge.get("from-layer", "")
-            first[to] = min(port, first.get(to, port))
-        self._first = first
+        self._inputs: dict[str, list[str]] = {}  # of a layer, in the order of its ports
+        for edge in sorted(root.iter("edge"), key=lambda each: int(each.get("to-port", "0"))):
+            self._inputs.setdefault(edge.get("to-layer", ""), []).append(edge.get("from-layer", ""))
 
     def __contains__(self, name: str) -> bool:
         return name in self._names
@@ -62,19 +58,15 @@ class Graph:
 
     def constant(self, name: str, number: int) -> str | None:
         """Name of the constant that is an input of a layer, from 0, a conversion passed over."""
-        key = self._names.get(name)
-        if key is None:
-            raise self._missing(name)
-        return self._constant(self._sources.get((key, self._first.get(key, 0) + number), ""))
-
-    def _constant(self, key: str) -> str | None:
-        while key in self._layers:
-            layer = self._layers[key]
+        key = self._layer(name).get("id", "")
+        inputs = self._inputs.get(key, [])[number:]
+        while inputs:
+            layer = self._layers[inputs[0]]
             if layer.get("type") == "Const":
                 return layer.get("name")
             if layer.get("type") != "Convert":
                 return None
-            key = self._sources.get((key, self._first.get(key, 0)), "")
+            inputs = self._inputs.get(inputs[0], [])
         return None
 
     def matrices(self) -> list[str]:
