@@ -146,14 +146,12 @@ def replaced(claim: Reading, sentence: Reading) -> bool:
             continue
         before, behind = claim.words[word.at - 1], claim.words[word.at + 1 : word.at + 2]
         for left in sentence.by_base.get(before.base, ()):
-            between = sentence.words[left.at + 1 : left.at + 4]
-            rest = (each for each in between if behind and each.base == behind[0].base)
-            right = next(rest, None)
-            if not behind and before.is_content:
-                right = next((each for each in between if each.part > left.part), None)
-                between = between if right or len(between) == 1 else ()
-            inside = [each for each in between if not right or each.at < right.at]
-            inside = inside if right or not behind else []
+            inside = sentence.words[left.at + 1 : left.at + 4]
+            if behind:
+                same = (each.at for each in inside if each.base == behind[0].base)
+                inside = sentence.words[left.at + 1 : next(same, 0)]
+            elif not before.is_content:
+                continue
             if any(each.is_content and not claim.find(each) for each in inside):
                 return True
     return False

@@ -27,9 +27,6 @@ _WORD = late(r"n['’]t\b|[^\W\d_]+(?:['’][^\W\d_]+)?|[.,;:!?()—-]")
 _SCOPE = 5
 """Content words behind a negation that it may deny."""
 _STOPS = frozenset(".;:!?()—")
-_PARTS = frozenset(",;:()—")
-_JOINTS = frozenset("and but while whereas although though because if unless when whether".split())
-"""What begins another part of a sentence."""
 _REACH = 12
 """Words of any kind behind a negation that are looked at."""
 _FUNCTION = (STOP_WORDS | LIGHT | NEGATIONS | QUANTIFIERS.keys() | EXCLUSIVE) - ORDINALS
@@ -46,7 +43,6 @@ class Word:
         is_content: it is neither a function word nor a negation nor a quantifier.
         is_name: it has a capital letter where no sentence begins.
         is_denied: an odd number of negations deny it.
-        part: the number of its part of the sentence, between commas and the like.
     """
 
     text: str
@@ -57,7 +53,6 @@ class Word:
     is_content: bool
     is_name: bool
     is_denied: bool
-    part: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +138,7 @@ def read(text: str) -> Reading:
             denied[each] += lower[at] != "nor" or not denied[each]
     words: dict[int, Word] = {}
     begins = True
-    part = 0
     for at, (token, start, end) in enumerate(tokens):
-        part += token in _PARTS or lower[at] in _JOINTS
         if not token[0].isalpha():
             begins = token in ".!?:"
             continue
@@ -153,7 +146,7 @@ def read(text: str) -> Reading:
         is_content = len(plain) > 1 and plain not in _FUNCTION
         is_name = is_content and token[0].isupper() and (not begins or token[1:].isupper())
         odd = denied[at] % 2 == 1
-        words[at] = Word(token, base(plain), len(words), start, end, is_content, is_name, odd, part)
+        words[at] = Word(token, base(plain), len(words), start, end, is_content, is_name, odd)
         begins = False
     return Reading(
         text,
