@@ -103,6 +103,19 @@ def test_more_than_a_screen_goes_to_the_pager(bees: Path, model, monkeypatch) ->
     assert "paged:" not in start_on_terminal(*asked, "-k", 20, "--all", "--full")[1]
 
 
+@pytest.mark.parametrize("less", ["", "-FX"])
+def test_the_answer_is_marked_in_every_pager(bees: Path, model, monkeypatch, less: str) -> None:
+    monkeypatch.setenv("PAGER", "sh -c 'echo less has $LESS; cat'")
+    monkeypatch.setenv("LESS", less)
+    asked = "search", "What do bees build?", bees, *model, "-k", 20, "--all", "--full"
+    shown = start_on_terminal(*asked)[1]
+    assert re.search(r"less has -R ?(-FX)?\r?\n", shown)
+    assert "\x1b[1m cells of wax.\x1b[0m" in shown
+    plain_text = start_on_terminal(*asked, "--color", "never")[1]
+    assert "»Bees" in plain_text
+    assert "\x1b[1m" not in plain_text
+
+
 def test_weak_results_are_counted_and_shown_if_all_are(cli, model, db) -> None:
     asked = "search", "Who repairs trams in Lisbon?", "--db", db, *model
     lines = rows(run_on_terminal(*asked)[1])

@@ -99,11 +99,19 @@ def page(choice: Colour, *, long: bool = False) -> Iterator[Console]:
     text = buffer.getvalue()
     rows = height(sys.stdout) if long and is_terminal(sys.stdout) else None
     if rows is not None and text.count("\n") >= rows:
-        import click
-
-        click.echo_via_pager(text.removesuffix("\n"))
+        _show_in_pager(text.removesuffix("\n"), coloured=has_colours(choice, sys.stdout))
     else:
         sys.stdout.write(text)
+
+
+def _show_in_pager(text: str, *, coloured: bool) -> None:
+    """Every pager gets the colours, as from git: without them no answer would be marked."""
+    import click
+
+    settings = os.environ.get("LESS", "")
+    if coloured and "r" not in settings.lower():
+        os.environ["LESS"] = f"-R {settings}".strip()  # else less prints codes of colours as text
+    click.echo_via_pager(text, color=coloured or None)
 
 
 def console(choice: Colour, stream: TextIO, file: TextIO | None = None) -> Console:
