@@ -105,6 +105,9 @@ def _is_protocol(base: type) -> bool:
 
 
 def _named(kinds: Iterable[Any]) -> str:
+    kinds = tuple(kinds)
     bases = [origin(kind) or kind for kind in kinds]
+    if len(bases) == 1 and bases[0] in _SEVERAL:  # there is nothing else for "them" to mean
+        return f"a list of {_named(_members(arguments(kinds[0])[0]))}"
     names = [_NAMES.get(base, base.__name__) for base in bases if base is not type(None)]
     return " or ".join(dict.fromkeys(names))

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import ItemsView, Iterator, KeysView, Mapping
 from typing import Any
 
-from milepost.errors import InputError
+from milepost.errors import InputError, WrongType
 
 Value = str | float | bool | tuple[str, ...]
 """What a property can be."""
@@ -109,12 +109,17 @@ def checked(given: Mapping[str, Any]) -> Properties:
 
     Raises:
         InputError: a key or value cannot be a property.
+        WrongType: they are no mapping.
 
     >>> checked({"year": 2020, "tags": ["a", "b"]})
     {'year': 2020.0, 'tags': ('a', 'b')}
     """
     if isinstance(given, Properties):
         return given
+    if not isinstance(given, Mapping):
+        raise WrongType(
+            f"properties must be Mapping, not {type(given).__name__}", 'properties={"year": 2020}'
+        )
     if len(given) > MAX_KEYS:
         raise InputError(f"a document has {len(given)} properties", f"at most {MAX_KEYS}")
     made: dict[str, Value] = {}

@@ -103,7 +103,7 @@ def test_a_question_of_another_type_is_refused(question: Any) -> None:
             ask(question)
     with pytest.raises(TypeError, match=f"must hold str, not {type(question).__name__}"):
         index.search_many([question])
-    with pytest.raises(TypeError, match="must be several of them, not"):
+    with pytest.raises(TypeError, match="questions must be a list of str, not"):
         index.search_many("wax" if question is None else question or None)
 
 
@@ -142,13 +142,17 @@ REFUSED: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]] =
     (lambda _, path: milepost.annotate(path, "x"), (3,), {}, "must be"),
     (lambda index, path: write_table(index, ["x"], path), (3,), {}, "path must be str or path"),
     (lambda _, text: ENCODER.encode(text), (3,), {}, "text must be str or Document"),
-    (lambda _, texts: ENCODER.encode_texts(texts), ("ab",), {}, "texts must be several of them"),
+    (lambda _, texts: ENCODER.encode_texts(texts), ("ab",), {}, "texts must be a list of str"),
     (lambda _, texts: ENCODER.encode_queries(texts), ([3],), {}, "questions must hold str"),
     (lambda _, text: ENCODER.count_tokens(text), (None,), {}, "text must be str"),
     (lambda _, text: ENCODER.vocab_coverage(text), (None,), {}, "question must be str"),
     (lambda _, text: milepost.Query.parse(text, ENCODER), (None,), {}, "text must be str"),
     (lambda _, text: Document("a", text), (None,), {}, "text must be str"),
     (lambda _, name: Document(name, "a"), (Path("a"),), {}, "name must be str"),
+    *(
+        (lambda _, of: Document("a", "b", properties=of), (of,), {}, "properties must be Mapping")
+        for of in (3, None, "ab", ["a"])
+    ),
 ]
 
 
