@@ -216,12 +216,14 @@ def test_places_are_said_as_on_the_command_line(page: Page) -> None:
 
 def test_probabilities_in_words(page: Page) -> None:
     weak = "related, but probably not an answer"
-    scores = [0.0, 0.004, 0.12, 0.2, 0.35, 0.65, 0.9, 0.92, 0.9999, 1.0]
+    scores = [0.0, 0.004, 0.12, 0.194, 0.196, 0.2, 0.35, 0.65, 0.9, 0.92, 0.9999, 1.0]
     found = call(page, "words", "return v.map((s) => [m.likelihood(s), m.percent(s)]);", scores)
     assert found == [
         [weak, "1\u202f%"],
         [weak, "1\u202f%"],
         [weak, "12\u202f%"],
+        [weak, "19\u202f%"],
+        ["possible", "20\u202f%"],
         ["possible", "20\u202f%"],
         ["possible", "35\u202f%"],
         ["likely", "65\u202f%"],
@@ -230,6 +232,16 @@ def test_probabilities_in_words(page: Page) -> None:
         ["very likely", "99\u202f%"],
         ["very likely", "99\u202f%"],
     ]
+
+
+def test_long_headings_are_cut_between_words(page: Page) -> None:
+    long = "How little Gluck set off on an expedition to the Golden River, and how he prospered"
+    headings = ["Fees\n and dates", f"{long} therein; with other matters", "x" * 200, "𝄞" * 80]
+    found = call(page, "words", "return v.map(m.brief);", headings)
+    assert found[0] == "Fees and dates"
+    assert found[1] == f"{long.removesuffix(' prospered')}…"
+    assert found[2] == "x" * 79 + "…"
+    assert found[3] == headings[3]
 
 
 def test_pieces_are_cut_between_paragraphs(page: Page) -> None:

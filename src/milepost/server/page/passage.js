@@ -4,7 +4,7 @@ import { citeMenu } from "./actions.js";
 import { el } from "./dom.js";
 import { reflowed } from "./points.js";
 import { go, library, placeOf } from "./state.js";
-import { PROBABLE, dated, evidence, likelihood, percent } from "./words.js";
+import { brief, dated, evidence, isLikely, likelihood, percent } from "./words.js";
 
 /**
  * A card; where nothing is probable it has no mark.
@@ -63,11 +63,11 @@ export const titleOf = ({ reference, title }) => reference?.title || title;
 const isCalibrated = () => library.value.ready?.calibrated !== false;
 
 /** Whether a passage is worth marking; scores of a model that is not calibrated say nothing of it. */
-export const isProbable = (passage) => !isCalibrated() || passage.score >= PROBABLE;
+export const isProbable = (passage) => !isCalibrated() || isLikely(passage.score);
 
 /** How likely a passage answers; the light model is often too sure where it shares no word. */
 export function inWords({ score, wordless }) {
-  return wordless && score >= PROBABLE ? "low confidence" : likelihood(score);
+  return wordless && isLikely(score) ? "low confidence" : likelihood(score);
 }
 
 function score(passage) {
@@ -80,7 +80,7 @@ function score(passage) {
 
 function whereabouts({ reference, place, heading }) {
   const date = reference?.date && dated(reference.date);
-  return [date, place, heading?.replace(/\s+/g, " ")].filter(Boolean).map((part) => ` · ${part}`).join("");
+  return [date, place, heading && brief(heading)].filter(Boolean).map((part) => ` · ${part}`).join("");
 }
 
 /** The whole passage, folded; null where it is no more than its answer. */

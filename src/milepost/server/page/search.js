@@ -9,7 +9,7 @@ import { announce } from "./notice.js";
 import { inWords, isProbable, passageCard, titleOf } from "./passage.js";
 import { Points } from "./points.js";
 import { answer, go, library, route } from "./state.js";
-import { PROBABLE, count, figure, percent } from "./words.js";
+import { count, figure, isLikely, percent } from "./words.js";
 
 const FIRST = 5; // results of a first answer; "Show more" doubles them
 const MOST = 80;
@@ -88,7 +88,7 @@ export async function search(most, { again = false } = {}) {
     const data = trimmed(await postJson("search", { question, k: most, heat: true, ...scope }, mine.signal));
     if (again && JSON.stringify(data) === JSON.stringify(answer.value.data)) return;
     const calibrated = library.value.ready?.calibrated ?? true;
-    const sure = !calibrated || isExact(question) || data.best >= PROBABLE;
+    const sure = !calibrated || isExact(question) || isLikely(data.best);
     const probable = data.passages.length > 0 && sure;
     used = { question, k: Math.min(most, WRITTEN_FROM), ...scope };
     answer.set({ status: "done", question, data, probable });

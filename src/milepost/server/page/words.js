@@ -1,21 +1,26 @@
 // Figures in words.
 
-/** The probability from which a passage is worth marking. */
-export const PROBABLE = 0.2;
+const PROBABLE = 20;
 
 const WORDS = [
-  [0.7, "very likely"],
-  [0.4, "likely"],
+  [70, "very likely"],
+  [40, "likely"],
   [PROBABLE, "possible"],
   [0, "related, but probably not an answer"],
 ];
 
+// What is shown decides, as on the command line, so that words and number agree.
+const inPercent = (score) => Math.round(100 * score);
+
+/** Whether a probability is high enough for a passage to be listed and marked. */
+export const isLikely = (score) => inPercent(score) >= PROBABLE;
+
 /** A probability in words. */
-export const likelihood = (score) => WORDS.find(([from]) => score >= from)[1];
+export const likelihood = (score) => WORDS.find(([from]) => inPercent(score) >= from)[1];
 
 /** "92 %"; never 0 or 100, which no probability of ours means. */
 export function percent(score) {
-  return `${Math.min(99, Math.max(1, Math.round(100 * score)))}\u202f%`;
+  return `${Math.min(99, Math.max(1, inPercent(score)))}\u202f%`;
 }
 
 /** The sentences of a passage worth marking: those at least half as likely as the best, best first. */
@@ -31,6 +36,16 @@ export const figure = (value) => numbers.format(value);
 /** count(1, "passage") → "1 passage", count(2, "passage") → "2 passages". */
 export function count(number, noun) {
   return `${figure(number)} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+const BRIEF = 80;
+
+/** A heading on one line, the end of a long one left out: some are whole sentences. */
+export function brief(heading) {
+  const characters = [...heading.trim().replace(/\s+/g, " ")];
+  if (characters.length <= BRIEF) return characters.join("");
+  const cut = characters.slice(0, BRIEF - 1).join("");
+  return `${cut.replace(/(?<=.{40}) \S*$/, "")}…`;
 }
 
 /** "2024-03-14" → "14 Mar 2024"; a month or a year alone stays one. */
