@@ -132,7 +132,7 @@ td[dir] { font-family: var(--serif); }
 @media (max-width: 45rem) {
   thead { display: none; }
   tr { display: block; padding: 0.6rem; border-block-end: 1px solid var(--line); }
-  td { display: block; padding: 0.1rem; border: 0; text-align: start; }
+  td, .number { display: block; padding: 0.1rem; border: 0; text-align: start; }
 }
 </style>
 </head>
