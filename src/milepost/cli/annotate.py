@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.console.options import db_option, json_option, model_options, say
+from milepost.cli.console.options import db_option, json_option, model_options, say, say_all
 from milepost.cli.console.screen import visible, visible_name
 from milepost.cli.question import (
     SearchOptions,
@@ -16,7 +16,7 @@ from milepost.cli.question import (
     no_cache_option,
     takes_search_options,
 )
-from milepost.cli.sources import model_folder
+from milepost.cli.sources import model_folder, unsure
 from milepost.errors import UnreadableFile
 from milepost.exports.records import marked_record, print_json
 
@@ -81,14 +81,14 @@ def annotate(
     k, least = options.k or DEFAULT_K, options.min_score
     with _opened(replace(options, paths=(pdf,))) as index:
         marked = write_copy(index, pdf, questions, out, k=k, min_score=least, overwrite=overwrite)
+        notes = [*marked.notes, *unsure(index)]
     quiet = options.settings.quiet
     if options.as_json:
         print_json(marked_record(marked))
     elif not quiet:
         _print(marked)
     if not quiet:
-        for note in marked.notes:
-            say(note)
+        say_all(notes)
         if marked.path is None:
             say(
                 f"no passage reaches a probability of {least:g}, so no file was written; "

@@ -89,7 +89,7 @@ def print_passages(
     from milepost.cli.console.options import rows_said, say_all
 
     likely = [passage for passage in result.passages if not is_weak(passage.score)]
-    every = detail.every or asked.query.limits.min_score > 0.0
+    every = detail.every or asked.query.limits.min_score > 0.0 or not result.calibrated
     shown = result.passages if every else likely or result.passages[:1]
     excerpts = _excerpts(asked.index, shown, detail)
     columns = width(sys.stdout)
@@ -103,7 +103,9 @@ def print_passages(
             if not (detail.long or reasons):
                 room = room_above(rows_said(messages) + (len(shown) < len(result.passages)))
             words = {term for term, idf in result.terms.items() if idf > 0.0}
-            printed = print_excerpts(excerpts, words, detail, out, settings.colour, room)
+            printed = print_excerpts(
+                excerpts, words, detail, out, settings.colour, room, likely=result.calibrated
+            )
             if detail.bars:
                 _print_map(asked.index, result, out)
         left = len(result.passages) - printed
@@ -130,8 +132,13 @@ def print_excerpts(
     out: Console,
     colour: Colour,
     room: int | None,
+    *,
+    likely: bool = True,
 ) -> int:
-    """Print excerpts, one below the other; returns the number of those that had room."""
+    """Print excerpts, one below the other; returns the number of those that had room.
+
+    ``likely``: say how likely each answers.
+    """
     from rich.text import Text
 
     columns = width(sys.stdout)
@@ -139,8 +146,8 @@ def print_excerpts(
 
     def build(number: int, limits: Limits) -> Block:
         excerpt = excerpts[number]
-        likely = Text(in_words(excerpt.passage.score))
-        lines = [head(numbered(number + 1), excerpt.passage, columns, likely)]
+        said = Text(in_words(excerpt.passage.score) if likely else "")
+        lines = [head(numbered(number + 1), excerpt.passage, columns, said)]
         rows = None if detail.full else rows_of(excerpt.passage)
         if rows is not None:
             return lines + wrapped(rows, out, columns)

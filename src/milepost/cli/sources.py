@@ -322,6 +322,16 @@ def complaints(report: IndexReport | None) -> list[str]:
     return lines
 
 
+def unsure(index: Index) -> list[str]:
+    """A line where percentages are no probabilities, so that a limit means little."""
+    if index.calibrated:
+        return []
+    return [
+        "this model's percentages only order passages; try: --min-score 0, or milepost fit "
+        "to learn probabilities"
+    ]
+
+
 @contextmanager
 def stored(place: IndexPlace, model: str | None = None) -> Iterator[tuple[Snapshot, ModelFolder]]:
     """What an index holds, and the model that made it, which is not loaded.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from milepost.cli.console.options import Interrupted, db_option, json_option, say
+from milepost.cli.console.options import Interrupted, db_option, json_option, say, say_all
 from milepost.cli.console.progress import Gauge
 from milepost.cli.question import (
     SearchOptions,
@@ -19,7 +19,7 @@ from milepost.cli.question import (
     takes_search_options,
     where_option,
 )
-from milepost.cli.sources import chosen_documents, complain, unreadable
+from milepost.cli.sources import chosen_documents, complain, unreadable, unsure
 from milepost.exports.records import print_json, report_record
 
 if TYPE_CHECKING:
@@ -118,6 +118,8 @@ def table(options: SearchOptions, questions: Path, out: Path, per: Per, overwrit
         except KeyboardInterrupt:
             kept = f"{done:,} rows are kept; run the same command to continue" if done else ""
             raise Interrupted(kept) from None
+        if not options.settings.quiet:
+            say_all(unsure(index))
     _show(options, out, rows, opened.report)
     complain(opened.report)
     if unreadable(opened.report):

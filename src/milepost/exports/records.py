@@ -81,6 +81,7 @@ def result_record(
             )
         ],
         "answerable": result.answerable,
+        "calibrated": result.calibrated,
     }
     if report is not None:
         record["report"] = report_record(report)

@@ -64,6 +64,11 @@ class Index:
     def _ranking(self) -> Ranking:
         return Ranking.read(self.model.manifest.fusion, self.model.folder)
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether scores are probabilities; those of a model without ``fit`` only order."""
+        return self._ranking.calibrated
+
     @typed
     def add(
         self,

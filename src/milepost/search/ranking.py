@@ -84,6 +84,11 @@ class Ranking:
     fusion: Fusion
     trees: Trees | None = None
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether scores are probabilities; without ``milepost fit`` they are only in order."""
+        return self.fusion.calibration != Fusion().calibration  # trees need more questions
+
     @staticmethod
     def read(fields: Mapping[str, Any], folder: Path | None) -> Ranking:
         """Read them from a manifest's ``fusion`` and the model folder.

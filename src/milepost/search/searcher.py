@@ -82,6 +82,8 @@ class SearchResult:
         best: the highest probability of any passage, even below ``min_score``; 0 if there was
             none.
         answerable: the probability, 0–1, that any passage answers; None if the model does not say.
+        calibrated: whether scores are probabilities; those of a model without ``milepost fit`` only
+            order the passages.
         phrases: number of places that contain each required phrase; 0 if it is not in the text. In
             large collections only the likely places are counted.
         excluded: number of places that contain each excluded word or phrase, in the documents
@@ -98,6 +100,7 @@ class SearchResult:
     phrases: dict[str, int] = field(default_factory=dict)
     excluded: dict[str, int] = field(default_factory=dict)
     answerable: float | None = None
+    calibrated: bool = True
 
 
 def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult:
@@ -136,6 +139,7 @@ def search(snapshot: Snapshot, query: Query, model: SearchModel) -> SearchResult
         notes=(*notes(phrases, excluded, found, passages=result.best > 0.0), *doubt, *result.notes),
         phrases={phrase: sum(map(len, held.values())) for phrase, held in phrases.items()},
         excluded={phrase: sum(map(len, held.values())) for phrase, held in excluded.items()},
+        calibrated=model.ranking.calibrated,
     )
 
 

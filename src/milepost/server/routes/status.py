@@ -11,7 +11,6 @@ from milepost.documents.folders import skipped
 from milepost.documents.recognition import check_installed
 from milepost.errors import MissingExtra
 from milepost.index.naming import document_id
-from milepost.search.trees import FILE
 from milepost.server.documents.library import Library
 from milepost.server.failures import HttpError, shown
 from milepost.server.state import ServerState, State
@@ -101,7 +100,7 @@ async def ready(state: ServerState) -> Ready:
         documents=counted.documents,
         sentences=counted.sentences,
         read_only=state.settings.read_only,
-        calibrated=_calibrated(state),
+        calibrated=state.library.index.calibrated,
         answers=None if remote is None else remote.model,
         suffixes=sorted(suffix for suffix in SUFFIXES if suffix[1:] not in binary),
         max_upload=state.settings.max_upload,
@@ -145,11 +144,6 @@ async def metrics(state: ServerState) -> Response:
     if state.governor is not None:
         state.metrics.paused.set(state.governor.paused)
     return Response(state.metrics.text(), media_type="text/plain; version=0.0.4")
-
-
-def _calibrated(state: State) -> bool:
-    folder = state.encoder.folder
-    return folder is not None and (folder / FILE).is_file()
 
 
 def _failure(state: State, name: str, why: str, remedy: str | None) -> Failure:
