@@ -86,6 +86,10 @@ def test_paths_start_from_the_file_and_options_from_here(
          "[[stage.part]] 1 of stage 1: unknown key 'steps'", "one of"),
         ("", {"stages": "[[stage]]\nsteps = 3\n[[stage.part]]\nkind = 'pairs'\nweight = 0\n"},
          "[[stage.part]] 1 of stage 1: weight is 0", "than 0"),
+        *(
+            ("", {"stages": f"{ONE}{key} = 1e300\n"}, f"{key} is 1e+300", "equal to 1e+38")
+            for key in ("rate", "clip", "decay")
+        ),
         ("[check]\nsplit = 'test'\n", {}, "check.split is \"test\"", "dev"),
         ("[check]\nsplit = 'dve'\n", {}, "split is \"dve\"", "'dev'"),
         ("", {"average": 1.0}, "average is 1", "less than 1"),

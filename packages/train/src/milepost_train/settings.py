@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
@@ -33,8 +34,9 @@ def _beside(path: Path, info: Info) -> Path:
 File = Annotated[Path, AfterValidator(_beside)]
 Fraction = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(gt=0, le=1)]
-Positive = Annotated[float, Field(gt=0)]
-Weight = Annotated[float, Field(ge=0)]
+_MOST = 1e38  # what float32 holds: torch ends with an error of its own where one is larger
+Positive = Annotated[float, Field(gt=0, le=_MOST)]
+Weight = Annotated[float, Field(ge=0, le=_MOST)]
 Count = Annotated[int, Field(ge=1)]
 Amount = Annotated[int, Field(ge=0)]
 
@@ -127,7 +129,8 @@ def _faults(error: ValidationError, kind: type) -> Iterable[tuple[str, str]]:
         else:
             words = json.dumps(each["input"], ensure_ascii=False, default=str)
             shown = words if len(words) <= 60 else words[:59] + "…"
-            yield f"{name or 'the table'} is {shown}", each["msg"]
+            wanted = each["msg"].removeprefix("Input should be ")
+            yield f"{name or 'the table'} is {shown}", re.sub(r"10{9,}", f"{_MOST:g}", wanted)
 
 
 def _table(kind: type, name: str) -> Any:
