@@ -7,10 +7,12 @@ from collections import Counter
 from collections.abc import Sequence
 from os.path import commonpath
 from pathlib import PurePath
+from typing import Any
 
 import numpy as np
 
 from milepost.errors import InputError
+from milepost.exports.references import reference_of
 from milepost.exports.view.coding import code
 from milepost.exports.view.pack import Pack, bits_of, varints
 from milepost.index.naming import document_id
@@ -56,6 +58,7 @@ def add_documents(pack: Pack, state: Snapshot) -> set[str]:
             "characters": info.characters,
             "sentences": info.sentences,
             "notes": [_shown(note) for note in info.notes],
+            "reference": _reference(info),
         }
         for info, title in zip(infos, titles, strict=True)
     ]
@@ -133,6 +136,15 @@ def _check_tiling(
                     f"{infos[number].name} has text between its sentences", "index it again"
                 )
             at = end
+
+
+def _reference(info: DocumentInfo) -> dict[str, Any] | None:
+    """What a citation says of a document, as a server gives it."""
+    known = reference_of(info)
+    if known is None:
+        return None
+    authors = [{"family": _shown(name), "given": _shown(first)} for name, first in known.authors]
+    return {"title": _shown(known.title), "authors": authors, "date": known.date}
 
 
 def titles_of(infos: Sequence[DocumentInfo]) -> list[str]:

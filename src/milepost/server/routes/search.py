@@ -10,12 +10,12 @@ from typing import Annotated, TypeVar
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, Field
 
+from milepost.exports import references
 from milepost.filters import as_filter
 from milepost.filters.tokens import MAX_LENGTH
 from milepost.index.naming import document_id
 from milepost.search import Limits, SearchResult
 from milepost.search.heat import peaks, strip
-from milepost.server.documents import references
 from milepost.server.documents.library import Library
 from milepost.server.routes.bodies import Documents, JsonRoute, RequestBody
 from milepost.server.state import ServerState, State, while_connected

@@ -11,12 +11,15 @@ import pytest
 import milepost
 from milepost.encoder import Encoder
 from milepost.exports.view import write_page
+from milepost.types import Mark
 from support.browser_page import Tab, ask
 from support.files import write_files
 from support.pdf_writer import PdfPage, write_pdf
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
+
+NOTES = "Ants follow trails of scent to find food.\n\nA trail of scent fades within an hour.\n"
 
 
 def opened(page: Page, file: Path) -> None:
@@ -48,6 +51,34 @@ def test_a_question_leads_to_the_sentence_in_its_text(tab: Tab, small_page: Path
         page.goto(link)  # as somebody else gets it
         page.wait_for_selector("#document-body mark.best")
         assert mark.inner_text().startswith("A trail of scent fades within an hour.")
+
+
+def test_documents_have_titles_authors_and_dates(tab: Tab, light: Encoder, tmp_path: Path) -> None:
+    """As on the page of a server: in the list, on results and in citations."""
+    about = {"title": "The House of Bees", "author": "Ida Lund", "date": "2023-05-04"}
+    path = tmp_path / "page.html"
+    with milepost.open(model=light) as index:
+        pages = Mark(0, "page", "1"), Mark(NOTES.index("A trail"), "page", "2")
+        index.add(milepost.Document("a.pdf", NOTES, marks=pages, properties=about))
+        index.add(milepost.Document("plain.txt", "The ship sails at noon."))
+        write_page(index, path)
+    with tab(path, permissions=["clipboard-read", "clipboard-write"]) as page:
+        opened(page, path)
+        listed = page.locator("#documents li .about").all_inner_texts()
+        assert [list(filter(None, each.split("\n"))) for each in listed] == [
+            ["The House of Bees", "a.pdf · 2 pages · 4 May 2023"],
+            ["plain.txt"],
+        ]
+        ask(page, 'how long does "a trail of scent" last')
+        card = page.locator(".passage").first
+        assert card.locator(".where").inner_text().startswith("The House of Bees · 4 May 2023")
+        card.locator(".menu > summary").click()
+        card.get_by_role("button", name="APA").click()
+        assert page.evaluate("navigator.clipboard.readText()").endswith(
+            "Lund, I. (2023). The House of Bees."
+        )
+        card.locator(".title").click()
+        assert page.locator("#document-title").inner_text() == "The House of Bees"
 
 
 def test_rows_of_tables_are_those_of_python(tab: Tab, light: Encoder, tmp_path: Path) -> None:

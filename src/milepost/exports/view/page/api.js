@@ -58,6 +58,7 @@ export async function postJson(path, { question, k, documents }, signal) {
     text: document.points.slice(start, end),
     id: document.id,
     title: document.title,
+    reference: document.reference,
     start,
     end,
     score,
@@ -84,7 +85,10 @@ export async function remove() {
   throw new ApiError(403, "This page cannot be changed.");
 }
 
-const summary = ({ id, title, characters, sentences, notes }) => ({ id, title, characters, sentences, notes, pdf: false, uploaded: false });
+function summary({ id, title, characters, sentences, notes, reference, marks }) {
+  const pages = marks.filter(({ kind }) => kind === "page").length || null;
+  return { id, title, characters, sentences, notes, reference, pages, pdf: false, uploaded: false };
+}
 
 /** The best score in each part of a document, and an offset inside the sentence that has it. */
 function strip(document, heights) {
