@@ -88,8 +88,9 @@ def parsed(data: bytes, name: str, part: str) -> ElementTree.Element:
             root = ElementTree.fromstring(_REFERENCE.sub(_escaped, data))
         except (ElementTree.ParseError, LookupError, ValueError):
             raise _broken(name, f"{part}, {error}") from error
-    for node in root.iter(_ALTERNATIVES):
-        del node[1:]
+    if b"AlternateContent" in data:  # of Office alone
+        for node in root.iter(_ALTERNATIVES):
+            del node[1:]
     return root
 
 

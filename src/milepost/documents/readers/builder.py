@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from milepost.documents.readers.scripts import Look, signed
 from milepost.properties import EMPTY
 from milepost.types import Document, Mark, MarkKind, Value
 
@@ -124,6 +125,13 @@ class TextBuilder:
         """Note a place whose words are not read, unless they are blank."""
         if words.strip():
             self.left_out[what] += 1
+
+    def looking(self, words: str, look: Look) -> str:
+        """Return words with the signs of ``scripts``; of struck-out ones, only note the place."""
+        if look.struck:
+            self.leave_out(words)
+            return ""
+        return signed(words, look.script)
 
     def _open(self, *, close: bool) -> None:
         if self._parts:

@@ -9,20 +9,18 @@ from xml.etree.ElementTree import Element
 from milepost.documents.readers import docx_styles, metadata
 from milepost.documents.readers.archive import Archive, attribute, number, parsed
 from milepost.documents.readers.docx_styles import (
-    PLAIN,
     VAL,
     Numbering,
-    Run,
     Style,
     W,
-    run_of,
+    look_of,
     said,
 )
 from milepost.documents.readers.fonts import symbol, unsymboled
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, TreeReader
 from milepost.documents.readers.office import Drawings, Links, links, main_part
-from milepost.documents.readers.scripts import lowered, raised, shown
+from milepost.documents.readers.scripts import Look, shown
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.types import Document
 
@@ -119,8 +117,8 @@ class _Reader(TreeReader):
     def _paragraph(self, node: Element) -> None:
         properties = node.find(W + "pPr")
         style = self._style(properties, "pStyle")
-        run = style.run.over(self._style(None, "docDefaults").run)
-        words = self._carried + shown("".join(self._visible(node, run)))
+        look = style.look.over(self._style(None, "docDefaults").look)
+        words = self._carried + shown("".join(self._visible(node, look)))
         self._fields.clear()
         if properties is not None and (
             properties.find(f"{W}rPr/{W}del") is not None or _is_initial(properties)
@@ -133,7 +131,7 @@ class _Reader(TreeReader):
         own = docx_styles.numbered(properties)
         mark = properties.find(W + "rPr") if properties is not None else None
         bullet = ""
-        if words or not run_of(mark).over(run).hidden:  # an empty item is counted, too
+        if words or not look_of(mark).over(look).hidden:  # an empty item is counted, too
             named = "" if own else said(properties, W + "pStyle")
             listed = own or style.listed
             bullet = self._numbering.next(*listed, named) if listed else ""
@@ -160,14 +158,14 @@ class _Reader(TreeReader):
             columns = number(said(cell, f"{W}tcPr/{W}gridSpan"), 1)
             yield self.cell(cell), columns, int(begins)
 
-    def _visible(self, node: Element, run: Run) -> Iterator[str]:
+    def _visible(self, node: Element, look: Look) -> Iterator[str]:
         for child in node:
             tag = child.tag
             if tag == W + "r":
-                yield from self._run(child, run)
+                yield from self._run(child, look)
             elif tag == W + "t":
                 if not any(self._fields[:-1]):
-                    yield unsymboled(child.text or "", run.font or "")
+                    yield unsymboled(child.text or "", look.font or "")
             elif tag in _SIGNS:
                 yield _SIGNS[tag]
             elif tag == W + "br":
@@ -180,7 +178,7 @@ class _Reader(TreeReader):
                 yield _field(child)
             elif tag == W + "fldChar":
                 self._open_or_close(child.get(W + "fldCharType"))
-                yield from self._visible(child, run)
+                yield from self._visible(child, look)
             elif tag == W + "instrText" and (child.text or "").lstrip().upper().startswith("EQ "):
                 self.text.leave_out("x", "a formula in a field")
             elif tag.endswith(("}OLEObject", "}control")):
@@ -188,7 +186,7 @@ class _Reader(TreeReader):
             elif tag.endswith(_FORMULA):
                 yield linear(child)
             elif tag not in _GONE and tag != W + "txbxContent":
-                yield from self._visible(child, run)
+                yield from self._visible(child, look)
 
     def _open_or_close(self, kind: str | None) -> None:
         if kind == "begin":
@@ -198,21 +196,17 @@ class _Reader(TreeReader):
         elif self._fields:
             self._fields.pop()
 
-    def _run(self, node: Element, base: Run) -> Iterator[str]:
+    def _run(self, node: Element, base: Look) -> Iterator[str]:
         own = node.find(W + "rPr")
-        run = base
+        look = base
         if own is not None:
-            run = run_of(own).over(self._style(own, "rStyle").run).over(base)
-            if run.hidden:
+            look = look_of(own).over(self._style(own, "rStyle").look).over(base)
+            if look.hidden:
                 return
-        if run is PLAIN or not (run.struck or run.script not in (None, "baseline")):
-            yield from self._visible(node, run)
-            return
-        words = "".join(self._visible(node, run))
-        if run.struck:
-            self.text.leave_out(words)
+        if look.struck or look.script:
+            yield self.text.looking("".join(self._visible(node, look)), look)
         else:
-            yield raised(words) if run.script == "superscript" else lowered(words)
+            yield from self._visible(node, look)
 
 
 _NO_STYLE = Style()

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import number
 from milepost.documents.readers.numbering import numeral
+from milepost.documents.readers.scripts import LOWERED, PLAIN, RAISED, Look
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 VAL = W + "val"
@@ -24,6 +25,7 @@ _KINDS = {
          "taiwaneseCounting", "taiwaneseCountingThousand"), "一"
     ),
 }  # fmt: skip
+_SCRIPTS = {"superscript": RAISED, "subscript": LOWERED, "baseline": ""}
 _RAISED = 4  # half points by which letters are moved that are superscripts or subscripts
 _DEPTH = 20  # styles that are based on each other, which may be a circle
 _LEVELS = 9
@@ -37,40 +39,18 @@ def said(node: Element | None, path: str, default: str = "") -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """Properties of characters; None if they are not said."""
-
-    hidden: bool | None = None
-    struck: bool | None = None
-    script: str | None = None
-    font: str | None = None
-
-    def over(self, base: Run) -> Run:
-        """Return these properties, with those of ``base`` where they say nothing."""
-        return Run(
-            base.hidden if self.hidden is None else self.hidden,
-            base.struck if self.struck is None else self.struck,
-            base.script if self.script is None else self.script,
-            base.font if self.font is None else self.font,
-        )
-
-
-PLAIN = Run()
-
-
-@dataclass(frozen=True, slots=True)
 class Style:
     """What a style says of a paragraph or its characters.
 
     Attributes:
         level: heading level, 0 for none.
         listed: its list and the level in it, or None.
-        run: whether its characters are hidden and struck out, and ``vertAlign``; None: not said.
+        look: how its characters are shown.
     """
 
     level: int = 0
     listed: tuple[str, str] | None = None
-    run: Run = PLAIN
+    look: Look = PLAIN
 
 
 def is_on(properties: Element, tag: str) -> bool | None:
@@ -79,16 +59,16 @@ def is_on(properties: Element, tag: str) -> bool | None:
     return None if node is None else (node.get(VAL) or "").lower() not in _OFF
 
 
-def run_of(properties: Element | None) -> Run:
+def look_of(properties: Element | None) -> Look:
     """Read the properties of a run that say whether and how it is shown."""
     if properties is None or not len(properties):
         return PLAIN
     struck = is_on(properties, "strike")
     fonts, moved = properties.find(W + "rFonts"), said(properties, W + "position")
-    script = said(properties, W + "vertAlign") or None
+    script = _SCRIPTS.get(said(properties, W + "vertAlign"))
     if script is None and number(moved.lstrip("-"), 0) >= _RAISED:
-        script = "subscript" if moved.startswith("-") else "superscript"
-    return Run(
+        script = LOWERED if moved.startswith("-") else RAISED
+    return Look(
         is_on(properties, "vanish"),
         is_on(properties, "dstrike") if struck is None else struck,
         script,
@@ -106,22 +86,22 @@ def read_styles(root: Element | None) -> dict[str, Style]:
     known = {key: style for style in root.iter(W + "style") if (key := style.get(W + "styleId"))}
     made: dict[str, Style] = {}
     for key in known:
-        level, listed, run = 0, None, PLAIN
+        level, listed, look = 0, None, PLAIN
         style: Element | None = known[key]
         for _ in range(_DEPTH):
             if style is None:
                 break
             level = level or _style_level(style)
             listed = listed or numbered(style.find(W + "pPr"))
-            run = run.over(run_of(style.find(W + "rPr")))
+            look = look.over(look_of(style.find(W + "rPr")))
             style = known.get(said(style, W + "basedOn"))
-        made[key] = Style(level, listed, run)
+        made[key] = Style(level, listed, look)
         if (
             known[key].get(W + "default") in ("1", "true")
             and known[key].get(W + "type") == _PARAGRAPH
         ):
             made["pStyle"] = made[key]
-    made["docDefaults"] = Style(run=run_of(root.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr")))
+    made["docDefaults"] = Style(look=look_of(root.find(f"{W}docDefaults/{W}rPrDefault/{W}rPr")))
     return made
 
 

@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import Archive, attribute, every, local, path_in
 from milepost.documents.readers.builder import TextBuilder
-from milepost.documents.readers.scripts import lowered, raised, shown
+from milepost.documents.readers.scripts import LOWERED, RAISED, shown, signed
 from milepost.errors import UnreadableFile
 
 _TYPES = "[Content_Types].xml"
@@ -168,5 +168,5 @@ def _run(run: Element, text: TextBuilder | None) -> str:
                 return ""
             baseline = node.get("baseline", "0").rstrip("%")
             if baseline.lstrip("-").isdigit() and int(baseline):
-                return lowered(said) if baseline.startswith("-") else raised(said)
+                return signed(said, LOWERED if baseline.startswith("-") else RAISED)
     return said

@@ -10,8 +10,8 @@ from milepost.documents.readers import metadata
 from milepost.documents.readers.archive import Archive, attribute, every, local, number, parsed
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, TreeReader
-from milepost.documents.readers.opendocument_styles import PLAIN, Counter, Look, Styles
-from milepost.documents.readers.scripts import END, NOTE, lowered, raised, shown
+from milepost.documents.readers.opendocument_styles import Counter, Styles
+from milepost.documents.readers.scripts import NOTE, PLAIN, Look, shown, signed
 from milepost.documents.readers.shapes import in_order
 from milepost.errors import UnreadableFile
 from milepost.types import Document
@@ -236,14 +236,7 @@ class Reader(TreeReader):
 
     def _shown(self, words: str | None, look: Look) -> str:
         words = (words or "").replace("\n", " ")
-        if look.hidden:
-            return ""
-        if look.struck:
-            self.text.leave_out(words)
-            return ""
-        if not look.script:
-            return words
-        return raised(words) if look.script > 0 else lowered(words)
+        return "" if look.hidden else self.text.looking(words, look)
 
     def _visible(self, node: Element, look: Look) -> Iterator[str]:
         yield self._shown(node.text, look)
@@ -260,7 +253,7 @@ class Reader(TreeReader):
             elif tag == "control":
                 yield self._typed(child)
             elif tag == "note-ref":
-                yield f"{NOTE}{''.join(child.itertext())}{END}"
+                yield signed("".join(child.itertext()), NOTE)
             elif tag not in _ANCHORED and tag not in _UNREAD and not _is_hidden(child):
                 own = self._styles.look(attribute(child, "style-name")) if tag == "span" else PLAIN
                 yield from self._visible(child, own.over(look))

@@ -3,36 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import attribute, local, number
 from milepost.documents.readers.numbering import numeral
+from milepost.documents.readers.scripts import LOWERED, PLAIN, RAISED, Look
 
 _DEPTH = 20  # styles that are based on each other, which may be a circle
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How a style shows its letters; None if it does not say.
-
-    ``script`` is above zero if they are raised, below zero if they are lowered.
-    """
-
-    script: float | None = None
-    hidden: bool | None = None
-    struck: bool | None = None
-
-    def over(self, base: Look) -> Look:
-        """Return this look, with that of ``base`` where it says nothing."""
-        return Look(
-            base.script if self.script is None else self.script,
-            base.hidden if self.hidden is None else self.hidden,
-            base.struck if self.struck is None else self.struck,
-        )
-
-
-PLAIN = Look()
 
 
 class Styles:
@@ -75,9 +53,9 @@ class Styles:
                     line = attribute(node, "text-line-through-style")
                     line = line or attribute(node, "text-line-through-type")
                     own = Look(
-                        _script(attribute(node, "text-position")),
                         None if display is None else display == "none",
                         None if line is None else line != "none",
+                        _script(attribute(node, "text-position")),
                     )
                     look = look.over(own)
         return look
@@ -99,18 +77,20 @@ class Styles:
         return {}
 
 
-def _script(position: str | None) -> float | None:
-    """Return how far letters are raised, in per cent: ``super 58%``, ``-33% 58%``."""
+_POSITIONS = {"super": RAISED, "sub": LOWERED}
+
+
+def _script(position: str | None) -> str | None:
+    """Return the sign before letters in a position: ``super 58%``, ``-33% 58%``."""
     if position is None:
         return None
-    words = position.split()
-    if not words or len(words) < 2:  # without a smaller size, it only shifts the line
-        return {"super": 33.0, "sub": -33.0}.get(position, 0.0)
-    named = {"super": 33.0, "sub": -33.0}.get(words[0])
-    try:
-        return named if named is not None else float(words[0].rstrip("%"))
-    except ValueError:
-        return 0.0
+    first, *size = position.split() or [""]
+    if first in _POSITIONS:
+        return _POSITIONS[first]
+    with suppress(ValueError):
+        by = float(first.rstrip("%")) if size else 0.0  # without a size, it only shifts the line
+        return RAISED if by > 0 else LOWERED if by < 0 else ""
+    return ""
 
 
 def _levels(style: Element) -> dict[int, Element]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 RAISED, LOWERED, NOTE, END = "\ufdd0", "\ufdd1", "\ufdd2", "\ufdd3"
 """Signs before raised words, lowered words and the mark of a note, and after each of them. They are
@@ -30,14 +31,48 @@ _REACH = 60  # characters before a mark that decide its form
 _UNIT = 3  # letters of the longest units and symbols that have powers: km², cos²
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How letters are shown; None if it is not said.
+
+    Attributes:
+        hidden: whether they are not shown.
+        struck: whether they are struck out.
+        script: ``RAISED``, ``LOWERED``, or an empty string for neither.
+        font: name of their font.
+    """
+
+    hidden: bool | None = None
+    struck: bool | None = None
+    script: str | None = None
+    font: str | None = None
+
+    def over(self, base: Look) -> Look:
+        """Return this look, with that of ``base`` where it says nothing."""
+        return Look(
+            base.hidden if self.hidden is None else self.hidden,
+            base.struck if self.struck is None else self.struck,
+            base.script if self.script is None else self.script,
+            base.font if self.font is None else self.font,
+        )
+
+
+PLAIN = Look()
+
+
+def signed(words: str, sign: str | None) -> str:
+    """Put a sign before words and the end of it after them."""
+    return f"{sign}{words}{END}" if sign and words.strip() else words
+
+
 def raised(words: str) -> str:
     """Put signs around a superscript."""
-    return f"{RAISED}{words}{END}" if words.strip() else words
+    return signed(words, RAISED)
 
 
 def lowered(words: str) -> str:
     """Put signs around a subscript."""
-    return f"{LOWERED}{words}{END}" if words.strip() else words
+    return signed(words, LOWERED)
 
 
 def shown(text: str) -> str:

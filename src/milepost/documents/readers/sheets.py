@@ -27,7 +27,7 @@ from milepost.documents.readers.number_formats import (
 )
 from milepost.documents.readers.office import Drawings, links, main_part, words
 from milepost.documents.readers.opendocument import Reader
-from milepost.documents.readers.scripts import lowered, raised, shown
+from milepost.documents.readers.scripts import LOWERED, RAISED, Look, shown
 from milepost.documents.readers.table import write_rows
 from milepost.errors import UnreadableFile
 from milepost.properties import EMPTY
@@ -233,6 +233,9 @@ def _inline(xml: bytes, text: TextBuilder) -> str | None:
     return None
 
 
+_SCRIPTS = {"superscript": RAISED, "subscript": LOWERED}
+
+
 def _rich(string: Element, text: TextBuilder) -> str | None:
     """Return what is shown of a string with letters of several looks; None if all are plain."""
     if not (every(string, "vertAlign") or every(string, "strike")):
@@ -243,12 +246,9 @@ def _rich(string: Element, text: TextBuilder) -> str | None:
         own = {local(node): node.get("val", "") for node in run.iter()}
         if local(run) not in ("r", "t"):  # readings
             continue
-        if own.get("strike", "0") not in ("0", "false"):
-            text.leave_out(words)
-        elif own.get("vertAlign") in ("superscript", "subscript"):
-            said += raised(words) if own["vertAlign"] == "superscript" else lowered(words)
-        else:
-            said += words
+        is_struck = own.get("strike", "0") not in ("0", "false")
+        look = Look(struck=is_struck, script=_SCRIPTS.get(own.get("vertAlign", "")))
+        said += text.looking(words, look)
     return " ".join(shown(said).split())
 
 
