@@ -63,18 +63,13 @@ def stored_bytes(document: Document) -> bytes:
         raise InputError(f"{document.name} has no file", "index the file itself")
     hint = f"milepost index {source}"
     try:
-        if is_address(source):
-            return _unchanged(download(ObjectAddress.parse(source)), document, hint)
-        data = Path(source).read_bytes()
+        is_object = is_address(source)
+        data = download(ObjectAddress.parse(source)) if is_object else Path(source).read_bytes()
     except FileNotFoundError as error:
         raise InputError(f"{source} no longer exists", hint) from error
     except OSError as error:
         reason = error.strerror or "unknown reason"
         raise InputError(f"{source} cannot be read: {reason}", "check the path") from error
-    return _unchanged(data, document, hint)
-
-
-def _unchanged(data: bytes, document: Document, hint: str) -> bytes:
     if hashlib.sha256(data).hexdigest() != document.hash:
-        raise InputError(f"{document.source} has changed since it was indexed", hint)
+        raise InputError(f"{source} has changed since it was indexed", hint)
     return data

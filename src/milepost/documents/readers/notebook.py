@@ -73,7 +73,7 @@ def _add_output(output: dict[str, Any], built: TextBuilder, name: str) -> None:
         html.write(page, built)
         if built.length > before:  # pages that only hold a script show nothing
             return
-    _add_lines(_shown(_COLOUR.sub("", _printed(output))), built)
+    _add_lines(_shown(_COLOUR.sub("", _printed(output, held))), built)
 
 
 def _shown(printed: str) -> str:
@@ -89,11 +89,9 @@ def _shown(printed: str) -> str:
     return "\n".join(lines)
 
 
-def _printed(output: dict[str, Any]) -> str:
+def _printed(output: dict[str, Any], held: dict[str, Any]) -> str:
     if output.get("output_type") in ("error", "pyerr"):
         return f"{output.get('ename', '')}: {output.get('evalue', '')}"
-    data = output.get("data")
-    held = data if isinstance(data, dict) else output  # version 3 has the forms in the output
     forms = (_joined(held.get(form, "")) for form in ("text/plain", "text", "text/latex", "latex"))
     said = next(filter(None, forms), "")
     if not said and "application/json" in held:
