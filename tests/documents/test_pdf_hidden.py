@@ -10,7 +10,7 @@ import milepost
 from milepost.documents import read, read_bytes
 from milepost.errors import InputError, UnreadableFile
 from milepost.types import Document, ReadOptions
-from support.pdf_writer import PdfPage, write_pdf
+from support.pdf_writer import PdfPage, numbered, write_pdf
 
 KEEP = ReadOptions(hidden="keep")
 SEEN = "The fee is five euros a month."
@@ -186,3 +186,54 @@ def test_what_is_kept_is_marked_and_passages_say_so(name: str) -> None:
     assert [place.place for place in hidden.places] == ["page 1, hidden text"], (hidden, document)
     assert [place.place for place in seen.places] == ["page 1"], (seen, document)
     assert passage.place == "page 1, hidden text"
+
+
+def layered(content: str, form: str = "") -> bytes:
+    """A page with two layers: /Off is switched off, /On is on; the form is drawn by ``/X0 Do``."""
+    font = b"/Resources << /Font << /F1 5 0 R >> "
+    layers = b"/Properties << /Off 6 0 R /On 7 0 R >> /XObject << /X0 8 0 R >> >>"
+    streams = [text.encode("cp1252") for text in (content, form)]
+    drawing, inner = (b"/Length %d >>\nstream\n%s\nendstream" % (len(s), s) for s in streams)
+    return numbered([
+        b"<< /Type /Catalog /Pages 2 0 R /OCProperties << /OCGs [6 0 R 7 0 R] "
+        b"/D << /OFF [6 0 R] >> >> >>",
+        b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
+        + font.replace(b"/F1 5 0 R >> ", b"/F1 5 0 R >> " + layers) + b" >>",
+        b"<< " + drawing,
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+        b"<< /Type /OCG /Name (Draft) >>",
+        b"<< /Type /OCG /Name (Final) >>",
+        b"<< /Type /XObject /Subtype /Form /BBox [0 0 612 792] " + font + b">> " + inner,
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "form"),
+    [
+        (f"/OC /Off BDC {drawn(SECRET)} EMC", ""),
+        (f"/P BMC /OC /Off BDC {drawn(SECRET)} EMC EMC", ""),
+        ("/OC /Off BDC /X0 Do EMC", drawn(SECRET)),
+    ],
+)
+def test_a_layer_that_is_off_is_left_out(content: str, form: str) -> None:
+    data = layered(f"{drawn(SEEN, y=700)} {content}", form)
+    document = read_bytes(data, "a.pdf")
+    assert document.text.strip() == SEEN
+    assert "layer" in document.notes[0]
+    assert SECRET in read_bytes(data, "a.pdf", options=KEEP).text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        drawn(SECRET),
+        f"0 g 60 590 300 30 re f {drawn(SECRET, ink='1 g')}",
+        f"{drawn(SECRET)} 0.5 g 60 590 300 30 re f",
+        "/X0 Do",
+    ],
+)
+def test_a_layer_that_is_on_is_read(content: str) -> None:
+    document = read_bytes(layered(f"/OC /On BDC {content} EMC", drawn(SECRET)), "a.pdf")
+    assert document.text.strip() == SECRET
+    assert not document.notes

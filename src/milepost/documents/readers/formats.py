@@ -113,8 +113,8 @@ def read(path: str | os.PathLike[str], *, hidden: Hidden = "drop", ocr: Ocr = "n
     Args:
         path: the file, or the address of an object (``s3://BUCKET/KEY``, ``gs://``, ``az://``).
         hidden: ``"drop"`` leaves out and ``"keep"`` keeps text in PDFs that is not visible on the
-            page (invisible, white on white, off the page, smaller than a point). The notes of the
-            document say how much there is.
+            page (invisible, white on white, off the page, smaller than a point, in a layer that is
+            off). The notes of the document say how much there is.
         ocr: the PDF pages that are read by text recognition: ``"auto"`` those with an image and
             hardly any text, ``"never"`` none, ``"always"`` all. Image files are read unless it is
             ``"never"``. Text recognition needs the extra ``ocr`` and takes seconds per page.

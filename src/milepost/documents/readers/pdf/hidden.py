@@ -1,25 +1,43 @@
 """Find text that a reader of the page cannot see: it may be there to mislead a program.
 
-Four kinds: in invisible ink (render mode 3, or fully transparent), white on white, off the page,
-smaller than a point. The words that text recognition writes in invisible ink over the picture of a
-page do not count.
+Five kinds: in invisible ink (render mode 3, or fully transparent), white on white, off the page,
+smaller than a point, in a layer that the file switches off. The words that text recognition writes
+in invisible ink over the picture of a page do not count.
 
 The objects that draw the letters are looked at first; the characters only if an object is suspect,
-and the picture of the page only if one is white.
+and the picture of the page only if one is white or in a layer.
 """
 
 from __future__ import annotations
 
+import ctypes
 from collections import Counter
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
-from milepost.documents.readers.pdf.native import INT, plain, references, results
-from milepost.documents.readers.pdf.picture import MOSTLY, PALE, covered, on_white, seen
-from milepost.documents.readers.pdf.records import Integers
+from milepost.documents.readers.pdf.native import (
+    HANDLE,
+    INT,
+    plain,
+    reference,
+    references,
+    results,
+)
+from milepost.documents.readers.pdf.picture import (
+    MAX_DEPTH,
+    MOSTLY,
+    PALE,
+    covered,
+    drawn,
+    objects,
+    on_white,
+    seen,
+)
+from milepost.documents.readers.pdf.records import Flags, Integers
 from milepost.documents.readers.pdf.writing import changes
 from milepost.types import Mark
 
@@ -31,10 +49,13 @@ if TYPE_CHECKING:
     from milepost.documents.readers.pdf.page import Page
     from milepost.documents.readers.pdf.records import Line
 
-KINDS = ("", "invisible", "white on white", "off the page", "smaller than a point")
+KINDS = (
+    "", "invisible", "white on white", "off the page", "smaller than a point",
+    "in a layer that is off",
+)  # fmt: skip
 """Names of the codes: 0 is text that can be seen."""
 
-_INVISIBLE, _WHITE, _OFF, _TINY = range(1, 5)
+_INVISIBLE, _WHITE, _OFF, _TINY, _SWITCHED_OFF = range(1, 6)
 
 _CLEAR = 12  # of 255: less ink is none
 _LAYER = 0.8  # of the characters of a page in invisible ink: text recognition has written them
@@ -85,7 +106,8 @@ def hidden_kinds(page: Any, glyphs: Glyphs, turn: int) -> NDArray[np.int8]:
     kinds[outside] = _OFF
     printed = ~glyphs.generated & (glyphs.code > 32)
     owner = glyphs.owner
-    invisible, unpainted, white = _inks(np.unique(owner[changes(owner)]))
+    owners = np.unique(owner[changes(owner)])
+    invisible, unpainted, white = _inks(owners)
     if len(invisible) or len(white):
         clear = np.isin(owner, invisible)
         layer = (clear & printed).sum() >= _LAYER * printed.sum()
@@ -100,8 +122,54 @@ def hidden_kinds(page: Any, glyphs: Glyphs, turn: int) -> NDArray[np.int8]:
             # Letters filled with a pattern or a gradient have a colour that says nothing.
             items = np.unique(owner[chosen]).tolist()
             kinds[chosen[seen(page, glyphs, turn, chosen, items)]] = 0
+    chosen = np.flatnonzero(np.isin(owner, _in_layers(page, owners)) & printed & (kinds == 0))
+    for shows in (seen, drawn):  # not covered by others, and not white on them
+        if len(chosen):
+            items = np.unique(owner[chosen]).tolist()
+            chosen = chosen[~shows(page, glyphs, turn, chosen, items)]
+    kinds[chosen] = _SWITCHED_OFF
     kinds[~printed] = 0
     return kinds
+
+
+def _in_layers(page: Any, owner: Integers) -> Integers:
+    """Those of the objects of these addresses that are in a layer, switched on or off."""
+    owner = owner[owner > 0]
+    inside = [*_objects_of_layers(reference(page), 0, known=False)]
+    return np.union1d(owner[_are_marked(references(owner))], np.array(inside, np.int64))
+
+
+def _objects_of_layers(holder: Any, depth: int, *, known: bool) -> Iterator[int]:
+    """Yield the addresses of the objects in forms that are in a layer; ``known`` says all are."""
+    items, kinds = objects(holder, depth)
+    if known:
+        yield from items.tolist()
+    forms = references(items[np.array(kinds, np.int64) == pdfium.FPDF_PAGEOBJ_FORM])
+    if depth < MAX_DEPTH:
+        for form, marked in zip(forms, _are_marked(forms), strict=True):
+            yield from _objects_of_layers(form, depth + 1, known=known or bool(marked))
+
+
+def _are_marked(items: Sequence[Any]) -> Flags:
+    """Say of each object whether a mark of the page's contents puts it in a layer."""
+    asked = map(plain(pdfium.FPDFPageObj_CountMarks, INT), items)
+    counts = np.fromiter(asked, np.int64, len(items))
+    mark_of = plain(pdfium.FPDFPageObj_GetMark, HANDLE)
+    in_layer: Flags = np.zeros(len(items), np.bool_)
+    for place in range(counts.max(initial=0)):
+        numbers = np.flatnonzero(counts > place).tolist()
+        marks = [*map(mark_of, map(items.__getitem__, numbers), repeat(place))]
+        layers = {mark for mark in {*marks} if _is_layer(mark)}
+        if layers:
+            in_layer[numbers] |= [mark in layers for mark in marks]
+    return in_layer
+
+
+def _is_layer(mark: int) -> bool:
+    units, length = (ctypes.c_ushort * 3)(), ctypes.c_ulong()
+    handle = ctypes.cast(mark, pdfium.FPDF_PAGEOBJECTMARK)
+    known = pdfium.FPDFPageObjMark_GetName(handle, units, ctypes.sizeof(units), length)
+    return bool(known) and bytes(units) == "OC\0".encode("utf-16-le")
 
 
 def _inks(owner: Integers) -> tuple[Integers, Integers, Integers]:

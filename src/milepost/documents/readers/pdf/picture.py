@@ -6,7 +6,8 @@ Also what the pictures on a page cover.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 MOSTLY = 0.5
 """Share of a page under pictures from which it counts as the picture of a page."""
 
-_MAX_DEPTH = 8  # forms inside forms
+MAX_DEPTH = 8
+"""Forms inside forms that are looked at."""
 
 
 def covered(page: Any, area: float) -> float:
@@ -34,19 +36,24 @@ def covered(page: Any, area: float) -> float:
     return min(1.0, sum(_pictures(reference(page), 0)) / max(area, 1.0))
 
 
-def _pictures(holder: Any, depth: int) -> Iterator[float]:
-    """Areas of the pictures on a page, and of the forms on it that hold pictures."""
+def objects(holder: Any, depth: int) -> tuple[Integers, list[int]]:
+    """Addresses and kinds of the objects on a page, or in a form (with a ``depth``)."""
     count, get = (
         (pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject)
         if depth
         else (pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject)
     )
-    kind_of, object_of = plain(pdfium.FPDFPageObj_GetType, INT), plain(get, HANDLE)
     numbers = range(plain(count, INT)(holder))
-    items = np.fromiter(map(object_of, repeat(holder), numbers), np.int64, len(numbers))
-    for item in references(items):
-        kind = kind_of(item)
-        form = kind == pdfium.FPDF_PAGEOBJ_FORM and depth < _MAX_DEPTH
+    asked = map(plain(get, HANDLE), repeat(holder), numbers)
+    items = np.fromiter(asked, np.int64, len(numbers))
+    return items, [*map(plain(pdfium.FPDFPageObj_GetType, INT), references(items))]
+
+
+def _pictures(holder: Any, depth: int) -> Iterator[float]:
+    """Areas of the pictures on a page, and of the forms on it that hold pictures."""
+    items, kinds = objects(holder, depth)
+    for item, kind in zip(references(items), kinds, strict=True):
+        form = kind == pdfium.FPDF_PAGEOBJ_FORM and depth < MAX_DEPTH
         if kind == pdfium.FPDF_PAGEOBJ_IMAGE or (
             form and any(True for _ in _pictures(item, depth + 1))
         ):
@@ -111,15 +118,35 @@ def seen(page: Any, glyphs: Glyphs, turn: int, chosen: Integers, items: Sequence
     """
     window = _Window(glyphs, chosen)
     whole = window.draw(page, turn).astype(np.int16)
-    objects = [ctypes.cast(item, pdfium.FPDF_PAGEOBJECT) for item in items if item > 0]
-    for each in objects:
+    with _left_out(items):
+        rest = window.draw(page, turn)
+    return window.covered(np.abs(whole - rest) > _DIFFERENT) > 0
+
+
+def drawn(page: Any, glyphs: Glyphs, turn: int, chosen: Integers, items: Sequence[int]) -> Flags:
+    """Say which of the chosen characters show if all other objects but forms are left out."""
+    window = _Window(glyphs, chosen)
+    found, kinds = objects(reference(page), 0)
+    own = {*items}
+    with _left_out(
+        item
+        for item, kind in zip(found.tolist(), kinds, strict=True)
+        if kind != pdfium.FPDF_PAGEOBJ_FORM and item not in own
+    ):
+        return window.covered(window.draw(page, turn) < PALE) > 0
+
+
+@contextmanager
+def _left_out(items: Iterable[int]) -> Iterator[None]:
+    """Let objects of a page not be drawn."""
+    held = [ctypes.cast(item, pdfium.FPDF_PAGEOBJECT) for item in items if item > 0]
+    for each in held:
         pdfium.FPDFPageObj_SetIsActive(each, False)
     try:
-        rest = window.draw(page, turn)
+        yield
     finally:
-        for each in objects:
+        for each in held:
             pdfium.FPDFPageObj_SetIsActive(each, True)
-    return window.covered(np.abs(whole - rest) > _DIFFERENT) > 0
 
 
 class _Window:
