@@ -96,6 +96,22 @@ def test_word(body: str, more: dict[str, str], wanted: str) -> None:
     assert shown(word(f"<w:p>{body}</w:p>", more=more), "a.docx") == wanted
 
 
+def test_what_two_styles_hide_is_shown() -> None:
+    """A paragraph's style hides its runs, and a style of characters that also hides shows them."""
+    style = (
+        "<w:style w:type='paragraph' w:styleId='P'><w:rPr><w:vanish/><w:strike/></w:rPr></w:style>"
+    )
+    plain = "<w:r><w:t>none </w:t></w:r>"
+    named, off = "<w:rStyle w:val='X'/>", "<w:vanish w:val='0'/><w:strike w:val='0'/>"
+    body = (
+        f"<w:p><w:pPr><w:pStyle w:val='P'/></w:pPr>{plain}{run('both ', named)}"
+        f"{run('not struck', off)}"
+        f"{run(' gone', named + '<w:vanish/>')}</w:p><w:p>{run('hidden', named)}</w:p>"
+    )
+    more = styled("<w:vanish/><w:strike/>", style)
+    assert shown(word(body, more=more), "a.docx") == "both not struck"
+
+
 @pytest.mark.parametrize(
     ("body", "parts", "wanted"),
     [

@@ -15,6 +15,7 @@ from milepost.documents.readers.docx_styles import (
     W,
     look_of,
     said,
+    toggled,
 )
 from milepost.documents.readers.fonts import symbol, unsymboled
 from milepost.documents.readers.formulas import linear
@@ -70,6 +71,7 @@ class _Reader(TreeReader):
         self._archive, self._links = archive, parts
         self._drawings = Drawings(archive, parts, self.problems)
         self._styles: dict[str, Style] = docx_styles.read_styles(self._part("styles"))
+        self._default = self._style(None, "docDefaults").look
         self._numbering = Numbering(self._part("numbering"))
         # A paragraph that joins the next: its end is deleted, or it is an initial.
         self._carried = ""
@@ -117,8 +119,7 @@ class _Reader(TreeReader):
     def _paragraph(self, node: Element) -> None:
         properties = node.find(W + "pPr")
         style = self._style(properties, "pStyle")
-        look = style.look.over(self._style(None, "docDefaults").look)
-        words = self._carried + shown("".join(self._visible(node, look)))
+        words = self._carried + shown("".join(self._visible(node, style.look)))
         self._fields.clear()
         if properties is not None and (
             properties.find(f"{W}rPr/{W}del") is not None or _is_initial(properties)
@@ -131,7 +132,8 @@ class _Reader(TreeReader):
         own = docx_styles.numbered(properties)
         mark = properties.find(W + "rPr") if properties is not None else None
         bullet = ""
-        if words or not look_of(mark).over(look).hidden:  # an empty item is counted, too
+        look = look_of(mark).over(style.look).over(self._default)
+        if words or not look.hidden:  # an empty item is counted, too
             named = "" if own else said(properties, W + "pStyle")
             listed = own or style.listed
             bullet = self._numbering.next(*listed, named) if listed else ""
@@ -198,11 +200,10 @@ class _Reader(TreeReader):
 
     def _run(self, node: Element, base: Look) -> Iterator[str]:
         own = node.find(W + "rPr")
-        look = base
-        if own is not None:
-            look = look_of(own).over(self._style(own, "rStyle").look).over(base)
-            if look.hidden:
-                return
+        named = toggled(self._style(own, "rStyle").look, base)
+        look = look_of(own).over(named).over(self._default)
+        if look.hidden:
+            return
         if look.struck or look.script:
             yield self.text.looking("".join(self._visible(node, look)), look)
         else:

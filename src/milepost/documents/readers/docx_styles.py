@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import number
@@ -74,6 +74,22 @@ def look_of(properties: Element | None) -> Look:
         script,
         None if fonts is None else (fonts.get(W + "ascii") or fonts.get(W + "hAnsi")),
     )
+
+
+def toggled(style: Look, base: Look) -> Look:
+    """Return the look of a style of characters over that of their paragraph.
+
+    What hides or strikes out letters in both styles does so in neither (ECMA-376, 17.7.3).
+    """
+    return replace(
+        style.over(base),
+        hidden=_either(style.hidden, base.hidden),
+        struck=_either(style.struck, base.struck),
+    )
+
+
+def _either(one: bool | None, other: bool | None) -> bool | None:
+    return None if one is None and other is None else bool(one) != bool(other)
 
 
 def read_styles(root: Element | None) -> dict[str, Style]:
