@@ -87,6 +87,22 @@ def test_running_heads_and_page_numbers_are_dropped() -> None:
     assert "731" in text
 
 
+def test_a_number_that_names_what_is_on_the_page_stays() -> None:
+    """Receipts of one page each, numbered in order; slides have the numbers of their pages."""
+    pages = []
+    for number in range(1, 5):
+        page = PdfPage()
+        page.text(72, 760, f"Receipt {number + 1000}")
+        page.lines(72, 700, _prose(30, start=9 * number))
+        page.text(72, 30, f"Slide {number}")
+        pages.append(page)
+    document = _made(pages)
+    assert [document.text.count(f"Receipt 100{number}") for number in range(1, 5)] == [1] * 4
+    starts = [mark.offset for mark in document.marks if mark.kind == "page"]
+    assert all(document.text[start:].startswith("Receipt 100") for start in starts)
+    assert document.text.count("Slide") == 1
+
+
 def test_names_of_columns_and_labels_below_a_head_stay() -> None:
     """A table at the top of each page: only the head above it repeats without need."""
     pages = []

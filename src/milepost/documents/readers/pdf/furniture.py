@@ -7,7 +7,8 @@ or never changes. Lines in an outermost row with furniture (the name of the chap
 number) are furniture too, if they have no words or come again.
 
 The first copy of a running head is kept, because a line that comes again may be part of the text:
-on the first page at its place, on other pages apart from the paragraph that goes on over them.
+on the first page at its place, on other pages apart from the paragraph that goes on over them. A
+line that names what is on its page ("Receipt 1002") is no copy of that on another.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ SHORT = 50  # characters: in longer lines, other digits make another line
 
 _DIGITS = re.compile(r"\d++(?![:.)] ?[^\W\d_])")
 """Numbers that may be those of pages; "Question 3: what …" has another."""
+
+_LABEL = re.compile(r"[^\W\d_]{3,}(?: (?:no|nr|number|nummer|n[°º])\.?)?:? ?#?\d+")
+_FURTHER = 100  # numbers in front of a page's own: those of other things than pages
 
 _WORD = re.compile(r"[^\W\d_]+")
 _PAGE_WORDS = frozenset(
@@ -111,13 +115,14 @@ def _keep_first(pages: Sequence[Page]) -> None:
                 (shape, place, int(found[0][:9]) - page.number)
                 for place, found in enumerate(_DIGITS.finditer(words))
             }
-            known = words in kept or numbers & counted
+            is_label = bool(_LABEL.fullmatch(words)) and min(numbers)[2] >= _FURTHER
+            known = words in kept or (numbers & counted and not is_label)
             kept.add(words)
             counted |= numbers
             if known or _is_in(words, text):
                 continue
             page.dropped.discard(id(line))
-            if page is not first:
+            if page is not first and not is_label:
                 page.heads.add(id(line))
 
 
