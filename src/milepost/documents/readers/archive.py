@@ -67,6 +67,15 @@ class Archive:
         """Parse one part; raises UnreadableFile as ``read`` and ``parsed`` do."""
         return parsed(self.read(part), self.name, part)
 
+    def xml_or_none(self, part: str, notes: list[str] | None = None) -> ElementTree.Element:
+        """Parse one part; a missing or damaged one is empty, and is named in ``notes``."""
+        try:
+            return self.xml(part)
+        except UnreadableFile as error:
+            if notes is not None:
+                notes.append(error.problem)
+            return ElementTree.Element("none")
+
 
 def parsed(data: bytes, name: str, part: str) -> ElementTree.Element:
     """Parse XML; of alternatives for several versions of Office, only the first is kept.

@@ -13,6 +13,7 @@ from milepost.documents.readers.docx_styles import (
     Numbering,
     Style,
     W,
+    is_on,
     look_of,
     said,
     toggled,
@@ -20,7 +21,7 @@ from milepost.documents.readers.docx_styles import (
 from milepost.documents.readers.fonts import symbol, unsymboled
 from milepost.documents.readers.formulas import linear
 from milepost.documents.readers.grid import Cell, TreeReader
-from milepost.documents.readers.office import Drawings, Links, links, main_part
+from milepost.documents.readers.office import Drawings, Links, links, main_part, target
 from milepost.documents.readers.scripts import Look, shown
 from milepost.errors import MilepostError, UnreadableFile
 from milepost.types import Document
@@ -78,8 +79,8 @@ class _Reader(TreeReader):
         self._fields: list[bool] = []  # of the open fields, whether their result is still to come
 
     def _part(self, kind: str) -> Element | None:
-        part = next((path for known, path in self._links.values() if known == kind), None)
-        return None if part is None else _xml(self._archive, part)
+        part = target(self._links, kind)
+        return _xml(self._archive, part) if part else None
 
     def blocks(self, parent: Element) -> None:
         """Add the paragraphs and tables under ``parent``, including those in containers."""
@@ -90,8 +91,13 @@ class _Reader(TreeReader):
             elif tag == W + "tbl":
                 kept = (row for row in _held(node, "tr") if row.find(f"{W}trPr/{W}del") is None)
                 rows = ((row, list(_held(row, "tc"))) for row in kept)
+                header = f"trPr/{W}tblHeader"  # a row that is repeated at the top of each page
                 self.table(
-                    ((cells, self._row(row, cells), _is_header(row)) for row, cells in rows), "tbl"
+                    (
+                        (cells, self._row(row, cells), bool(is_on(row, header)))
+                        for row, cells in rows
+                    ),
+                    "tbl",
                 )
             elif tag == W + "altChunk":
                 self._chunk(attribute(node, "id") or "")
@@ -217,9 +223,9 @@ def _field(data: Element) -> str:
     """Show the state of a form field that has no text of its own: a box, a list of choices."""
     box, choices = data.find(W + "checkBox"), data.find(W + "ddList")
     if box is not None:
-        state = docx_styles.is_on(box, "checked")
+        state = is_on(box, "checked")
         if state is None:
-            state = docx_styles.is_on(box, "default")
+            state = is_on(box, "default")
         return "☒" if state else "☐"
     if choices is not None:
         entries = [entry.get(VAL, "") for entry in choices.findall(W + "listEntry")]
@@ -241,12 +247,6 @@ def _held(parent: Element, tag: str) -> Iterator[Element]:
             yield node
         elif node.tag in _CONTAINERS:
             yield from _held(node, tag)
-
-
-def _is_header(row: Element) -> bool:
-    """Whether a row is repeated at the top of each page."""
-    mark = row.find(f"{W}trPr/{W}tblHeader")
-    return mark is not None and mark.get(VAL, "1") not in ("0", "false", "off")
 
 
 def _inner(node: Element) -> Iterator[Element]:

@@ -11,12 +11,12 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import Archive, attribute, every, local
-from milepost.errors import UnreadableFile
 from milepost.properties import Properties, cleaned
 
 _CORE = "docProps/core.xml"
 _CUSTOM = "docProps/custom.xml"
 _OPENDOCUMENT = "meta.xml"
+_NONE = Element("none")
 
 _SEPARATOR = re.compile(r"\s*[,;]\s*")
 
@@ -94,15 +94,15 @@ _STANDARD = frozenset(
 
 def of_office(archive: Archive) -> Properties:
     """Read the properties of a Word, PowerPoint or Excel file, including custom ones."""
-    core = _texts(_root(archive, _CORE))
+    core = _texts(archive.xml_or_none(_CORE))
     custom = {
         node.get("name", ""): next((_typed(child) for child in node if child.text), None)
-        for node in every(_root(archive, _CUSTOM), "property")
+        for node in every(archive.xml_or_none(_CUSTOM), "property")
     }
     return properties(
         title=_one(core, "title"),
         author=_one(core, "creator"),
-        date=_one(core, "created") or _one(core, "modified"),
+        date=_one(core, "created", "modified"),
         language=_one(core, "language"),
         keywords=_one(core, "keywords"),
         description=_one(core, "description"),
@@ -112,14 +112,14 @@ def of_office(archive: Archive) -> Properties:
 
 def of_opendocument(source: Archive | Element) -> Properties:
     """Read the properties of an OpenDocument file or of a flat one, including custom ones."""
-    root = _root(source, _OPENDOCUMENT) if isinstance(source, Archive) else source
+    root = source.xml_or_none(_OPENDOCUMENT) if isinstance(source, Archive) else source
     root = next(iter(every(root, "meta")), root)
     said = _texts(root)
     own = {attribute(node, "name") or "": node.text for node in every(root, "user-defined")}
     return properties(
         title=_one(said, "title"),
-        author=_one(said, "initial-creator") or _one(said, "creator"),
-        date=_one(said, "creation-date") or _one(said, "date"),
+        author=_one(said, "initial-creator", "creator"),
+        date=_one(said, "creation-date", "date"),
         language=_one(said, "language"),
         keywords=said.get("keyword"),
         description=_one(said, "description"),
@@ -129,8 +129,7 @@ def of_opendocument(source: Archive | Element) -> Properties:
 
 def of_book(book: Element) -> Properties:
     """Read the properties of an EPUB from its package document."""
-    head = next(iter(every(book, "metadata")), None)
-    said = _texts(head) if head is not None else {}
+    said = _texts(next(iter(every(book, "metadata")), _NONE))
     return properties(
         title=_one(said, "title"),
         author=said.get("creator"),
@@ -143,9 +142,7 @@ def of_book(book: Element) -> Properties:
 
 def of_fiction_book(root: Element) -> Properties:
     """Read the properties of a FictionBook from its description."""
-    head = next(iter(every(root, "title-info")), None)
-    if head is None:
-        return properties()
+    head = next(iter(every(root, "title-info")), _NONE)
     said = _texts(head)
     authors = [
         " ".join(part.text or "" for part in node if local(part).endswith("-name") and part.text)
@@ -172,16 +169,6 @@ def _typed(node: Element) -> str | float | bool:
     return text
 
 
-def _root(archive: Archive, part: str) -> Element:
-    """Parse a part of a file; a missing or damaged part is empty."""
-    if part not in archive.parts:
-        return Element("none")
-    try:
-        return archive.xml(part)
-    except UnreadableFile:
-        return Element("damaged")
-
-
 def _texts(root: Element) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for node in root.iter():
@@ -190,5 +177,5 @@ def _texts(root: Element) -> dict[str, list[str]]:
     return found
 
 
-def _one(texts: Mapping[str, Iterable[str]], key: str) -> str | None:
-    return next(iter(texts.get(key, ())), None)
+def _one(texts: Mapping[str, Iterable[str]], *keys: str) -> str | None:
+    return next((text for key in keys for text in texts.get(key, ())), None)

@@ -15,8 +15,7 @@ from functools import lru_cache
 from itertools import product
 from xml.etree import ElementTree
 
-from milepost.documents.readers.archive import Archive, attribute, every, number
-from milepost.errors import UnreadableFile
+from milepost.documents.readers.archive import attribute, every, number
 
 _BUILT_IN = {
     "1": "0", "2": "0.00", "3": "#,##0", "4": "#,##0.00", "9": "0%", "10": "0.00%",
@@ -106,12 +105,8 @@ def shown_in_opendocument(
     return found
 
 
-def read_formats(archive: Archive, styles: str) -> dict[int, str]:
+def read_formats(root: ElementTree.Element) -> dict[int, str]:
     """The formats of the styles of cells, of those that are read, in a part of a workbook."""
-    try:
-        root = archive.xml(styles)
-    except UnreadableFile:
-        return {}
     own = {node.get("numFmtId"): node.get("formatCode") for node in every(root, "numFmt")}
     formats = [node for cells in every(root, "cellXfs") for node in every(cells, "xf")]
     named = {

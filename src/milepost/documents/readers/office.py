@@ -51,6 +51,11 @@ def links(archive: Archive, part: str) -> Links:
     return found
 
 
+def target(links: Links, kind: str) -> str:
+    """Return the path of the first part of a kind; empty if there is none."""
+    return next((part for known, part in links.values() if known == kind), "")
+
+
 def main_part(archive: Archive) -> tuple[str, str] | None:
     """Return the path and format of the main part; None if the file is not of Office."""
     usual = [(archive.find(part), kind) for part, kind in _USUAL]
@@ -108,11 +113,7 @@ class Drawings:
 
     def part(self, part: str) -> Element:
         """Parse a part; a damaged part is reported and treated as empty."""
-        try:
-            return self._archive.xml(part)
-        except UnreadableFile as error:
-            self._notes.append(error.problem)
-            return Element("damaged")
+        return self._archive.xml_or_none(part, self._notes)
 
 
 def _chart(chart: Element) -> Iterator[tuple[str, bool]]:

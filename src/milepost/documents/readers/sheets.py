@@ -25,7 +25,7 @@ from milepost.documents.readers.number_formats import (
     shown_in_opendocument,
     shown_values,
 )
-from milepost.documents.readers.office import Drawings, links, main_part, words
+from milepost.documents.readers.office import Drawings, links, main_part, target, words
 from milepost.documents.readers.opendocument import Reader
 from milepost.documents.readers.scripts import LOWERED, RAISED, Look, shown
 from milepost.documents.readers.table import write_rows
@@ -202,9 +202,8 @@ def _of_workbook(archive: Archive, text: TextBuilder, notes: list[str]) -> dict[
     except UnreadableFile:  # the library has its own way to read the cells
         return {}
     found: dict[str, _Extras] = {}
-    styles = next((part for kind, part in parts.values() if kind == "styles"), "")
-    formats = read_formats(archive, styles) if styles in archive.parts else {}
-    listed = next((part for kind, part in parts.values() if kind == "sharedStrings"), "")
+    formats = read_formats(archive.xml_or_none(target(parts, "styles")))
+    listed = target(parts, "sharedStrings")
     strings: dict[int, str] = {}
     if listed in archive.parts and _LOOKS.search(archive.read(listed)):
         nodes = enumerate(every(archive.xml(listed), "si"))

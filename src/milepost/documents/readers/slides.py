@@ -13,7 +13,7 @@ from milepost.documents.readers.archive import Archive, attribute, every, local,
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.grid import Cell, Grid
 from milepost.documents.readers.numbering import numeral
-from milepost.documents.readers.office import Drawings, Links, main_part, words
+from milepost.documents.readers.office import Drawings, Links, main_part, target, words
 from milepost.documents.readers.office import links as links_of
 from milepost.documents.readers.shapes import TITLES, ordered, places
 from milepost.documents.readers.shapes import shapes as found
@@ -62,7 +62,7 @@ class _Slide:
 
     def read(self, slide: Element) -> None:
         """Add the slide and the speaker's notes."""
-        part = next((part for kind, part in self._links.values() if kind == "slideLayout"), None)
+        part = target(self._links, "slideLayout")
         layout = places(self._drawings.part(part)) if part in self._parts else {}
         shapes = ordered(slide, layout)
         shapes.sort(key=lambda shape: _placeholder(shape) not in TITLES)  # stable

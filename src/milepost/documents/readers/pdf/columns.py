@@ -61,24 +61,20 @@ def _best_gutter(lines: list[Line]) -> tuple[float, float, float] | None:
         return None
     lines = sorted(lines, key=lambda line: line.base)
     table = _Lines(lines)
-    left, right, base, size, weight = (
-        table.left,
-        table.right,
-        table.base,
-        table.size,
-        table.weight,
-    )
+    base, size = table.base, table.size
     best, most = None, 0.0
     for edge in edges:
-        after = left >= edge - 0.3 * size
-        crossing = base[~after & (right > edge - GUTTER * size)]
+        after = table.left >= edge - 0.3 * size
+        crossing = base[~after & (table.right > edge - GUTTER * size)]
         # Lines between the same two crossing lines are one band; crossing lines are in no band.
         band = np.searchsorted(crossing, base, side="left")
         free = np.searchsorted(crossing, base, side="right") == band
         sides = free & ~after, free & after
         if min(map(np.count_nonzero, sides)) < MIN_LINES:
             continue
-        lighter = np.minimum(*(np.bincount(band[s], weight[s], len(crossing) + 1) for s in sides))
+        lighter = np.minimum(
+            *(np.bincount(band[s], table.weight[s], len(crossing) + 1) for s in sides)
+        )
         for number in np.flatnonzero(lighter > most)[np.argsort(-lighter[lighter > most])][:3]:
             if table.are_columns(*(np.flatnonzero(s & (band == number)) for s in sides)):
                 top = crossing[number - 1] if number else -np.inf

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -94,7 +93,6 @@ def read_pdf(
         text=text,
         marks=marks,
         source=source,
-        hash=hashlib.sha256(data).hexdigest(),
         notes=tuple(_notes(loaded, pictures, kept=keep_hidden)),
         blocks=tuple(joined.blocks),
         properties=loaded.properties,

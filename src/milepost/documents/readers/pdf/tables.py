@@ -46,6 +46,7 @@ _CENTRED = 0.15
 _SAME_LINE = 0.4
 """Distance of two baselines of one line, in font sizes, at most."""
 _CAPTION = 300
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,8 @@ def _marks(
     """The marks of a table: first unit, first row and last row."""
     first, at, last = part
     before = " ".join(cell.text for cell in page[first - 1].cells) if first else ""
-    caption = caption_in(before) or (_sentence(before) if before.endswith(":") else "")
+    sentence = _SENTENCE_END.split(before)[-1] if before.endswith(":") else ""
+    caption = caption_in(before) or sentence
     caption = f"{caption} {words}".strip()
     names = [column.name for column in columns]
     named = ["", *names] if any(names) else []
@@ -278,8 +280,3 @@ def _agree(row: Unit, columns: Sequence[_Column]) -> bool:
     return len(row.figures) == len(columns) and all(
         column.holds(cell) for cell, column in zip(row.figures, columns, strict=True)
     )
-
-
-def _sentence(text: str) -> str:
-    """The last sentence of a text."""
-    return re.split(r"(?<=[.!?])\s+", text)[-1]
