@@ -25,7 +25,8 @@ def locator(document: Document, options: ReadOptions) -> Callable[[int, int], li
     lines = line_boxes.locator(document.text, document.marks)
     if source is None:
         return lines
-    if lines is None and SUFFIXES.get(Path(source).suffix.lower()) != "pdf":
+    has_pages = any(mark.kind == "page" for mark in document.marks)  # a dynamic form has none
+    if lines is None and not (has_pages and SUFFIXES.get(Path(source).suffix.lower()) == "pdf"):
         return None
     whole: list[Document] = []
 

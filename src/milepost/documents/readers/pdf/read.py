@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 import pypdfium2.raw as pdfium
 
 from milepost.documents import recognition
+from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.pdf import line_boxes, scans
 from milepost.documents.readers.pdf.boxes import line_boxes as boxes_of_lines
 from milepost.documents.readers.pdf.boxes import locator
@@ -19,6 +21,7 @@ from milepost.documents.readers.pdf.hidden import hidden_marks, hidden_note
 from milepost.documents.readers.pdf.join import Joined, join_pages
 from milepost.documents.readers.pdf.page import Page, body_size, load_page, named
 from milepost.documents.readers.pdf.picture import MOSTLY
+from milepost.documents.readers.pdf.xfa import read_form
 from milepost.errors import UnreadableFile
 from milepost.types import READ_DEFAULTS, Box, Document, Mark, OnPage, ReadOptions
 
@@ -47,6 +50,10 @@ class _Loaded:
                 if page.pictures >= MOSTLY:
                     self.scanned.append(page.number)
             self.is_xfa = document.get_formtype() == pdfium.FORMTYPE_XFA_FULL
+            self.form = TextBuilder()
+            if self.is_xfa:
+                with suppress(UnreadableFile):
+                    read_form(document, name, self.form)
             self.outline: Outline = read_outline(document)
             self.properties = read_properties(document)
 
@@ -68,6 +75,9 @@ def read_pdf(
     """
     keep_hidden = options.hidden == "keep"
     loaded = _Loaded(data, name, keep_hidden=keep_hidden)
+    if loaded.form.length:
+        notes = ("the form (XFA) was read without its pages",)
+        return loaded.form.document(name, source, notes, loaded.properties)
     pages = loaded.pages
     pictures = {"never": [], "auto": loaded.scanned, "always": list(pages)}[options.ocr]
     for done, number in enumerate(pictures):
