@@ -52,7 +52,7 @@ class _Loaded:
             self.is_xfa = document.get_formtype() == pdfium.FORMTYPE_XFA_FULL
             self.form = TextBuilder()
             if self.is_xfa:
-                with suppress(UnreadableFile):
+                with suppress(UnreadableFile, RecursionError):
                     read_form(document, name, self.form)
             self.outline: Outline = read_outline(document)
             self.properties = read_properties(document)

@@ -6,6 +6,8 @@ The form is XML: a template of texts and fields, and the data that somebody has 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -16,6 +18,7 @@ from milepost.documents.readers.builder import TextBuilder
 
 _HOLDERS = frozenset(("subform", "subformSet", "exclGroup", "area"))
 _NONE = Element("none")
+_MOST = 100_000  # parts, texts and fields: a small file may repeat them any number of times
 
 
 def read_form(document: Any, name: str, text: TextBuilder) -> None:
@@ -33,7 +36,8 @@ def read_form(document: Any, name: str, text: TextBuilder) -> None:
         [node for root in roots for node in every(root, tag)] for tag in ("template", "data")
     )
     for template in templates[:1]:
-        _read(template, next(iter(data), _NONE), text)
+        for words in islice(_lines(template, next(iter(data), _NONE)), _MOST):
+            text.add(words)
 
 
 def _name(document: Any, index: int) -> str:
@@ -51,19 +55,20 @@ def _content(document: Any, index: int) -> bytes:
     return buffer.raw
 
 
-def _read(holder: Element, data: Element, text: TextBuilder) -> None:
-    """Add what is in a part of the template, which has its values in ``data``."""
+def _lines(holder: Element, data: Element) -> Iterator[str]:
+    """Yield what is in a part of the template, which has its values in ``data``."""
+    yield ""  # counts the part
     for node in holder:
         tag, own = local(node), _named(data, node.get("name"))
         if node.get("presence") in ("hidden", "inactive"):
             continue
         if tag in _HOLDERS:
             for values in own or [data]:  # a part is repeated for each of its data
-                _read(node, values, text)
+                yield from _lines(node, values)
         elif tag == "draw":
-            text.add(_words(node, "value"))
+            yield _words(node, "value")
         elif tag == "field":
-            text.add(_field(node, own[0] if own else None, data))
+            yield _field(node, own[0] if own else None, data)
 
 
 def _named(data: Element, name: str | None) -> list[Element]:
