@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pypdfium2.raw as pdfium
 from numpy.typing import NDArray
 
 from milepost.documents.readers.pdf.file import open_pdf
@@ -263,10 +262,6 @@ def _squeezed(text: str) -> tuple[str, list[int]]:
 
 def page_sizes(data: bytes, name: str, numbers: Iterable[int]) -> dict[int, tuple[float, float]]:
     """Width and height of pages as a reader shows them, in points; numbers count from 1."""
-    sizes = {}
     with PDFIUM, open_pdf(data, name) as document:
-        for number in dict.fromkeys(numbers):
-            size = pdfium.FS_SIZEF()
-            if pdfium.FPDF_GetPageSizeByIndexF(document.raw, number - 1, size):
-                sizes[number] = (size.width, size.height)
-    return sizes
+        known = (number for number in {*numbers} if 0 < number <= len(document))
+        return {number: document.get_page_size(number - 1) for number in known}
