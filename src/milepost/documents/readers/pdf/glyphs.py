@@ -124,7 +124,7 @@ def read_glyphs(page: Any, typed: int | None, *, ink: bool = False) -> Glyphs:
 
 
 def _characters(text: Any, written: Writing, display: _Display, ink: bool) -> Glyphs:
-    """Ask pdfium as little as possible: boxes for each letter, all else for each object."""
+    """Ask pdfium for the place of each letter, and for all else of each object."""
     handle, code, letters = reference(text), written.code, written.letters
     count = len(code)
     slope = np.degrees(np.arctan2(*written.direction()))
@@ -162,35 +162,13 @@ def _generated(handle: Any, code: Integers) -> Flags:
     return generated
 
 
-_OVER = 0.3  # of the narrower of two letters: those of one glyph lie over each other by more
-
-
 def _places(handle: Any, written: Writing) -> tuple[Floats, Floats]:
-    """Return the boxes ``(n, 4)`` and origins ``(n, 2)`` of letters, on the page.
-
-    The matrix of an upright object says where its baseline is, unless it writes downwards. Along
-    that, an origin says only which letters pdfium has made of one glyph, and those lie over each
-    other; for others, it is the left edge of the box.
-    """
-    letters, first, start = written.letters, written.first, written.matrix[:, 4:]
+    """Return the boxes ``(n, 4)`` and origins ``(n, 2)`` of letters, on the page."""
+    letters = written.letters.tolist()
     box_of = plain(pdfium.FPDFText_GetLooseCharBox, INT)
     origin_of = plain(pdfium.FPDFText_GetCharOrigin, INT)
-    loose, _ = results(box_of, np.float32, 4, letters.tolist(), handle)
-
-    def origins(chosen: Integers) -> Floats:
-        return results(origin_of, np.float64, 2, letters[chosen].tolist(), handle, apart=True)[0]
-
-    level = written.matrix[:, 1] == 0
-    unsure = level & (start[:, 0] != loose[first, 0])
-    level[unsure] = origins(first[unsure])[:, 1] == start[unsure, 1]
-    known = np.repeat(level, written.lengths)
-    left, _, right, _ = loose.T
-    shared = np.minimum(right[1:], right[:-1]) - np.maximum(left[1:], left[:-1])
-    over = shared >= _OVER * np.minimum((right - left)[1:], (right - left)[:-1])
-    known[1:] &= ~over
-    known[:-1] &= ~over
-    origin = np.stack([left, np.repeat(start[:, 1], written.lengths)], axis=1)
-    origin[~known] = origins(np.flatnonzero(~known))
+    loose, _ = results(box_of, np.float32, 4, letters, handle)
+    origin, _ = results(origin_of, np.float64, 2, letters, handle, apart=True)
     return finite(loose), finite(origin)
 
 

@@ -33,8 +33,7 @@ class Writing:
             blanks, negative for letters that belong to no object, as far as pdfium knows.
         word: ``(n,)`` where the word of each character begins.
         letters: ``(m,)`` numbers of the characters that are printed.
-        first: ``(r,)`` the places in ``letters`` at which the object changes.
-        lengths: ``(r,)`` how many letters follow until it changes again.
+        lengths: ``(r,)`` how many letters follow each other until the object changes.
         size: ``(r,)`` font size, which may be negative.
         matrix: ``(r, 6)`` from the text to the page.
     """
@@ -43,7 +42,6 @@ class Writing:
     owner: Integers
     word: Integers
     letters: Integers
-    first: Integers
     lengths: Integers
     size: Floats
     matrix: Floats
@@ -79,10 +77,15 @@ class Writing:
 def read_writing(text: Any) -> Writing:
     """Read the text of a page; the lock must be held."""
     handle = reference(text)
-    code = _codes(handle, max(pdfium.FPDFText_CountChars(text), 0))
-    owner, word = _owners(handle, code)
+    count = max(pdfium.FPDFText_CountChars(text), 0)
+    asked = map(plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint), repeat(handle), range(count))
+    code = np.fromiter(asked, np.int64, count)
     # Blanks are not printed: their places say nothing.
     letters = np.flatnonzero((code > 32) | (code == HYPHEN))
+    asked = map(plain(pdfium.FPDFText_GetTextObject, HANDLE), repeat(handle), letters.tolist())
+    found = np.fromiter(asked, np.int64, len(letters))
+    owner = np.zeros(count, np.int64)
+    owner[letters] = np.where(found, found, -1 - letters)
     first = changes(owner[letters])
     numbers = letters[first].tolist()
     matrix, _ = results(plain(pdfium.FPDFText_GetMatrix, INT), np.float32, 6, numbers, handle)
@@ -90,9 +93,8 @@ def read_writing(text: Any) -> Writing:
     return Writing(
         code=code,
         owner=owner,
-        word=word,
+        word=_words(code),
         letters=letters,
-        first=first,
         lengths=np.diff(first, append=len(letters)),
         size=finite(np.array([*sizes], np.float64)),
         matrix=finite(matrix),
@@ -112,56 +114,12 @@ def changes(values: Integers) -> Integers:
     return np.flatnonzero(differs)
 
 
-def _codes(handle: Any, count: int) -> Integers:
-    unicode_of = plain(pdfium.FPDFText_GetUnicode, ctypes.c_uint)
-    units = np.zeros(2 * count + 1, np.uint16)
-    place = reference(units.ctypes.data)
-    length = plain(pdfium.FPDFText_GetText, INT)(handle, 0, count, place) - 1
-    units = units[: max(length, 0)]
-    if length == count and not ((units >= 0xD800) & (units < 0xE000)).any():
-        code: Integers = units.astype(np.int64)
-        for k in np.flatnonzero(code == 0xFFFE).tolist():  # what the text has for hyphens
-            code[k] = unicode_of(handle, k)
-        return code
-    # The text leaves out characters without a code, and others take two units.
-    return np.array([*map(unicode_of, repeat(handle), range(count))], np.int64)
-
-
-def _owners(handle: Any, code: Integers) -> tuple[Integers, Integers]:
-    """Return the owner of each letter, and where its word begins; see ``Writing``."""
-    owner_of = plain(pdfium.FPDFText_GetTextObject, HANDLE)
-    owner, word = np.zeros((2, len(code)), np.int64)
-    solid = code > 32
-    begins = np.flatnonzero(solid[1:] & ~solid[:-1]) + 1
+def _words(code: Integers) -> Integers:
+    """Where the word of each character begins."""
+    begins = np.flatnonzero((code[1:] > 32) & (code[:-1] <= 32)) + 1
+    word = np.zeros(len(code), np.int64)
     word[begins] = begins
-    word = np.maximum.accumulate(word)
-
-    def ask(numbers: Integers) -> None:
-        asked = map(owner_of, repeat(handle), numbers.tolist())
-        found = np.fromiter(asked, np.int64, len(numbers))
-        owner[numbers] = np.where(found, found, -1 - numbers)
-
-    ask(np.flatnonzero(code == HYPHEN))
-    letters = np.flatnonzero(solid)
-    if (right_to_left(code) | (code > 0xFFFF)).any():  # both directions mix their objects
-        ask(letters)
-        return owner, word
-    line = np.cumsum(code == ord("\n"))
-    for group in (line[letters], word[letters]):
-        # All letters between two of one object are of that object.
-        rest = np.flatnonzero(owner[letters] == 0)
-        first = changes(group[rest])
-        last = np.append(first[1:], len(rest)) - 1
-        if not len(first):
-            break
-        ends = np.zeros(len(rest), np.bool_)
-        ends[first] = ends[last] = True
-        ask(letters[rest[ends]])
-        found, lengths = owner[letters[rest]], last - first + 1
-        same = np.repeat(found[first] == found[last], lengths)
-        owner[letters[rest[same]]] = np.repeat(found[first], lengths)[same]
-    ask(letters[owner[letters] == 0])
-    return owner, word
+    return np.maximum.accumulate(word)
 
 
 def right_to_left(code: Integers) -> Flags:
