@@ -1,7 +1,7 @@
 """What a reranker's verdicts say of rows that it has not learned from.
 
     python tools/judged_rows.py --out scratch/judged
-    python tools/judge_study.py my-model/reranker [--rows scratch/judged] [--limit 600]
+    python tools/judge_study.py my-model [--rows scratch/judged] [--limit 600]
     python tools/judge_study.py my-model --check
 
 ``--check`` puts claims to a longer text than their evidence (``milepost check``). What whole
@@ -117,16 +117,18 @@ def check(model: Path, data: Path, limit: int) -> None:
 def main() -> None:
     """Print the figures, and a line of JSON."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("reranker", type=Path)
+    parser.add_argument("model", type=Path, help="A model folder with a reranker.")
     parser.add_argument("--rows", type=Path, default=Path("scratch/judged"))
     parser.add_argument("--limit", type=int, default=600)
     parser.add_argument("--check", action="store_true", help="Put claims to longer texts.")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     args = parser.parse_args()
     if args.check:
-        check(args.reranker, args.data, args.limit)
+        check(args.model, args.data, args.limit)
         return
-    reranker = LandmarkReranker(milepost.load(args.reranker))
+    reranker = LandmarkReranker.of(milepost.load(args.model))
+    if reranker is None:
+        parser.error(f"{args.model} has no reranker")
     figures: dict[str, Any] = {}
     for source, asked in sorted(rows(args.rows / "claims.jsonl.gz", args.limit).items()):
         labels = np.array([row["label"] for row in asked])
