@@ -155,7 +155,7 @@ def test_the_doctor_says_what_another_model_would_change(cli, tmp_path):
     result = cli("doctor", "--db", db, "--against", "landmark-minilm", "--json")
     assert result.exit_code == 0
     findings = {each["subject"]: each for each in json.loads(result.stdout)["findings"]}
-    assert "20 sentences of 1 documents, made by landmark-light" in findings["index"]["detail"]
+    assert "20 sentences of 1 document, made by landmark-light" in findings["index"]["detail"]
     assert "landmark-minilm keeps " in findings["neighbours"]["detail"]
     assert f"--db {db} --model landmark-minilm --rebuild" in findings["rebuild"]["detail"]
     same = cli("doctor", "--db", db, "--against", "landmark-light")

@@ -67,7 +67,7 @@ def test_nothing_is_erased_for_storage_that_cannot_be_asked(cli, s3: S3, tmp_pat
     cli("index", s3.url(), "--db", db, *LIGHT)
     result = cli("index", f"s3://{s3.bucket}-nope", "--rebuild", "--db", db, *LIGHT)
     assert result.exit_code == 2
-    assert "1 documents" in cli("info", "--db", db, *LIGHT).stdout
+    assert "1 document" in cli("info", "--db", db, *LIGHT).stdout
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_the_command_line_takes_an_address(cli, refusal, tmp_path: Path) -> None
     notes = write_files(tmp_path / "notes", {"bees.txt": "Bees make wax in eight glands."})
     with fresh_schema() as address:
         result = cli("index", notes, "--db", address, *LIGHT)
-        assert (result.exit_code, "1 documents" in result.stdout) == (0, True)
+        assert (result.exit_code, "1 document" in result.stdout) == (0, True)
         assert "schema=" not in result.output
         result = cli("search", "Where is wax made?", "--db", address, "--json", *LIGHT)
         assert "eight glands" in json.loads(result.stdout)["passages"][0]["text"]
@@ -99,7 +99,7 @@ def test_the_command_line_takes_an_address(cli, refusal, tmp_path: Path) -> None
         result = cli("index", notes, "--db", address, "--json", *LIGHT)
         assert len(json.loads(result.stdout)["changed"]) == 1
         result = cli("info", "--db", address, *LIGHT)
-        assert "1 documents" in result.stdout
+        assert "1 document" in result.stdout
         result = cli("search", "honey", "--db", address)  # by the model that made it
         assert "nectar" in result.stdout
         said = refusal("search", "honey", "--db", address, "--model", "landmark-minilm")

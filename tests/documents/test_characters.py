@@ -48,7 +48,7 @@ def test_what_the_file_says_is_believed() -> None:
 def test_a_few_broken_bytes_are_told_not_fatal() -> None:
     text, notes = decode((GERMAN * 3).encode() + b"\xff end", "a.txt")
     assert text.startswith(GERMAN)
-    assert notes == ("1 places could not be decoded as utf-8",)
+    assert notes == ("1 place could not be decoded as utf-8",)
 
 
 def test_newlines_and_marks_are_made_plain() -> None:

@@ -122,7 +122,7 @@ def test_a_cell_in_the_last_corner_is_refused() -> None:
 def test_repeated_rows_are_reported() -> None:
     document = read_bytes(ods(ROW.format(" table:number-rows-repeated='5000'", "", "x")), "a.ods")
     assert document.text.count("x") == 100
-    assert document.notes == ("sheet Costs: 4,900 rows equal to the row above were left out",)
+    assert document.notes == ("sheet Costs: 4,900 rows equal to the row above left out",)
 
 
 def test_what_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ from milepost.cli.question import (
 from milepost.cli.sources import model_folder, unsure
 from milepost.errors import UnreadableFile
 from milepost.exports.records import marked_record, print_json
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     from milepost.exports.marking import AnnotatedPdf
@@ -112,7 +113,7 @@ def _print(marked: AnnotatedPdf) -> None:
     from milepost.cli.answer import shown_path
 
     if marked.path is not None:
-        count = f"{marked.highlights} highlight{'' if marked.highlights == 1 else 's'}"
+        count = counted(marked.highlights, "highlight")
         click.echo(f"{visible_name(shown_path(str(marked.path)))}: {count}")
     for question, passages in marked.passages.items():
         said = ", ".join(f"page {passage.page} ({passage.score:.0%})" for passage in passages)

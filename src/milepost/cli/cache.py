@@ -16,6 +16,7 @@ from milepost.cli.console.screen import size_text, visible_name
 from milepost.cli.sources import stored
 from milepost.errors import MilepostError
 from milepost.exports.records import print_json
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     from milepost.index.cache import CachedItem
@@ -152,7 +153,7 @@ def _about(folder: Path) -> str:
         above = f" in {os.path.commonpath([Path(name).parent for name in names])}"
     except ValueError:  # a pipe or an object beside files, or other drives
         above = ""
-    return f"{len(names):,} documents{above}"
+    return f"{counted(len(names), 'document')}{above}"
 
 
 def _record(item: CachedItem) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from milepost.cli.console.screen import visible_name
 from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.exports.records import print_json, report_record
 from milepost.store.address import IndexPlace, label
+from milepost.wording import counted
 
 
 @click.command(
@@ -48,4 +49,5 @@ def copy(options: SearchOptions, source: IndexPlace, target: IndexPlace) -> None
     elif not options.settings.quiet:
         kinds = ("added", "changed", "unchanged")
         counts = [f"{len(getattr(report, kind)):,} {kind}" for kind in kinds]
-        click.echo(f"{label(target)}: {', '.join(counts)}, {report.sentences:,} sentences copied")
+        counts.append(f"{counted(report.sentences, 'sentence')} copied")
+        click.echo(f"{label(target)}: {', '.join(counts)}")

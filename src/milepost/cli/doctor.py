@@ -23,6 +23,7 @@ from milepost.cli.sources import stored
 from milepost.errors import InputError
 from milepost.exports.records import print_json
 from milepost.store.address import label
+from milepost.wording import counted
 
 BROKEN = 2
 
@@ -101,8 +102,8 @@ def _compared(options: SearchOptions, against: str) -> Iterator[Finding]:
     yield Finding(
         "index",
         "ok",
-        f"{label(place)}: {sum(each.sentences for each in infos):,} sentences of {len(infos):,} "
-        f"documents, made by {names[0]}",
+        f"{label(place)}: {counted(sum(each.sentences for each in infos), 'sentence')} of "
+        f"{counted(len(infos), 'document')}, made by {names[0]}",
     )
     kept = found.kept
     rebuild = f"milepost index PATH… --db {shlex.quote(label(place))} --model {against} --rebuild"
@@ -111,7 +112,8 @@ def _compared(options: SearchOptions, against: str) -> Iterator[Finding]:
         "ok" if kept.low > _HARDLY else "note",
         f"{names[1]} keeps {kept.mean:.0%} ({kept.low:.0%} to {kept.high:.0%}) of the "
         f"{kept.neighbours} sentences nearest to each, {kept.chance:.0%} by chance; "
-        f"CKA {found.cka:.2f}; {found.sentences:,} sentences of {found.documents:,} documents",
+        f"CKA {found.cka:.2f}; {counted(found.sentences, 'sentence')} of "
+        f"{counted(found.documents, 'document')}",
         "" if kept.low > _HARDLY else "milepost eval run with both models, which is better",
     )
     yield Finding("rebuild", "ok", f"about {_duration(found.rebuild_s)}: {rebuild}")

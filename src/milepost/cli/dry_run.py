@@ -16,6 +16,7 @@ from milepost.cli.sources import STDIN, expand
 from milepost.errors import NotAnIndex, StoreError
 from milepost.exports.records import print_json
 from milepost.store.address import IndexPlace, label
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     from milepost.cli.question import SearchOptions
@@ -113,9 +114,7 @@ def _counts(planned: Sequence[Planned]) -> Iterator[str]:
             unknown = sum(each.pages is None for each in chosen)
             if pages:
                 exact = all(each.exact for each in chosen)
-                details.append(
-                    f"{'' if exact else 'about '}{pages:,} page{'' if pages == 1 else 's'}"
-                )
+                details.append(f"{'' if exact else 'about '}{counted(pages, 'page')}")
                 if unknown:
                     details[-1] += f" and those of {unknown:,} more"
             line += f" ({', '.join(details)})"

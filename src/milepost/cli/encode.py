@@ -14,6 +14,7 @@ from milepost.cli.console.screen import visible, width
 from milepost.cli.question import SearchOptions, takes_search_options
 from milepost.cli.sources import read_stdin
 from milepost.exports.records import print_json
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
@@ -65,7 +66,7 @@ def encode(options: SearchOptions, path: str, npz: Path | None) -> int:
         _write_npz(npz, landmarks)
         if not settings.quiet:
             count = len(landmarks.spans)
-            say(f"wrote {npz}: {count:,} landmarks of {encoder.dimensions} dimensions")
+            say(f"wrote {npz}: {counted(count, 'landmark')} of {encoder.dimensions} dimensions")
     elif options.as_json:
         _print_json(document, landmarks, encoder)
     else:
@@ -108,7 +109,7 @@ def _print_json(document: Document, landmarks: Landmarks, encoder: Encoder) -> N
 def _print_table(document: Document, landmarks: Landmarks) -> None:
     columns = width(sys.stdout)
     click.echo(
-        f"{len(landmarks.spans):,} landmarks of {landmarks.vectors.shape[1]} dimensions; "
+        f"{counted(len(landmarks.spans), 'landmark')} of {landmarks.vectors.shape[1]} dimensions; "
         f"tokens given {landmarks.tokens_given:,}, read {landmarks.tokens_read:,}"
     )
     for start, end in landmarks.spans[:_FIRST].tolist():

@@ -33,6 +33,7 @@ from milepost.errors import MilepostError, NotAnIndex, UnreadableFile
 from milepost.exports.records import print_json, report_record
 from milepost.objects import ObjectAddress, bucket, is_address
 from milepost.store.address import IndexPlace, label, local_folder
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     from milepost.index import Index
@@ -247,7 +248,7 @@ def _erase(place: IndexPlace) -> None:
 
 def _saved(opened: Index, place: IndexPlace) -> str:
     count = len(opened.documents())
-    documents = f"{count:,} document{'' if count == 1 else 's'}"
+    documents = counted(count, "document")
     return f"{documents} saved in {_named(place)}; run the same command to continue"
 
 
@@ -282,15 +283,14 @@ def _summary(report: IndexReport, opened: Index, place: IndexPlace) -> list[str]
     counts = [f"{len(getattr(report, kind)):,} {kind}" for kind in kinds if getattr(report, kind)]
     infos = opened.documents()
     sentences = sum(info.sentences for info in infos)
-    lines = [f"{_named(place)}: {len(infos):,} documents, {sentences:,} sentences"]
+    documents = counted(len(infos), "document")
+    lines = [f"{_named(place)}: {documents}, {counted(sentences, 'sentence')}"]
     if counts:
         lines.append(f"  {', '.join(counts)}")
     if report.sentences:
         speed = report.sentences / max(report.seconds, 1e-3)
-        lines.append(
-            f"  read {report.sentences:,} sentences ({report.tokens:,} tokens) in "
-            f"{report.seconds:,.1f} s, {speed:,.0f} sentences/s"
-        )
+        read = f"{counted(report.sentences, 'sentence')} ({counted(report.tokens, 'token')})"
+        lines.append(f"  read {read} in {report.seconds:,.1f} s, {speed:,.0f} sentences/s")
     return lines
 
 

@@ -21,6 +21,7 @@ from milepost.cli.models import tree_bytes
 from milepost.cli.sources import stored
 from milepost.exports.records import print_json
 from milepost.store.address import IndexPlace, label
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     from milepost.encoder.engine.folder import ModelFolder
@@ -115,8 +116,9 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
     documents = index["documents"]
     size = "" if index["size_bytes"] is None else f", {size_text(index['size_bytes'])}"
     yield (
-        f"index     {visible_name(shown_path(index['path']))}: {len(documents):,} documents, "
-        f"{index['sentences']:,} sentences{size}"
+        f"index     {visible_name(shown_path(index['path']))}: "
+        f"{counted(len(documents), 'document')}, "
+        f"{counted(index['sentences'], 'sentence')}{size}"
     )
     for each in documents[:_FIRST]:
         yield f"{each['sentences']:>10,}  {visible_name(shown_path(each['name']))}"

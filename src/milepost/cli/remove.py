@@ -16,6 +16,7 @@ from milepost.cli.sources import stored
 from milepost.errors import IndexBusy, StoreError
 from milepost.exports.records import print_json
 from milepost.store.address import label, local_folder
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     from milepost.index import RemovalReport
@@ -101,8 +102,9 @@ def _show(report: RemovalReport, *, now: bool) -> None:
     if report.removed:
         copies = f", {len(report.files):,} copies" if report.files else ""
         click.echo(
-            f"removed {report.characters:,} characters, {report.sentences:,} sentences with their "
-            f"vectors, {report.words:,} words{copies}:"
+            f"removed {counted(report.characters, 'character')}, "
+            f"{counted(report.sentences, 'sentence')} with their vectors, "
+            f"{counted(report.words, 'word')}{copies}:"
         )
     for name in (*report.removed, *report.files):
         click.echo(f"  {visible_name(name)}")

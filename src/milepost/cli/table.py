@@ -21,6 +21,7 @@ from milepost.cli.question import (
 )
 from milepost.cli.sources import chosen_documents, complain, unreadable, unsure
 from milepost.exports.records import print_json, report_record
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
@@ -116,7 +117,7 @@ def table(options: SearchOptions, questions: Path, out: Path, per: Per, overwrit
                 on_row=on_row,
             )
         except KeyboardInterrupt:
-            kept = f"{done:,} rows are kept; run the same command to continue" if done else ""
+            kept = f"{counted(done, 'row')} kept; run the same command to continue" if done else ""
             raise Interrupted(kept) from None
         if not options.settings.quiet:
             say_all(unsure(index))
@@ -140,4 +141,4 @@ def _show(options: SearchOptions, out: Path, rows: list[Row], report: IndexRepor
         record = {"file": str(out.absolute()), "rows": len(rows), "answered": answered}
         print_json(record | ({} if report is None else {"report": report_record(report)}))
     elif not options.settings.quiet:
-        say(f"{out}: {len(rows):,} rows, {answered:,} with a passage")
+        say(f"{out}: {counted(len(rows), 'row')}, {answered:,} with a passage")

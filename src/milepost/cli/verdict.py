@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from milepost.cli.answer import Excerpt, head, numbered, print_blocks, print_excerpts, room_above
 from milepost.cli.console.layout import Block, Limits, fit, wrapped
 from milepost.cli.console.screen import Colour, has_colours, page, print_line, visible, width
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -58,7 +59,7 @@ def print_check(check: CheckResult, detail: Detail, colour: Colour, below: int) 
         blocks, gap = fit(len(check.places), place, room)
         print_blocks(blocks, gap, out)
         if left := len(check.places) - len(blocks):
-            print_line(out, f"{left} more place{'' if left == 1 else 's'}: --all")
+            print_line(out, f"{counted(left, 'more place')}: --all")
         # The sentence that decides is shown; passages are for those who have to judge themselves.
         passages = () if check.places else check.passages
         excerpts = [Excerpt(each, each.start, each.text) for each in passages]

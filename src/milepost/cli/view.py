@@ -20,6 +20,7 @@ from milepost.cli.question import SearchOptions, no_cache_option, takes_search_o
 from milepost.cli.sources import complain, unreadable
 from milepost.exports.records import print_json, report_record
 from milepost.exports.writing import check_new
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     from milepost.encoder import Encoder
@@ -94,9 +95,10 @@ def view(options: SearchOptions, output: Path, overwrite: bool, full: bool) -> i
 
 def _describe(output: Path, encoder: Encoder, size: PageSize) -> None:
     """Say what was written, and which command gives the same passages."""
-    documents = f"{size.documents:,} document{'' if size.documents == 1 else 's'}"
+    documents = counted(size.documents, "document")
     say(
-        f"{output}: {documents}, {size.sentences:,} sentences, {size_text(size.total)}: text "
+        f"{output}: {documents}, {counted(size.sentences, 'sentence')}, "
+        f"{size_text(size.total)}: text "
         f"{size_text(size.text)}, landmarks and words {size_text(size.landmarks + size.words)}, "
         f"model and program {size_text(size.model + size.program)}"
     )

@@ -9,6 +9,7 @@ from contextlib import suppress
 
 from milepost.documents.guessing import COMMON, guess_latin, guess_letters
 from milepost.errors import UnreadableFile
+from milepost.wording import counted
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -194,7 +195,7 @@ def _tolerant(data: bytes, encoding: str) -> tuple[str, tuple[str, ...]]:
         lost -= data.count("\ufffd".encode(encoding))
     if lost <= 0:
         return _clean(text), ()
-    return _clean(text), (f"{lost} places could not be decoded as {encoding}",)
+    return _clean(text), (f"{counted(lost, 'place')} could not be decoded as {encoding}",)
 
 
 def _damaged(data: bytes, declared: str | None) -> tuple[str, tuple[str, ...]] | None:

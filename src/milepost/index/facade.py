@@ -29,6 +29,7 @@ from milepost.search.ranking import Ranking
 from milepost.store import DocumentInfo, DocumentSelection, Snapshot, Store, stored_document
 from milepost.types import Box, Document, Hidden, IndexReport, Ocr, Passage, ReadOptions
 from milepost.verdicts import CheckResult
+from milepost.wording import counted
 
 Source = Name | Document
 
@@ -373,9 +374,8 @@ class Index:
                 counts = state.statistics()
         except StoreError:
             return f"<Index {self._about}: closed>"
-        return (
-            f"<Index {self._about}: {counts.documents:,} documents, {counts.sentences:,} sentences>"
-        )
+        documents = counted(counts.documents, "document")
+        return f"<Index {self._about}: {documents}, {counted(counts.sentences, 'sentence')}>"
 
     def _repr_html_(self) -> str:
         """For notebooks."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from milepost.quotes import stripped
 from milepost.search.passages import LONG, Core
 from milepost.search.quoted import places, places_in
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,7 +127,7 @@ def notes(
         said.append(f"every passage holds {_listed(phrases)}")
     if excluded:
         count = int(found.banned.sum())
-        sentences = f"{count:,} sentence{'' if count == 1 else 's'} left out"
+        sentences = f"{counted(count, 'sentence')} left out"
         said.append(f"no passage holds {_listed(excluded, 'or')}: {sentences}")
     return said
 

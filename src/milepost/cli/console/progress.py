@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from milepost.cli.console.options import Settings, say
 from milepost.cli.console.screen import console, is_terminal, visible_name
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress, ProgressColumn, TaskID
@@ -133,7 +134,7 @@ class Bar(Gauge):
         )
         if self._says and step.name not in self._said:
             self._said.add(step.name)
-            pages = f"{step.pages} page{'' if step.pages == 1 else 's'}"
+            pages = counted(step.pages, "page")
             say(f"{name}: recognising the text of {pages}, about {left}")
 
 

@@ -32,6 +32,7 @@ from milepost.documents.readers.table import write_rows
 from milepost.errors import UnreadableFile
 from milepost.properties import EMPTY
 from milepost.types import Document
+from milepost.wording import counted
 
 SECONDS = 600
 """Time limit for reading a spreadsheet, in seconds."""
@@ -94,7 +95,8 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
                 "a spreadsheet program and save it again"
             )
         if left_out:
-            notes.append(f"sheet {sheet}: {left_out:,} rows equal to the row above were left out")
+            rows = counted(left_out, "row")
+            notes.append(f"sheet {sheet}: {rows} equal to the row above left out")
     return text.document(name, source, tuple(notes), properties)
 
 

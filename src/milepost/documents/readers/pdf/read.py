@@ -24,6 +24,7 @@ from milepost.documents.readers.pdf.picture import MOSTLY
 from milepost.documents.readers.pdf.xfa import read_form
 from milepost.errors import UnreadableFile
 from milepost.types import READ_DEFAULTS, Box, Document, Mark, OnPage, ReadOptions
+from milepost.wording import counted
 
 Outline = list[tuple[int, str, int]]
 """Page (from 1), title and level (from 1) of each bookmark."""
@@ -140,7 +141,7 @@ def _no_text(name: str, loaded: _Loaded, pictures: Sequence[int]) -> UnreadableF
     if loaded.scanned:
         count = len(loaded.scanned)
         return UnreadableFile(
-            f"{name} has no text: {count} scanned page{'' if count == 1 else 's'}",
+            f"{name} has no text: {counted(count, 'scanned page')}",
             f"--ocr auto (about {recognition.cost(len(loaded.scanned))}), or ocrmypdf IN OUT",
             "ocr",
         )
