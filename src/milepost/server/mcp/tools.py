@@ -97,6 +97,8 @@ class Tools:
                 result = self._following(question, budget, search, cursor)
         if not result.passages:
             result.notes.append("nothing was found" if cursor is None else "nothing else was found")
+        elif not self._library.index.calibrated:
+            result.notes.append("scores only order passages: the model was never fitted")
         return result
 
     def _first(self, question: str, budget: int, search: Callable[..., SearchResult]) -> Searched:

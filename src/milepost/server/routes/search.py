@@ -122,6 +122,7 @@ class SearchAnswer(BaseModel):
     passages: list[Found] = Field(description="Best first.")
     best: float = Field(description="Probability of the best passage, returned or not.")
     answerable: float | None = Field(description="Probability that any passage answers.")
+    calibrated: bool = Field(description="Whether scores are probabilities, or only order.")
     terms: dict[str, bool] = Field(description="Words of the question; whether the text has them.")
     notes: list[str]
     heat: dict[str, list[float]] | None = Field(
@@ -145,6 +146,7 @@ def _answer(state: State, result: SearchResult, *, heat: bool) -> SearchAnswer:
         passages=found(state.library, result.passages),
         best=result.best,
         answerable=result.answerable,
+        calibrated=result.calibrated,
         terms={term: bool(weight) for term, weight in result.terms.items()},
         notes=list(result.notes),
         heat=_heat(result) if heat else None,
