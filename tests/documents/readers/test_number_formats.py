@@ -1,11 +1,21 @@
 """Numbers of spreadsheets stand in the text as a person sees them."""
 
+import struct
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from milepost.documents import read_bytes
 from milepost.documents.readers.number_formats import shown
+from milepost.documents.readers.sheet_records import (
+    Shown,
+    binary_formats,
+    binary_sheets,
+    in_binary_sheet,
+    in_old_workbook,
+    read_old,
+)
 from support.office_writer import opendocument, xlsx
 
 
@@ -25,10 +35,22 @@ from support.office_writer import opendocument, xlsx
         ("[Red]0.0##", 2.5, "2.5"),
         ("000", 7.0, "007"),
         ("#.#", 0.5, ".5"),
-        ("0.00E+00", 5.0, None),
-        ("# ?/?", 0.5, None),
+        ("0.00E+00", 12345.0, "1.23E+04"),
+        ("0.00E+00", 9.999, "1.00E+01"),
+        ("0.0E-0", 0.00012, "1.2E-4"),
+        ("##0.0E+0", 12345.0, "12.3E+3"),
+        ("# ?/?", 1.5, "1 1/2"),
+        ("# ?/?", 0.96, "1"),
+        ("# ??/??", 3.14159, "3 14/99"),
+        ("?/8", 1.25, "10/8"),
+        ("[<1]0.0;0", 0.5, "0.5"),
+        ("[<1]0.0;0", 7.0, "7"),
+        ('[>=1000]0.0,"k";0', -1500.0, "-1500"),
+        ("[<=9999999]###-####;(###) ###-####", 5551234.0, "555-1234"),
+        ("[<=9999999]###-####;(###) ###-####", 2065551234.0, "(206) 555-1234"),
+        ("000-00-0000", 12345678.0, "012-34-5678"),
+        ('[Red][<0]General;General" kg"', 2.5, "2.5 kg"),
         ("yyyy-mm-dd", 44000.0, None),
-        ("[<1]0.0;0", 0.5, None),
         ("General", 0.5, None),
         ("0", float("inf"), None),
     ],
@@ -74,3 +96,83 @@ def test_cells_of_an_opendocument_sheet_are_as_they_are_shown() -> None:
     body = f'<table:table table:name="One">{row}</table:table>'
     document = read_bytes(opendocument("spreadsheet", body), "a.ods")
     assert document.text.split("\n")[-1] == "19 % | 19 % | 1.234,50 | 7"
+
+
+def test_times_and_long_numbers_are_as_a_sheet_shows_them() -> None:
+    styles = '<cellXfs><xf numFmtId="0"/><xf numFmtId="22"/><xf numFmtId="46"/></cellXfs>'
+    rows = (
+        '<row r="1"><c r="A1" s="1"><v>44000.43064814815</v></c><c r="B1" s="2"><v>1.5625</v></c>'
+        '<c r="C1"><v>1.0471975511965976</v></c><c r="D1"><v>123456789012</v></c></row>'
+    )
+    document = read_bytes(xlsx({"One": rows}, styles), "a.xlsx")
+    assert (
+        document.text.split("\n")[-1] == "2020-06-18 10:20:08 | 37:30 | 1.047197551 | 123456789012"
+    )
+
+
+def _record(kind: int, body: bytes) -> bytes:
+    return struct.pack("<2H", kind, len(body)) + body
+
+
+def test_sheets_of_an_old_workbook() -> None:
+    """A number, a packed one, an error, and a text box; a comment is left out."""
+    name, code, text = b"One", b'0.0" km"', b"In the box"
+    styles = [struct.pack("<2H16x", 0, each) for each in (0, 10, 170)]
+    number_format = struct.pack("<2HB", 170, len(code), 0) + code
+    box = struct.pack("<2H", 0x15, 18) + struct.pack("<H16x", 6)
+    comment = struct.pack("<2H", 0x15, 18) + struct.pack("<H16x", 0x19)
+    waiting = struct.pack("<5H4H", 0, 0, 0, 0, 0, len(text), 0, 0, 0)
+    sheet = (
+        _record(0x809, struct.pack("<2H12x", 0x600, 0x10))
+        + _record(0x203, struct.pack("<3Hd", 0, 0, 1, 0.125))
+        + _record(0x27E, struct.pack("<3HI", 0, 1, 2, 1500 << 2 | 2))
+        + _record(0x205, struct.pack("<3H2B", 0, 2, 0, 0x07, 1))
+        + _record(0x5D, box) + _record(0x1B6, waiting) + _record(0x3C, b"\0" + text)
+        + _record(0x5D, comment) + _record(0x1B6, waiting) + _record(0x3C, b"\0" + text.upper())
+        + _record(0x0A, b"")
+    )  # fmt: skip
+    before = (
+        _record(0x809, struct.pack("<2H12x", 0x600, 5))
+        + _record(0x41E, number_format)
+        + b"".join(_record(0xE0, each) for each in styles)
+    )
+    start = len(before) + 4 + 8 + len(name) + 4
+    listed = _record(0x85, struct.pack("<I4B", start, 0, 0, len(name), 0) + name)
+    shown_cells: dict[str, Shown] = {}
+    read_old(before + listed + _record(0x0A, b"") + sheet, shown_cells)
+    assert shown_cells["One"].cells == {(1, 0): "12.50%", (1, 1): "1500.0 km", (1, 2): "#DIV/0!"}
+    assert shown_cells["One"].lines == ["In the box"]
+
+
+def test_sheets_of_a_binary_workbook() -> None:
+    def record(kind: int, body: bytes) -> bytes:
+        head = bytes([kind]) if kind < 128 else bytes([kind & 0x7F | 0x80, kind >> 7])
+        return head + bytes([len(body)]) + body
+
+    def wide(text: str) -> bytes:
+        return struct.pack("<I", len(text)) + text.encode("utf-16-le")
+
+    workbook = record(156, struct.pack("<2I", 0, 1) + wide("rId1") + wide("One"))
+    styles = (
+        record(44, struct.pack("<H", 170) + wide("000-000"))
+        + record(617, struct.pack("<I", 2))
+        + b"".join(record(47, struct.pack("<2H12x", 0, each)) for each in (10, 170))
+        + record(618, b"")
+    )
+    sheet = (
+        record(0, struct.pack("<I20x", 4))
+        + record(5, struct.pack("<2Id", 0, 0, 0.125))
+        + record(2, struct.pack("<3I", 1, 1, 123456 << 2 | 2))
+        + record(3, struct.pack("<2IB", 2, 0, 0x2A))
+    )
+    assert binary_sheets(workbook) == [("One", "rId1")]
+    cells = in_binary_sheet(sheet, binary_formats(styles))
+    assert cells == {(5, 0): "12.50%", (5, 1): "123-456", (5, 2): "#N/A"}
+
+
+@given(st.binary(max_size=200))
+def test_damaged_records_are_read_as_far_as_they_go(data: bytes) -> None:
+    assert isinstance(binary_formats(data), list)
+    assert isinstance(binary_sheets(data), list)
+    assert isinstance(in_binary_sheet(data, ["0%"]), dict)
+    assert in_old_workbook(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + data) == {}

@@ -320,7 +320,7 @@ def _old_office(data: bytes, name: str) -> str:
         raise _locked(name)
     if "__properties_version1.0" in parts:
         return "msg"
-    if parts & {"Workbook", "Book"}:
+    if {part.lower() for part in parts} & {"workbook", "book"}:
         return "sheets"
     raise UnreadableFile(
         f"{name} is in an old Office format (doc, ppt)", "save it as docx, pptx or PDF"

@@ -1,119 +1,76 @@
 """Numbers of a spreadsheet as it shows them: ``12.5%`` where the file stores 0.125.
 
-Formats of one fixed pattern are read: digits, thousands, decimals, per cent, scale and text, for
-positive, negative and zero numbers (ECMA-376, part 1, 18.8.31). A number in any other format is
-written as it is stored. Dates are no numbers here.
+Formats of digits, thousands, decimals, per cent, scale, exponents, fractions and text are read, for
+positive, negative and zero numbers or for those that meet a condition (ECMA-376, part 1, 18.8.31).
+A number in any other format is written as it is stored. Dates are no numbers here.
 """
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from fractions import Fraction
 from functools import lru_cache
-from itertools import product
-from xml.etree import ElementTree
 
-from milepost.documents.readers.archive import attribute, every, number
-
-_BUILT_IN = {
-    "1": "0", "2": "0.00", "3": "#,##0", "4": "#,##0.00", "9": "0%", "10": "0.00%",
-    "37": "#,##0;(#,##0)", "38": "#,##0;(#,##0)",
-    "39": "#,##0.00;(#,##0.00)", "40": "#,##0.00;(#,##0.00)",
+BUILT_IN = {
+    1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
+    11: "0.00E+00", 12: "# ?/?", 13: "# ??/??",
+    37: "#,##0;(#,##0)", 38: "#,##0;(#,##0)",
+    39: "#,##0.00;(#,##0.00)", 40: "#,##0.00;(#,##0.00)", 48: "##0.0E+0",
 }  # fmt: skip
-_CELL = re.compile(
-    rb"<(?:\w+:)?c\s([^>]*)>\s*(?:<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*)?"
-    rb"(?:<(?:\w+:)?v>([^<]*)</|<is>(.*?)</is>)",
-    re.DOTALL,
-)
-_PLACE = re.compile(rb'\br=["\']([A-Z]{1,3})(\d{1,7})["\']')
-_STYLE = re.compile(rb'\bs=["\'](\d{1,6})["\']')
-_TYPE = re.compile(rb'\bt=["\'](\w+)["\']')
+"""Formats that a workbook names by a number alone."""
+
 _PART = re.compile(
     r"\"(?P<quoted>[^\"]*)\"|\\(?P<escaped>.)|\*.|(?P<gap>_.)"  # *x fills the cell, _x is a gap
-    r"|\[\$(?P<currency>[^\]-]*)(?:-[^\]]*)?\]|\[(?:Black|Blue|Cyan|Green|Magenta|Red|White|Yellow)\]"
-    r"|(?P<digits>[#0?][#0?,]*(?:\.[#0?]*)?,*|\.[#0?]+)|(?P<literal>[$€£¥+\-(): /%])",
+    r"|\[\$(?P<currency>[^\]-]*)(?:-[^\]]*)?\]"
+    r"|\[(?:Black|Blue|Cyan|Green|Magenta|Red|White|Yellow|Color ?\d+)\]"
+    r"|\[(?P<sign><=|>=|<>|<|>|=)(?P<bound>-?\d{1,15}(?:\.\d{1,15})?)\]"
+    r"|(?P<general>General)|(?P<power>E[+-])|/(?P<divisor>[1-9]\d{0,6}|[#0?]{1,7})"
+    r"|(?P<place>[#0?])|(?P<point>\.)|(?P<commas>,+)|(?P<literal>[$€£¥+\-(): /%])",
     re.IGNORECASE,
 )
-_NUMBERS = ("float", "percentage", "currency")
-_REPEATED = 100
-"""Rows at most in which a repeated row has what it shows."""
+_TEXTS = ("quoted", "escaped", "gap", "currency", "literal")
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt, ">": operator.gt, "=": operator.eq,
+    "<=": operator.le, ">=": operator.ge, "<>": operator.ne,
+}  # fmt: skip
 _DIGITS_MOST = 15
 """Digits that a spreadsheet program has."""
 
+_Parts = list[tuple[bool, str]]
+"""Places of digits (``#``, ``0``, ``?``) and texts in order; true for a place."""
 
-def shown_values(
-    sheet: bytes,
-    formats: Mapping[int, str],
-    strings: Mapping[int, str],
-    inline: Callable[[bytes], str | None],
-) -> dict[tuple[int, int], str]:
-    """Map row (from 1) and column (from 0) of cells to what the sheet shows of them.
 
-    Args:
-        sheet: the XML of the sheet.
-        formats: of the workbook, see ``read_formats``.
-        strings: those of the workbook's that are not shown as they are stored, by their numbers.
-        inline: reads the XML of a string in a cell; None if it is shown as it is stored.
+@dataclass(slots=True)
+class _Section:
+    """What a format says of numbers of one kind.
+
+    Attributes:
+        whole: what is in front of the decimal point.
+        decimals: what is behind it.
+        power: what is behind the sign of an exponent.
+        behind: what is behind a fraction or a number as it is stored.
+        is_general: whether the number is shown as it is stored.
+        exponent: the sign of an exponent, ``E+`` or ``E-``; empty if there is none.
+        divisor: the divisor of a fraction or the places for it; empty if there is none.
+        has_groups: whether thousands are set apart.
+        scale: how often the number is divided by a thousand.
+        condition: which numbers have this format; None if their signs decide.
     """
-    found: dict[tuple[int, int], str] = {}
-    for match in _CELL.finditer(sheet):
-        style, place, kind = (each.search(match[1]) for each in (_STYLE, _PLACE, _TYPE))
-        code = formats.get(int(style[1])) if style else None
-        if place is None:
-            continue
-        text: str | None = None
-        with suppress(ValueError):
-            if match[3] is not None:
-                text = inline(match[3])
-            elif kind is None or kind[1] == b"n":
-                text = (code and shown(code, float(match[2]))) or None
-            elif kind[1] == b"s":
-                text = strings.get(int(match[2]))
-            elif kind[1] == b"e":
-                text = match[2].decode("utf-8", "replace")
-        if text is not None:
-            column = 0
-            for letter in place[1]:
-                column = 26 * column + letter - 64
-            found[int(place[2]), column - 1] = text
-    return found
 
-
-def shown_in_opendocument(
-    table: ElementTree.Element, read: Callable[[ElementTree.Element], str]
-) -> dict[tuple[int, int], str]:
-    """The same of a table of an ods file, whose cells have what they show beside their value.
-
-    ``read`` returns the text of a cell.
-    """
-    found: dict[tuple[int, int], str] = {}
-    row = 1
-    for line in every(table, "table-row"):
-        rows, column = number(attribute(line, "number-rows-repeated"), 1), 0
-        for cell in line:
-            columns = number(attribute(cell, "number-columns-repeated"), 1)
-            kind, stored = attribute(cell, "value-type"), attribute(cell, "string-value")
-            has_looks = bool(every(cell, "span"))
-            text = read(cell) if kind in _NUMBERS or stored == "" or has_looks else ""
-            if text or has_looks:
-                for place in product(range(row, row + min(rows, _REPEATED)), range(columns)):
-                    found[place[0], column + place[1]] = text
-            column += columns
-        row += rows
-    return found
-
-
-def read_formats(root: ElementTree.Element) -> dict[int, str]:
-    """The formats of the styles of cells, of those that are read, in a part of a workbook."""
-    own = {node.get("numFmtId"): node.get("formatCode") for node in every(root, "numFmt")}
-    formats = [node for cells in every(root, "cellXfs") for node in every(cells, "xf")]
-    named = {
-        style: own.get(node.get("numFmtId")) or _BUILT_IN.get(node.get("numFmtId", ""))
-        for style, node in enumerate(formats)
-    }
-    return {style: code for style, code in named.items() if code and shown(code, 1.0) is not None}
+    whole: _Parts = field(default_factory=list)
+    decimals: _Parts = field(default_factory=list)
+    power: _Parts = field(default_factory=list)
+    behind: _Parts = field(default_factory=list)
+    is_general: bool = False
+    exponent: str = ""
+    divisor: str = ""
+    has_groups: bool = False
+    scale: int = 0
+    condition: tuple[str, float] | None = None
 
 
 def shown(code: str, value: float) -> str | None:
@@ -121,68 +78,162 @@ def shown(code: str, value: float) -> str | None:
 
     >>> shown("0.0%", 0.125), shown("#,##0;(#,##0)", -1234), shown('"$"0.0,', 1500)
     ('12.5%', '(1,234)', '$1.5')
+    >>> shown("0.00E+00", 12345), shown("# ?/?", 1.25), shown("000-0000", 5551234)
+    ('1.23E+04', '1 1/4', '555-1234')
     """
     sections = _sections(code)
     if not sections:
         return None
-    place = 0
-    if value < 0 and len(sections) > 1:
-        place = 1
-    elif value == 0 and len(sections) > 2:
-        place = 2
-    section = sections[place]
+    place = _chosen(sections, value)
+    section = sections[place] if place < len(sections) else None
     if section is None:
         return None
-    before, digits, behind = section
     try:
-        figure = _figure(digits, abs(value), (before + behind).count("%"))
-    except InvalidOperation:  # infinite, or too many digits
+        text = _written(section, abs(value))
+    except (InvalidOperation, OverflowError):  # infinite, or too many digits
         return None
-    is_negative = value < 0 and place == 0 and any(each in "123456789" for each in figure)
-    return " ".join(f"{'-' if is_negative else ''}{before}{figure}{behind}".split())
+    is_signed = place == 0
+    if any(each and each.condition for each in sections):
+        sign, bound = section.condition or (">", 0)
+        is_signed = sign not in ("<", "<=") or bound > 0
+    is_negative = value < 0 and is_signed and any(each in "123456789" for each in text)
+    return " ".join(f"{'-' if is_negative else ''}{text}".split())
 
 
-_Section = tuple[str, str, str]
+def _chosen(sections: tuple[_Section | None, ...], value: float) -> int:
+    """Find the section of a number: by the conditions, else by its sign."""
+    conditions = [section.condition if section else None for section in sections]
+    if any(conditions[:2]):
+        for place, condition in enumerate(conditions[:2]):
+            if condition and _COMPARISONS[condition[0]](value, condition[1]):
+                return place
+        return 2 if all(conditions[:2]) else 1
+    if value < 0 and len(sections) > 1:
+        return 1
+    return 2 if value == 0 and len(sections) > 2 else 0
 
 
 @lru_cache(maxsize=512)
 def _sections(code: str) -> tuple[_Section | None, ...]:
-    """Text before, digits and text behind of each section; a section that is not read is None."""
+    """Read a format; a section that is not read is None, and so is all if it is the first."""
+    if code.casefold() == "general":
+        return ()
     parts = re.findall(r"(?:\"[^\"]*\"|\\.|[^;\"\\])+|(?<=;)(?=;|$)", code)[:3]
     read = tuple(map(_section, parts))
-    return read if read and read[0] is not None and read[0][1] else ()
+    has_places = bool(read and read[0] and any(is_place for is_place, _ in _digits(read[0])))
+    return read if has_places else ()
 
 
-def _section(part: str) -> _Section | None:
-    at, digits = 0, ""
-    literals = ["", ""]
-    while at < len(part):
-        match = _PART.match(part, at)
+def _digits(section: _Section) -> _Parts:
+    places = section.whole + section.decimals
+    return [*places, (True, "")] if section.divisor or section.is_general else places
+
+
+def _section(code: str) -> _Section | None:
+    section, at = _Section(), 0
+    region = section.whole
+    while at < len(code):
+        match = _PART.match(code, at)
         if match is None:
             return None
         at = match.end()
-        if match["digits"]:
-            if digits:
-                return None  # a fraction, a telephone number
-            digits = match["digits"]
-        else:
-            said = (match[name] for name in ("quoted", "escaped", "currency", "literal"))
-            literals[bool(digits)] += " " if match["gap"] else "".join(filter(None, said))
-    return literals[0], digits, literals[1]
+        kind = match.lastgroup or ""
+        if kind in _TEXTS:
+            region.append((False, " " if kind == "gap" else match[kind]))
+        elif kind == "place":
+            region.append((True, match[0]))
+        elif kind == "bound":
+            section.condition = match["sign"], float(match["bound"])
+        elif kind == "commas":
+            section.has_groups |= code[at : at + 1] in ("#", "0", "?")
+            section.scale += 0 if code[at : at + 1] in ("#", "0", "?") else len(match[0])
+        elif kind == "point" and region is section.whole:
+            region = section.decimals
+        elif kind == "general" and not any(is_place for is_place, _ in region):
+            section.is_general, region = True, section.behind
+        elif kind == "power" and not section.exponent and not section.divisor:
+            section.exponent, region = match[0], section.power
+        elif kind == "divisor" and region is section.whole and any(p for p, _ in region[-1:]):
+            while region and region[-1][0]:
+                region.pop()  # the places of the dividend
+            section.divisor, region = match["divisor"], section.behind
+        elif kind:
+            return None  # two points, a date
+    return section
 
 
-def _figure(digits: str, value: float, percents: int) -> str:
-    """Digits of a number in a pattern such as ``#,##0.0?,``; empty if the pattern is."""
-    if not digits:
-        return ""
-    whole, _, fraction = digits.rstrip(",").partition(".")
-    scale = len(digits) - len(digits.rstrip(","))
-    exact = Decimal(f"{value:.{_DIGITS_MOST}g}").scaleb(2 * percents - 3 * scale)
-    rounded = exact.quantize(Decimal(1).scaleb(-len(fraction)), ROUND_HALF_UP)
+def _written(section: _Section, value: float) -> str:
+    percents = sum(text == "%" for _, text in section.whole + section.decimals)
+    exact = Decimal(f"{value:.{_DIGITS_MOST}g}").scaleb(2 * percents - 3 * section.scale)
+    if not any(is_place for is_place, _ in _digits(section)):
+        return "".join(text for _, text in section.whole)
+    if section.is_general:
+        before, behind = _filled(section.whole, ""), _filled(section.behind, "")
+        return f"{before}{value:.{_DIGITS_MOST if value.is_integer() else 10}g}{behind}"
+    if section.divisor:
+        return _fraction(section, exact)
+    step = Decimal(1).scaleb(-sum(is_place for is_place, _ in section.decimals))
+    if not section.exponent:
+        return _fixed(section, exact.quantize(step, ROUND_HALF_UP))
+    period = sum(is_place for is_place, _ in section.whole) or 1
+    power = exact.adjusted() // period * period if exact else 0
+    factor = exact.scaleb(-power).quantize(step, ROUND_HALF_UP)
+    if factor >= 10**period:  # rounded up, to another digit
+        power += period
+        factor = exact.scaleb(-power).quantize(step, ROUND_HALF_UP)
+    sign = "-" if power < 0 else section.exponent[1:].replace("-", "")
+    return f"{_fixed(section, factor)}E{sign}{_filled(section.power, str(abs(power)))}"
+
+
+def _fixed(section: _Section, rounded: Decimal) -> str:
     first, _, last = f"{rounded:f}".partition(".")
-    last = last.rstrip("0").ljust(fraction.count("0"), "0")
-    least = whole.replace(",", "").lstrip("#?")
-    first = "" if first == "0" and not least else first.zfill(len(least))
-    if "," in whole:
-        first = re.sub(r"(?<=\d)(?=(?:\d{3})+$)", ",", first)
-    return f"{first}.{last}" if last or (fraction and set(fraction) == {"0"}) else first
+    text = _filled(section.whole, first.lstrip("0"), section.has_groups)
+    decimals, at = "", 0
+    for is_place, said in section.decimals:
+        if not is_place:
+            decimals += said
+            continue
+        is_needed = said == "0" or last[at:].strip("0")
+        point = "." if is_needed and not at else ""
+        decimals += point + last[at] if is_needed else ""
+        at += 1
+    return text + decimals
+
+
+def _fraction(section: _Section, exact: Decimal) -> str:
+    has_whole = any(is_place for is_place, _ in section.whole)
+    whole = int(exact) if has_whole else 0
+    rest = Fraction(exact) - whole
+    if section.divisor.strip("#0?"):
+        divisor = int(section.divisor)
+        dividend = round(rest * divisor)
+    else:
+        dividend, divisor = rest.limit_denominator(
+            10 ** len(section.divisor) - 1
+        ).as_integer_ratio()
+    if has_whole and dividend == divisor:
+        whole, dividend = whole + 1, 0
+    text = _filled(section.whole, str(whole) if whole or not dividend else "")
+    if dividend or not has_whole:
+        text += f" {dividend}/{divisor}"
+    return text + _filled(section.behind, "")
+
+
+def _filled(parts: _Parts, digits: str, has_groups: bool = False) -> str:
+    """Put the digits of a whole number in their places, the last one in the last place."""
+    places = [at for at, (is_place, _) in enumerate(parts) if is_place]
+    if not places:
+        return "".join(text for _, text in parts) + digits
+    said: list[str] = []
+    count = 0
+    for at in range(len(parts) - 1, -1, -1):
+        is_place, text = parts[at]
+        if not is_place:
+            said.append(text)
+            continue
+        figures = digits if at == places[0] else digits[-1:]
+        digits = digits[: len(digits) - len(figures)]
+        for figure in reversed(figures or ("0" if text == "0" else "")):
+            said.append(f"{figure}," if has_groups and count and count % 3 == 0 else figure)
+            count += 1
+    return "".join(reversed(said))

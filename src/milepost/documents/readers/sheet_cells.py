@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import sys
 from collections.abc import Iterable
 
@@ -47,19 +48,45 @@ def limit_resources() -> None:
 
 
 def written(cell: object) -> str:
-    """Format a cell: dates as YYYY-MM-DD, numbers without rounding errors.
+    """Format a cell: dates as YYYY-MM-DD, numbers with the digits that a sheet has room for.
 
-    >>> written(3.0), written(0.1 + 0.2), written(datetime.datetime(2026, 3, 1))
-    ('3', '0.3', '2026-03-01')
+    >>> written(3.0), written(0.1 + 0.2), written(2 / 3), written(datetime.datetime(2026, 3, 1))
+    ('3', '0.3', '0.666666667', '2026-03-01')
+    >>> written(datetime.timedelta(hours=37, minutes=30)), written(datetime.time(9, 5, 7))
+    ('37:30', '09:05:07')
     """
     if isinstance(cell, bool):
         return str(cell).upper()
     if isinstance(cell, float):
-        return f"{cell:.15g}"
+        return _number(cell)
     if isinstance(cell, datetime.datetime):
+        cell = _to_the_second(cell)
         midnight = cell.time() == datetime.time()
-        return str(cell.date()) if midnight else cell.isoformat(" ", "minutes")
+        unit = "seconds" if cell.second else "minutes"
+        return str(cell.date()) if midnight else cell.isoformat(" ", unit)
+    if isinstance(cell, datetime.time):
+        day = datetime.datetime(2000, 1, 1)
+        time = _to_the_second(datetime.datetime.combine(day, cell)).time()
+        return time.isoformat("seconds" if time.second else "minutes")
+    if isinstance(cell, datetime.timedelta):
+        minutes, seconds = divmod(round(abs(cell).total_seconds()), 60)
+        sign = "-" if cell < datetime.timedelta() else ""
+        text = f"{sign}{minutes // 60}:{minutes % 60:02}"
+        return f"{text}:{seconds:02}" if seconds else text
     return " ".join(str(cell).split())
+
+
+def _number(value: float) -> str:
+    """Write a number; one that is not whole has eleven characters at most, as in a sheet."""
+    if not 0 < abs(value) < 1e10 or value.is_integer():
+        return f"{value:.15g}"
+    digits = min(10, math.floor(math.log10(abs(value))) + 10)
+    return f"{value:.{digits if digits > 5 else 6}g}"
+
+
+def _to_the_second(moment: datetime.datetime) -> datetime.datetime:
+    """Round to whole seconds: a sheet stores a moment as a fraction of a day."""
+    return (moment + datetime.timedelta(microseconds=500_000)).replace(microsecond=0)
 
 
 def covered(

@@ -20,14 +20,20 @@ from xml.sax.saxutils import quoteattr
 from milepost.documents.readers import metadata
 from milepost.documents.readers.archive import Archive, attribute, every, local, parsed
 from milepost.documents.readers.builder import TextBuilder
-from milepost.documents.readers.number_formats import (
+from milepost.documents.readers.office import Drawings, Links, links, main_part, target, words
+from milepost.documents.readers.opendocument import Reader
+from milepost.documents.readers.scripts import LOWERED, RAISED, Look, shown
+from milepost.documents.readers.sheet_records import (
+    binary_formats,
+    binary_sheets,
+    in_binary_sheet,
+    in_old_workbook,
+)
+from milepost.documents.readers.sheet_values import (
     read_formats,
     shown_in_opendocument,
     shown_values,
 )
-from milepost.documents.readers.office import Drawings, links, main_part, target, words
-from milepost.documents.readers.opendocument import Reader
-from milepost.documents.readers.scripts import LOWERED, RAISED, Look, shown
 from milepost.documents.readers.table import write_rows
 from milepost.errors import UnreadableFile
 from milepost.properties import EMPTY
@@ -78,6 +84,11 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
         properties = (metadata.of_opendocument if is_open else metadata.of_office)(archive)
         beside = _of_tables(archive, text) if is_open else _of_workbook(archive, text, notes)
         data = data if is_open else _with_usual_names(archive, data)
+    else:
+        beside = {
+            sheet: _Extras(own.lines, shown=own.cells)
+            for sheet, own in in_old_workbook(data).items()
+        }
     for sheet, column, rows, left_out in map(json.loads, _cells(data, name)):
         text.place("sheet", sheet)
         own = beside.get(sheet, _NOTHING)
@@ -196,10 +207,12 @@ def _refusal(name: str, done: subprocess.CompletedProcess[bytes]) -> UnreadableF
 def _of_workbook(archive: Archive, text: TextBuilder, notes: list[str]) -> dict[str, _Extras]:
     """Find the extras of each sheet by its name; damaged parts are named in ``notes``."""
     main = main_part(archive)
-    if main is None or not main[0].endswith(".xml"):
+    if main is None:
         return {}
     try:
         parts = links(archive, main[0])
+        if not main[0].endswith(".xml"):
+            return _of_binary_workbook(archive, main[0], parts, notes)
         sheets = every(archive.xml(main[0]), "sheet")
     except UnreadableFile:  # the library has its own way to read the cells
         return {}
@@ -219,6 +232,20 @@ def _of_workbook(archive: Archive, text: TextBuilder, notes: list[str]) -> dict[
             data = archive.read(part)
             if formats or strings or _LOOKS.search(data):
                 own.shown = shown_values(data, formats, strings, inline)
+    return found
+
+
+def _of_binary_workbook(
+    archive: Archive, main: str, parts: Links, notes: list[str]
+) -> dict[str, _Extras]:
+    found: dict[str, _Extras] = {}
+    styles = target(parts, "styles")
+    codes = binary_formats(archive.read(styles)) if styles in archive.parts else []
+    for name, link in binary_sheets(archive.read(main)):
+        part = parts.get(link, ("", ""))[1]
+        if part in archive.parts:
+            found[name] = _extras(archive, part, notes)
+            found[name].shown = in_binary_sheet(archive.read(part), codes)
     return found
 
 

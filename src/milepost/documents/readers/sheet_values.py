@@ -1,0 +1,97 @@
+"""What the sheets of xlsx and ods files show of their cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from itertools import product
+from xml.etree import ElementTree
+
+from milepost.documents.readers.archive import attribute, every, number
+from milepost.documents.readers.number_formats import BUILT_IN, shown
+
+_CELL = re.compile(
+    rb"<(?:\w+:)?c\s([^>]*)>\s*(?:<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*)?"
+    rb"(?:<(?:\w+:)?v>([^<]*)</|<is>(.*?)</is>)",
+    re.DOTALL,
+)
+_PLACE = re.compile(rb'\br=["\']([A-Z]{1,3})(\d{1,7})["\']')
+_STYLE = re.compile(rb'\bs=["\'](\d{1,6})["\']')
+_TYPE = re.compile(rb'\bt=["\'](\w+)["\']')
+_NUMBERS = ("float", "percentage", "currency")
+_REPEATED = 100
+"""Rows at most in which a repeated row has what it shows."""
+
+
+def shown_values(
+    sheet: bytes,
+    formats: Mapping[int, str],
+    strings: Mapping[int, str],
+    inline: Callable[[bytes], str | None],
+) -> dict[tuple[int, int], str]:
+    """Map row (from 1) and column (from 0) of cells to what the sheet shows of them.
+
+    Args:
+        sheet: the XML of the sheet.
+        formats: of the workbook, see ``read_formats``.
+        strings: those of the workbook's that are not shown as they are stored, by their numbers.
+        inline: reads the XML of a string in a cell; None if it is shown as it is stored.
+    """
+    found: dict[tuple[int, int], str] = {}
+    for match in _CELL.finditer(sheet):
+        style, place, kind = (each.search(match[1]) for each in (_STYLE, _PLACE, _TYPE))
+        code = formats.get(int(style[1])) if style else None
+        if place is None:
+            continue
+        text: str | None = None
+        with suppress(ValueError):
+            if match[3] is not None:
+                text = inline(match[3])
+            elif kind is None or kind[1] == b"n":
+                text = (code and shown(code, float(match[2]))) or None
+            elif kind[1] == b"s":
+                text = strings.get(int(match[2]))
+            elif kind[1] == b"e":
+                text = match[2].decode("utf-8", "replace")
+        if text is not None:
+            column = 0
+            for letter in place[1]:
+                column = 26 * column + letter - 64
+            found[int(place[2]), column - 1] = text
+    return found
+
+
+def shown_in_opendocument(
+    table: ElementTree.Element, read: Callable[[ElementTree.Element], str]
+) -> dict[tuple[int, int], str]:
+    """The same of a table of an ods file, whose cells have what they show beside their value.
+
+    ``read`` returns the text of a cell.
+    """
+    found: dict[tuple[int, int], str] = {}
+    row = 1
+    for line in every(table, "table-row"):
+        rows, column = number(attribute(line, "number-rows-repeated"), 1), 0
+        for cell in line:
+            columns = number(attribute(cell, "number-columns-repeated"), 1)
+            kind, stored = attribute(cell, "value-type"), attribute(cell, "string-value")
+            has_looks = bool(every(cell, "span"))
+            text = read(cell) if kind in _NUMBERS or stored == "" or has_looks else ""
+            if text or has_looks:
+                for place in product(range(row, row + min(rows, _REPEATED)), range(columns)):
+                    found[place[0], column + place[1]] = text
+            column += columns
+        row += rows
+    return found
+
+
+def read_formats(root: ElementTree.Element) -> dict[int, str]:
+    """The formats of the styles of cells, of those that are read, in a part of a workbook."""
+    own = {node.get("numFmtId"): node.get("formatCode") for node in every(root, "numFmt")}
+    formats = [node for cells in every(root, "cellXfs") for node in every(cells, "xf")]
+    named = {
+        style: own.get(node.get("numFmtId")) or BUILT_IN.get(number(node.get("numFmtId"), 0))
+        for style, node in enumerate(formats)
+    }
+    return {style: code for style, code in named.items() if code and shown(code, 1.0) is not None}
