@@ -42,6 +42,18 @@ def test_headers_and_text() -> None:
     assert document.heading(len(document.text) - 1) == "The bridge"
 
 
+def test_names_in_brackets_are_kept() -> None:
+    """Old programs write the name behind the address, encoded or not."""
+    data = b"From: joe@x.org (Joe Smith)\nTo: a@b.de, y@b.de (=?utf-8?q?Z=C3=BC?=)\n\nText"
+    line = read_bytes(data, "a.eml").text.split("\n\n")[1]
+    assert line == "From: joe@x.org (Joe Smith) | To: a@b.de, y@b.de (Zü)"
+
+
+def test_a_mail_without_sender_and_subject_is_read() -> None:
+    data = b"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nFirst\n--b\n\nSecond\n--b--\n"
+    assert read_bytes(data, "a.eml").text == "No subject\n\nFirst\n\nSecond"
+
+
 def test_plain_text_is_preferred_and_html_is_read() -> None:
     """Of two forms the plain one, if it says something."""
     both = mail()

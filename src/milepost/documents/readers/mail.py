@@ -22,6 +22,7 @@ from milepost.properties import Properties
 from milepost.types import Document, ReadOptions
 
 _SHOWN = ("From", "To", "Cc", "Date")
+_TECHNICAL = ("Content-Type", "MIME-Version", "Message-ID")
 _MAX_PARTS = 500  # nested parts, because the parser takes quadratic time
 _STUB = 1000  # characters of the longest text that only says that there is another one
 _WORDS = re.compile(r"\w{3,}")
@@ -56,6 +57,7 @@ class Letter:
         bodies: texts in order, and whether each is HTML.
         attachments: names and contents; None if the content is not in the file.
         notes: what is in the mail and cannot be read.
+        has_headers: whether it has a header that only mails and their parts have.
     """
 
     subject: str = ""
@@ -64,6 +66,7 @@ class Letter:
     bodies: list[tuple[str, bool]] = field(default_factory=list)
     attachments: list[tuple[str, bytes | None]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    has_headers: bool = True
 
 
 def _parsed(data: bytes) -> Letter | None:
@@ -78,6 +81,7 @@ def _parsed(data: bytes) -> Letter | None:
             letter = Letter(_header(message, "Subject"), _date(message))
             letter.headers = [(label, _header(message, label)) for label in _SHOWN]
             letter.headers = [(label, value) for label, value in letter.headers if value]
+            letter.has_headers = any(message[label] for label in (*_SHOWN, "Subject", *_TECHNICAL))
             _collect(message, letter)
             if any("-----BEGIN PGP MESSAGE-----" in body for body, _ in letter.bodies):
                 letter.notes.append(_ENCRYPTED)
@@ -111,6 +115,8 @@ def _header(message: Message, label: str) -> str:
     value = message[label]
     if value is not None and message.policy is policy.compat32:
         value = make_header(decode_header(str(value)))
+    elif "(" in raw and "(" not in str(value) and label != "Date":
+        value = make_header(decode_header(raw))  # the parser drops names: joe@x.org (Joe Smith)
     words = str(value or "").encode("utf-8", "replace").decode("utf-8")
     return " ".join(words.split())
 
@@ -241,7 +247,7 @@ def _file_name(part: Message) -> str:
 def read_eml(data: bytes, name: str, source: str | None, options: ReadOptions) -> Document:
     """Read one mail; a file with neither headers nor text of a mail is refused."""
     letter = _parsed(data)
-    if letter is None or not (letter.headers or letter.subject):
+    if letter is None or not letter.has_headers:
         raise UnreadableFile(f"{name} is not a mail: it has no headers", "save it as txt")
     return replace(written([letter], name, source, options), properties=about(letter))
 
