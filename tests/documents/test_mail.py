@@ -129,7 +129,8 @@ def test_a_mailbox_holds_its_mails_in_order() -> None:
         (b"Content-Type: text/plain; charset=iso-8859-1", FRENCH),
         (b"Content-Type: =?x?", FRENCH),
         (b'From: <\nTo: @@,;:"\\\nDate: never', FRENCH),
-        (b"Content-Type: multipart/mixed", ""),
+        (b"Content-Type: multipart/mixed", FRENCH),
+        (b"Content-Type: multipart/mixed; boundary=other", FRENCH),
     ],
 )
 def test_malformed_headers_cost_no_text(header: bytes, text: str) -> None:

@@ -142,6 +142,8 @@ def _collect(part: Message, letter: Letter) -> None:
         parts = [each for each in part.get_payload() if isinstance(each, Message)]
         for each in _chosen(parts) if kind == "multipart/alternative" else parts:
             _collect(each, letter)
+    elif part.get_content_maintype() == "multipart":
+        letter.bodies.append((_text(part), False))  # its parts were not found
     elif part.get_content_maintype() == "text" and not (_is_file(part) and _file_name(part)):
         letter.bodies.append((_text(part), part.get_content_subtype() == "html"))
     elif label := _file_name(part):
