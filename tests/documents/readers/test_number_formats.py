@@ -82,6 +82,13 @@ def test_cells_of_a_workbook_have_their_formats() -> None:
     assert [mark.value for mark in document.marks if mark.kind == "row"] == ["2"]
 
 
+def test_cells_without_a_place_follow_one_another() -> None:
+    rows = '<row><c s="1"/><c s="1"><v>0.5</v></c><c><v>0.00001</v></c></row><row/>'
+    rows += '<row r="7"><c r="B7" s="1"><v>0.25</v></c><c s="1"><v>0.75</v></c></row>'
+    document = read_bytes(xlsx({"One": rows}, STYLES), "a.xlsx")
+    assert document.text.split("\n")[-2:] == ["50.00% | 0.00001", "25.00% | 75.00%"]
+
+
 def test_cells_of_an_opendocument_sheet_are_as_they_are_shown() -> None:
     cell = '<table:table-cell office:value-type="{}" office:value="{}" {}>{}</table:table-cell>'
     row = (

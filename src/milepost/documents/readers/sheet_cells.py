@@ -78,10 +78,14 @@ def written(cell: object) -> str:
 
 def _number(value: float) -> str:
     """Write a number; one that is not whole has eleven characters at most, as in a sheet."""
-    if not 0 < abs(value) < 1e10 or value.is_integer():
+    if 1e16 <= abs(value) < math.inf:
+        return f"{value:.6g}"  # only 15 digits are stored
+    if not abs(value) < 1e10 or value.is_integer():
         return f"{value:.15g}"
-    digits = min(10, math.floor(math.log10(abs(value))) + 10)
-    return f"{value:.{digits if digits > 5 else 6}g}"
+    fixed = f"{value:.12f}".rstrip("0")
+    if 1e-9 <= abs(value) < 1e-4 and len(fixed.lstrip("-")) <= 11:
+        return fixed
+    return f"{value:.{max(6, min(10, math.floor(math.log10(abs(value))) + 10))}g}"
 
 
 def _to_the_second(moment: datetime.datetime) -> datetime.datetime:

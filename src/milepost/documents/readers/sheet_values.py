@@ -12,10 +12,14 @@ from milepost.documents.readers.archive import attribute, every, number
 from milepost.documents.readers.number_formats import BUILT_IN, shown
 
 _CELL = re.compile(
-    rb"<(?:\w+:)?c\s([^>]*)>\s*(?:<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*)?"
-    rb"(?:<(?:\w+:)?v>([^<]*)</|<is>(.*?)</is>)",
+    rb"<(?:\w+:)?(?:row(?=[\s/>])([^>]*)>|c(?=[\s/>])([^>]*)>"
+    rb"(?:\s*(?:<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*)?"
+    rb"(?:<(?:\w+:)?v>([^<]*)</|<is>(.*?)</is>))?)",
     re.DOTALL,
 )
+"""The beginning of a row, or a cell with its value."""
+
+_ROW = re.compile(rb'\br=["\'](\d{1,7})["\']')
 _PLACE = re.compile(rb'\br=["\']([A-Z]{1,3})(\d{1,7})["\']')
 _STYLE = re.compile(rb'\bs=["\'](\d{1,6})["\']')
 _TYPE = re.compile(rb'\bt=["\'](\w+)["\']')
@@ -39,27 +43,37 @@ def shown_values(
         inline: reads the XML of a string in a cell; None if it is shown as it is stored.
     """
     found: dict[tuple[int, int], str] = {}
+    row, column = 0, -1
     for match in _CELL.finditer(sheet):
-        style, place, kind = (each.search(match[1]) for each in (_STYLE, _PLACE, _TYPE))
+        if match[1] is not None:
+            place = _ROW.search(match[1])
+            row, column = int(place[1]) if place else row + 1, -1
+            continue
+        style, place, kind = (each.search(match[2]) for each in (_STYLE, _PLACE, _TYPE))
         code = formats.get(int(style[1])) if style else None
-        if place is None:
+        row, column = (int(place[2]), _column(place[1])) if place else (row, column + 1)
+        if match[3] is None and match[4] is None:
             continue
         text: str | None = None
         with suppress(ValueError):
-            if match[3] is not None:
-                text = inline(match[3])
+            if match[4] is not None:
+                text = inline(match[4])
             elif kind is None or kind[1] == b"n":
-                text = (code and shown(code, float(match[2]))) or None
+                text = (code and shown(code, float(match[3]))) or None
             elif kind[1] == b"s":
-                text = strings.get(int(match[2]))
+                text = strings.get(int(match[3]))
             elif kind[1] == b"e":
-                text = match[2].decode("utf-8", "replace")
+                text = match[3].decode("utf-8", "replace")
         if text is not None:
-            column = 0
-            for letter in place[1]:
-                column = 26 * column + letter - 64
-            found[int(place[2]), column - 1] = text
+            found[row, column] = text
     return found
+
+
+def _column(letters: bytes) -> int:
+    column = 0
+    for letter in letters:
+        column = 26 * column + letter - 64
+    return column - 1
 
 
 def shown_in_opendocument(
