@@ -54,6 +54,11 @@ def test_a_mail_without_sender_and_subject_is_read() -> None:
     assert read_bytes(data, "a.eml").text == "No subject\n\nFirst\n\nSecond"
 
 
+def test_lines_before_the_headers_are_skipped() -> None:
+    document = read_bytes(b"+OK 120 octets\nFro m: x\n" + mail().as_bytes(), "a.eml")
+    assert document.text == eml(mail()).text
+
+
 def test_plain_text_is_preferred_and_html_is_read() -> None:
     """Of two forms the plain one, if it says something."""
     both = mail()

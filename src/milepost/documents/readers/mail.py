@@ -42,6 +42,13 @@ _LOOSE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\d\r?\n(?=[\w-
 """The same in mailboxes of programs that write another date."""
 
 _HEADER = re.compile(rb"(?:Return-Path|Received|Delivered-To|From|To|Date|Subject):", re.I)
+_BEFORE = re.compile(
+    rb"(?![\x21-\x39\x3b-\x7e]+:|From )(?:[^\r\n]+\r?\n){1,20}?"
+    rb"(?=(?:Return-Path|Received|Delivered-To|From|To|Date|Subject|Message-ID|MIME-Version):)",
+    re.IGNORECASE,
+)
+"""Lines in front of the headers that are none, such as the answer of a server."""
+
 _NAME = re.compile(r'name="?([^";]+)')
 _QUOTED = re.compile(rb"^>(>*From )", re.MULTILINE)
 
@@ -95,6 +102,8 @@ def _plain(data: bytes) -> bytes:
         with suppress(UnreadableFile):
             data = decode(data, "a mail")[0].encode("utf-8")
     data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").removeprefix(b">")
+    if (before := _BEFORE.match(data)) and not _COUNT.match(data):
+        return data[before.end() :]
     count = _COUNT.match(data)  # Apple Mail: the length of the mail, then a list of its properties
     if count is None:
         return data

@@ -89,7 +89,10 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
             sheet: _Extras(own.lines, shown=own.cells)
             for sheet, own in in_old_workbook(data).items()
         }
-    for sheet, column, rows, left_out in map(json.loads, _cells(data, name)):
+    sheets = [json.loads(line) for line in _cells(data, name)]
+    named = {sheet for sheet, *_ in sheets}
+    sheets += [[sheet, 0, [], 0] for sheet in beside if sheet not in named]  # charts
+    for sheet, column, rows, left_out in sheets:
         text.place("sheet", sheet)
         own = beside.get(sheet, _NOTHING)
         for number, cells in rows if own.shown else ():
