@@ -1,6 +1,8 @@
 """Numbers of spreadsheets stand in the text as a person sees them."""
 
+import io
 import struct
+import zipfile
 
 import pytest
 from hypothesis import given
@@ -16,7 +18,7 @@ from milepost.documents.readers.sheet_records import (
     in_old_workbook,
     read_old,
 )
-from support.office_writer import opendocument, xlsx
+from support.office_writer import opendocument, xlsx, zipped
 
 
 @pytest.mark.parametrize(
@@ -87,6 +89,26 @@ def test_cells_without_a_place_follow_one_another() -> None:
     rows += '<row r="7"><c r="B7" s="1"><v>0.25</v></c><c s="1"><v>0.75</v></c></row>'
     document = read_bytes(xlsx({"One": rows}, STYLES), "a.xlsx")
     assert document.text.split("\n")[-2:] == ["50.00% | 0.00001", "25.00% | 75.00%"]
+
+
+def test_rows_of_errors_alone_are_rows() -> None:
+    rows = '<row r="1"><c r="A1"><v>7</v></c></row>'
+    rows += (
+        '<row r="3"><c r="A3" t="e"><v>#REF!</v></c></row><row r="4"><c r="A4"><v>8</v></c></row>'
+    )
+    document = read_bytes(xlsx({"One": rows}), "a.xlsx")
+    assert document.text == "One\n7\n#REF!\n8"
+    assert [mark.value for mark in document.marks if mark.kind == "row"] == ["1", "3", "4"]
+
+
+def test_a_workbook_in_utf_16() -> None:
+    """As Excel for phones wrote it."""
+    parts = zipfile.ZipFile(io.BytesIO(xlsx({"One": [["Straße", 0.5]]})))
+    wide = {
+        name: f'<?xml version="1.0" encoding="UTF-16"?>{parts.read(name).decode()}'.encode("utf-16")
+        for name in parts.namelist()
+    }
+    assert read_bytes(zipped(wide), "a.xlsx").text == "One\nStraße | 0.5"
 
 
 def test_cells_of_an_opendocument_sheet_are_as_they_are_shown() -> None:

@@ -83,7 +83,7 @@ def _number(value: float) -> str:
     if not abs(value) < 1e10 or value.is_integer():
         return f"{value:.15g}"
     fixed = f"{value:.12f}".rstrip("0")
-    if 1e-9 <= abs(value) < 1e-4 and len(fixed.lstrip("-")) <= 11:
+    if abs(value) < 1e-4 and float(fixed) == value and len(fixed.lstrip("-")) <= 11:
         return fixed
     return f"{value:.{max(6, min(10, math.floor(math.log10(abs(value))) + 10))}g}"
 

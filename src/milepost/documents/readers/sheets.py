@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import os
@@ -13,6 +14,7 @@ import zipfile
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from xml.etree.ElementTree import Element
 from xml.sax.saxutils import quoteattr
@@ -80,6 +82,9 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
     text = TextBuilder()
     if data.startswith(b"PK"):
         archive = Archive(data, name)  # refuses zip bombs
+        if (main := main_part(archive)) and archive.read(main[0])[:2] in _UTF_16:
+            data = _in_utf_8(archive)
+            archive = Archive(data, name)
         is_open = "content.xml" in archive.parts
         properties = (metadata.of_opendocument if is_open else metadata.of_office)(archive)
         beside = _of_tables(archive, text) if is_open else _of_workbook(archive, text, notes)
@@ -95,6 +100,8 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
     for sheet, column, rows, left_out in sheets:
         text.place("sheet", sheet)
         own = beside.get(sheet, _NOTHING)
+        if not left_out:
+            rows = _with_rows_of_errors(rows, column, own.shown)
         for number, cells in rows if own.shown else ():
             cells[:] = [own.shown.get((number, n), cell) for n, cell in enumerate(cells, column)]
         rows = [row for row in rows if any(row[1])]
@@ -112,6 +119,36 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
             rows = counted(left_out, "row")
             notes.append(f"sheet {sheet}: {rows} equal to the row above left out")
     return text.document(name, source, tuple(notes), properties)
+
+
+def _with_rows_of_errors(
+    rows: list[tuple[int, list[str]]], first: int, shown: dict[tuple[int, int], str]
+) -> list[tuple[int, list[str]]]:
+    """Add the rows that the library leaves out because all their cells have errors."""
+    widths: dict[int, int] = {}
+    known = {number for number, _ in rows}
+    for number, column in shown:
+        if number not in known and column >= first:
+            widths[number] = max(widths.get(number, 0), column - first + 1)
+    added = [(number, [""] * width) for number, width in widths.items()]
+    return sorted([*rows, *added], key=itemgetter(0)) if added else rows
+
+
+def _in_utf_8(archive: Archive) -> bytes:
+    """Return a workbook with UTF-8 in the place of UTF-16, which the library does not read."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as made:
+        for part in archive.parts:
+            content = archive.read(part)
+            if content[:2] in _UTF_16:
+                text = content.decode("utf-16", "replace")
+                content = _ENCODING.sub(r"\1UTF-8", text, count=1).encode()
+            made.writestr(part, content)
+    return buffer.getvalue()
+
+
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_ENCODING = re.compile(r"(\A<\?xml[^>]*encoding=[\"'])[\w-]+")
 
 
 def _of_tables(archive: Archive, text: TextBuilder) -> dict[str, _Extras]:
