@@ -17,7 +17,6 @@ ten is.
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from itertools import product
@@ -115,7 +114,7 @@ def check(model: Path, data: Path, limit: int) -> None:
 
 
 def main() -> None:
-    """Print the figures, and a line of JSON."""
+    """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("model", type=Path, help="A model folder with a reranker.")
     parser.add_argument("--rows", type=Path, default=Path("scratch/judged"))
@@ -129,7 +128,6 @@ def main() -> None:
     reranker = LandmarkReranker.of(milepost.load(args.model))
     if reranker is None:
         parser.error(f"{args.model} has no reranker")
-    figures: dict[str, Any] = {}
     for source, asked in sorted(rows(args.rows / "claims.jsonl.gz", args.limit).items()):
         labels = np.array([row["label"] for row in asked])
         odds, other = odds_of(reranker, asked), odds_of(reranker, asked, 1)
@@ -144,7 +142,6 @@ def main() -> None:
             row[f"{label}: {verdict}"] = f"{both} ({by_rules})"
         row["AUROC"] = refusal(gap[is_for], gap[against])["AUROC"]
         row["AUROC, claim alone"] = refusal(alone[is_for], alone[against])["AUROC"]
-        figures[source] = row
         print(source, row, flush=True)
     for _, asked in sorted(rows(args.rows / "answers.jsonl.gz", 2 * args.limit).items()):
         odds, other = (odds_of(reranker, asked, shift)[:, ANSWERED] for shift in (0, 1))
@@ -152,11 +149,9 @@ def main() -> None:
         kinds = np.array([r["source"] for r in asked])
         for name in sorted({*kinds[~labels].tolist()}):
             low = ~labels & (kinds == name)
-            figures[name] = refusal(odds[labels], odds[low])
-            alone = refusal(other[labels], other[low])
-            figures[name]["AUROC, question alone"] = alone["AUROC"]
-            print(name, int(low.sum()), figures[name], flush=True)
-    print(json.dumps(figures))
+            row = refusal(odds[labels], odds[low])
+            row["AUROC, question alone"] = refusal(other[labels], other[low])["AUROC"]
+            print(name, int(low.sum()), row, flush=True)
 
 
 if __name__ == "__main__":
