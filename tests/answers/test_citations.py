@@ -187,7 +187,7 @@ def judged(index: Index, passages: Sequence[Passage], answer: str) -> list[Citat
 
 def test_a_passage_that_says_it_supports_it(index: Index, passages: list[Passage]) -> None:
     (citation,) = judged(index, passages, RAID[:-1] + " [2].")
-    assert citation.verdict == "related"
+    assert citation.verdict == "supported"
     support = citation.support
     assert (support.number, support.document) == (2, "book.txt")
     assert LIKELY <= (support.score or 0.0) == pytest.approx(passages[1].score, abs=0.02)
@@ -235,7 +235,7 @@ def test_a_sentence_is_checked_once(index: Index, passages: list[Passage]) -> No
     words = " ".join(passages[0].text.split()[:6])
     answer = f'{RAID[:-1]} [1][2]. It is "{words}" [1].'
     found = list(with_support(check_citations(answer, passages), passages, check))
-    assert [each.verdict for each in found] == ["unsupported", "related", "verbatim"]
+    assert [each.verdict for each in found] == ["unsupported", "supported", "verbatim"]
     assert asked == [(RAID, ["book.txt"])]
 
 
@@ -250,7 +250,7 @@ def test_sources_and_records_show_it(
     assert first.startswith("[1] book.txt · ")
     assert first.endswith("· not supported")
     assert sentence.strip() == f"“{RAID}”, but by [2]: {score}"
-    assert second.endswith(" · about this: read it")
+    assert second.endswith(f" · supported, {score}")
     assert not Answer(answer, citations, ()).grounded
     record = asdict(citations[0])
     assert record["support"] == {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from milepost.documents import read
 from milepost.documents.readers.pdf.glyphs import PDFIUM
 from milepost.documents.readers.pdf.read import read_pdf
 from milepost.errors import UnreadableFile
@@ -50,7 +51,7 @@ def _real(name: str) -> Document:
     if not path.is_file():
         pytest.skip(f"needs {path}")
     if name not in _read:
-        _read[name] = read_pdf(path.read_bytes(), name, str(path))
+        _read[name] = read(path)
     return _read[name]
 
 

@@ -154,7 +154,8 @@ def test_one_index_for_both(
     with milepost.open(place, model=encoders["float"]) as index:
         assert index.add(file).unchanged == (str(file),)
         again = index.search(question, k=3)
-    assert again[0].text == first[0].text
+    assert again[0].start < first[0].end
+    assert first[0].start < again[0].end
     np.testing.assert_allclose(again[0].score, first[0].score, atol=0.15)
 
 
