@@ -35,6 +35,7 @@ from milepost.cli.console.screen import (
 from milepost.objects import is_address
 from milepost.search.likelihood import in_words, is_weak
 from milepost.types import Passage, nearly_best
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -110,7 +111,7 @@ def print_passages(
                 _print_map(asked.index, result, out)
         left = len(result.passages) - printed
         kind = "weaker" if printed == len(shown) else "more"
-        count = f"{left} {kind} result{'' if left == 1 else 's'}: --all"
+        count = f"{counted(left, f'{kind} result')}: --all"
         if left and columns is not None:
             print_line(out, count)
         for line in reasons:

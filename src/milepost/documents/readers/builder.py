@@ -10,6 +10,7 @@ from dataclasses import replace
 from milepost.documents.readers.scripts import Look, signed
 from milepost.properties import EMPTY
 from milepost.types import Document, Mark, MarkKind, Value
+from milepost.wording import counted
 
 _CAPTION = re.compile(
     r"(?:table|tab\.|tabelle|tableau|tabella|tabla|tabela|表)\s*[\dA-Z一-十]", re.I
@@ -109,7 +110,7 @@ class TextBuilder:
     ) -> Document:
         """Make the document; notes are added on what was left out and if it has no text."""
         for what, count in self.left_out.items():
-            notes = (*notes, f"{what} in {count} place{'s' if count > 1 else ''} was left out")
+            notes = (*notes, f"{what} in {counted(count, 'place')} was left out")
         notes = notes if self._parts else (*notes, "no text in it")
         return Document(
             name,

@@ -8,6 +8,7 @@ from xml.etree.ElementTree import Element
 
 from milepost.documents.readers.archive import number
 from milepost.documents.readers.numbering import numeral
+from milepost.documents.readers.office import SCRIPTS
 from milepost.documents.readers.scripts import LOWERED, PLAIN, RAISED, Look
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -25,7 +26,6 @@ _KINDS = {
          "taiwaneseCounting", "taiwaneseCountingThousand"), "一"
     ),
 }  # fmt: skip
-_SCRIPTS = {"superscript": RAISED, "subscript": LOWERED, "baseline": ""}
 _RAISED = 4  # half points by which letters are moved that are superscripts or subscripts
 _DEPTH = 20  # styles that are based on each other, which may be a circle
 _LEVELS = 9
@@ -65,7 +65,7 @@ def look_of(properties: Element | None) -> Look:
         return PLAIN
     struck = is_on(properties, "strike")
     fonts, moved = properties.find(W + "rFonts"), said(properties, W + "position")
-    script = _SCRIPTS.get(said(properties, W + "vertAlign"))
+    script = SCRIPTS.get(said(properties, W + "vertAlign"))
     if script is None and number(moved.lstrip("-"), 0) >= _RAISED:
         script = LOWERED if moved.startswith("-") else RAISED
     return Look(

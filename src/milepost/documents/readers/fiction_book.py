@@ -9,7 +9,7 @@ from milepost.documents.readers import metadata
 from milepost.documents.readers.archive import Archive, attribute, every, local, number, parsed
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.grid import Cell, Grid
-from milepost.documents.readers.scripts import END, NOTE, lowered, raised, shown
+from milepost.documents.readers.scripts import NOTE, lowered, raised, shown, signed
 from milepost.types import Document
 
 _LINES = frozenset(("p", "v", "subtitle", "text-author", "date"))
@@ -68,7 +68,7 @@ class _Reader:
             elif tag == "sub":
                 yield lowered(words)
             elif (tag == "a" and attribute(child, "type") == "note") or child.get("type") == "note":
-                yield f"{NOTE}{words.strip('[]{}()')}{END}"
+                yield signed(words.strip("[]{}()"), NOTE)
             else:
                 yield raised(words) if tag == "sup" else words
             yield child.tail or ""

@@ -41,10 +41,11 @@ _BORDER = re.compile(
 _LOOSE = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\r\n\r\n))From [^\r\n]*\d\r?\n(?=[\w-]+:)")
 """The same in mailboxes of programs that write another date."""
 
-_HEADER = re.compile(rb"(?:Return-Path|Received|Delivered-To|From|To|Date|Subject):", re.I)
+_NAMES = rb"Return-Path|Received|Delivered-To|From|To|Date|Subject"
+_HEADER = re.compile(rb"(?:%b):" % _NAMES, re.I)
 _BEFORE = re.compile(
     rb"(?![\x21-\x39\x3b-\x7e]+:|From )(?:[^\r\n]+\r?\n){1,20}?"
-    rb"(?=(?:Return-Path|Received|Delivered-To|From|To|Date|Subject|Message-ID|MIME-Version):)",
+    rb"(?=(?:%b|Message-ID|MIME-Version):)" % _NAMES,
     re.IGNORECASE,
 )
 """Lines in front of the headers that are none, such as the answer of a server."""

@@ -31,6 +31,9 @@ _USUAL = (
     ("ppt/presentation.xml", "slides"),
 )
 
+SCRIPTS = {"superscript": RAISED, "subscript": LOWERED, "baseline": ""}
+"""The sign before letters of each ``vertAlign``."""
+
 Links = dict[str, tuple[str, str]]
 """Relationship id → type, without its address, and path of the target in the package."""
 

@@ -22,9 +22,17 @@ from xml.sax.saxutils import quoteattr
 from milepost.documents.readers import metadata
 from milepost.documents.readers.archive import Archive, attribute, every, local, parsed
 from milepost.documents.readers.builder import TextBuilder
-from milepost.documents.readers.office import Drawings, Links, links, main_part, target, words
+from milepost.documents.readers.office import (
+    SCRIPTS,
+    Drawings,
+    Links,
+    links,
+    main_part,
+    target,
+    words,
+)
 from milepost.documents.readers.opendocument import Reader
-from milepost.documents.readers.scripts import LOWERED, RAISED, Look, shown
+from milepost.documents.readers.scripts import Look, shown
 from milepost.documents.readers.sheet_records import (
     binary_formats,
     binary_sheets,
@@ -116,8 +124,8 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
                 "a spreadsheet program and save it again"
             )
         if left_out:
-            rows = counted(left_out, "row")
-            notes.append(f"sheet {sheet}: {rows} equal to the row above left out")
+            equal = counted(left_out, "row")
+            notes.append(f"sheet {sheet}: {equal} equal to the row above left out")
     return text.document(name, source, tuple(notes), properties)
 
 
@@ -267,9 +275,9 @@ def _of_workbook(archive: Archive, text: TextBuilder, notes: list[str]) -> dict[
     for sheet in sheets:
         part = parts.get(attribute(sheet, "id") or "", ("", ""))[1]
         if part in archive.parts:
-            own = found[sheet.get("name", "")] = _extras(archive, part, notes)
-            inline = partial(_inline, text=text)
             data = archive.read(part)
+            own = found[sheet.get("name", "")] = _extras(archive, part, data, notes)
+            inline = partial(_inline, text=text)
             if formats or strings or _LOOKS.search(data):
                 own.shown = shown_values(data, formats, strings, inline)
     return found
@@ -284,8 +292,9 @@ def _of_binary_workbook(
     for name, link in binary_sheets(archive.read(main)):
         part = parts.get(link, ("", ""))[1]
         if part in archive.parts:
-            found[name] = _extras(archive, part, notes)
-            found[name].shown = in_binary_sheet(archive.read(part), codes)
+            data = archive.read(part)
+            found[name] = _extras(archive, part, data, notes)
+            found[name].shown = in_binary_sheet(data, codes)
     return found
 
 
@@ -301,9 +310,6 @@ def _inline(xml: bytes, text: TextBuilder) -> str | None:
     return None
 
 
-_SCRIPTS = {"superscript": RAISED, "subscript": LOWERED}
-
-
 def _rich(string: Element, text: TextBuilder) -> str | None:
     """Return what is shown of a string with letters of several looks; None if all are plain."""
     if not (every(string, "vertAlign") or every(string, "strike")):
@@ -315,13 +321,13 @@ def _rich(string: Element, text: TextBuilder) -> str | None:
         if local(run) not in ("r", "t"):  # readings
             continue
         is_struck = own.get("strike", "0") not in ("0", "false")
-        look = Look(struck=is_struck, script=_SCRIPTS.get(own.get("vertAlign", "")))
+        look = Look(struck=is_struck, script=SCRIPTS.get(own.get("vertAlign", "")))
         said += text.looking(words, look)
     return " ".join(shown(said).split())
 
 
-def _extras(archive: Archive, part: str, notes: list[str]) -> _Extras:
-    own = _Extras(unsolved=sum(1 for _ in _UNSOLVED.finditer(archive.read(part))))
+def _extras(archive: Archive, part: str, data: bytes, notes: list[str]) -> _Extras:
+    own = _Extras(unsolved=sum(1 for _ in _UNSOLVED.finditer(data)))
     try:
         beside = links(archive, part)
         for kind, target in beside.values():

@@ -40,6 +40,7 @@ from milepost.documents.readers.pdf.picture import (
 from milepost.documents.readers.pdf.records import Flags, Integers
 from milepost.documents.readers.pdf.writing import changes
 from milepost.types import Mark
+from milepost.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -65,8 +66,7 @@ def hidden_note(counts: Counter[int], *, kept: bool) -> str:
     """Say how much hidden text there is, by the number of characters of each kind."""
     kinds = ", ".join(KINDS[kind] for kind in sorted(counts))
     fate = "kept" if kept else "left out; --hidden keep reads it"
-    plural = "s" if counts.total() > 1 else ""
-    return f"{counts.total():,} character{plural} of hidden text ({kinds}), {fate}"
+    return f"{counted(counts.total(), 'character')} of hidden text ({kinds}), {fate}"
 
 
 def hidden_parts(lines: Sequence[Line], kinds: NDArray[np.int8]) -> dict[int, tuple[int, int]]:
