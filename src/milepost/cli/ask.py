@@ -215,11 +215,11 @@ def _record(
 _WORDS = {
     "missing": ("no such passage", "wrong"),
     "misquoted": ("quoted wrongly", "wrong"),
-    "contradicted": ("contradicted", "wrong"),
+    "contradicted": ("probably contradicted", "wrong"),
     "unsupported": ("not supported", "doubtful"),
     "unquoted": ("in other words: check it", "doubtful"),
     "related": ("about this: read it", "doubtful"),
-    "supported": ("supported", "right"),
+    "supported": ("probably supported", "right"),
     "near": ("nearly word for word", "right"),
     "verbatim": ("word for word", "right"),
 }
@@ -239,8 +239,6 @@ def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -
             verdict = min((each.verdict for each in cited[number]), key=list(_WORDS).index)
             worst = [each for each in cited[number] if each.verdict == verdict]
             words, style = _WORDS[verdict]
-            if verdict == "supported" and all(each.support for each in worst):
-                words += f", {min(map(_score, worst)):.0%}"
             label, said = f"[{number}] ", Text(words, style=style)
             if 1 <= number <= len(passages):
                 passage = passages[number - 1]
@@ -250,11 +248,6 @@ def print_sources(passages: Sequence[Passage], answer: Answer, colour: Colour) -
                 print_line(out, Text.assemble((label, "name"), said))
             for shown in dict.fromkeys(line for each in worst for line in _lines(each)):
                 print_line(out, Text(f"    {visible(shown)}", style="aside"))
-
-
-def _score(citation: Citation) -> float:
-    """The probability that the passage holds evidence about the sentence."""
-    return (citation.support and citation.support.score) or 0.0
 
 
 def _lines(citation: Citation) -> Iterator[str]:

@@ -21,8 +21,8 @@ _LINES = {
     "near": "nearly verbatim: some words differ",
     "stitched": "stitched: pieces of several places, each word for word",
     "found elsewhere": "found elsewhere, in a document that was not named",
-    "supported": "supported: this sentence says so in other words",
-    "contradicted": "contradicted: this sentence says something else",
+    "supported": "supported: this sentence probably says so in other words",
+    "contradicted": "contradicted: this sentence probably says something else",
     "related": "related: these passages may support or contradict it; read them",
     "not found": "not found",
 }

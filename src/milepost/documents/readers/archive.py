@@ -6,6 +6,7 @@ import io
 import posixpath
 import re
 import zipfile
+from functools import lru_cache
 from html.entities import html5
 from urllib.parse import unquote
 from xml.etree import ElementTree
@@ -123,12 +124,21 @@ def _unescaped(name: str) -> str:
 
 def local(node: ElementTree.Element) -> str:
     """Return an element's name without its namespace, which differs between format versions."""
-    return node.tag.rpartition("}")[2]
+    return _without_namespace(node.tag)
+
+
+@lru_cache(maxsize=1024)  # a large sheet asks a million times
+def _without_namespace(tag: str) -> str:
+    return tag.rpartition("}")[2]
 
 
 def attribute(node: ElementTree.Element, name: str) -> str | None:
     """Return the value of an attribute in any namespace."""
-    return next((value for key, value in node.items() if key.endswith("}" + name)), None)
+    behind = "}" + name
+    for key, value in node.items():
+        if key.endswith(behind):
+            return value
+    return None
 
 
 def number(said: str | None, default: int) -> int:

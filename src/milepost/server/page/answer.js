@@ -11,8 +11,8 @@ const CITED = /\s?[[【]\s*(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\s*[\]】]/g;
 const VERDICTS = {
   verbatim: "word for word",
   near: "nearly word for word",
-  supported: "supported",
-  contradicted: "contradicted",
+  supported: "probably supported",
+  contradicted: "probably contradicted",
   related: "about this: read it",
   unsupported: "not supported",
   unquoted: "in other words",
@@ -128,17 +128,15 @@ function withLinks(text, { passages, citations }) {
   return [...parts, text.slice(at)];
 }
 
-/** With which probability, or where else, in words. */
-function supported(verdict, support) {
-  if (!support) return "";
+/** What else is about it, in words, where the result is not. */
+function elsewhere(verdict, support) {
+  if (verdict !== "unsupported" || !support) return "";
   const sure = support.score === null ? "its words" : percent(support.score);
-  if (verdict === "supported" || verdict === "related") return `, ${sure}`;
-  if (verdict === "contradicted") return "";
   return `, but by ${support.number ? `result ${support.number}` : support.title}: ${sure}`;
 }
 
 function link({ number, verdict, places, support }, passage) {
-  const words = `${VERDICTS[verdict]}${supported(verdict, support)}`;
+  const words = `${VERDICTS[verdict]}${elsewhere(verdict, support)}`;
   const properties = { class: `cite ${verdict}`, "aria-label": `result ${number}, ${words}`, text: `[${number}]` };
   if (!passage) return el("span", { ...properties, role: "note", title: words });
   const [start, end] = places[0] ?? [passage.sentences[0].start, passage.sentences[0].end];
