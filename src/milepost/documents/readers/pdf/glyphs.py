@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from milepost.documents.readers.pdf.hidden import hidden_kinds
 from milepost.documents.readers.pdf.native import INT, plain, reference, results, text_of
 from milepost.documents.readers.pdf.records import Flags, Floats, Integers
+from milepost.documents.readers.pdf.vertical import with_columns
 from milepost.documents.readers.pdf.writing import Writing, finite, read_writing
 
 PDFIUM = threading.RLock()
@@ -118,7 +119,8 @@ def read_glyphs(page: Any, typed: int | None, *, ink: bool = False) -> Glyphs:
             text = pdfium.FPDFText_LoadPage(page)
             written = read_writing(text)
         glyphs = _characters(text, written, _Display(bounds, turn), ink)
-        return replace(glyphs, hidden=hidden_kinds(page, glyphs, turn), typed=typed)
+        hidden = hidden_kinds(page, glyphs, turn)
+        return with_columns(replace(glyphs, hidden=hidden, typed=typed))
     finally:
         pdfium.FPDFText_ClosePage(text)
 

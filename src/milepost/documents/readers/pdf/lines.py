@@ -91,6 +91,10 @@ def _letters(code: int) -> str:
     kind = unicodedata.category(char)
     if kind in ("Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn"):
         return char if code in (0x200C, 0x200D) else ""
+    if 0xFE10 <= code <= 0xFE48:  # marks as they stand in columns
+        usual = unicodedata.normalize("NFKC", char)
+        if len(usual) == 1:
+            return chr(ord(usual) + 0xFEE0) if usual.isascii() else usual
     if 0xFB00 <= code <= 0xFDFF or 0xFE70 <= code <= 0xFEFF or 0x2E80 <= code <= 0x2FDF:
         # Ligatures, Arabic letter forms and radicals are printed shapes, not letters.
         return unicodedata.normalize("NFKC", char).replace(" ", "") or char
