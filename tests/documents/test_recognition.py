@@ -112,6 +112,33 @@ def test_pictures_are_read_when_asked(tmp_path: Path) -> None:
     assert [both.page(both.text.index(line)) for line in LINES] == [1, 2]
 
 
+def test_lines_in_two_directions(tmp_path: Path) -> None:
+    """Columns beside rows and rows beside columns; a part of a column is a part of its height."""
+    needs_ocr()
+    page = PdfPage()
+    page.lines(72, 700, LINES, size=14, step=20)
+    page.operations.append("BT /F1 14 Tf 0 -1 1 0 480 700 Tm (This column runs downwards.) Tj ET")
+    (one,) = drawn(write_pdf([page]), [1], 100)
+    page.operations += [
+        f"BT /F1 14 Tf 0 -1 1 0 {x} 600 Tm (Line {name} of the columns that run down.) Tj ET"
+        for name, x in (("one", 460), ("two", 440), ("three", 420), ("four", 400))
+    ]
+    (two,) = drawn(write_pdf([page]), [1], 100)
+    for number, picture in enumerate((one, two)):
+        picture.save(tmp_path / f"{number}.png")
+    found = [milepost.read(tmp_path / f"{number}.png", ocr="auto") for number in range(2)]
+    for document in found:
+        check_document(document)
+        assert all(line in document.text for line in LINES)
+        start = document.text.index("downwards")
+        (box,) = document.boxes(start, start + 9)
+        assert _near(box, Box(1, 660, 290, 686, 378), 10)
+    rows, columns = (document.text for document in found)
+    assert rows.index(LINES[1]) < rows.index("This column")
+    words = [columns.index(word) for word in ("This", "one", "two", "three", "four", LINES[1])]
+    assert words == sorted(words)
+
+
 def test_damaged_pictures_are_refused(tmp_path: Path) -> None:
     needs_ocr()
     from PIL import Image

@@ -31,18 +31,34 @@ _LARGEST = 4000  # maximum pixels of the longer side; larger images are scaled d
 _DOUBTFUL = 0.85  # how sure upright text at least is; less may stand on its head
 _BETTER = 0.1
 _SURE = 0.9
+_TALL = 1.5  # of the width: height of a line that runs from top to bottom, or the reverse
 _LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class PictureLine:
-    """A line of text in an image: its words, and its box in pixels from the top left corner."""
+    """A line of text in an image.
+
+    Attributes:
+        text: its words.
+        left: of its box in pixels, from the top left corner of the image; so are the others.
+        turns: by how many quarters the image has been turned to the left for it. A column of
+            Chinese or Japanese is one turn: then it is a line from left to right.
+        score: how sure the words are, 0-1.
+    """
 
     text: str
     left: float
     top: float
     right: float
     bottom: float
+    turns: int
+    score: float
+
+    @property
+    def is_tall(self) -> bool:
+        """Whether it runs from top to bottom in the image as it is turned."""
+        return self.bottom - self.top > _TALL * (self.right - self.left) and len(self.text) > 2
 
 
 def cost(pages: int) -> str:
@@ -72,54 +88,65 @@ def recognise(picture: NDArray[np.uint8]) -> tuple[list[PictureLine], int]:
         picture: ``(height, width)`` grey values.
 
     Returns:
-        The lines, in the image turned upright, and by how many quarters it was turned to the left.
+        The lines, those of the main direction first, and its turns.
 
     Raises:
         MissingExtra: the extra ``ocr`` is not installed.
     """
-    import numpy as np
-
-    lines, score, tall = _recognised(picture)
-    best, turned = lines, 0
-    if lines and (tall or score < _DOUBTFUL):
+    upright = best = _recognised(picture, 0)
+    score, tall = _rating(upright)
+    turned = 0
+    if upright and (tall or score < _DOUBTFUL):
         for turns in (1, 3) if tall else (2, 1, 3):
-            other, reached, still_tall = _recognised(np.rot90(picture, turns))
+            other = _recognised(picture, turns)
+            reached, still_tall = _rating(other)
             if other and not still_tall and reached > score + _BETTER:
                 best, score, turned = other, reached, turns
             if score > _SURE and turned:
                 break
-    return best, turned
+    along = [line for line in best if not line.is_tall]
+    if not turned:
+        width = picture.shape[1]
+        return along + [_as_column(line, width) for line in best if line.is_tall], 0
+    if turned == 2:
+        return best, turned
+    # What stands upright between columns, or on a page on its side.
+    return along + [
+        line
+        for line in upright
+        if line.right - line.left > _TALL * (line.bottom - line.top) and line.score > _DOUBTFUL
+    ], turned
 
 
-def _recognised(picture: NDArray[np.uint8]) -> tuple[list[PictureLine], float, bool]:
-    """Recognise an image as it is.
+def _rating(lines: list[PictureLine]) -> tuple[float, bool]:
+    """How sure lines are, 0-1, by characters, and whether most are higher than wide."""
+    total = max(1, sum(len(line.text) for line in lines))
+    sure = sum(len(line.text) * line.score for line in lines) / total
+    tall = 2 * sum(len(line.text) for line in lines if line.is_tall) > total
+    return sure - (0.5 if tall else 0.0), tall
 
-    Returns:
-        The lines; how sure they are, 0–1, by characters; and whether most are higher than wide.
-    """
+
+def _as_column(line: PictureLine, width: int) -> PictureLine:
+    sides = line.top, width - line.right, line.bottom, width - line.left
+    return PictureLine(line.text, *sides, 1, line.score)
+
+
+def _recognised(picture: NDArray[np.uint8], turns: int) -> list[PictureLine]:
+    """Recognise an image turned by quarters to the left."""
     import numpy as np
 
     engine = _engine()
     with _LOCK:
-        found = engine(np.ascontiguousarray(picture))
+        found = engine(np.ascontiguousarray(np.rot90(picture, turns)))
+    lines: list[PictureLine] = []
     if not len(found):
-        return [], 0.0, False
-    weights = [len(words) for words in found.txts]
-    total = max(1, sum(weights))
-    sure = sum(w * float(s) for w, s in zip(weights, found.scores, strict=True)) / total
-    spans = [np.ptp(corners, axis=0) for corners in found.boxes]
-    high = sum(w for w, (x, y) in zip(weights, spans, strict=True) if y > 1.5 * x and w > 2)
-    return _lines(found), sure - (0.5 if 2 * high > total else 0.0), 2 * high > total
-
-
-def _lines(found: Any) -> list[PictureLine]:
-    lines = []
-    for corners, words in zip(found.boxes, found.txts, strict=True):
+        return lines
+    for corners, words, score in zip(found.boxes, found.txts, found.scores, strict=True):
         text = " ".join(words.split())
         if text:
             left, top = corners.min(axis=0).tolist()
             right, bottom = corners.max(axis=0).tolist()
-            lines.append(PictureLine(text, left, top, right, bottom))
+            lines.append(PictureLine(text, left, top, right, bottom, turns, float(score)))
     return lines
 
 

@@ -56,8 +56,9 @@ def lines_between(marks: Sequence[Mark], start: int, end: int) -> list[tuple[Spa
 
 
 def _part(value: str, low: float, high: float) -> Box:
-    page, left, top, right, bottom = value.split()
-    width = float(right) - float(left)
-    return Box(
-        int(page), float(left) + low * width, float(top), float(left) + high * width, float(bottom)
-    )
+    page, *sides = value.split()
+    left, top, right, bottom = map(float, sides)
+    width, height = right - left, bottom - top
+    if height > 1.5 * width:  # a column, which runs from top to bottom
+        return Box(int(page), left, top + low * height, right, top + high * height)
+    return Box(int(page), left + low * width, top, left + high * width, bottom)

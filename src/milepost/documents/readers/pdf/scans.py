@@ -54,19 +54,17 @@ def picture_page(picture: NDArray[np.uint8], number: int, scale: float = 1.0) ->
     usual = median([line.bottom - line.top for line in found]) if found else 1.0
     lines = [_line(line, order, usual, scale) for order, line in enumerate(found)]
     boxes = [
-        Box(number, *(side / scale for side in _turned_back(line, turns, width, height)))
-        for line in found
+        Box(number, *(side / scale for side in _turned_back(line, width, height))) for line in found
     ]
     if turns % 2:
         width, height = height, width
     return Page(number, Frame(lines, width / scale, height / scale), boxes=boxes)
 
 
-def _turned_back(
-    line: PictureLine, turns: int, width: int, height: int
-) -> tuple[float, float, float, float]:
+def _turned_back(line: PictureLine, width: int, height: int) -> tuple[float, float, float, float]:
     """Return the place of a line in the picture before it was turned to the left by quarters."""
     left, top, right, bottom = line.left, line.top, line.right, line.bottom
+    turns = line.turns
     if turns == 1:
         return width - bottom, left, width - top, right
     if turns == 2:
@@ -90,7 +88,7 @@ def _line(line: PictureLine, order: int, usual: float, scale: float) -> Line:
         base=(line.bottom - _BELOW * height) / scale,
         size=size,
         largest=size,
-        angle=0,
+        angle=90 * line.turns,
         bold=False,
         order=order,
         starts=[],
