@@ -188,8 +188,11 @@ def test_what_is_kept_is_marked_and_passages_say_so(name: str) -> None:
     assert passage.place == "page 1, hidden text"
 
 
-def layered(content: str, form: str = "") -> bytes:
-    """A page with two layers: /Off is switched off, /On is on; the form is drawn by ``/X0 Do``."""
+def layered(content: str, form: str = "", own: str = "") -> bytes:
+    """A page with two layers: /Off is switched off, /On is on; the form is drawn by ``/X0 Do``.
+
+    ``own`` puts the form into a layer by itself.
+    """
     font = b"/Resources << /Font << /F1 5 0 R >> "
     layers = b"/Properties << /Off 6 0 R /On 7 0 R >> /XObject << /X0 8 0 R >> >>"
     streams = [text.encode("cp1252") for text in (content, form)]
@@ -204,7 +207,8 @@ def layered(content: str, form: str = "") -> bytes:
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
         b"<< /Type /OCG /Name (Draft) >>",
         b"<< /Type /OCG /Name (Final) >>",
-        b"<< /Type /XObject /Subtype /Form /BBox [0 0 612 792] " + font + b">> " + inner,
+        b"<< /Type /XObject /Subtype /Form /BBox [0 0 612 792] "
+        + own.encode() + font + b">> " + inner,
     ])  # fmt: skip
 
 
@@ -222,6 +226,22 @@ def test_a_layer_that_is_off_is_left_out(content: str, form: str) -> None:
     assert document.text.strip() == SEEN
     assert "layer" in document.notes[0]
     assert SECRET in read_bytes(data, "a.pdf", options=KEEP).text
+
+
+MEMBERSHIP = "/OC << /Type /OCMD /OCGs [6 0 R] /P /AllOn >>"
+
+
+@pytest.mark.parametrize("own", ["/OC 6 0 R", MEMBERSHIP])
+def test_a_form_may_be_in_a_layer_by_itself(own: str) -> None:
+    """One that is off is left out; one that is on is read, also where something covers it."""
+    data = layered(f"{drawn(SEEN, y=700)} /X0 Do", drawn(SECRET), own)
+    document = read_bytes(data, "a.pdf")
+    assert document.text.strip() == SEEN
+    assert document.notes[0].endswith("(in a layer that is off), left out; --hidden keep reads it")
+    assert SECRET in read_bytes(data, "a.pdf", options=KEEP).text
+    for content in ("/X0 Do", "/X0 Do 0.5 g 60 590 300 30 re f"):
+        shown = read_bytes(layered(content, drawn(SECRET), own.replace("6 0 R", "7 0 R")), "a.pdf")
+        assert (shown.text.strip(), shown.notes) == (SECRET, ())
 
 
 @pytest.mark.parametrize(

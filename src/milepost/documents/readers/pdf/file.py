@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,12 +16,16 @@ from milepost.documents.readers.pdf.native import text_of
 from milepost.errors import UnreadableFile
 from milepost.properties import Properties, iso_date
 
+_LAYER = re.compile(rb"/OC\s*(?:\d+\s+\d+\s+R|<<)")
 _HEADER_WITHIN = 1024  # readers accept other bytes before "%PDF-" up to this offset
 
 
 @contextmanager
 def open_pdf(data: bytes, name: str) -> Iterator[Any]:
     """Open a pypdfium2 document and close it at the end; the lock of ``glyphs`` must be held.
+
+    Its ``has_layers`` says whether forms, which are parts of pages, may be in layers by themselves:
+    pdfium does not tell, but what is said of a form is never compressed.
 
     Raises:
         UnreadableFile: empty, not a PDF, damaged beyond repair, or a password is needed.
@@ -35,6 +40,7 @@ def open_pdf(data: bytes, name: str) -> Iterator[Any]:
     except pypdfium2.PdfiumError as error:
         raise _refusal(name) from error
     try:
+        document.has_layers = _LAYER.search(data) is not None
         if not pages:
             raise UnreadableFile(f"{name} has no pages", "download it again")
         yield document

@@ -102,8 +102,15 @@ def open_page(document: Any, number: int) -> Iterator[tuple[Any, int | None]]:
             pdfium.FPDF_ClosePage(page)
 
 
-def read_glyphs(page: Any, typed: int | None, *, ink: bool = False) -> Glyphs:
-    """Read an open page; all other fields are the same with and without ``ink``."""
+def read_glyphs(page: Any, typed: int | None, *, ink: bool = False, layers: bool = False) -> Glyphs:
+    """Read an open page.
+
+    Args:
+        page: from ``open_page``, as the next.
+        typed: ``Glyphs.typed``.
+        ink: whether ``Glyphs.ink`` is read; all other fields are the same without it.
+        layers: whether the forms on the page may be in layers by themselves.
+    """
     bounds = pdfium.FS_RECTF()
     pdfium.FPDF_GetPageBoundingBox(page, bounds)
     turn = pdfium.FPDFPage_GetRotation(page)
@@ -119,7 +126,7 @@ def read_glyphs(page: Any, typed: int | None, *, ink: bool = False) -> Glyphs:
             text = pdfium.FPDFText_LoadPage(page)
             written = read_writing(text)
         glyphs = _characters(text, written, _Display(bounds, turn), ink)
-        hidden = hidden_kinds(page, glyphs, turn)
+        hidden = hidden_kinds(page, glyphs, turn, layers=layers)
         return with_columns(replace(glyphs, hidden=hidden, typed=typed))
     finally:
         pdfium.FPDFText_ClosePage(text)

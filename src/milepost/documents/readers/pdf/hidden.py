@@ -91,10 +91,11 @@ def hidden_marks(printed: Sequence[Printed], pages: Mapping[int, Page]) -> Itera
             yield Mark(start + first, "hidden", str(last + 1 - first))
 
 
-def hidden_kinds(page: Any, glyphs: Glyphs, turn: int) -> NDArray[np.int8]:
+def hidden_kinds(page: Any, glyphs: Glyphs, turn: int, *, layers: bool) -> NDArray[np.int8]:
     """Say of each character whether it can be seen; the lock must be held.
 
-    ``turn`` are the quarter turns of the page as a viewer shows it.
+    ``turn`` are the quarter turns of the page as a viewer shows it; ``layers`` says whether forms
+    may be in layers by themselves.
 
     Returns:
         ``(n,)`` codes of ``KINDS``, 0 for spaces.
@@ -122,7 +123,9 @@ def hidden_kinds(page: Any, glyphs: Glyphs, turn: int) -> NDArray[np.int8]:
             # Letters filled with a pattern or a gradient have a colour that says nothing.
             items = np.unique(owner[chosen]).tolist()
             kinds[chosen[seen(page, glyphs, turn, chosen, items)]] = 0
-    chosen = np.flatnonzero(np.isin(owner, _in_layers(page, owners)) & printed & (kinds == 0))
+    chosen = np.flatnonzero(
+        np.isin(owner, _in_layers(page, owners, layers)) & printed & (kinds == 0)
+    )
     for shows in (seen, drawn):  # not covered by others, and not white on them
         if len(chosen):
             items = np.unique(owner[chosen]).tolist()
@@ -132,22 +135,26 @@ def hidden_kinds(page: Any, glyphs: Glyphs, turn: int) -> NDArray[np.int8]:
     return kinds
 
 
-def _in_layers(page: Any, owner: Integers) -> Integers:
-    """Those of the objects of these addresses that are in a layer, switched on or off."""
+def _in_layers(page: Any, owner: Integers, forms: bool) -> Integers:
+    """Those of the objects of these addresses that are in a layer, switched on or off.
+
+    ``forms`` says that all in forms may be in one.
+    """
     owner = owner[owner > 0]
-    inside = [*_objects_of_layers(reference(page), 0, known=False)]
+    inside = [*_objects_of_layers(reference(page), 0, known=False, forms=forms)]
     return np.union1d(owner[_are_marked(references(owner))], np.array(inside, np.int64))
 
 
-def _objects_of_layers(holder: Any, depth: int, *, known: bool) -> Iterator[int]:
+def _objects_of_layers(holder: Any, depth: int, *, known: bool, forms: bool) -> Iterator[int]:
     """Yield the addresses of the objects in forms that are in a layer; ``known`` says all are."""
     items, kinds = objects(holder, depth)
     if known:
         yield from items.tolist()
-    forms = references(items[np.array(kinds, np.int64) == pdfium.FPDF_PAGEOBJ_FORM])
+    held = references(items[np.array(kinds, np.int64) == pdfium.FPDF_PAGEOBJ_FORM])
     if depth < MAX_DEPTH:
-        for form, marked in zip(forms, _are_marked(forms), strict=True):
-            yield from _objects_of_layers(form, depth + 1, known=known or bool(marked))
+        for form, marked in zip(held, _are_marked(held), strict=True):
+            inside = known or forms or bool(marked)
+            yield from _objects_of_layers(form, depth + 1, known=inside, forms=forms)
 
 
 def _are_marked(items: Sequence[Any]) -> Flags:

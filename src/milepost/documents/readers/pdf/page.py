@@ -64,7 +64,7 @@ def load_page(
     the same page: ``boxes`` relies on that.
     """
     with open_page(document, index) as (opened, typed):
-        glyphs = read_glyphs(opened, typed, ink=ink)
+        glyphs = read_glyphs(opened, typed, ink=ink, layers=document.has_layers)
         frame = page_lines(glyphs, keep_hidden=keep_hidden)
         hardly = sum(len(line.text) for line in frame.lines) < HARDLY
         pictures = covered(opened, glyphs.width * glyphs.height) if hardly else 0.0
