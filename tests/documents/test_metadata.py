@@ -104,6 +104,27 @@ def test_opendocument_files(kind: str) -> None:
     }
 
 
+def test_rich_text() -> None:
+    """Letters are in the encoding of the file, or in Unicode, which comes second."""
+    body = rb"\f0 In 1850 it rained.\par}"
+    data = (
+        rb"{\rtf1\ansi\ansicpg1251{\fonttbl{\f0\fcharset0 Arial;}}"
+        rb"{\info{\title \'cf\'f7\'b8\'eb\'fb}"
+        rb"{\upr{\author ?}{\*\ud{\author Ann Lee; J\u243?zef \{B\}}}}{\subject Biology}{\doccomm }"
+        rb"{\keywords bees, wax}{\creatim\yr2020\mo3\dy1\hr9}{\*\company Hive}{\nofpages1}}" + body
+    )
+    document = read_bytes(data, "a.rtf")
+    assert document.text == "In 1850 it rained."
+    assert document.properties == {
+        "title": "Пчёлы",
+        "author": ("Ann Lee", "Józef {B}"),
+        "date": "2020-03-01",
+        "keywords": ("bees", "wax"),
+        "subject": "Biology",
+    }
+    assert read_bytes(rb"{\rtf1{\info{\creatim\yr0}}" + body, "a.rtf").properties == {}
+
+
 def test_books() -> None:
     package = (
         f'<package xmlns="urn:opf" xmlns:dc="{DC}"><metadata><dc:title>Bees</dc:title>'

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.fonts import Fonts, code_page
+from milepost.documents.readers.rtf_information import end_of_group, information
 from milepost.documents.readers.rtf_table import Table
 from milepost.documents.readers.rtf_words import (
     ENDS,
@@ -24,13 +25,13 @@ from milepost.documents.readers.rtf_words import (
     typed,
 )
 from milepost.documents.readers.scripts import END, LOWERED, RAISED, shown
+from milepost.properties import EMPTY, Properties
 from milepost.types import Document
 
 _TOKEN = re.compile(
     r"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\(.)|([{}])|[\r\n]+|([^\\{}\r\n]+)",
     re.DOTALL,
 )
-_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _OPENED = re.compile(r"\{\s*\Z")
 _SPACES = re.compile(r"[ \t]+")
 _RAISED = 4  # half points by which letters are moved that are superscripts or subscripts
@@ -86,16 +87,18 @@ def read_rtf(data: bytes, name: str, source: str | None) -> Document:
     """Read the visible text; the addresses of links are left out."""
     reader = _Reader()
     reader.read(data.decode("latin-1"))
-    return reader.text.document(name, source)
+    return reader.text.document(name, source, properties=reader.properties)
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, codec: str = "cp1252") -> None:
         self._fonts = Fonts()
+        self._fonts.codec = codec
         self._state = _State()
         self._stack: list[_State] = []
         self._frames = [_Frame(0)]
         self.text = self._frames[0].text
+        self.properties: Properties = EMPTY
         self._decoder = self._fonts.decoder(0)
         self._skip = 0  # characters that stand for the last Unicode character
         self._optional = False  # after \*: a destination that is skipped if it is not known
@@ -110,6 +113,12 @@ class _Reader:
         self._paragraph()
         self._frames[0].table.write(self.text)
 
+    def _text_of(self, raw: str) -> str:
+        """Read a text apart, with the encoding of the file."""
+        reader = _Reader(self._fonts.codec)
+        reader.read(raw)
+        return reader.text.text
+
     def _run(self, raw: str, place: int) -> int | None:
         """Read from a place on; returns where to go on after bytes that are no text."""
         for match in _TOKEN.finditer(raw, place):
@@ -122,8 +131,12 @@ class _Reader:
                 if word == "bin":
                     return match.end() + max(0, number or 0)
                 if word == "fonttbl":
-                    end = _end_of_group(raw, match.end())
+                    end = end_of_group(raw, match.end())
                     self._fonts.read(raw[match.end() : end])
+                    return end
+                if word == "info" and self._state.reads:
+                    end = end_of_group(raw, match.end())
+                    self.properties = information(raw[match.end() : end], self._text_of)
                     return end
                 if word == "fldinst" and self._state.reads:
                     said = raw[match.end() : match.end() + _FIELD].partition("\\fldrslt")[0]
@@ -367,12 +380,3 @@ def _changed(state: _State, word: str, number: int | None) -> _State:
     if FORMULA.fullmatch(word):  # properties of a part of a formula
         return replace(state, reads=False)
     return state
-
-
-def _end_of_group(raw: str, place: int) -> int:
-    depth = 1
-    for brace in _BRACE.finditer(raw, place):
-        depth += {"{": 1, "}": -1}.get(brace[0], 0)
-        if depth == 0:
-            return brace.start()
-    return len(raw)
