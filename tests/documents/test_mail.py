@@ -97,6 +97,26 @@ def test_attachments_are_sections_with_places() -> None:
     assert document.heading(older) == "Old"
 
 
+@pytest.mark.parametrize(
+    ("head", "inner"),
+    [
+        ("", "Nobody said when.\nSecond line: here."),
+        ("", "X-Folder: old\n\nNobody said when.\nSecond line: here."),
+        ("Content-Transfer-Encoding: base64\n", "Tm9ib2R5IHNhaWQgd2hlbi4KU2Vjb25kIGxpbmU6IGhlcmUu"),
+    ],
+)
+def test_an_attached_mail_may_have_no_headers(head: str, inner: str) -> None:
+    lines = [
+        "Subject: Outer",
+        "Content-Type: multipart/mixed; boundary=B",
+        f"\n--B\nContent-Type: text/plain\n\nSee below.\n--B\nContent-Type: message/rfc822\n{head}",
+        f"{inner}\n--B--",
+    ]
+    document = read_bytes("\n".join(lines).encode(), "a.eml")
+    assert document.notes == ()
+    assert document.text.endswith("No subject\n\nNobody said when.\nSecond line: here.")
+
+
 def test_a_page_of_an_attachment_is_no_page_of_the_mail() -> None:
     """Nobody is sent to page 3 of a mail."""
     from support.pdf_writer import PdfPage, write_pdf

@@ -11,6 +11,7 @@ from datetime import datetime
 from email import message_from_bytes, policy
 from email.header import decode_header, make_header
 from email.message import Message
+from email.parser import BytesHeaderParser
 from email.utils import parsedate_to_datetime
 from quopri import decodestring
 
@@ -22,7 +23,7 @@ from milepost.properties import Properties
 from milepost.types import Document, ReadOptions
 
 _SHOWN = ("From", "To", "Cc", "Date")
-_TECHNICAL = ("Content-Type", "MIME-Version", "Message-ID")
+_OF_MAILS = (*_SHOWN, "Subject", "Content-Type", "MIME-Version", "Message-ID")
 _MAX_PARTS = 500  # nested parts, because the parser takes quadratic time
 _STUB = 1000  # characters of the longest text that only says that there is another one
 _WORDS = re.compile(r"\w{3,}")
@@ -89,7 +90,7 @@ def _parsed(data: bytes) -> Letter | None:
             letter = Letter(_header(message, "Subject"), _date(message))
             letter.headers = [(label, _header(message, label)) for label in _SHOWN]
             letter.headers = [(label, value) for label, value in letter.headers if value]
-            letter.has_headers = any(message[label] for label in (*_SHOWN, "Subject", *_TECHNICAL))
+            letter.has_headers = any(message[label] for label in _OF_MAILS)
             _collect(message, letter)
             if any("-----BEGIN PGP MESSAGE-----" in body for body, _ in letter.bodies):
                 letter.notes.append(_ENCRYPTED)
@@ -161,7 +162,10 @@ def _collect(part: Message, letter: Letter) -> None:
 
 
 def _forwarded(part: Message, letter: Letter) -> None:
-    """Add an attached mail, which some programs encode, although the standard forbids it."""
+    """Add an attached mail.
+
+    Some programs encode it, although the standard forbids it, or attach a text without headers.
+    """
     inner = part.get_payload()
     whole = inner[0] if isinstance(inner, list) and inner else None
     if not isinstance(whole, Message):
@@ -175,6 +179,9 @@ def _forwarded(part: Message, letter: Letter) -> None:
         label = _file_name(part) or "mail"
     else:
         label = _header(whole, "Subject") or "mail"
+    head = BytesHeaderParser().parsebytes(content)
+    if content.strip() and not any(head[name] for name in _OF_MAILS):
+        content = b"MIME-Version: 1.0\n%b%b" % (b"" if head.keys() else b"\n", content)
     letter.attachments.append((f"{label.removesuffix('.eml')}.eml", content))
 
 
