@@ -12,7 +12,7 @@ from milepost.documents import read, read_bytes
 from milepost.errors import UnreadableFile
 from milepost.types import Document
 from support.office_writer import epub, opendocument, xlsx, zipped
-from support.ole_writer import ole
+from support.ole_writer import ole, xls
 
 W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 LOCKED = opendocument("text", "<text:p>x</text:p>", manifest="<manifest:encryption-data/>")
@@ -66,6 +66,10 @@ def test_read_names_and_hashes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (opendocument("text", DEEP), "a.odt", "nested too deeply"),
         (WORKBOOK.replace(b"xl/workbook.xml", b"xl/workb00k.xml"), "a.xlsx", r"a\.xlsx is damaged"),
         (ole({"EncryptedPackage": b"x" * 5000}), "a.xlsx", "password"),
+        *(
+            (xls([["Bolt", 1.5]], lock), "a.xls", "protected by a password")
+            for lock in (b"\0\0\x7a\x14\xaf\x83", b"\1\0\1\0\1\0" + bytes(48))  # XOR, RC4
+        ),
         (ole({"WordDocument": b"x" * 5000}), "a.doc", "old Office format"),
         *(
             (data, "a.ipynb", "not a notebook|damaged")

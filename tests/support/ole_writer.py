@@ -140,16 +140,17 @@ def msg(
     return ole(tree)
 
 
-def xls(rows: list[list[str | float]]) -> bytes:
-    """A workbook of Excel 97 with one sheet, Sheet1."""
+def xls(rows: list[list[str | float]], lock: bytes = b"") -> bytes:
+    """A workbook of Excel 97 with one sheet, Sheet1; ``lock`` is the record of its password."""
 
     def record(kind: int, data: bytes = b"") -> bytes:
         return struct.pack("<HH", kind, len(data)) + data
 
     begin = struct.pack("<HHHHII", 0x0600, 0x0005, 0, 0, 0, 0)
     name = struct.pack("<BB", 6, 0) + b"Sheet1"
-    place = len(record(0x0809, begin)) + len(record(0x0085, b"\0" * 6 + name)) + len(record(0x0A))
-    book = record(0x0809, begin) + record(0x0085, struct.pack("<IBB", place, 0, 0) + name)
+    head = record(0x0809, begin) + (record(0x2F, lock) if lock else b"")
+    place = len(head) + len(record(0x0085, b"\0" * 6 + name)) + len(record(0x0A))
+    book = head + record(0x0085, struct.pack("<IBB", place, 0, 0) + name)
     book += record(0x0A)
     sheet = record(0x0809, struct.pack("<HHHHII", 0x0600, 0x0010, 0, 0, 0, 0))
     for row, cells in enumerate(rows):

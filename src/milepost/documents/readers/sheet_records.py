@@ -12,6 +12,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from milepost.documents.readers.number_formats import BUILT_IN, shown
 
@@ -20,6 +21,7 @@ _ERRORS = {
     0x24: "#NUM!", 0x2A: "#N/A",
 }  # fmt: skip
 _BOF, _EOF, _BOUND_SHEET, _FORMAT, _XF, _CONTINUE = 0x809, 0x0A, 0x85, 0x41E, 0xE0, 0x3C
+_FILE_PASS = 0x2F
 _NUMBER, _RK, _MUL_RK, _FORMULA, _BOOL_ERR = 0x203, 0x27E, 0xBD, 0x06, 0x205
 _OBJ, _TXO, _SERIES_TEXT = 0x5D, 0x1B6, 0x100D
 _NOTE = 0x19
@@ -55,16 +57,29 @@ class Shown:
             self.cells[row + 1, column] = _ERRORS[error]
 
 
-def in_old_workbook(data: bytes) -> dict[str, Shown]:
-    """Map the names of the sheets of an xls file to what they show."""
+def old_records(data: bytes) -> bytes:
+    """Return the records of an xls file; none if it is damaged."""
     import olefile
 
-    found: dict[str, Shown] = {}
     # olefile raises many kinds of errors; the library that reads the cells reports damage.
     with suppress(Exception), olefile.OleFileIO(io.BytesIO(data)) as container:
         names = [path[0] for path in container.listdir() if len(path) == 1]
         streams = sorted((n for n in names if n.lower() in ("workbook", "book")), reverse=True)
-        read_old(container.openstream(streams[0]).read(), found)
+        return bytes(container.openstream(streams[0]).read())
+    return b""
+
+
+def is_locked(records: bytes) -> bool:
+    """Whether a password is needed to read the records of an xls file."""
+    kinds = takewhile(lambda kind: kind != _EOF, (kind for kind, _ in _old_records(records, 0)))
+    return _FILE_PASS in kinds
+
+
+def in_old_workbook(records: bytes) -> dict[str, Shown]:
+    """Map the names of the sheets of an xls file to what they show."""
+    found: dict[str, Shown] = {}
+    with suppress(Exception):  # it is damaged
+        read_old(records, found)
     return found
 
 

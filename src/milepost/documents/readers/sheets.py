@@ -38,6 +38,8 @@ from milepost.documents.readers.sheet_records import (
     binary_sheets,
     in_binary_sheet,
     in_old_workbook,
+    is_locked,
+    old_records,
 )
 from milepost.documents.readers.sheet_values import (
     read_formats,
@@ -98,9 +100,12 @@ def read_sheets(data: bytes, name: str, source: str | None) -> Document:
         beside = _of_tables(archive, text) if is_open else _of_workbook(archive, text, notes)
         data = data if is_open else _with_usual_names(archive, data)
     else:
+        records = old_records(data)
+        if is_locked(records):
+            raise _locked(name)
         beside = {
             sheet: _Extras(own.lines, shown=own.cells)
-            for sheet, own in in_old_workbook(data).items()
+            for sheet, own in in_old_workbook(records).items()
         }
     sheets = [json.loads(line) for line in _cells(data, name)]
     named = {sheet for sheet, *_ in sheets}
@@ -224,12 +229,16 @@ def _cells(data: bytes, name: str) -> list[bytes]:
         raise _slow(name) from error
     lines = done.stdout.splitlines()
     if lines and lines[-1] == b'{"error": "password"}':
-        raise UnreadableFile(f"{name} is protected by a password", "save it without one")
+        raise _locked(name)
     if not lines or lines[-1] != b'{"end": true}':
         raise _refusal(name, done)
     if len(lines) == 1:
         raise UnreadableFile(f"{name} is damaged: it has no sheets", "open and save it again")
     return lines[:-1]
+
+
+def _locked(name: str) -> UnreadableFile:
+    return UnreadableFile(f"{name} is protected by a password", "save it without one")
 
 
 def _slow(name: str) -> UnreadableFile:
