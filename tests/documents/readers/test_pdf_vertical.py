@@ -136,3 +136,34 @@ def test_chinese_and_the_marks_of_columns() -> None:
     """Brackets and stops have other signs in columns; the text has the usual ones."""
     text = _read(_columns(["他说︓﹁今天不开会︒﹂大家都很高兴︐马上回家去了︒"], 20)).text
     assert text == "他说：「今天不开会。」大家都很高兴，马上回家去了。"
+
+
+def test_columns_in_a_font_that_is_not_in_the_file() -> None:
+    """There are no shapes for them, so that they have no width."""
+    lines = [
+        "春と修羅の序",
+        "わたくしといふ現象は",
+        "假定された有機交流電燈の",
+        "ひとつの青い照明です",
+    ]
+    shown = "".join(
+        f"1 0 0 1 {300 - 20 * k} 500 Tm <{line.encode('utf-16-be').hex()}> Tj "
+        for k, line in enumerate(lines)
+    )
+    stream = f"BT /F1 {SIZE} Tf {shown}ET".encode()
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Count 1/Kids[3 0 R]>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 420 595]/Contents 4 0 R"
+        b"/Resources<</Font<</F1 5 0 R>>>>>>",
+        b"<</Length %d>>stream\n%s\nendstream" % (len(stream), stream),
+        b"<</Type/Font/Subtype/Type0/BaseFont/Ryumin-Light/Encoding/UniJIS-UTF16-V"
+        b"/DescendantFonts[6 0 R]>>",
+        b"<</Type/Font/Subtype/CIDFontType0/BaseFont/Ryumin-Light/FontDescriptor 7 0 R"
+        b"/CIDSystemInfo<</Registry(Adobe)/Ordering(Japan1)/Supplement 2>>>>",
+        b"<</Type/FontDescriptor/FontName/Ryumin-Light/Flags 4/FontBBox[0 -120 1000 880]"
+        b"/ItalicAngle 0/Ascent 880/Descent -120/CapHeight 880/StemV 80>>",
+    ]
+    document = read_pdf(numbered(objects), "a.pdf", None)
+    check_document(document)
+    assert re.sub(r"\s", "", document.text) == "".join(lines)

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from milepost.documents.readers.pdf.hidden import hidden_kinds
 from milepost.documents.readers.pdf.native import INT, plain, reference, results, text_of
 from milepost.documents.readers.pdf.records import Flags, Floats, Integers
-from milepost.documents.readers.pdf.vertical import with_columns
+from milepost.documents.readers.pdf.vertical import widen_columns, with_columns
 from milepost.documents.readers.pdf.writing import Writing, finite, read_writing
 
 PDFIUM = threading.RLock()
@@ -111,6 +111,13 @@ def read_glyphs(page: Any, typed: int | None, *, ink: bool = False, layers: bool
         ink: whether ``Glyphs.ink`` is read; all other fields are the same without it.
         layers: whether the forms on the page may be in layers by themselves.
     """
+    glyphs = _read_glyphs(page, typed, ink=ink, layers=layers)
+    if (not len(glyphs.code) or (glyphs.angle == 90).any()) and widen_columns(page):
+        return _read_glyphs(page, typed, ink=ink, layers=layers)
+    return glyphs
+
+
+def _read_glyphs(page: Any, typed: int | None, *, ink: bool, layers: bool) -> Glyphs:
     bounds = pdfium.FS_RECTF()
     pdfium.FPDF_GetPageBoundingBox(page, bounds)
     turn = pdfium.FPDFPage_GetRotation(page)

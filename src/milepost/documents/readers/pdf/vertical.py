@@ -8,11 +8,15 @@ and their baseline, which is then left of them.
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pypdfium2.raw as pdfium
 
+from milepost.documents.readers.pdf.native import INT, plain, reference, references, results
+from milepost.documents.readers.pdf.picture import objects
 from milepost.documents.readers.pdf.writing import changes
 
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ _BASE = 0.38  # of the font size: from the middle of a column to its baseline
 _STRAIGHT = 0.35  # of the font size: how far the middles of a column may be apart
 _NEAR, _FAR = 0.4, 1.45  # of the font size: from one character of a column to the next
 _ABREAST = 1.3  # of the font size: width of characters in the place of one, as in a date
+_LEAST = 0.01  # points: the width from which pdfium reads an object
 _LONG = 4  # characters of a column on a page that is not set in columns
 
 
@@ -82,6 +87,29 @@ def with_columns(glyphs: Glyphs) -> Glyphs:
     cell[at, 1], cell[at, 3] = y - height / 2, y + height / 2
     base[at] = np.stack([middle[place] - _BASE * size, y], axis=1)
     return replace(glyphs, angle=angle, cell=cell, base=base)
+
+
+def widen_columns(page: Any) -> bool:
+    """Give columns a width that have none, as pdfium leaves them out; the lock must be held.
+
+    They are written in fonts that are neither in the file nor on this machine.
+
+    Returns:
+        Whether there are any: then the text of the page must be loaded again.
+    """
+    items, kinds = objects(reference(page), 0)
+    items = items[np.array(kinds, np.int64) == pdfium.FPDF_PAGEOBJ_TEXT]
+    bounds = plain(pdfium.FPDFPageObj_GetBounds, INT)
+    sides, _ = results(bounds, np.float32, 4, references(items), apart=True)
+    left, bottom, right, top = sides.T.astype(np.float64)
+    narrow = np.flatnonzero((right - left < _LEAST) & (top - bottom > 1))
+    for item, low, high in zip(
+        *(each[narrow].tolist() for each in (items, bottom, top)), strict=True
+    ):
+        slant = 2 * _LEAST / (high - low)
+        held = ctypes.cast(item, pdfium.FPDF_PAGEOBJECT)
+        pdfium.FPDFPageObj_Transform(held, 1, 0, slant, 1, -slant * low, 0)
+    return bool(len(narrow))
 
 
 def _swapped(glyphs: Glyphs, one: Integers, two: Integers) -> Glyphs:
