@@ -23,9 +23,8 @@ docs: ## the site; its two references are made from the program
 	$(BIN)/python tools/make_python.py
 	$(BIN)/zensical build --strict
 
-bench: ## start-up and length; the others ask for arguments, see bench/
+bench: ## start-up; the others ask for arguments, see bench/
 	$(BIN)/python bench/startup.py
-	$(BIN)/python bench/length.py
 
 ci:
 	.ci/run

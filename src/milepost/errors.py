@@ -139,8 +139,9 @@ class PackageMismatch(MilepostError):
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of what another library says of its error."""
-    return str(error).strip().partition("\n")[0]
+    """The first line of what another library says of its error, if it is about no object of its."""
+    said = str(error).strip().partition("\n")[0]
+    return said if said and "object at 0x" not in said else type(error).__name__
 
 
 def nearest(name: str, known: Collection[str]) -> str:

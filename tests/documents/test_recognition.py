@@ -147,7 +147,7 @@ def test_damaged_pictures_are_refused(tmp_path: Path) -> None:
     drawn(_page(*LINES), [1], 50)[0].save(whole, "PNG")
     cut = tmp_path / "cut.png"
     cut.write_bytes(whole.getvalue()[:400])
-    with pytest.raises(UnreadableFile, match=r"cut\.png is damaged"):
+    with pytest.raises(UnreadableFile, match=r"cut\.png is damaged: [^<]+; try"):
         milepost.read(cut, ocr="auto")
     large = tmp_path / "large.png"
     Image.new("1", (20_000, 6_000)).save(large)

@@ -10,7 +10,7 @@ from typing import Any
 
 from milepost.documents.readers.fonts import code_page
 from milepost.documents.readers.mail import Letter, about, written
-from milepost.errors import UnreadableFile
+from milepost.errors import UnreadableFile, first_line
 from milepost.types import Document, ReadOptions
 
 _DISPLAY_NAME = 0x3001
@@ -25,8 +25,8 @@ def read_msg(data: bytes, name: str, source: str | None, options: ReadOptions) -
         message = Message.load(io.BytesIO(data))
         letter = _letter(message)
     except Exception as error:  # olefile, struct and codecs raise different errors
-        why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
-        raise UnreadableFile(f"{name} is damaged: {why}", "save it again from Outlook") from error
+        why = f"{name} is damaged: {first_line(error)[:100]}"
+        raise UnreadableFile(why, "save it again from Outlook") from error
     return replace(written([letter], name, source, options), properties=about(letter))
 
 

@@ -17,7 +17,7 @@ from milepost.documents.readers.pdf.boxes import line_boxes as boxes_of_lines
 from milepost.documents.readers.pdf.page import named
 from milepost.documents.readers.pdf.read import assembled, marks_of, with_lines
 from milepost.documents.readers.pdf.scans import picture_page
-from milepost.errors import UnreadableFile
+from milepost.errors import UnreadableFile, first_line
 from milepost.types import Document, OnPage
 
 MAX_PIXELS = 100_000_000
@@ -86,8 +86,9 @@ def _tried(action: Callable[[], Any], name: str) -> Any:
             warnings.simplefilter("ignore")  # about large images and invalid metadata
             return action()
     except Exception as error:  # each format raises different errors
-        why = str(error).splitlines()[0][:100] if str(error) else type(error).__name__
-        raise UnreadableFile(f"{name} is damaged: {why}", "save it again") from error
+        raise UnreadableFile(
+            f"{name} is damaged: {first_line(error)[:100]}", "save it again"
+        ) from error
 
 
 def _grey(image: Any, scale: float) -> NDArray[np.uint8]:
