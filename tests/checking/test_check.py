@@ -103,6 +103,9 @@ def test_pieces_of_several_places(index: Index) -> None:
     check = index.check(f"{first}; {second}.")
     assert check.verdict == "stitched"
     assert [place.text for place in check.places] == [first, second]
+    for dots in ("…", "[...]", "(…)", "[. . .]"):
+        left_out = index.check(f"{first} {dots} {second}.")
+        assert [place.text for place in left_out.places] == [first, second]
     assert index.check(f"{first}, {second}, zebras graze on wide plains").verdict != "stitched"
     assert index.check("A swarm, tugs and lead").verdict != "stitched"
 

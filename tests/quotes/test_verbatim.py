@@ -140,6 +140,34 @@ def test_other_words_are_not_found(quotation: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("quotation", "text"),
+    [
+        ("see the video, it", "see the [video](//y.be/a-b), it"),
+        ("(see the video).", "(see the [video](a-b.html))."),
+        ("the key `x-y` (of 2.03)", "the key `x-y <http://a-b.org>`__ (of 2.03)"),
+        ("on the 12th day", 'on the <span class="a-b">12th</span> day'),
+        ("by a@b.org of", 'by <a href="mailto:a@b.org"\nrel="x-y"><span>a@b.org</span></a> of'),
+    ],
+)
+def test_links_and_tags_are_no_words(quotation: str, text: str) -> None:
+    assert [reasons for _, reasons in found(quotation, text)] == [("typography",)]
+
+
+@pytest.mark.parametrize(
+    ("quotation", "text"),
+    [
+        ("102 bytes", "10<sup>2</sup> bytes"),
+        ("5 degrees", "-<b>5</b> degrees"),
+        ("5 degrees", "-**5** degrees"),
+        ("now here", "<b>now</b>here"),
+        ("a List<Integer> of", "a List<String> of"),
+    ],
+)
+def test_tags_hide_no_other_words(quotation: str, text: str) -> None:
+    assert found(quotation, text) == []
+
+
+@pytest.mark.parametrize(
     ("quotation", "text", "wanted", "ignored"),
     [
         ("Bees  build\tcells", "Bees build\ncells of wax", "Bees build\ncells", ("white space",)),

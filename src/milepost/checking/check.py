@@ -9,6 +9,7 @@ supported ... the search, with the text as the question, and ``claims`` of what 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -51,6 +52,9 @@ MAX_PIECES = 4
 
 _EDGES = " ,;:.…–—"
 """Signs at the ends of a piece, which join it to the next one."""
+
+_LEFT_OUT = re.compile(r"[\[(]\s*(?:…|\.(?:\s?\.){2,})\s*[\])]")
+"""Dots in brackets, for words that a quotation leaves out."""
 
 MAX_STITCHED = 400
 """Most words of a text that is looked for in pieces."""
@@ -127,7 +131,7 @@ def _pieces(snapshot: Snapshot, given: Folded, among: DocumentSelection) -> list
     A part of a text that is nowhere makes every longer one be nowhere, so the longest piece from
     each word on is found by halving.
     """
-    words = given.text.split()
+    words = _LEFT_OUT.sub("…", given.text).split()
     if not 2 * PIECE_WORDS <= len(words) <= MAX_STITCHED:
         return []
 

@@ -28,6 +28,8 @@ _DOUBLE = '"\u00ab\u00bb\u201c\u201d\u201e\u201f\u2033\u2036\u301d\u301e\u301f\u
 # A double quotation mark is two single ones, as in ``TeX''.
 _QUOTES = {**dict.fromkeys(_SINGLE, "'"), **dict.fromkeys(_DOUBLE, "''")}
 
+_SIGN = "\ufdd0"  # no character
+
 _KEPT_FORMS = {"<super>", "<sub>", "<fraction>", "<circle>"}
 
 
@@ -39,25 +41,30 @@ class Folded:
         text: as it was.
         letters: its folded characters.
         places: ``(len(letters),)`` int64: the code point of ``text`` that each comes from.
+        bare: the text, with ``_SIGN`` in place of each sign of markup.
     """
 
     text: str
     letters: str
     places: NDArray[np.int64]
+    bare: str
 
     def gap(self, at: int) -> str:
         """What the text has between letters ``at`` and ``at + 1``."""
-        return self.text[int(self.places[at]) + 1 : int(self.places[at + 1])]
+        return self._between(int(self.places[at]) + 1, int(self.places[at + 1]))
 
     def before(self, at: int) -> str:
         """What the text has in front of letter ``at``, up to the letter before it."""
         first = int(self.places[at - 1]) + 1 if at else 0
-        return self.text[first : int(self.places[at])]
+        return self._between(first, int(self.places[at]))
 
     def after(self, at: int) -> str:
         """What the text has behind letter ``at``, up to the next one."""
         last = at + 1 == len(self.letters)
-        return self.text[int(self.places[at]) + 1 : None if last else int(self.places[at + 1])]
+        return self._between(int(self.places[at]) + 1, None if last else int(self.places[at + 1]))
+
+    def _between(self, start: int, end: int | None) -> str:
+        return self.bare[start:end].replace(_SIGN, "")
 
 
 class _Table(dict[str, str]):
@@ -81,7 +88,7 @@ def fold(text: str) -> Folded:
 
     codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
     if not len(codes):
-        return Folded(text, "", np.empty(0, np.int64))
+        return Folded(text, "", np.empty(0, np.int64), text)
     seen = np.zeros(int(codes.max()) + 1, np.bool_)
     seen[codes] = True
     different = np.flatnonzero(seen)
@@ -96,17 +103,19 @@ def fold(text: str) -> Folded:
     sizes = np.array([len(piece) for piece in pieces])[rows]
     places = np.repeat(np.arange(len(codes)), sizes)
     within = np.arange(len(places)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    left_out = list(signs(text))
+    left_out, bare = list(signs(text)), text
     if left_out:
         kept = np.ones(len(codes), np.bool_)
         for start, end in left_out:
             kept[start:end] = False
         chosen = kept[places]
         places, within = places[chosen], within[chosen]
+        shown = np.where(kept, codes, ord(_SIGN)).astype("<u4")  # an address may have dashes
+        bare = shown.tobytes().decode("utf-32-le", "surrogatepass")
     folded = table[rows[places], within]
     letters = folded.tobytes().decode("utf-32-le", "surrogatepass")
     # The letters are decomposed, so this only puts combining marks into their canonical order.
-    return Folded(text, unicodedata.normalize("NFD", letters), places)
+    return Folded(text, unicodedata.normalize("NFD", letters), places, bare)
 
 
 def unstyled(text: str) -> str:
@@ -145,14 +154,17 @@ _STARS = re.compile(r"(?<![\w*\\])(\*{1,3})(?=[^\s*])[^*]{1,400}?(?<=[^\s*\\])(\
 _LINES = re.compile(r"(?<![\w_\\])(_{1,2})(?=[^\s_])[^_\n]{1,400}?(?<=[^\s_\\])(\1)(?![\w_])")
 _TICKS = re.compile(r"(?<!`)(`{1,2})(?![`\s])[^`'\n]{1,200}?(\1)(?!`)")
 _LINK = re.compile(r"(!?\[)[^\[\]]{1,400}(\]\((?:[^()\s]*[./:#][^()\s]*)(?:[ \t]+\"[^\"\n]*\")?\))")
+_RST_LINK = re.compile(r"(`)[^`<>]{1,400}(\s<[^<>`\s]{1,400}>`_{1,2}(?!\w))")
 _NOTE = re.compile(r"\[\^[^\]\s]{1,40}\]")
+_TAG = re.compile(r"<(/?)(a|abbr|b|em|font|i|kbd|small|span|strong|u)(?:\s[^<>]{1,400})?>")
 
 
 def signs(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of each sign of markup that is not part of the words.
 
     They are the prefixes of lines that go on in a quoted mail or a comment (``>``, ``#``, ``//``),
-    and the signs of emphasis, code, links and notes in Markdown.
+    and the signs of emphasis, code, links and notes in Markdown, links in reStructuredText, and
+    HTML around words in either.
     """
     if "\n" in text:
         yield from _prefixes(text)
@@ -164,6 +176,10 @@ def signs(text: str) -> Iterator[tuple[int, int]]:
         yield from _pairs(_TICKS, text)
     if "](" in text:
         yield from _pairs(_LINK, text)
+    if ">`_" in text:
+        yield from _pairs(_RST_LINK, text)
+    if "</" in text:
+        yield from _tags(text)
     if "[^" in text:
         yield from (match.span() for match in _NOTE.finditer(text))
 
@@ -173,6 +189,19 @@ def _pairs(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
         if "\n\n" not in match[0]:
             yield match.span(1)
             yield match.span(2)
+
+
+def _tags(text: str) -> Iterator[tuple[int, int]]:
+    begun: list[re.Match[str]] = []
+    for match in _TAG.finditer(text):
+        if not match[1]:
+            begun.append(match)
+        while match[1] and begun:
+            first = begun.pop()
+            if first[2] == match[2]:
+                yield first.span()
+                yield match.span()
+                break
 
 
 def _prefixes(text: str) -> Iterator[tuple[int, int]]:
