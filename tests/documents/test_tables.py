@@ -13,6 +13,7 @@ from milepost.documents.readers.builder import TextBuilder
 from milepost.documents.readers.grid import Grid
 from milepost.documents.readers.table import MAX_UNIT, write_rows
 from milepost.errors import UnreadableFile
+from milepost.table_rows import table_at
 from support.office_writer import opendocument, word, xlsx
 from support.ole_writer import xls
 
@@ -208,6 +209,7 @@ def test_rows_without_names_stay_as_they_are() -> None:
         below = [[*first[:1], "Rome"], ["Bert", "Oslo"]]
         assert lines(first, *below)[0] == " | ".join(first)
         assert lines(first, *below)[2] == "Bert | Oslo"
+    assert lines(["Name:", "Anna"], ["Town:", "Oslo"])[1] == "Town: | Oslo"
 
 
 def test_long_rows_are_several_units_that_begin_alike() -> None:
@@ -257,3 +259,18 @@ def test_a_row_is_a_sentence() -> None:
     document = read_bytes(b"Name,Price\nBolt,1.50\nNut,2\n", "a.csv")
     spans = [document.text[a:b].strip() for a, b in split(document.text, document.blocks)]
     assert spans == ["Name | Price", "Name: Bolt | Price: 1.50", "Name: Nut | Price: 2"]
+
+
+def test_the_title_of_a_table_is_no_name_of_a_column() -> None:
+    rows = ["Updates", ""], ["File", "In use?"], ["a.sas", "Not any more"], ["b.sas", "Yes"]
+    body = "".join(
+        f"<w:tr>{''.join(_cell(cell) for cell in row)}</w:tr>" for row in map(list, rows)
+    )
+    html = "".join(f"<tr>{''.join(f'<td>{cell}' for cell in row)}" for row in rows)
+    files = {"a.docx": word(f"<w:tbl>{body}</w:tbl>"), "a.html": f"<table>{html}</table>".encode()}
+    for name, data in files.items():
+        document = read_bytes(data, name)
+        end = len(document.text)
+        table = table_at(document.marks, document.text, 0, [(end - 3, end)])
+        assert table is not None
+        assert (table.caption, table.columns) == ("Updates", ("File", "In use?"))

@@ -26,7 +26,7 @@ _MAX_LABEL = 60
 _SAMPLE = 50  # rows below a row that decide whether it names the columns
 _MAX_FIGURE = 40
 _YEAR = re.compile(r"(?:FY\s?)?(?:19|20)\d\d(?:\s?[/-]\s?(?:19|20)?\d\d)?", re.I)
-_NO_LABEL = re.compile(r"[.!?]$|@|://")
+_NO_LABEL = re.compile(r"(?:\S+\s+){3}.*[.!?]$|@|://")  # "No." and "In use?" are labels
 
 Cell = tuple[str, int, int]
 """The text of a cell in one line, and how many columns and rows it covers.
@@ -119,13 +119,16 @@ class Grid:
 
     def _begin(self, text: TextBuilder, rows: list[list[str]]) -> None:
         headers = min(self._headers, len(rows) - 1)
-        if not headers and names_columns(list(enumerate(rows, 1)), 0):
-            headers = 1
-        if headers:
-            self._names = column_names(rows[:headers])
+        title = rows[0][0] if len(rows) > 2 and not any(rows[0][1:]) else ""
+        first = 1 if title else 0
+        if headers <= first and names_columns(list(enumerate(rows, 1)), first):
+            headers = first + 1
+        if headers > first:
+            self._names = column_names(rows[first:headers])
         elif len(self._names) != len(rows[0]):  # the rest of a table keeps the names of its columns
             self._names = []
-        text.begin_table(self._names, self.caption, header_rows=headers)
+        caption = self.caption or (title if headers else "")
+        text.begin_table(self._names, caption, header_rows=headers)
 
 
 class TreeReader:
@@ -188,8 +191,9 @@ def names_columns(rows: Sequence[Row], index: int, *, second: bool = False) -> b
     """Whether a row holds the names of the columns below it.
 
     Its cells must be distinct labels, none may recur in its column, and the rows below may fill few
-    other columns. Any further such row of a sheet (``second``) must be above figures. A row of
-    figures names columns only if they are years beside an empty first cell.
+    other columns; its first cell may not end in a colon as those below do. Any further such row of
+    a sheet (``second``) must be above figures. A row of figures names columns only if they are
+    years beside an empty first cell.
     """
     last, row = rows[index]
     cells = [cell for cell in row if cell]
@@ -206,6 +210,8 @@ def names_columns(rows: Sequence[Row], index: int, *, second: bool = False) -> b
     inside = outside = 0
     figures = False
     for other in below:
+        if row[0].endswith(":") and other[:1] and other[0].endswith(":"):
+            return False  # each row has a name of its own
         for column, (cell, label) in enumerate(zip_longest(other, row, fillvalue="")):
             if cell and cell == label:
                 return False
