@@ -129,6 +129,36 @@ def test_other_languages_get_numbers_and_dates_alone():
     assert judge("Die Gebühr für die Brücke wurde erhöht.", [text]).verdict == "related"
 
 
+def test_a_row_about_something_else_does_not_contradict():
+    """Another name and another year are another thing: the next row of a table."""
+    row = "name: Devils {} National Monument | action: Established | year: {} | president: W. Taft"
+    claim = "Devils Tower National Monument was established by W. Taft in 1906."
+    assert judge(claim, [passage(row.format("Postpile", 1911))]).verdict == "related"
+    assert judge(claim, [passage(row.format("Tower", 1911))]).verdict == "contradicted"
+
+
+def test_numbers_that_share_a_unit():
+    sold = passage("The van is made with four or six wheels and two doors.")
+    assert judge("The van is made with four wheels.", [sold]).verdict != "contradicted"
+    assert judge("The van is made with six wheels.", [sold]).verdict != "contradicted"
+    assert judge("The van is made with five wheels.", [sold]).verdict == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("given", "there", "verdict"),
+    [
+        ("9:36", "9:36 p.m", "supported"),
+        ("21:36", "9:36 p.m", "supported"),
+        ("9:36 a.m", "9:36 p.m", "contradicted"),
+        ("10:36", "9:36 p.m", "contradicted"),
+        ("9:36", "10:36", "contradicted"),
+    ],
+)
+def test_times_of_day(given: str, there: str, verdict: str):
+    closed = passage(f"The meeting was adjourned at {there}.")
+    assert judge(f"The meeting was adjourned at {given}.", [closed]).verdict == verdict
+
+
 @pytest.mark.parametrize(
     ("sentence", "same", "other", "kind"),
     [

@@ -55,7 +55,9 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
     near = [other for reading in around for other in reading.quantities]
     for each in claim.quantities:
         held = [other for other in sentence.quantities if comparable(each, other)]
-        if any(map(each.allows, held)):
+        if any(map(each.allows, held)) or any(
+            _shares_unit(each, one) for one in sentence.quantities
+        ):
             continue
         same = [other for other in held if _same_place(each, other, claim, sentence)]
         if not same:
@@ -72,6 +74,12 @@ def _quantities(claim: Reading, sentence: Reading, around: Sequence[Reading]) ->
         for rival in same[:1]:
             is_unit = each.is_measure and each.written == rival.written  # 12 km and 12 miles
             yield Conflict("unit" if is_unit else each.kind, _span(each), _span(rival))
+
+
+def _shares_unit(each: Quantity, other: Quantity) -> bool:
+    """Whether the same number stands without a unit, as the first in "four or six wheels"."""
+    is_number = each.kind == other.kind == "number"
+    return is_number and not other.unit and each.written == other.written
 
 
 def _same_place(each: Quantity, other: Quantity, claim: Reading, sentence: Reading) -> bool:

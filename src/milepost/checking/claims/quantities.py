@@ -161,7 +161,8 @@ def _spelled(text: str) -> Iterator[Quantity]:
             hour = int(match["hour"]) % (12 if match["noon"] else 24)
             hour += 12 if (match["noon"] or "").lower() == "p" else 0
             value = 60.0 * hour + int(match["minute"] or 0)
-            yield Quantity("number", value, value, "clock", start, end, True, value, value, "clock")
+            name = "hour of a day" if match["noon"] or hour > 12 else ""
+            yield Quantity("number", value, value, "clock", start, end, True, value, value, name)
         elif not text[:start].rstrip()[-1:].isdigit() or match["words"].lower() not in SCALED:
             words = re.split(r"[\s-]+", match["words"].lower())
             value = _value(words) + (0.5 if match["more"] else 0.0)

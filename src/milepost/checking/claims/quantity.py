@@ -66,6 +66,8 @@ class Quantity:
         own, other = self.in_unit(other.unit), other.in_unit(self.unit)
         if own.unit != other.unit and (own.is_measure or other.is_measure):
             return False
+        if own.unit == "clock" and own.name != other.name:  # 9:30 may be 9:30 p.m.
+            return own.value % 720 == other.value % 720
         low, high = other.likely
         if own.is_open and other.is_open and math.isinf(own.low) != math.isinf(other.low):
             return min(own.high, high) - max(own.low, low) > 1e-6 * max(1.0, abs(own.value))

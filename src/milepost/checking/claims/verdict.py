@@ -187,7 +187,10 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
                 for each in kinds
             )
             place = _place(passage, hit, found.coverage, differences)
-            if kinds and found.shared >= MIN_CONFLICT:
+            differing = {each.kind for each in kinds}
+            # With another name and another number, it speaks of something else.
+            is_other = "name" in differing and bool(differing & set(_EXACT))
+            if kinds and not is_other and found.shared >= MIN_CONFLICT:
                 contradicting.append((found.shared, Judgement("contradicted", place)))
             elif not kinds and is_english and _supports(found):
                 supporting.append((found.shared, Judgement("supported", place)))
