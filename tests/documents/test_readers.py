@@ -129,7 +129,9 @@ def test_html_lists_tables_and_code() -> None:
 
 def test_html_menus_go_only_where_the_main_part_is_known() -> None:
     menu = "<nav>Home</nav>"
-    assert html(f"{menu}<main><p>{'words ' * 30}</p></main>").text == ("words " * 30).strip()
+    themes = "<ul role=menu><li>Dark</ul><div role=dialog>Cookies?</div>"
+    page = f"{menu}{themes}<main><p>{'words ' * 30}</p></main>"
+    assert html(page).text == ("words " * 30).strip()
     assert html(f"{menu}<p>Words</p>").text == "Home\n\nWords"
     assert "Home" in html(f"{menu}<p>{'words ' * 30}</p><main>x</main>").text
 

@@ -36,7 +36,8 @@ _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:|line-through", re.I)
 _WEIGHTS = ("#", r"[.\[]", r"(?:^|[\s>+~])[a-z]")
 _MAX_RULES = 1000
 
-_FURNITURE = "nav, footer, aside, [role=navigation], [role=contentinfo], [role=search]"
+_ROLES = ("navigation", "contentinfo", "search", "menu", "menubar", "toolbar", "dialog")
+_FURNITURE = ", ".join(("nav, footer, aside", *(f"[role={role}]" for role in _ROLES)))
 _NOTES = re.compile(r"note|cite|reference|bibliog", re.I)
 _AUTHOR = ("author", "dc.creator", "dcterms.creator", "citation_author", "article:author")
 _DATE = (
