@@ -137,6 +137,28 @@ def test_a_row_about_something_else_does_not_contradict():
     assert judge(claim, [passage(row.format("Tower", 1911))]).verdict == "contradicted"
 
 
+def test_a_claim_without_function_words_is_what_the_text_is():
+    """Where the text is English: "A sign includes a ..." has no word that only English has."""
+    english = passage(
+        "A freestanding sign does not include a portable sign, which was never meant to be one.",
+        "They are the signs that stand beside the road and that can be seen from it.",
+    )
+    assert (
+        judge("A freestanding sign includes a portable sign.", [english]).verdict == "contradicted"
+    )
+    german = passage("Ein Schild ist nicht das, was auf dem Dach des Hauses oder an der Wand ist.")
+    assert judge("Ein Schild steht auf dem Dach.", [german]).verdict == "related"
+
+
+def test_a_date_beside_another_one_supports_nothing():
+    """The date of the next item is not that of this one."""
+    items = passage(
+        "The nomination of members ends on 17 February.", "Voting starts on 18 February."
+    )
+    assert judge("The nomination of members ends on 18 February.", [items]).verdict != "supported"
+    assert judge("The nomination of members ends on 17 February.", [items]).verdict == "supported"
+
+
 def test_numbers_that_share_a_unit():
     sold = passage("The van is made with four or six wheels and two doors.")
     assert judge("The van is made with four wheels.", [sold]).verdict != "contradicted"

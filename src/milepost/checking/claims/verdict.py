@@ -13,9 +13,11 @@ from milepost.checking.claims.conflicts import (
     replaced,
     unanswered,
 )
+from milepost.checking.claims.quantity import Quantity, comparable
 from milepost.checking.claims.reading import Reading, Word, read
 from milepost.checking.claims.vocabulary import EXCLUSIVE
-from milepost.language.detection import ENGLISH_WORDS
+from milepost.language import detection
+from milepost.language.detection import ENGLISH_WORDS, FOREIGN_WORDS
 from milepost.types import Hit, Passage
 from milepost.verdicts import Difference, Match
 
@@ -120,7 +122,7 @@ def judge(
     if why_not(claim) is not None:
         return Judgement("related")
     own = read(claim)
-    is_english = _is_english(own)
+    is_english = _is_english(own, passages)
     ruled = _by_rules(own, passages, is_english)
     said = () if ruled.verdict == "contradicted" or not is_english else model()
     if not said:
@@ -205,12 +207,15 @@ def _supports(found: Comparison) -> bool:
     return found.coverage >= MIN_COVERAGE and found.is_whole and found.shared >= MIN_SHARED
 
 
-def _is_english(claim: Reading) -> bool:
-    """Whether a claim is English; a short one without any function word counts as English."""
+def _is_english(claim: Reading, passages: Sequence[Passage]) -> bool:
+    """Whether a claim is English; one without any function word is what the passages are."""
     if any(not word.text.isascii() and not word.is_name for word in claim.words):
         return False
-    known = sum(word.text.lower() in ENGLISH_WORDS for word in claim.words)
-    return known > 0 or len(claim.words) < _SHORT
+    words = {word.text.lower() for word in claim.words}
+    if words & ENGLISH_WORDS or len(claim.words) < _SHORT:
+        return True
+    texts = " ".join(passage.text for passage in passages)
+    return not words & FOREIGN_WORDS and detection.judge(texts).english
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,11 +249,7 @@ def compare(claim: Reading, sentence: Reading, around: Sequence[Reading] = ()) -
     differing = conflicts(claim, sentence, around)
     spans = [each.given for each in differing]
     missing = [word for word in claim.content if not _holds(word, claim, texts)]
-    lost = [
-        each
-        for each in claim.quantities
-        if not any(each.follows(other) for text in texts for other in text.quantities)
-    ]
+    lost = [each for each in claim.quantities if not _has(each, texts)]
     total = len(claim.content) + len(claim.quantities)
     rest = [word for word in claim.content if not _inside(word.start, spans)]
     numbers = [each for each in claim.quantities if not _inside(each.start, spans)]
@@ -261,6 +262,16 @@ def compare(claim: Reading, sentence: Reading, around: Sequence[Reading] = ()) -
         not lost and not any(word.is_name for word in missing) and _is_same(claim, texts),
         differing,
     )
+
+
+def _has(quantity: Quantity, texts: Sequence[Reading]) -> bool:
+    """Whether the first text has a quantity, or the others have, where it has no other one."""
+    for text in texts:
+        if any(map(quantity.follows, text.quantities)):
+            return True
+        if text is texts[0] and any(comparable(quantity, other) for other in text.quantities):
+            return False
+    return False
 
 
 def _inside(start: int, spans: Sequence[tuple[int, int]]) -> bool:
