@@ -1,10 +1,12 @@
 """Claims beside the sentence that decides them: each true one with a false one of the same kind."""
 
+from dataclasses import replace
+
 import pytest
 
 from milepost.checking.claims import Said, judge, why_not
 from milepost.checking.claims.quantities import quantities
-from milepost.types import Hit, Passage
+from milepost.types import Hit, Passage, Table
 
 
 def passage(*sentences: str) -> Passage:
@@ -135,6 +137,10 @@ def test_a_row_about_something_else_does_not_contradict():
     claim = "Devils Tower National Monument was established by W. Taft in 1906."
     assert judge(claim, [passage(row.format("Postpile", 1911))]).verdict == "related"
     assert judge(claim, [passage(row.format("Tower", 1911))]).verdict == "contradicted"
+    other = passage("name: Zion National Monument | action: Established | year: 1911 | W. Taft")
+    assert judge(claim, [other]).verdict == "contradicted"
+    in_table = replace(other, table=Table(None, (), ()))
+    assert judge(claim, [in_table]).verdict == "related"
 
 
 def test_a_claim_without_function_words_is_what_the_text_is():

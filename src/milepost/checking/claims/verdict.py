@@ -190,8 +190,10 @@ def _by_rules(own: Reading, passages: Sequence[Passage], is_english: bool) -> Ju
             )
             place = _place(passage, hit, found.coverage, differences)
             differing = {each.kind for each in kinds}
-            # With another name and another number, it speaks of something else.
+            # With another name and another number, or as a row without the name, it is about
+            # something else.
             is_other = "name" in differing and bool(differing & set(_EXACT))
+            is_other = is_other or (passage.table is not None and found.lacks_name)
             if kinds and not is_other and found.shared >= MIN_CONFLICT:
                 contradicting.append((found.shared, Judgement("contradicted", place)))
             elif not kinds and is_english and _supports(found):
@@ -229,12 +231,14 @@ class Comparison:
         is_whole: every name, number and date of the claim is there, and no word that restricts it
             is on one side only.
         conflicts: what differs.
+        lacks_name: whether a word of a name is nowhere, nor another one in its place.
     """
 
     coverage: float
     shared: float
     is_whole: bool
     conflicts: tuple[Conflict, ...]
+    lacks_name: bool
 
 
 def compare(claim: Reading, sentence: Reading, around: Sequence[Reading] = ()) -> Comparison:
@@ -261,6 +265,7 @@ def compare(claim: Reading, sentence: Reading, around: Sequence[Reading] = ()) -
         own / (len(rest) + len(numbers)) if rest or numbers else 0.0,
         not lost and not any(word.is_name for word in missing) and _is_same(claim, texts),
         differing,
+        any(word.is_name and not any(text.find(word) for text in texts) for word in rest),
     )
 
 
