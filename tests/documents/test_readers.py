@@ -252,13 +252,13 @@ def test_a_reader_that_fails_is_an_error_that_names_the_file(
     """Whatever a library raises, the files after this one are read."""
 
     def fail(*_: object, **__: object) -> Document:
-        raise AssertionError("line one\nline \x1b[2J two")
+        raise AssertionError("line \x1b[2J one\nline two")
 
     monkeypatch.setattr("milepost.documents.readers.formats._reader", lambda _: fail)
     with pytest.raises(UnreadableFile) as caught:
         read_bytes(b"text", "a.txt")
     assert caught.value.problem == (
-        "a.txt is damaged: its reader failed (AssertionError: line one line [2J two)"
+        "a.txt is damaged: its reader failed (AssertionError: line [2J one)"
     )
 
 
