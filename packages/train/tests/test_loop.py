@@ -223,18 +223,6 @@ def test_one_reading_is_no_collapse_and_a_second_one_is_told_again() -> None:
     assert [line.partition(":")[0] for line in lines] == ["250", "1050"]
 
 
-@pytest.mark.parametrize("loss", [math.nan, math.inf, -math.inf])
-def test_a_loss_that_is_no_number_is_told_at_once(loss: float) -> None:
-    """Warm-up or not, once, without a mean; what came before is not forgotten."""
-    alarm = CollapseAlarm()
-    assert alarm.see(1, reading(2.0)) is None
-    line = alarm.see(2, reading(loss, math.nan))
-    assert line is not None
-    assert line.startswith(f"the loss is {loss}, ")
-    assert "lower rate" in line
-    assert alarm.see(3, reading(loss)) is None
-
-
 @given(st.lists(st.tuples(st.floats(0, 0.98), st.floats(-1, 0.98)), max_size=60))
 def test_what_is_under_both_limits_is_never_told(shares: list[tuple[float, float]]) -> None:
     """No reading of a run that learns raises the alarm, however the readings jump."""

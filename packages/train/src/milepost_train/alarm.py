@@ -8,7 +8,6 @@ few hundred steps, and the loss alone, which falls a little at first, does not s
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,8 +18,6 @@ _CHANGE = (
     "lower the rate (to a third, then a tenth) or lengthen warm_up; where that is not enough, "
     "lower the temperature or draw larger batches"
 )
-_AGAIN = "go back to the last checkpoint with a lower rate, a longer warm_up or a smaller clip"
-
 
 WARM_UP = 200
 """Steps of a stage in which nothing is said, where its own warm-up is not longer."""
@@ -39,8 +36,7 @@ class CollapseAlarm:
     What it says depends on the readings alone: a resumed run shows it those of its log again.
 
     Attributes:
-        warm_up: steps without warnings, unless the loss is not a number; no fewer than those
-            in which the rate still rises.
+        warm_up: steps without warnings; no fewer than those in which the rate still rises.
     """
 
     warm_up: int = WARM_UP
@@ -61,26 +57,18 @@ class CollapseAlarm:
         Returns:
             A warning with what to change; None if nothing is wrong.
         """
-        loss = float(parts["loss"])
-        words = ""
-        if not math.isfinite(loss):
-            words = f"the loss is {loss}, and nothing is learned from here on; {_AGAIN}"
-        elif step > self.warm_up:
-            self._recent.append((loss, parts["floor"], parts["spread"]))
-            if seen := self._seen():
-                words = f"collapse: over the last {PATIENCE} readings {seen}; {_CHANGE}"
-        new = bool(words) and not self._faulty
-        self._faulty = bool(words)
-        return words if new else None
-
-    def _seen(self) -> str:
-        """The signs of a collapse, "" for none."""
+        if step <= self.warm_up:
+            return None
+        self._recent.append((parts["loss"], parts["floor"], parts["spread"]))
         if len(self._recent) < PATIENCE:
-            return ""
+            return None
         loss, floor, spread = (fmean(column) for column in zip(*self._recent, strict=True))
         signs = []
         if spread > ALIKE:
             signs.append(f"different landmarks have a mean cosine of {spread:.3f}")
         if loss >= (1 - NEAR) * floor:
             signs.append(f"the loss is {loss:.3f}, and mere guessing costs {floor:.3f}")
-        return " and ".join(signs)
+        new = bool(signs) and not self._faulty
+        self._faulty = bool(signs)
+        seen = " and ".join(signs)
+        return f"collapse: over the last {PATIENCE} readings {seen}; {_CHANGE}" if new else None

@@ -188,13 +188,7 @@ def over_prefixes(
         loss: takes as many matrices as there are ``vectors``, in their order.
         vectors: matrices ``(n_k, d)``, all of one width.
         sizes: widths to train; the full one is among them only if named.
-
-    Raises:
-        ValueError: there are no sizes, or one exceeds the width of the vectors.
     """
-    width = min(v.shape[-1] for v in vectors)
-    if not sizes or not all(1 <= size <= width for size in sizes):
-        raise ValueError(f"sizes {list(sizes)} for vectors of width {width}: name 1 to {width}")
     terms = [loss(*(F.normalize(wide(v[..., :size]), dim=-1) for v in vectors)) for size in sizes]
     total: Tensor = sum(terms[1:], terms[0])
     return total / len(sizes)

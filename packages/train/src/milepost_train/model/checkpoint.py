@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from milepost._optional import require
 from milepost.errors import ModelError
+from milepost_train.config import Weights
 from milepost_train.model.fetch import HINT, base_of, local, read_config
 from milepost_train.model.huggingface import ATTENTION, HuggingFace, load_network
 from milepost_train.model.landmark_encoder import BACKBONES, LandmarkEncoder
@@ -74,7 +75,7 @@ def open_checkpoint(
     attention: str = ATTENTION,
     trainable: bool = False,
     new_landmark: bool = True,
-    weights: str = "float32",
+    weights: Weights = "float32",
     device: str = "cpu",
 ) -> Checkpoint:
     """Open a folder, or a model by its name on the hub, as a landmark encoder.
@@ -287,21 +288,10 @@ def _table(model: LandmarkEncoder) -> Any:
     return backbone.embeddings[_TABLES[model.config["model_type"]]]
 
 
-def loading(weights: str, device: str) -> dict[str, Any]:
-    """Return the arguments of ``from_pretrained``.
-
-    4-bit weights are made on the device; others are moved later.
-
-    Raises:
-        ModelError: ``weights`` is another word.
-        MissingExtra: ``weights`` is ``4bit`` and bitsandbytes is not installed.
-    """
-    if weights == "float32":
-        return {"dtype": torch.float32}
-    if weights == "bfloat16":
-        return {"dtype": torch.bfloat16}
+def loading(weights: Weights, device: str) -> dict[str, Any]:
+    """The arguments of ``from_pretrained``; 4-bit weights are made on the device, others moved."""
     if weights != "4bit":
-        raise ModelError(f"unknown precision {weights!r} of weights", "float32, bfloat16 or 4bit")
+        return {"dtype": getattr(torch, weights)}
     require("bitsandbytes", extra="qlora")
     from transformers import BitsAndBytesConfig
 

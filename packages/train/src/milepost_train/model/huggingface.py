@@ -118,8 +118,6 @@ class HuggingFace(nn.Module):
 
     def forward(self, ids: Tensor, valid: Tensor, marks: Tensor, own: Tensor | None) -> Tensor:
         """Return states at the marks, ``(b, m, d)``; see ``Bert.forward``. ``own`` must be None."""
-        if own is not None:
-            raise ValueError("a network of transformers attends to the whole window everywhere")
         return gather_rows(self._states({"input_ids": ids}, valid), marks)
 
     def _states(self, content: dict[str, Tensor], valid: Tensor) -> Tensor:

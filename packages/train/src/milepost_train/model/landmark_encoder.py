@@ -100,9 +100,6 @@ class LandmarkEncoder(nn.Module):
     backbone, unless one of ``transformers`` is given, which attends to the whole window everywhere.
     ``own_sentence`` False lets a landmark attend to the whole window in the last layer, as in the
     papers. ``read_as`` sets what else a checkpoint may have.
-
-    Raises:
-        ValueError: ``model_type`` is unknown, or the backbone does not support ``own_sentence``.
     """
 
     def __init__(
@@ -113,13 +110,10 @@ class LandmarkEncoder(nn.Module):
         backbone: HuggingFace | None = None,
     ) -> None:
         super().__init__()
-        kind = config.get("model_type", "")
-        if backbone is None and kind not in BACKBONES:
-            raise ValueError(f"no backbone for model_type {kind!r}; known: {sorted(BACKBONES)}")
-        if backbone is not None and own_sentence:
-            raise ValueError(f"{kind} of transformers has no last layer of its own sentence")
+        kind = config["model_type"]
         self.config = config
-        self.own_sentence = own_sentence and kind != MODEL_TYPE  # a light model has no attention
+        # A light model has no attention.
+        self.own_sentence = own_sentence and backbone is None and kind != MODEL_TYPE
         self.backbone: Backbone = backbone or BACKBONES[kind](config)
         self.context: ContextRead | None = None
         self.others = ""
@@ -224,11 +218,8 @@ class LandmarkEncoder(nn.Module):
         Raises:
             ModelError: the network does not support gradient checkpointing.
         """
-        layers = [
-            layer
-            for layer in self.backbone.modules()
-            if isinstance(layer, BertLayer | ModernBertLayer)
-        ]
+        kinds = BertLayer | ModernBertLayer
+        layers = [layer for layer in self.backbone.modules() if isinstance(layer, kinds)]
         network = self.backbone.network if isinstance(self.backbone, HuggingFace) else None
         if not layers and not getattr(network, "supports_gradient_checkpointing", False):
             raise ModelError(

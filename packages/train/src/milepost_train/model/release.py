@@ -237,10 +237,6 @@ def window_sizes(
             f"a window of {size:,} tokens is longer than the network reads ({most:,})",
             f"--window {most}",
         )
-    if size < 3:
-        raise InputError(
-            f"a window of {size} tokens has no room for a sentence", f"a window of 3 to {most:,}"
-        )
     before = _first(left, reading.left, size // 4)
     after = _first(right, reading.right, 0 if model.causal else size // 8)
     if model.causal and after:
@@ -253,7 +249,7 @@ def window_sizes(
             + (f", or a longer window (up to {most:,})" if size < most else ""),
         )
     longest = min(_first(reading.longest, 128), size - 2)
-    if min(before, after) < 0 or before + after > size // 2:
+    if before + after > size // 2:
         raise InputError(
             f"a window of {size} tokens with {before} before and {after} after leaves too little "
             "for its own sentences",
