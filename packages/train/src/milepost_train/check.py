@@ -98,11 +98,7 @@ class Check:
 def load_check(
     settings: CheckSettings, tokenizer: Tokenizer, shape: WindowSize, query_prefix: str = ""
 ) -> Check | None:
-    """The questions of a check, each with the prefix in front; None where it names no task.
-
-    Raises:
-        InputError: a task cannot be read, or has no question of the split.
-    """
+    """The questions of a check, each with the prefix in front; None where it names no task."""
     longest = shape.longest - 1
     texts: list[Text] = []
     questions: list[Question] = []

@@ -16,12 +16,7 @@ CURVES = "curves.png"
 
 
 def draw(folder: Path) -> Path:
-    """Write ``curves.png`` from ``log.jsonl``.
-
-    Raises:
-        InputError: the log is missing, or the picture cannot be written.
-        MissingExtra: matplotlib is not installed.
-    """
+    """Write ``curves.png`` from ``log.jsonl``."""
     require("matplotlib", extra="train")
     from matplotlib.figure import Figure  # without pyplot, which looks for a screen
 

@@ -222,11 +222,7 @@ def task_rows(
 
 
 def checked_kinds(given: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Kinds of question by name, each once.
-
-    Raises:
-        InputError: one is unknown, or there is none.
-    """
+    """Kinds of question by name, each once."""
     found = tuple(dict.fromkeys(given))
     for name in found:
         if name not in known:

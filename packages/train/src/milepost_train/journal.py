@@ -43,10 +43,6 @@ class Journal:
         done: the pieces that are finished, by their names.
         dev: a document whose questions are written with the split ``dev``; None for none.
         counts: what all of them counted, summed.
-
-    Raises:
-        InputError: the file cannot be written, or was made with other settings or by a program we
-            do not know.
     """
 
     def __init__(self, path: Path, settings: Mapping[str, Any]) -> None:
@@ -85,12 +81,7 @@ class Journal:
     def write(
         self, piece: str, rows: Iterable[Mapping[str, Any]], counts: Mapping[str, int]
     ) -> None:
-        """Keep the rows of a piece of work; they are on the disk when this returns.
-
-        Raises:
-            InputError: the disk is full, or whatever else the system says; the pieces before are
-                whole.
-        """
+        """Keep the rows of a piece of work; they are on the disk when this returns."""
         self.done.add(piece, {"rows": list(rows), "counts": dict(counts)})
         self.counts.update(counts)
 

@@ -164,9 +164,6 @@ def load_pairs(
     A line is ``{"query": "…", "passage": "…"}``, and may have ``licence`` and ``negatives``, a list
     of passages that do not answer. Names of sentence-transformers (``anchor``, ``positive``,
     ``negative``, ``negative_1`` …) are understood as well.
-
-    Raises:
-        UnreadableFile: the file is missing or damaged.
     """
     counts, bad = report.of(path, "pairs"), report.wrong[path]
     task = path.name.split(".")[0]
@@ -199,9 +196,6 @@ def load_judged(path: Path, texts: Texts, report: Report) -> list[Judged]:
 
     A line is ``{"text": "…", "sentences": ["…"], "label": "…"}`` with a label of
     ``rows.JUDGEMENTS``, and may have ``source``, ``split`` and ``licence``.
-
-    Raises:
-        UnreadableFile: the file is missing or damaged.
     """
     counts, bad = report.of(path, "judged rows"), report.wrong[path]
     found: list[Judged] = []
@@ -236,11 +230,7 @@ def load_negatives(
     asked: Collection[tuple[str, str]],
     queries: Collection[str],
 ) -> Iterator[tuple[tuple[str, str], list[Sentence]]]:
-    """Negatives as ``milepost mine`` writes them, by the question's name and words.
-
-    Raises:
-        UnreadableFile: the file is missing or damaged.
-    """
+    """Negatives as ``milepost mine`` writes them, by the question's name and words."""
     places = {text.name: number for number, text in enumerate(texts)}
     counts, bad = report.of(path, "negatives"), report.wrong[path]
     for line in lines(path, bad):

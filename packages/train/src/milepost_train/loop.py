@@ -281,11 +281,7 @@ def _random_states() -> list[Tensor]:
 
 @contextmanager
 def memory(where: str) -> Iterator[None]:
-    """Turn what torch raises when memory runs out into one line.
-
-    Raises:
-        RunInterrupted: it did.
-    """
+    """Turn what torch raises when memory runs out into one line."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:

@@ -28,11 +28,7 @@ from milepost_train.config import Dtype
 
 
 def chosen_device(name: str) -> torch.device:
-    """The device of that name; ``auto`` takes the best one there is.
-
-    Raises:
-        InputError: it is not there.
-    """
+    """The device of that name; ``auto`` takes the best one there is."""
     there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     if name == "auto":
         name = next((each for each, usable in there.items() if usable), "cpu")
@@ -74,12 +70,7 @@ def several() -> bool:
 
 @contextmanager
 def joined(device: torch.device) -> Iterator[Processes]:
-    """The processes of this run, which find each other here; this one alone without a launcher.
-
-    Raises:
-        InputError: there are several processes, and not a GPU for each.
-        MissingExtra: accelerate is not installed.
-    """
+    """The processes of this run, which find each other here; this one alone without a launcher."""
     if not several():
         yield Processes(device)
         return
@@ -120,9 +111,6 @@ class Processes:
 
         Returns:
             All vectors, in the order of the owners; those of the other processes are constants.
-
-        Raises:
-            MilepostError: the processes have different batches.
         """
         if self.count == 1:
             return encode(batch)

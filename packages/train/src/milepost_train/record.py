@@ -65,9 +65,6 @@ def describe(
     Returns:
         What is given, ``data`` and ``init`` as file → ``sha256`` and ``bytes``; ``schema``,
         ``versions``, ``commit``, ``machine``, ``started`` (ISO 8601 in UTC), ``hours``: 0 at first.
-
-    Raises:
-        UnreadableFile: a file is not there or cannot be read.
     """
     return {
         "schema": SCHEMA,

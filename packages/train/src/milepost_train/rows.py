@@ -62,10 +62,6 @@ def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
         path: the file or folder.
         bad: gets an error for each line that is not a JSON object, or has not the columns of the
             first line.
-
-    Raises:
-        UnreadableFile: it cannot be read.
-        MissingExtra: it needs datasets or pyarrow, which is not installed.
     """
     yield from _divided(path, bad) if path.suffix in _DIVIDED else lines(path, bad)
 
@@ -95,9 +91,6 @@ def pair_of(line: Line) -> tuple[str, str]:
 
     ``query`` or ``question``, and ``passage`` or ``answer``; ``anchor`` and ``positive``, as
     sentence-transformers names its columns, are understood as well.
-
-    Raises:
-        InputError: one is missing or not a string, or the query has neither letter nor digit.
     """
     query = question_text(line, "query", "question", "anchor")
     return query, line.text("passage", "positive", "answer")

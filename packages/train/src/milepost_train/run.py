@@ -167,11 +167,7 @@ def _need_data(config: Config) -> None:
 def _facts(
     config: Config, processes: Processes, folder: RunFolder, on_progress: OnProgress
 ) -> dict[str, Any]:
-    """What the run is made from, compared with what it was made from when it resumes.
-
-    Raises:
-        InputError: the settings, data or initial weights differ.
-    """
+    """What the run is made from, compared with what it was made from when it resumes."""
     settings = resolved(config)
     settings |= {
         "device": processes.device.type,
@@ -221,13 +217,7 @@ def _copy(tokenizer: Backend) -> Backend:
 
 
 def opened(config: Config) -> Checkpoint:
-    """The checkpoint a run starts from, on its device, with LoRA where it is asked for.
-
-    Raises:
-        InputError: no such device, windows that do not fit the network, or a prefix of questions
-            that leaves them no room.
-        ModelError: the folder cannot be read, a setting does not fit it, or nothing is trained.
-    """
+    """The checkpoint a run starts from, on its device, with LoRA where it is asked for."""
     device = chosen_device(config.device)
     checkpoint = open_checkpoint(
         config.init,

@@ -38,10 +38,6 @@ class RunFolder:
     """The files of one run.
 
     ``writes``: whether this process does; of several that train together only the first writes.
-
-    Raises:
-        InputError: the folder has a run already, has none to resume, or holds something else.
-        RunInterrupted: it cannot be written.
     """
 
     def __init__(self, path: Path, *, resume: bool, writes: bool = True) -> None:
@@ -64,12 +60,7 @@ class RunFolder:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep every other process from training here while this lasts.
-
-        Raises:
-            InputError: one does already.
-            RunInterrupted: the folder cannot be written.
-        """
+        """Keep every other process from training here while this lasts."""
         if not self.writes:
             yield
             return
@@ -100,11 +91,7 @@ class RunFolder:
         self._put(CARD, card(self.path.resolve().name, None, record))
 
     def facts(self) -> dict[str, Any] | None:
-        """What the run was made from; None if it was killed before it wrote that.
-
-        Raises:
-            InputError: ``run.json`` is damaged or of another schema.
-        """
+        """What the run was made from; None if it was killed before it wrote that."""
         try:
             read: dict[str, Any] = json.loads((self.path / "run.json").read_text("utf-8"))
             schema = read.get("schema", 1)  # schema 1 had no such key
@@ -139,11 +126,7 @@ class RunFolder:
         self._put(STATE, lambda file: torch.save({**state, "log": length}, file))
 
     def load(self) -> dict[str, Any] | None:
-        """The last state; the log is cut back to where it was then. None where there is none yet.
-
-        Raises:
-            InputError: it is damaged.
-        """
+        """The last state; the log is cut back to where it was then. None where there is none yet."""
         path, log = self.path / STATE, self.path / LOG
         if not path.exists():
             if self.writes:

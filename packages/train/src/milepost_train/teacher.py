@@ -64,10 +64,6 @@ class MeanTeacher:
             time.
         device: where it computes.
         dtype: in which numbers; vectors of sentences differ by some thousandths.
-
-    Raises:
-        ModelError: the folder cannot be read.
-        MissingExtra: sentence-transformers is not installed.
     """
 
     def __init__(
@@ -129,11 +125,7 @@ class Targets:
         self._asked: dict[tuple[str, ...], NDArray[np.float16]] = {}
 
     def of_text(self, text: Text) -> NDArray[np.float16]:
-        """``(n, d)`` unit vectors of its sentences; those of passages without a name are not kept.
-
-        Raises:
-            InputError: the disk is full.
-        """
+        """``(n, d)`` unit vectors of its sentences; those of passages without a name are not kept."""
         if not text.name:
             return self.teacher.of_sentences(text)
         key = repr(tuple(text.spans)), text.words
@@ -167,10 +159,6 @@ class LandmarkTeacher:
         folder: of ``milepost export``, read by OpenVINO in the fastest precision it holds; or a
             run's ``checkpoint``, read by torch in float32.
         device: where torch computes.
-
-    Raises:
-        ModelError: a file of the folder is missing or damaged.
-        InputError: the windows that the checkpoint names do not fit its network.
     """
 
     def __init__(self, folder: Path, *, device: str | torch.device = "cpu") -> None:

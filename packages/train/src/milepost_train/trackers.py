@@ -16,11 +16,7 @@ _PLACES = ("step", "stage")  # of a line, no figures
 
 
 def need_trackers(names: Sequence[str]) -> None:
-    """Refuse trackers that are not installed.
-
-    Raises:
-        MissingExtra: accelerate or the package of a tracker is not.
-    """
+    """Refuse trackers that are not installed."""
     if not names:
         return
     tracking = require("accelerate.tracking", extra="train")
@@ -48,9 +44,6 @@ def tracked(
     Yields:
         What takes the events of a run. After a failure nothing more is sent to the trackers, and
         the run goes on.
-
-    Raises:
-        MilepostError: a tracker does not open.
     """
     if not names:
         yield on_progress

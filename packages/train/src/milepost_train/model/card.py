@@ -77,11 +77,7 @@ def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
 
 
 def log_lines(run: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a run's ``log.jsonl``; a last one that a kill has cut off is left out.
-
-    Raises:
-        OSError: the log cannot be read.
-    """
+    """The lines of a run's ``log.jsonl``; a last one that a kill has cut off is left out."""
     for line in (run / "log.jsonl").read_text(encoding="utf-8").splitlines():
         with suppress(ValueError):
             read = json.loads(line)

@@ -20,11 +20,7 @@ AGAIN = "fetch the folder again"
 
 
 def local(source: str | Path) -> Path:
-    """Return the folder itself, or the cached folder of a hub model, fetched if needed.
-
-    Raises:
-        ModelError: the folder does not exist, and the hub does not provide such a model.
-    """
+    """Return the folder itself, or the cached folder of a hub model, fetched if needed."""
     folder = hub.local(source, "give a folder with a checkpoint", needed=_WEIGHTS, only=_FILES)
     if folder is None:
         raise ModelError(f"{os.fspath(source)!r} is not a folder", HINT)
@@ -32,11 +28,7 @@ def local(source: str | Path) -> Path:
 
 
 def base_of(folder: Path) -> Path:
-    """Return the folder of an adapter's base; for a complete checkpoint, the folder itself.
-
-    Raises:
-        ModelError: the adapter names no base, or its base cannot be found.
-    """
+    """Return the folder of an adapter's base; for a complete checkpoint, the folder itself."""
     path = folder / ADAPTER
     if not path.is_file():
         return folder
@@ -75,11 +67,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_object(path: Path) -> dict[str, Any]:
-    """Read the JSON object in a file.
-
-    Raises:
-        ModelError: the file cannot be read, or holds another JSON type.
-    """
+    """Read the JSON object in a file."""
     fields = parsed(path)
     if not isinstance(fields, dict):
         raise ModelError(f"{path} is not a JSON object", AGAIN)
@@ -87,11 +75,7 @@ def read_object(path: Path) -> dict[str, Any]:
 
 
 def parsed(path: Path) -> Any:
-    """Read the JSON value in a file.
-
-    Raises:
-        ModelError: the file cannot be read.
-    """
+    """Read the JSON value in a file."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -44,9 +44,6 @@ def load_network(folder: Path, **options: Any) -> Any:
     """A network of ``transformers`` without head, from a folder; nothing is unpickled.
 
     ``options`` are those of ``from_pretrained``; weights are float32 if they say nothing else.
-
-    Raises:
-        ModelError: the folder is damaged, or weights are missing.
     """
     from transformers import AutoModel
 
@@ -80,9 +77,6 @@ class HuggingFace(nn.Module):
             list of architectures is needed.
         max_tokens: length of the longest window that the network has positions for.
         width: width of its states.
-
-    Raises:
-        ModelError: the network is an encoder with a decoder, such as T5.
     """
 
     def __init__(self, network: Any, *, bidirectional: bool = False) -> None:

@@ -131,9 +131,6 @@ class LandmarkEncoder(nn.Module):
 
         Training at several widths prepares vectors for this (``losses.over_prefixes``, Kusupati et
         al., Matryoshka Representation Learning, arXiv 2205.13147).
-
-        Raises:
-            InputError: ``dimensions`` is below 1 or above the current number.
         """
         most = self.dimensions
         if not 1 <= dimensions <= most:
@@ -187,9 +184,6 @@ class LandmarkEncoder(nn.Module):
         (``context_layers``) that attend to the whole window, appended to its own; 0 for none.
         ``others``: "half" lets half of the last layer's heads attend to other sentences.
         ``verdicts``: the landmark of a text in front of sentences also says what these say of it.
-
-        Raises:
-            ModelError: the backbone has no last layer of ours, or ``own_sentence`` is off.
         """
         context, layers, read = reading.context, reading.context_layers, self.context
         if (context or reading.others) and not isinstance(self.backbone, Bert | ModernBert):
@@ -214,9 +208,6 @@ class LandmarkEncoder(nn.Module):
 
         Gradient checkpointing (arXiv 1604.06174): a third more computation, and the activation
         memory of one layer. Weights and gradients are the same.
-
-        Raises:
-            ModelError: the network does not support gradient checkpointing.
         """
         kinds = BertLayer | ModernBertLayer
         layers = [layer for layer in self.backbone.modules() if isinstance(layer, kinds)]

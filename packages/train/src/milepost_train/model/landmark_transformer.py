@@ -116,9 +116,6 @@ class LandmarkTransformer(InputModule):
 
     As a module of sentence-transformers it gives the plain mean: prompts and the scaling to unit
     length are the library's.
-
-    Raises:
-        ModelError: padding and landmark are the same token, or rows exceed the model's maximum.
     """
 
     save_in_root = True

@@ -63,11 +63,7 @@ class LmkSettings:
 
 
 def from_json(config: dict[str, Any], source: str) -> LmkSettings:
-    """Read the settings that ``LandmarkTransformer.save`` wrote.
-
-    Raises:
-        ModelError: the settings are incomplete, invalid, or of another schema.
-    """
+    """Read the settings that ``LandmarkTransformer.save`` wrote."""
     fields = dict(config)
     check_schema(source, fields.pop("milepost_schema", None), SCHEMA, _RENEW)
     try:
@@ -78,11 +74,7 @@ def from_json(config: dict[str, Any], source: str) -> LmkSettings:
 
 
 def network_of(folder: Path) -> Path:
-    """Return the folder with ``config.json``, weights and tokenizer: itself, or a subfolder.
-
-    Raises:
-        ModelError: the first module in ``modules.json`` is not an encoder.
-    """
+    """Return the folder with ``config.json``, weights and tokenizer: itself, or a subfolder."""
     modules = _modules(folder)
     if not modules:
         return folder
@@ -92,11 +84,7 @@ def network_of(folder: Path) -> Path:
 
 
 def lmk_settings(folder: Path) -> LmkSettings | None:
-    """The settings of a folder with LMK pooling; None for any other folder.
-
-    Raises:
-        ModelError: the folder is damaged.
-    """
+    """The settings of a folder with LMK pooling; None for any other folder."""
     modules = _modules(folder)
     if not modules or _kind(modules[0]) != LANDMARK_MODULE:
         return None
@@ -115,9 +103,6 @@ def reading_of(folder: Path) -> Reading | None:
     """How training and export read a folder with LMK pooling; None for any other folder.
 
     Every layer of its network attends to the whole row, so ``own_sentence`` is False.
-
-    Raises:
-        ModelError: the folder is damaged, or its rows begin with more than one token.
     """
     settings = lmk_settings(folder)
     if settings is None:
@@ -145,10 +130,6 @@ def check_exportable(folder: Path, *, named: bool = False) -> tuple[str, ...]:
 
     ``named``: whether the user named the token that closed sentences in training. Differences of
     the model folder are sentences for users.
-
-    Raises:
-        ModelError: the folder puts prompts in front of texts, or it is an adapter that does not
-            say where its landmarks are.
     """
     if (folder / READING).is_file():
         return ()

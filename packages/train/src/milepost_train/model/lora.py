@@ -30,10 +30,6 @@ def with_lora(
         dropout: dropout of the matrices' input, in training.
         targets: names of layers, e.g. ``("q_proj", "v_proj")``; None for all linear ones.
         tokens: ids whose embeddings are trained as well, such as a new landmark.
-
-    Raises:
-        ModelError: the backbone is Milepost's, has LoRA already, or has no such layers.
-        MissingExtra: peft is not installed.
     """
     peft = require("peft", extra="train")
     backbone = _of_transformers(model)
@@ -67,12 +63,7 @@ def merge_lora(model: LandmarkEncoder) -> LandmarkEncoder:
 
 
 def attach(model: LandmarkEncoder, folder: Path, *, trainable: bool) -> None:
-    """Load a saved adapter onto its base.
-
-    Raises:
-        ModelError: the adapter is damaged or belongs to another network.
-        MissingExtra: peft is not installed.
-    """
+    """Load a saved adapter onto its base."""
     peft = require("peft", extra="train")
     backbone = _of_transformers(model)
     try:

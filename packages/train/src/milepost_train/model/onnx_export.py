@@ -33,9 +33,6 @@ def export_onnx(
     """Write ``model.onnx`` in float32, with the tokenizer, manifest and README that it needs.
 
     Inputs and outputs are those of the OpenVINO graph.
-
-    Raises:
-        MissingExtra: onnx is not installed.
     """
     onnx = require("onnx", extra="export")
     file = folder / GRAPH

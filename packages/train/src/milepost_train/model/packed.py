@@ -69,11 +69,7 @@ def packed(table: Tensor) -> PackedTable:
 
 
 def with_packed_table(model: LandmarkEncoder) -> LandmarkEncoder:
-    """Copy a model with token vectors in 4 bits, as they are exported.
-
-    Raises:
-        ModelError: the backbone is not Milepost's BERT, or 32 does not divide its width.
-    """
+    """Copy a model with token vectors in 4 bits, as they are exported."""
     if not isinstance(model.backbone, Bert) or model.backbone.width % BLOCK:
         raise ModelError(
             f"token vectors of {model.config.get('model_type')!r} cannot be packed into 4 bits",
@@ -87,11 +83,7 @@ def with_packed_table(model: LandmarkEncoder) -> LandmarkEncoder:
 
 
 def with_rounded_table(model: LandmarkEncoder) -> LandmarkEncoder:
-    """Copy a model with the table rounded as in the export, to compare both.
-
-    Raises:
-        ModelError: the backbone is not light.
-    """
+    """Copy a model with the table rounded as in the export, to compare both."""
     if not isinstance(model.backbone, Light):
         raise ModelError(
             f"{model.config.get('model_type')!r} has no table of static vectors", "a light model"

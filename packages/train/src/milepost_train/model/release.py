@@ -225,9 +225,6 @@ def window_sizes(
     Sizes that are None are the checkpoint's; if it has none, the window is the longest that the
     network reads, at most 512, with a quarter of it before the owned sentences and, unless the
     network is causal, an eighth after them.
-
-    Raises:
-        InputError: the sizes do not fit the network or each other.
     """
     model, reading = checkpoint.model, checkpoint.reading
     most = model.backbone.max_tokens

@@ -29,11 +29,7 @@ _USUAL = {
 
 
 def load_tokenizer(folder: Path) -> Tokenizer:
-    """Load ``tokenizer.json``, or convert older files with ``transformers``.
-
-    Raises:
-        ModelError: the folder has no tokenizer that can be read.
-    """
+    """Load ``tokenizer.json``, or convert older files with ``transformers``."""
     path = folder / TOKENIZER
     hint = "a checkpoint with config.json, weights and tokenizer.json"
     try:
@@ -87,11 +83,7 @@ def _named(fields: Mapping[str, Any]) -> dict[str, str]:
 
 
 def choose_landmark(special: Mapping[str, str], named: str | None) -> str:
-    """Choose the token that closes a sentence: the one named, else separator, else end of text.
-
-    Raises:
-        ModelError: none is named, and the tokenizer has neither.
-    """
+    """Choose the token that closes a sentence: the one named, else separator, else end of text."""
     token = named or special.get("sep_token") or special.get("eos_token")
     if not token:
         raise ModelError(
@@ -103,11 +95,7 @@ def choose_landmark(special: Mapping[str, str], named: str | None) -> str:
 
 
 def add_token(tokenizer: Tokenizer, token: str) -> int:
-    """Make a token special, create it if it is missing, and return its id.
-
-    Raises:
-        ModelError: the tokenizer rejects the token.
-    """
+    """Make a token special, create it if it is missing, and return its id."""
     tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False)])
     number: int | None = tokenizer.token_to_id(token)
     if number is None:

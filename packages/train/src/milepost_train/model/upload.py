@@ -10,11 +10,7 @@ from milepost.errors import InputError, MilepostError, first_line
 
 
 def check_name(name: str) -> None:
-    """Reject an invalid name of a hub model before any slow work starts.
-
-    Raises:
-        InputError: the name is not ``owner/name``.
-    """
+    """Reject an invalid name of a hub model before any slow work starts."""
     if not NAME.fullmatch(name):
         raise InputError(f"{name!r} is not a name on the Hugging Face hub", "OWNER/NAME")
 
@@ -24,10 +20,6 @@ def upload(folder: Path, name: str, *, private: bool = False) -> str:
 
     ``private`` creates the model as private, and refuses to upload to a public one; else a new
     model gets its owner's default visibility.
-
-    Raises:
-        InputError: ``private`` is set, and the model exists and is public.
-        MilepostError: the hub cannot be reached or rejects the upload.
     """
     from huggingface_hub import HfApi
 

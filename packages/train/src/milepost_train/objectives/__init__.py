@@ -39,9 +39,5 @@ _OBJECTIVES: dict[type[StageSettings], Callable[[Any, Material], Objective]] = {
 
 
 def build(stage: StageSettings, material: Material) -> Objective:
-    """The objective of a stage.
-
-    Raises:
-        InputError: the material lacks what the stage is to draw from.
-    """
+    """The objective of a stage."""
     return _OBJECTIVES[type(stage)](stage, material)

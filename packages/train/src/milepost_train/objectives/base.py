@@ -133,11 +133,7 @@ def spread_of(vectors: Tensor) -> float:
 
 
 def sizes_of(dimensions: Sequence[int], vectors: Tensor) -> Sequence[int]:
-    """At which widths vectors ``(n, d)`` are trained: those named, else d alone.
-
-    Raises:
-        InputError: one is wider than they are.
-    """
+    """At which widths vectors ``(n, d)`` are trained: those named, else d alone."""
     width = vectors.shape[1]
     need(
         max(dimensions, default=0) <= width,

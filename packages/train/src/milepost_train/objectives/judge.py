@@ -27,12 +27,7 @@ _ANSWERED = len(CLAIM_VERDICTS)
 
 
 class Judge:
-    """Steps of training verdicts.
-
-    Raises:
-        InputError: the material has no judged rows or no such source, the model gives no verdicts
-            or is causal.
-    """
+    """Steps of training verdicts."""
 
     def __init__(self, stage: JudgeStage, material: Material) -> None:
         need(bool(material.judged), "the data has no judged rows", "name judged in [data]")

@@ -42,12 +42,7 @@ from milepost_train.stages import MarkedStage
 
 
 class Marked:
-    """Steps of stage III.
-
-    Raises:
-        InputError: the material has no such task, no teacher where one is needed, or one whose
-            vectors cannot be matched.
-    """
+    """Steps of stage III."""
 
     def __init__(self, stage: MarkedStage, material: Material) -> None:
         known = material.by_task

@@ -28,11 +28,7 @@ Units = list[tuple[int, NDArray[np.int32]]]  # of a pseudo document: passage and
 
 
 class Merged:
-    """Steps of stage II.
-
-    Raises:
-        InputError: the material has no pairs.
-    """
+    """Steps of stage II."""
 
     def __init__(self, stage: MergedStage, material: Material) -> None:
         need_pairs(material.pairs)

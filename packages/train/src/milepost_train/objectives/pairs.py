@@ -17,11 +17,7 @@ from milepost_train.stages import PairsStage
 
 
 class Pairs:
-    """Steps of stage I.
-
-    Raises:
-        InputError: the material has no pairs.
-    """
+    """Steps of stage I."""
 
     def __init__(self, stage: PairsStage, material: Material) -> None:
         need_pairs(material.pairs)

@@ -42,11 +42,7 @@ _QUESTION = -1
 
 
 class Rerank:
-    """Steps of training a reranker.
-
-    Raises:
-        InputError: the material has no such task, or the model is causal.
-    """
+    """Steps of training a reranker."""
 
     def __init__(self, stage: RerankStage, material: Material) -> None:
         known = material.by_task

@@ -44,11 +44,7 @@ def case_weights(cases: Sequence[Case]) -> NDArray[np.float64]:
 
 
 def learn_trees(cases: Sequence[Case], seed: int, rounds: int = ROUNDS) -> Trees:
-    """So many boosted trees by log loss; they tell which sentences hold evidence.
-
-    Raises:
-        MissingExtra: LightGBM is not installed.
-    """
+    """So many boosted trees by log loss; they tell which sentences hold evidence."""
     lightgbm: Any = require("lightgbm", extra="train")
     repeats = [len(case.rows) for case in cases]
     data = lightgbm.Dataset(

@@ -31,11 +31,7 @@ _AT_CWD, _EXCHANGE = -100, 2  # of renameat2, see linux/fcntl.h and linux/fs.h
 
 
 def check_out(model: Path, out: Path) -> None:
-    """See that ``out`` can be written for a model, before the work; nothing is left behind.
-
-    Raises:
-        InputError: it is something else than an empty place, the model itself or an earlier fit.
-    """
+    """See that ``out`` can be written for a model, before the work; nothing is left behind."""
     there = out.exists() and (not out.is_dir() or any(out.iterdir()))
     if there and out.resolve() != model.resolve() and not (out / REPORT).is_file():
         raise InputError(f"{out} exists and holds no earlier fit", "another --out FOLDER")

@@ -32,9 +32,6 @@ def others(roles: Roles, names: Sequence[str], enough: Minimum = ENOUGH) -> dict
 
     ``names`` are the tasks to leave out; ``each`` for every one that has questions to calibrate on.
     ``enough`` is for each role, once a task is left out.
-
-    Raises:
-        InputError: no such task, or the other tasks have too few questions.
     """
     known = list(dict.fromkeys(sample.task for sample in roles.choose))
     rest: dict[str, Roles] = {}
