@@ -46,16 +46,11 @@ class CollapseAlarm:
     _faulty: bool = field(init=False, default=False)
 
     def see(self, step: int, parts: Mapping[str, Any]) -> str | None:
-        """Take one reading; a fault is named once, and again when it comes back.
+        """Take one reading; a warning with what to change, once until a fault comes back.
 
-        Args:
-            step: of the stage, from 1.
-            parts: a line of the log. Read are ``loss``, ``floor`` (what it would be if all
-                candidates were alike, so that the model could but guess), both in nats, and
-                ``spread`` (mean cosine between different landmarks).
-
-        Returns:
-            A warning with what to change; None if nothing is wrong.
+        ``step`` is of the stage, from 1. Of ``parts``, a line of the log, are read ``loss``,
+        ``floor`` (what it would be if all candidates were alike, so that the model could but
+        guess), both in nats, and ``spread`` (mean cosine between different landmarks).
         """
         if step <= self.warm_up:
             return None

@@ -191,15 +191,7 @@ def read_config(
     steps: int | None = None,
     keep: str | None = None,
 ) -> Config:
-    """Read a configuration; the arguments override what the file says.
-
-    Args:
-        file: TOML.
-        init: as on the command line: a path from the current folder, or a model of the hub.
-        out: a path from the current folder.
-        device: ``auto``, ``cpu`` …
-        steps: of the only stage.
-        keep: ``all`` or ``best``.
+    """Read a configuration; the arguments, as on the command line, override what the file says.
 
     Raises:
         UnreadableFile: there is no such file, or it is not TOML.

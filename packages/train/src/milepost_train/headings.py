@@ -20,12 +20,10 @@ _TURN = re.compile(r"(?m)^(?P<name>[A-Z][\w.’'-]*(?: [A-Z][\w.’'-]*){0,3}): 
 
 
 def headings_of(text: str, marks: Sequence[Mark] = ()) -> Mapping[Span, str]:
-    """The lines of headings and their words, ascending.
+    """The lines of headings of a text and their words, ascending.
 
-    Args:
-        text: of a document.
-        marks: of it; those of headings are believed, and where a format has none, a paragraph is
-            one that looks like it.
+    Headings among its ``marks`` are believed; where a format has none, a paragraph is one that
+    looks like it.
     """
     marked: dict[Span, str] = {}
     for mark in marks:

@@ -35,9 +35,7 @@ class Written:
 class Journal:
     """Rows of a file, piece by piece. Used as a context manager.
 
-    Args:
-        path: the file; a missing folder is made.
-        settings: everything that its rows depend on, as JSON can hold it.
+    ``settings`` are everything that the rows depend on, as JSON can hold it.
 
     Attributes:
         done: the pieces that are finished, by their names.

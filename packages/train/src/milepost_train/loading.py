@@ -127,15 +127,10 @@ def load_task(
 ) -> list[Question]:
     """Questions of one split of a task; the documents they ask of go into ``texts``.
 
-    Args:
-        path: a folder with ``documents.jsonl.gz`` and ``questions.jsonl.gz``, or one file of JSON
-            lines that holds both; tables (``is_table``) in the place of either.
-        texts: gets the documents.
-        report: gets counts and wrong lines.
-        split: only questions of this split; in one file a question that names none is of ``dev``.
-        allow_nc: keep documents whose licence is non-commercial or not recognised (never for
-            weights that ship).
-        hold_out: fraction of the documents to leave out, see ``held_out``.
+    ``path`` is a folder with ``documents.jsonl.gz`` and ``questions.jsonl.gz``, or one file of JSON
+    lines that holds both, whose questions are of ``dev`` if they name no split; tables
+    (``is_table``) in the place of either. ``allow_nc`` and ``hold_out`` are those of
+    ``docs/training.md``.
 
     Raises:
         UnreadableFile: a file is missing or damaged.

@@ -29,16 +29,11 @@ def each_against_negatives(
 ) -> Tensor:
     """InfoNCE with several positives, each alone against the negatives, averaged.
 
-    For question ``q`` with positives ``P`` and negatives ``N``:
-    ``mean over p in P of  log(1 + sum over n in N of exp((s_n - s_p) / t))``.
-    Positives do not compete with each other (arXiv 2402.11573 lets them; see its eq. 4), so the
-    loss can reach zero for evidence of several sentences.
-
-    Args:
-        scores: ``(q, n)`` similarities.
-        positive: ``(q, n)`` bool; rows without any are left out of the mean.
-        negative: ``(q, n)`` bool.
-        temperature: divides the scores.
+    For question ``q`` with positives ``P`` and negatives ``N``: ``mean over p in P of  log(1 + sum
+    over n in N of exp((s_n - s_p) / t))``. Positives do not compete with each other (arXiv
+    2402.11573 lets them; see its eq. 4), so the loss can reach zero for evidence of several
+    sentences. ``scores`` are similarities ``(q, n)``, ``positive`` and ``negative`` bool alike;
+    questions without a positive are left out of the mean.
     """
     scaled = wide(scores) / temperature
     against = log_sum(scaled, negative)
@@ -86,17 +81,11 @@ def back_from_boundary(evidence: Sequence[int]) -> dict[int, int]:
 
 
 def distances_of(owners: Tensor, evidence: Sequence[tuple[int, Sequence[int]]]) -> Tensor:
-    """The distances that ``position_aware`` takes, for the landmarks of a batch.
+    """The distances ``(q, n)`` int64 that ``position_aware`` takes; -1 where not evidence.
 
-    They are counted in the document: where a window holds the first half of a run, its
-    last sentence there is not taken for the boundary.
-
-    Args:
-        owners: ``(n, 2)`` int64, text and sentence of each landmark.
-        evidence: for each of q questions its text and all its evidence sentences.
-
-    Returns:
-        ``(q, n)`` int64; -1 where the sentence is not evidence.
+    They are counted in the document: where a window holds the first half of a run, its last
+    sentence there is not taken for the boundary. ``owners`` ``(n, 2)`` are text and sentence of
+    each landmark, ``evidence`` of each question its text and all its evidence sentences.
     """
     texts, sentences = owners.unbind(dim=1)
     distance = torch.full((len(evidence), len(owners)), -1, device=owners.device)
@@ -111,22 +100,18 @@ def position_aware(
 ) -> Tensor:
     """Contrast with a weight ``w_i = exp(-alpha i)`` on evidence ``i`` sentences off its boundary.
 
-    Of one question, with evidence ``P``, negatives ``N``, ``s`` the scores over the temperature
-    and ``p_j = exp(s_j) / sum over P and N of exp(s)``: ``-sum w_i log p_i / sum w``. At its best
-    ``p`` is in proportion to ``w``.
+    Of one question, with evidence ``P``, negatives ``N``, ``s`` the scores over the temperature and
+    ``p_j = exp(s_j) / sum over P and N of exp(s)``: ``-sum w_i log p_i / sum w``. At its best ``p``
+    is in proportion to ``w``.
 
     It is the cross-entropy against ``t_i = w_i / sum w`` and cannot fall below the entropy of
     ``t``: 1.096 nats for three sentences at alpha = 0.08. At its best, evidence one sentence
     further off scores ``alpha`` temperatures less. It is divided so that long evidence does not
     rule a batch.
 
-    Args:
-        scores: ``(q, n)`` similarities.
-        distance: ``(q, n)`` int64, sentences back to the boundary; -1 where not evidence. Rows
-            without evidence are left out of the mean.
-        negative: ``(q, n)`` bool; what is neither is left out of every sum.
-        temperature: divides the scores.
-        alpha: how steeply weights fall; 0 weighs all alike, the paper's 0.08 hardly less so.
+    ``scores`` are similarities ``(q, n)``, ``distance`` those of ``distances_of``, ``negative``
+    bool; what is neither evidence nor negative is left out of every sum, and questions without
+    evidence of the mean.
     """
     scaled = wide(scores) / temperature
     wanted = distance >= 0
@@ -154,17 +139,11 @@ def divergence(
 ) -> Tensor:
     """Kullback-Leibler divergence of the student's ranking from the teacher's, mean over questions.
 
-    ``sum over j of t_j (log t_j - log p_j)``, where ``p = softmax(scores / temperature)`` and
-    ``t = softmax(teacher / teacher_temperature)``, both over the used columns of a row
-    (arXiv 1503.02531, without its factor of the squared temperature). Zero where both agree, up
-    to a constant per row.
-
-    Args:
-        scores: ``(q, n)`` of the student.
-        teacher: ``(q, n)``; only what is used is read, the rest may hold anything.
-        used: ``(q, n)`` bool; rows with fewer than two rank nothing and are left out of the mean.
-        temperature: divides the scores.
-        teacher_temperature: divides the teacher's.
+    ``sum over j of t_j (log t_j - log p_j)``, where ``p = softmax(scores / temperature)`` and ``t =
+    softmax(teacher / teacher_temperature)``, both over the used columns of a row (arXiv 1503.02531,
+    without its factor of the squared temperature). Zero where both agree, up to a constant per row.
+    All three are ``(q, n)``; rows with fewer than two used columns rank nothing and are left out of
+    the mean, and what the teacher has elsewhere is not read.
     """
     rows = used.sum(dim=1) > 1
     shown = used | ~rows[:, None]
@@ -182,12 +161,8 @@ def over_prefixes(
 
     ``mean over sizes d of loss(V_1[:d] / |V_1[:d]|, V_2[:d] / |V_2[:d]|, ...)``. Prefixes are
     brought to unit length, since that is how shortened vectors are compared. The mean takes the
-    place of the paper's sum, so that the learning rate need not follow the number of sizes.
-
-    Args:
-        loss: takes as many matrices as there are ``vectors``, in their order.
-        vectors: matrices ``(n_k, d)``, all of one width.
-        sizes: widths to train; the full one is among them only if named.
+    place of the paper's sum, so that the learning rate need not follow the number of sizes. The
+    full width is among ``sizes`` only if named.
     """
     terms = [loss(*(F.normalize(wide(v[..., :size]), dim=-1) for v in vectors)) for size in sizes]
     total: Tensor = sum(terms[1:], terms[0])

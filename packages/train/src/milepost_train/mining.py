@@ -57,19 +57,10 @@ def mine(
 ) -> Written:
     """Write the hard negatives of every question of a split to ``out``.
 
-    An interrupted run resumes, if everything the output depends on is the same.
-
-    Args:
-        documents: JSON lines of documents (``id``, ``text``; ``licence``, ``split``, ``ignore``
-            and ``beside`` where they are known).
-        questions: JSON lines of questions (``question``, ``document``, ``spans``; ``id``,
-            ``split``); the same file where one holds both.
-        out: the file to write.
-        encoder: its landmarks rank, and judge what words have found.
-        limits: how many negatives, and what is none.
-        split: which questions; documents of which only other splits ask are left out.
-        allow_nc: keep documents whose licence is non-commercial or not recognised.
-        progress: see ``Progress``.
+    An interrupted run resumes, if everything the output depends on is the same. ``documents`` and
+    ``questions`` are as in ``docs/training-data.md``, one file where it holds both; documents of
+    which only other splits ask are left out. ``allow_nc`` keeps documents whose licence is
+    non-commercial or not recognised.
 
     Raises:
         UnreadableFile: a file is missing or damaged.

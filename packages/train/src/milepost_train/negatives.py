@@ -127,11 +127,7 @@ def choose(
     most: int,
     dropped: Counter[str],
 ) -> Iterator[dict[str, Any]]:
-    """Negatives from two rankings, best first, taken in turns.
-
-    Yields:
-        ``document``, ``span``, ``score`` and ``by`` (``landmarks``, ``words`` or ``both``).
-    """
+    """Negatives from two rankings, best first, taken in turns, as ``mining.py`` describes them."""
     looked_at: set[tuple[str, Span]] = set()
     kept: dict[frozenset[str], Candidate] = {}
     for candidate in chain.from_iterable(zip_longest(*rankings)):

@@ -107,10 +107,9 @@ class Processes:
         return self.number == 0
 
     def encode(self, encode: Callable[[Batch], Tensor], batch: Batch, width: int) -> Tensor:
-        """``(n, d)`` vectors of a batch's landmarks, of which each process encodes a share.
+        """``(n, d)`` vectors of a batch's landmarks in the order of its owners.
 
-        Returns:
-            All vectors, in the order of the owners; those of the other processes are constants.
+        Each process encodes a share; the vectors of the others are constants.
         """
         if self.count == 1:
             return encode(batch)

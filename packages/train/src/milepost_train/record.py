@@ -54,17 +54,9 @@ def describe(
 ) -> dict[str, Any]:
     """The record of a run that begins now; can be written as JSON.
 
-    Args:
-        config: the configuration file's text.
-        settings: what came of it, defaults and the command line's changes included.
-        seeds: name → seed.
-        data: files, and folders all of whose files are read.
-        init: the folder of the weights that the run starts from.
-        device: as torch names it.
-
-    Returns:
-        What is given, ``data`` and ``init`` as file → ``sha256`` and ``bytes``; ``schema``,
-        ``versions``, ``commit``, ``machine``, ``started`` (ISO 8601 in UTC), ``hours``: 0 at first.
+    ``settings`` are what came of the configuration's text ``config``, ``init`` is the folder of the
+    weights that the run starts from. In the record, ``data`` and ``init`` are file → ``sha256`` and
+    ``bytes``, ``started`` is ISO 8601 in UTC, and ``hours`` 0 at first.
     """
     return {
         "schema": SCHEMA,

@@ -58,10 +58,8 @@ def existing(paths: Iterable[Path], kinds: Sequence[str] = JSON_LINES) -> list[P
 def rows(path: Path, bad: list[InputError]) -> Iterator[Line]:
     """Rows of a file of JSON lines, CSV or Parquet, or of a folder that ``save_to_disk`` wrote.
 
-    Args:
-        path: the file or folder.
-        bad: gets an error for each line that is not a JSON object, or has not the columns of the
-            first line.
+    ``bad`` gets an error for each line that is not a JSON object, or has not the columns of the
+    first line.
     """
     yield from _divided(path, bad) if path.suffix in _DIVIDED else lines(path, bad)
 

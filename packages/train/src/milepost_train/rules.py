@@ -101,11 +101,8 @@ def questions_of(
 ) -> Found:
     r"""Questions of a text by rule.
 
-    Args:
-        text: headings on lines of their own, a blank line before and after.
-        title: put behind a heading too short to be looked for alone.
-        rules: names from ``RULES``.
-        marks: of the document; its headings are those, where there are any.
+    Headings stand on lines of their own, a blank line before and after, unless ``marks`` of the
+    document name them. ``title`` is put behind a heading too short to be looked for alone.
 
     >>> text = "Hives\n\nWhat do bees eat in winter?\n\nThey eat honey, then more."
     >>> found = questions_of(text)

@@ -126,7 +126,7 @@ class RunFolder:
         self._put(STATE, lambda file: torch.save({**state, "log": length}, file))
 
     def load(self) -> dict[str, Any] | None:
-        """The last state; the log is cut back to where it was then. None where there is none yet."""
+        """The last state, None where there is none; the log is cut back to where it was then."""
         path, log = self.path / STATE, self.path / LOG
         if not path.exists():
             if self.writes:

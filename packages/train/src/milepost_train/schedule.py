@@ -40,11 +40,8 @@ def rate_at(stage: Stage, step: int) -> float:
 class Average:
     """Exponential average of weights, with a short memory while it is young.
 
-    Args:
-        weights: the trained ones by name; followed, not kept.
-        slowness: share of the average that a step keeps, in the end; 0 follows at once.
-        base: weights that are mixed in when the average is lent.
-        share: how much of them.
+    A step keeps the share ``slowness`` of it in the end; 0 follows at once. When it is lent, the
+    ``share`` of the weights ``base`` is mixed in.
     """
 
     def __init__(

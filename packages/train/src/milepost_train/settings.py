@@ -79,15 +79,9 @@ class Place:
 def fill(kind: type[Kind], table: Mapping[str, Any], place: Place, /, **made: Any) -> Kind | None:
     """A dataclass from a table; what the table leaves out has its default.
 
-    Args:
-        kind: the dataclass.
-        table: its fields by name.
-        place: the table's place, which gets the faults: unknown keys (with the nearest known one),
-            missing ones, values that do not fit.
-        made: values of fields that the table may not name, and that have a default.
-
-    Returns:
-        None where the table, or one inside it, has a fault.
+    ``place`` gets the faults: unknown keys (with the nearest known one), missing ones, values that
+    do not fit; None where the table, or one inside it, has one. ``made`` are values of fields that
+    the table may not name, and that have a default.
     """
     known = [each.name for each in fields(kind) if each.name not in made]  # type: ignore[arg-type]
     check_keys(table, known, place)

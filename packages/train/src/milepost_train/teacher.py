@@ -58,12 +58,9 @@ class Teacher(Protocol):
 class MeanTeacher:
     """A sentence-transformers model, which reads a sentence alone. Implements ``Teacher``.
 
-    Args:
-        folder: as that library saves it, or an encoder of transformers, whose tokens are averaged.
-        longest: tokens read of a sentence; the first 64 say what a target has to say, at half the
-            time.
-        device: where it computes.
-        dtype: in which numbers; vectors of sentences differ by some thousandths.
+    ``folder`` is as that library saves it, or an encoder of transformers, whose tokens are
+    averaged. The ``longest`` first tokens of a sentence say what a target has to say: 64 take half
+    the time. Rounded to bfloat16, vectors differ by some thousandths.
     """
 
     def __init__(
@@ -125,7 +122,7 @@ class Targets:
         self._asked: dict[tuple[str, ...], NDArray[np.float16]] = {}
 
     def of_text(self, text: Text) -> NDArray[np.float16]:
-        """``(n, d)`` unit vectors of its sentences; those of passages without a name are not kept."""
+        """``(n, d)`` unit vectors of its sentences; of passages without a name none are kept."""
         if not text.name:
             return self.teacher.of_sentences(text)
         key = repr(tuple(text.spans)), text.words
@@ -155,10 +152,8 @@ def is_ours(folder: Path) -> bool:
 class LandmarkTeacher:
     """A model that reads landmarks, such as that of a larger run. Implements ``Teacher``.
 
-    Args:
-        folder: of ``milepost export``, read by OpenVINO in the fastest precision it holds; or a
-            run's ``checkpoint``, read by torch in float32.
-        device: where torch computes.
+    ``folder`` is that of ``milepost export``, read by OpenVINO in the fastest precision it holds;
+    or a run's ``checkpoint``, read by torch in float32 on ``device``.
     """
 
     def __init__(self, folder: Path, *, device: str | torch.device = "cpu") -> None:

@@ -41,9 +41,8 @@ def tracked(
 ) -> Iterator[OnProgress]:
     """Open trackers by accelerate, and close them when the run ends.
 
-    Yields:
-        What takes the events of a run. After a failure nothing more is sent to the trackers, and
-        the run goes on.
+    What takes the events of a run comes back. After a failure nothing more is sent to the trackers,
+    and the run goes on.
     """
     if not names:
         yield on_progress

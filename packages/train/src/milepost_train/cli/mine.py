@@ -114,11 +114,7 @@ def mine(
 def report(
     settings: Settings, out: Path, counts: Mapping[str, int], bad: Sequence[InputError]
 ) -> int:
-    """Print what was written, what was dropped and why, and which lines cannot be used.
-
-    Returns:
-        The exit code: 1 if a line cannot be used.
-    """
+    """Print what was written, what was dropped and why, and bad lines; the exit code."""
     from milepost_train.generated import first_of
 
     for line in first_of(bad, "lines or files"):

@@ -47,12 +47,9 @@ def attend(query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None) -> Te
 
 
 def rotate(states: Tensor, positions: Tensor, theta: float) -> Tensor:
-    """Apply rotary position embeddings (arXiv 2104.09864), rotating halves.
+    """Rotate halves of queries or keys ``(b, h, t, e)`` (RoPE, arXiv 2104.09864).
 
-    Args:
-        states: ``(b, h, t, e)`` queries or keys.
-        positions: ``(t,)`` or ``(b, t)`` int64.
-        theta: base of the frequencies.
+    ``positions`` are ``(t,)`` or ``(b, t)`` int64, ``theta`` the base of the frequencies.
     """
     half = states.shape[-1] // 2
     exponents = torch.arange(half, device=states.device, dtype=torch.float32) / half
@@ -95,7 +92,7 @@ def attend_rotary(
     """Attention with rotary positions, ``(b, q, d)`` over ``(b, t, d)`` → ``(b, q, d)``.
 
     Args:
-        query: before it is rotated, as ``key`` is.
+        query: before it is rotated, as the next one is.
         key: of all tokens.
         value: of all tokens.
         heads: among which the width is divided.
@@ -126,13 +123,7 @@ def attend_nearby(
     """Attention ``reach`` tokens to each side, ``(b, h, t, e)`` → ``(b, t, h·e)``.
 
     Blocks of ``reach`` queries see the keys of three blocks, so memory grows with the length alone.
-
-    Args:
-        query: ``(b, h, t, e)``, as the next two.
-        key: of all tokens.
-        value: of all tokens.
-        allowed: boolean ``(b, 1, 1, t)``, False for padding; None for no padding.
-        reach: at least 1.
+    ``allowed`` is boolean ``(b, 1, 1, t)``, False for padding; None for no padding.
     """
     batch, _, length, _ = query.shape
     count = -(-length // reach)

@@ -47,12 +47,11 @@ _OPEN = """## For you to fill in
 
 
 def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
-    """Read what ``milepost train`` recorded about a checkpoint.
+    """What ``milepost train`` recorded about a checkpoint; None for one of another origin.
 
-    Returns:
-        ``run.json`` with the check before training as ``first`` and that of the checkpoint as
-        ``last``: the last one or, as the run was set, the best, for ``checkpoint-N`` that after N
-        steps; None for a checkpoint of another origin, or if the record cannot be read.
+    It is ``run.json`` with the check before training as ``first`` and that of the checkpoint as
+    ``last``: the last one or, as the run was set, the best, for ``checkpoint-N`` that after N
+    steps.
     """
     folder = Path(checkpoint).resolve()
     try:

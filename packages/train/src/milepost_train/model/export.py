@@ -141,15 +141,10 @@ def export(
 ) -> Manifest:
     """Write a model folder that ``milepost.load`` reads.
 
-    Args:
-        model: the landmark encoder; for shorter vectors, already ``shortened``.
-        tokenizer: its ``tokenizer.json``.
-        folder: where to write; created if missing.
-        name: the model's name.
-        calibration: batches of text for int8; None writes no int8 graph.
-        f32: write the float32 graph as well.
-        bf16: write the float32 graph with weights in bfloat16 as well.
-        settings: fields of ``Manifest`` that differ from its defaults.
+    ``tokenizer`` is the file ``tokenizer.json``, ``calibration`` batches of text for int8 (None
+    writes no int8 graph); ``f32`` and ``bf16`` say which other graphs are written, ``settings``
+    which fields of ``Manifest`` differ from its defaults. For shorter vectors ``model`` is already
+    ``shortened``.
     """
     with no_telemetry():
         openvino = require("openvino", extra="export")

@@ -66,13 +66,11 @@ def load_network(folder: Path, **options: Any) -> Any:
 class HuggingFace(nn.Module):
     """A network of ``transformers`` that is read at landmarks.
 
-    Args:
-        network: a network from ``AutoModel``, without head.
-        bidirectional: let every token of a causal network see both sides (as LLM2Vec,
-            arXiv 2404.05961, does; the network has to be trained for it).
+    ``bidirectional`` lets every token of a causal network see both sides (as LLM2Vec, arXiv
+    2404.05961, does; the network has to be trained for it).
 
     Attributes:
-        network: the same network, wrapped with LoRA after ``with_lora``.
+        network: from ``AutoModel``, without head; wrapped with LoRA after ``with_lora``.
         causal: whether a token sees only preceding tokens; determined by a gradient, so that no
             list of architectures is needed.
         max_tokens: length of the longest window that the network has positions for.

@@ -24,11 +24,8 @@ def read_folder(
 ) -> LandmarkTransformer:
     """Load a folder that ``write_folder`` wrote, or a plain encoder folder.
 
-    Args:
-        folder: path of the folder.
-        granularity: tokens per landmark, or ``"sentences"``; default: the folder's. A plain folder
-            names none.
-        limit: longest row in tokens; default: the folder's, else the model's maximum.
+    ``granularity`` (tokens per landmark, or ``"sentences"``) and ``limit`` (longest row in tokens)
+    default to the folder's. A plain folder names no granularity, and its limit is the model's.
 
     Raises:
         ModelError: the folder is damaged, of another kind, lacks a required setting, or its

@@ -44,12 +44,8 @@ class ContextRead(nn.Module):
 
     ``[sqrt(1 - s) a ; sqrt(s) P b]``, with ``a`` and ``P b`` of unit length, has unit length. The
     share ``s`` comes from the own state, so question and sentence each weigh their context, and a
-    dot product is ``sqrt((1 - s)(1 - s')) cos(a, a') + sqrt(s s') cos(P b, P b')``.
-
-    Args:
-        backbone: its last layers are copied: the copies attend to the whole window.
-        dimensions: numbers of the context's vector.
-        layers: how many are copied.
+    dot product is ``sqrt((1 - s)(1 - s')) cos(a, a') + sqrt(s s') cos(P b, P b')``. The last
+    ``layers`` of the backbone are copied; the copies attend to the whole window.
     """
 
     def __init__(self, backbone: Backbone, dimensions: int, layers: int = 1) -> None:

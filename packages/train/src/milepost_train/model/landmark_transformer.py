@@ -93,15 +93,10 @@ def pad(rows: Sequence[Row], padding: int) -> tuple[Tensor, Tensor, Tensor]:
 def pool(
     states: Tensor, mask: Tensor, landmarks: Tensor, *, unit_landmarks: bool = False
 ) -> Tensor:
-    """Average the landmarks' states, ``(b, d)`` float32.
+    """Average the landmarks' states ``(b, t, d)``: ``(b, d)`` float32.
 
-    A row without landmarks gives the mean of all its tokens.
-
-    Args:
-        states: ``(b, t, d)`` of the last layer, any floating type; sums are float32.
-        mask: ``(b, t)`` bool, False for padding.
-        landmarks: ``(b, t)`` bool.
-        unit_landmarks: see ``LmkSettings``.
+    ``mask`` and ``landmarks`` are ``(b, t)`` bool. A row without landmarks gives the mean of all
+    its tokens. For ``unit_landmarks`` see ``LmkSettings``.
     """
     # States of padding are arbitrary and may be NaN, which a product with 0 would not remove.
     kept = states.float().masked_fill(~mask.unsqueeze(-1), 0.0)

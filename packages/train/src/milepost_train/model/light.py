@@ -83,14 +83,7 @@ class Light(nn.Module):
         self.width: int = width
 
     def forward(self, ids: Tensor, sentences: Tensor, marks: Tensor) -> Tensor:
-        """Compute states of the marked sentences, ``(b, m, d)``.
-
-        Args:
-            ids: ``(b, t)`` int64 token ids.
-            sentences: ``(b, t)``: number of each token's sentence, its landmark included; 0 for
-                the BOS token, -1 for padding; both are ignored.
-            marks: ``(b, m)`` int64 positions of landmarks.
-        """
+        """Compute states of the marked sentences, ``(b, m, d)``, as ``LandmarkEncoder`` does."""
         result: Tensor = self.project(self.gather(ids, sentences, marks))
         return result
 

@@ -23,13 +23,8 @@ def with_lora(
 ) -> LandmarkEncoder:
     """Freeze the network and add trainable matrices to its linear layers; changed in place.
 
-    Args:
-        model: an encoder with a ``transformers`` backbone.
-        rank: rank of the matrices.
-        alpha: the product of the matrices is scaled by ``alpha / rank``.
-        dropout: dropout of the matrices' input, in training.
-        targets: names of layers, e.g. ``("q_proj", "v_proj")``; None for all linear ones.
-        tokens: ids whose embeddings are trained as well, such as a new landmark.
+    ``rank``, ``alpha``, ``dropout`` and ``targets`` (None for all linear layers) are those of peft.
+    The embeddings of ``tokens``, such as a new landmark, are trained as well.
     """
     peft = require("peft", extra="train")
     backbone = _of_transformers(model)

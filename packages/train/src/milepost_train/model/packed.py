@@ -54,8 +54,7 @@ class PackedTable(nn.Module):
 def packed(table: Tensor) -> PackedTable:
     """Round a table to 4 bits; a table that was converted from this format stays exact.
 
-    Args:
-        table: ``(v, d)``, ``d`` a multiple of 32.
+    32 divides the width of the table.
     """
     blocks = table.detach().float().unflatten(-1, (-1, BLOCK))
     # The number farthest from zero becomes -8, whatever its sign: the scale may be negative.

@@ -66,10 +66,8 @@ def backward(
     """Gradients of ``loss`` of one matrix ``(n, d)`` a group, whose chunks are encoded one by one.
 
     Where a group has several chunks, the activations of one at a time are in memory (gradient
-    cache, arXiv 2101.06983): the backward pass encodes each again, with the same dropout.
-
-    Returns:
-        The loss, without a graph.
+    cache, arXiv 2101.06983): the backward pass encodes each again, with the same dropout. The loss
+    comes back without a graph.
     """
     # torch repeats the random numbers of the devices on which it finds tensors.
     place = torch.empty(0, device="cuda" if torch.cuda.is_initialized() else "cpu")

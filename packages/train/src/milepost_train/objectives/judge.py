@@ -87,12 +87,7 @@ def need_verdicts(material: Material) -> None:
 
 
 def verdict_loss(odds: Tensor, labels: list[str]) -> tuple[Tensor, float]:
-    """Mean loss of rows, and the share that is judged right.
-
-    Args:
-        odds: ``(n, 4)`` log-odds.
-        labels: ``n`` of ``rows.JUDGEMENTS``.
-    """
+    """Mean loss of rows of log-odds ``(n, 4)``, and the share that is judged right."""
     claims = [n for n, label in enumerate(labels) if label in CLAIM_VERDICTS]
     asked = [n for n, label in enumerate(labels) if label not in CLAIM_VERDICTS]
     total, right = odds.sum() * 0.0, 0

@@ -91,16 +91,11 @@ def shown(
 
 
 def questions(of: Shown, said: Doubles, answers: Sequence[float | None]) -> Shown:
-    """The questions whose passages are shown: whether any answers follows from the best.
+    """A row for each case that shows a passage: whether any answers follows from the best.
 
-    Args:
-        of: the passages.
-        said: ``(p,)`` their probabilities.
-        answers: of every case, the reranker's highest log-odds that a window answers; None if it
-            does not say.
-
-    Returns:
-        A row for each case that shows a passage, in their order; ``inputs`` is ``(cases, 3)``.
+    ``said`` are the probabilities of the passages, ``(p,)``, and ``answers`` of every case the
+    reranker's highest log-odds that a window answers, None if it does not say. ``inputs`` is
+    ``(cases, 3)``.
     """
     cases, row = np.unique(of.owner, return_inverse=True)
     best, held, crowd = np.zeros(len(cases)), np.zeros(len(cases)), np.zeros(len(cases))

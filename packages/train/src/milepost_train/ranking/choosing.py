@@ -65,10 +65,8 @@ class Chosen:
 class Bench:
     """Cases with their scores; figures are computed when they are asked for, and once.
 
-    Args:
-        cases: at least one.
-        before: scores of all sentences of each, before landmarks and reranking are added.
-        reread: what the reranker found in each; None without one.
+    ``before`` are the scores of all sentences of each case, before landmarks and reranking are
+    added, ``reread`` what the reranker found in each; None without one.
     """
 
     def __init__(
@@ -149,13 +147,10 @@ class Bench:
 
 
 def choose(bench: Bench, of: Mask, length_penalty: float | None = None) -> Chosen:
-    """The best numbers for some cases.
+    """The best numbers for the cases ``of`` a mask, ``(cases,)``.
 
-    Args:
-        bench: the cases.
-        of: which of them, ``(cases,)``.
-        length_penalty: of the search without reranking, at which the reranker's numbers are
-            compared; None chooses for the search without reranking.
+    ``length_penalty`` is that of the search without reranking, at which the reranker's numbers are
+    compared; None chooses for the search without reranking.
     """
     both = ("document", "collection")
     rerank = None

@@ -96,14 +96,13 @@ def fit(
 
     Args:
         encoder: the model.
-        roles: the questions, see ``questions.roles``.
+        roles: the questions.
         seed: of the trees and of the parts of the cross-fit.
         with_trees: learn trees, where there are enough questions.
         keep: weights and trees that stay, so that the others are chosen and calibrated alone.
         sizes: how many questions the reranker is asked.
         progress: called as the work goes on.
-        note: called before the work begins with what is not going to be learned; the report has
-            it, too.
+        note: called before the work begins with what is not going to be learned.
         enough_for_trees: the fewest questions and documents that trees are learned from.
         rounds: number of trees.
 

@@ -135,8 +135,7 @@ def roles(
         trained: the manifest's record of the model's training.
         split: see the module; ``train`` and ``dev`` take that split alone for both roles.
         sizes: how much of each.
-        hold_out: share of the train documents that the model's training left out; None for what
-            ``trained`` says.
+        hold_out: None for what ``trained`` says.
         allow_nc: take train documents whose licence forbids commercial use, too.
         enough: of each role.
 

@@ -50,16 +50,10 @@ def found(asked: Signals, score: Doubles | Floats) -> float:
 def learn_weights(
     tasks: Sequence[str], signals: Doubles, grids: Doubles, alone: Doubles
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Gate and scale shift by gradient descent on the interpolated metric.
+    """``Fusion.gate`` and ``Fusion.scale_shift`` by gradient descent on the interpolated metric.
 
-    Args:
-        tasks: of each question.
-        signals: ``(q, signals)``.
-        grids: ``(q, gates, shifts)`` evidence found, see ``grid``.
-        alone: ``(q, 2)`` evidence found by landmarks alone and words alone.
-
-    Returns:
-        ``Fusion.gate`` and ``Fusion.scale_shift``, three decimals.
+    Of each question: its task, its signals ``(q, signals)``, the evidence found on its ``grid``,
+    ``(q, gates, shifts)``, and by landmarks alone and words alone, ``(q, 2)``.
     """
     names = sorted(set(tasks))
     member = np.array([[float(task == name) for task in tasks] for name in names])
