@@ -24,7 +24,8 @@ from milepost.encoder.engine.manifest import Manifest, read_manifest
 from milepost.errors import InputError
 from milepost_lab.pooling.arrays import load
 from milepost_lab.pooling.registry import Operator
-from milepost_train.model.export import SUMS, add_sums, traced
+from milepost_train.model.export import traced
+from milepost_train.sums import SUMS, add_sums
 
 
 class _OneText(nn.Module):

@@ -31,10 +31,10 @@ from milepost.encoder.engine.manifest import SENTENCES, Manifest
 from milepost_train.model.huggingface import HuggingFace, quiet
 from milepost_train.model.landmark_encoder import LandmarkEncoder
 from milepost_train.model.modernbert import ModernBert
+from milepost_train.sums import SUMS, add_sums
 
 Feed = dict[str, NDArray[np.int32]]
 NAMES = ("ids", "sentences", "marks")
-SUMS = "SHA256SUMS"
 _SMALL = 1024  # constants with fewer numbers are not worth halving
 
 
@@ -182,20 +182,6 @@ def describe(
     (folder / SUMS).unlink(missing_ok=True)
     add_sums(folder, [TOKENIZER, *files])
     return manifest
-
-
-def add_sums(folder: Path, names: Sequence[str]) -> None:
-    """Add the sums of files to ``SHA256SUMS``, or renew them; ``milepost doctor`` checks them.
-
-    The manifest is left out, because it may be edited (fusion weights).
-    """
-    path = folder / SUMS
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
-    lines = [line for line in lines if line.partition("  ")[2] not in names]
-    lines += [
-        f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}" for name in names
-    ]
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
 def fingerprint(model: LandmarkEncoder, tokenizer: Path, manifest: Manifest) -> str:

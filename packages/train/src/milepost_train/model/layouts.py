@@ -140,20 +140,16 @@ def check_exportable(folder: Path, *, named: bool = False) -> tuple[str, ...]:
             f"{_TRAIN}, or name the token that closed its sentences in training: --landmark TOKEN",
         )
     settings = lmk_settings(folder)
-    if settings is None or (settings.unit_landmarks and not _prompted(settings)):
-        return ()
-    if _prompted(settings):
+    if settings is not None and (settings.query_prompt or settings.document_prompt):
         raise ModelError(
             f"{folder} puts prompts in front of texts, and a model folder does not", _TRAIN
         )
+    if settings is None or settings.unit_landmarks:
+        return ()
     return (
         f"{folder} averages landmarks of any length, the model folder their directions, so "
         "document vectors differ slightly",
     )
-
-
-def _prompted(settings: LmkSettings) -> bool:
-    return bool(settings.query_prompt or settings.document_prompt)
 
 
 def _modules(folder: Path) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ systems), the old one is renamed and the new one then takes its name.
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import json
 import os
 import shutil
@@ -21,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 from milepost.encoder.engine.manifest import MANIFEST
 from milepost.errors import InputError
 from milepost.search.trees import FILE
+from milepost_train.sums import SUMS, add_sums
 
 if TYPE_CHECKING:
     from milepost.search.trees import Trees
 
 REPORT = "fit.json"
-SUMS = "SHA256SUMS"
 _AT_CWD, _EXCHANGE = -100, 2  # of renameat2, see linux/fcntl.h and linux/fs.h
 
 
@@ -60,7 +59,7 @@ def write_folder(
         in_place = place == model.resolve()
         copy = _link if in_place else shutil.copy2
         shutil.copytree(
-            model, draft, copy_function=copy, ignore=shutil.ignore_patterns(FILE, REPORT, SUMS)
+            model, draft, copy_function=copy, ignore=shutil.ignore_patterns(FILE, REPORT)
         )
         manifest = json.loads((model / MANIFEST).read_text(encoding="utf-8"))
         manifest["fusion"] = dict(fusion)
@@ -68,23 +67,14 @@ def write_folder(
         _write(draft / REPORT, _json(report))
         if trees is not None:
             trees.write(draft)
-        if (model / SUMS).is_file():
-            _write(draft / SUMS, _sums(model, draft))
+        if (draft / SUMS).is_file():
+            add_sums(draft, [FILE])
         _sync(draft)
         _put(draft, place)
 
 
 def _json(fields: Mapping[str, Any]) -> str:
     return json.dumps(fields, indent=1, ensure_ascii=False) + "\n"
-
-
-def _sums(model: Path, draft: Path) -> str:
-    """The model's lines, without and then with that of the trees."""
-    lines = (model / SUMS).read_text(encoding="utf-8").splitlines()
-    kept = [line for line in lines if line.split(maxsplit=1)[-1].lstrip("*") != FILE]
-    if (draft / FILE).is_file():
-        kept.append(f"{hashlib.sha256((draft / FILE).read_bytes()).hexdigest()}  {FILE}")
-    return "".join(f"{line}\n" for line in kept)
 
 
 def _write(path: Path, text: str) -> None:
