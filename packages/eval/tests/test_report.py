@@ -106,7 +106,7 @@ def test_notes_name_what_limits_a_table() -> None:
     )
     few = replace(PLANTED[2], per_question=replace(per, documents=("only",) * len(per.documents)))
     notes = " ".join(rows([first, other, few], "recall@1600", "document").notes)
-    assert "40 questions of won were not asked" in notes
+    assert "Not asked of won: 40 questions" in notes
     assert "same questions of won" in notes
     assert "questions of lost are about 1 document:" in notes
 

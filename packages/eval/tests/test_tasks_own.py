@@ -247,8 +247,8 @@ def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
     task = read_articles(folder, "dev", shortest=100)
     assert [question.kind for question in task.questions] == ["heading", "heading"]
     assert set(task.notes) == {
-        "2 titles that several articles have are left out",
-        "1 articles shorter than 100 characters are left out",
+        "left out: 2 titles that several articles have",
+        "left out: 1 article shorter than 100 characters",
     }
 
 

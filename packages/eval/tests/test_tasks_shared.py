@@ -139,7 +139,7 @@ def test_beir(beir: Path) -> None:
     (question,) = task.questions
     assert question.relevant == {"d1": 2, "d2": 1}
     assert (question.document, question.spans) == ("d1", ())
-    assert task.notes == ("1 questions without a relevant document are left out",)
+    assert task.notes == ("left out: 1 question without a relevant document",)
 
 
 def test_beir_judgements_as_lines(beir: Path) -> None:

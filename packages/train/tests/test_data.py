@@ -103,7 +103,7 @@ def test_a_task(task: Path) -> None:
         "documents asked of": 2,
     }
     (line,) = report.lines()
-    assert line.startswith(f"{task}: 2 questions, 2 documents asked of, 1 questions of another")
+    assert line.startswith(f"{task}: 2 questions, 2 documents asked of, 1 question of another")
     everything = Texts(TOKENIZER)
     load_task(task, everything, Report(), allow_nc=True)
     assert [text.name for text in everything.all] == ["a", "b", "c"]
@@ -192,7 +192,7 @@ def test_lines_that_are_no_json_stop_nothing(task: Path, tmp_path: Path) -> None
     report = Report()
     assert len(load_pairs(pairs, Texts(TOKENIZER), report)) == 1
     assert named(report, pairs, 1, BROKEN_SAID)
-    assert list(report.lines()) == [f"{pairs}: 1 pairs, 3 bad lines"]
+    assert list(report.lines()) == [f"{pairs}: 1 pair, 3 bad lines"]
 
     for name in ("documents", "questions"):
         whole = gzip.decompress((task / f"{name}.jsonl.gz").read_bytes())
@@ -241,7 +241,7 @@ def test_a_question_under_a_wrong_key_is_named(task: Path, tmp_path: Path) -> No
     assert [q.name for q in load_task(both, Texts(TOKENIZER), report)] == ["line 2"]
     neither = ("no 'text' or 'question'; try: add text or question; it has 'id' or 'document' or",)
     assert named(report, both, 3, neither)
-    assert next(report.lines()).endswith("1 documents asked of, 1 bad line")
+    assert next(report.lines()).endswith("1 document asked of, 1 bad line")
 
 
 def test_documents_held_out(task: Path) -> None:

@@ -78,9 +78,9 @@ def test_every_kind_of_file(data: DataSettings, tokenizer: Any) -> None:
     (bad,) = material.report.bad
     assert "cats.jsonl, line 3: span 1000–1002 is outside document 'a'" in str(bad)
     assert [line.partition(": ")[2] for line in material.report.lines()] == [
-        "1 questions, 1 documents asked of, 1 bad line",
+        "1 question, 1 document asked of, 1 bad line",
         "2 pairs",
-        "1 negatives, 1 negatives of questions that are not read",
+        "1 negative, 1 negative of questions that are not read",
     ]
     assert told[0] == ("reading cats.jsonl", 0, 3)
     assert len(told) == 3

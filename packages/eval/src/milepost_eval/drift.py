@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from milepost.errors import InputError
 from milepost.types import Document
+from milepost.wording import counted
 from milepost_eval.statistics import interval
 
 if TYPE_CHECKING:
@@ -111,7 +112,8 @@ def index_drift(
         owners += [info.name] * len(rows)
     if len(owners) < NEIGHBOURS + 2:
         raise InputError(
-            f"the index has {len(owners)} sentences to compare, fewer than {NEIGHBOURS + 2}",
+            f"the index has {counted(len(owners), 'sentence')} to compare, fewer than "
+            f"{NEIGHBOURS + 2}",
             "an index with more text",
         )
     some = np.linspace(0, len(owners) - 1, min(sentences, len(owners))).astype(np.int64)

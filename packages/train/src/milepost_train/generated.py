@@ -71,11 +71,11 @@ def collected(bad: list[InputError]) -> Iterator[None]:
         bad.append(error)
 
 
-def first_of(bad: Sequence[InputError], what: str, most: int = 20) -> Iterator[str]:
-    """A line for each of the first errors, and one that counts the rest, which ``what`` names."""
+def first_of(bad: Sequence[InputError], most: int = 20) -> Iterator[str]:
+    """A line for each of the first errors, and one that counts the rest."""
     yield from map(str, bad[:most])
     if len(bad) > most:
-        yield f"… and {len(bad) - most:,} more {what} that cannot be used"
+        yield f"… and {len(bad) - most:,} more that cannot be used"
 
 
 def sources(

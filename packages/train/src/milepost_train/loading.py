@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from milepost.encoder.engine.manifest import prefixed
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.errors import InputError
+from milepost.wording import counted
 from milepost_eval.tasks.reading import (
     Line,
     is_table,
@@ -70,9 +71,9 @@ class Report:
     def lines(self) -> Iterator[str]:
         """One line a file: ``FILE: 120 questions, 10 documents, 2 bad lines``."""
         for path, counts in self.counts.items():
-            said = [f"{n:,} {what}" for what, n in counts.items() if n]
-            bad = len(self.wrong[path])
-            said += [f"{bad:,} bad line{'s' if bad > 1 else ''}"] if bad else []
+            each = ((*what.partition(" "), number) for what, number in counts.items() if number)
+            said = [counted(n, noun.removesuffix("s")) + gap + of for noun, gap, of, n in each]
+            said += [counted(bad, "bad line")] if (bad := len(self.wrong[path])) else []
             yield f"{path}: {', '.join(said) or 'nothing'}"
 
 
@@ -192,7 +193,7 @@ def load_judged(path: Path, texts: Texts, report: Report) -> list[Judged]:
     A line is ``{"text": "…", "sentences": ["…"], "label": "…"}`` with a label of
     ``rows.JUDGEMENTS``, and may have ``source``, ``split`` and ``licence``.
     """
-    counts, bad = report.of(path, "judged rows"), report.wrong[path]
+    counts, bad = report.of(path, "rows judged"), report.wrong[path]
     found: list[Judged] = []
     for line in rows(path, bad):
         fields = line.fields
@@ -214,7 +215,7 @@ def load_judged(path: Path, texts: Texts, report: Report) -> list[Judged]:
             if kept:
                 source = str(fields.get("source", task_name(path)))
                 found.append(Judged(texts.query(text, counts), kept, label, source))
-    counts["judged rows"] += len(found)
+    counts["rows judged"] += len(found)
     return found
 
 

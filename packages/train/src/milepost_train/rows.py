@@ -10,6 +10,7 @@ from typing import Any
 
 from milepost.errors import InputError, UnreadableFile, first_line
 from milepost.verdicts import VERDICTS
+from milepost.wording import counted
 from milepost_eval.tasks.reading import Line, is_saved, lines, question_text
 
 JSON_LINES = ("*.jsonl.gz", "*.jsonl")
@@ -75,7 +76,9 @@ def _divided(path: Path, bad: list[InputError]) -> Iterator[Line]:
                 if len(cells) == len(names):
                     yield line
                 elif cells:
-                    problem = f"{len(cells)} columns, but the first line names {len(names)}"
+                    problem = (
+                        f"{counted(len(cells), 'column')}, but the first line names {len(names)}"
+                    )
                     bad.append(line.wrong(problem, "put text with commas or tabs in quotes"))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UnreadableFile(

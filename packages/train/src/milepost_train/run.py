@@ -120,7 +120,7 @@ def _train(
         bad = material.report.bad
         for note in material.report.lines():
             on_progress(Event("", 0, 0, note=note))
-        for warning in first_of(bad, "lines"):
+        for warning in first_of(bad):
             on_progress(Event("", 0, 0, warning=warning))
         sizes = window_sizes(checkpoint)
         shape = WindowSize(sizes["window"], sizes["left"], sizes["right"], sizes["longest"] + 1)

@@ -76,7 +76,7 @@ def test_an_unknown_task_and_too_few_others_are_refused(asked):
         others(asked, ["one", "four"], FEW)
     assert "one, two, three" in str(refused.value)
     assert "\n" not in str(refused.value)
-    with pytest.raises(InputError, match="without two, 32 questions about 8 documents are left"):
+    with pytest.raises(InputError, match="left without two: 32 questions about 8 documents"):
         others(asked, ["two"])
 
 

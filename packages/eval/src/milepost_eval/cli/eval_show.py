@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from milepost.cli.console.screen import visible, width
+from milepost.wording import counted
 from milepost_eval.cli.terminal import columns
 
 if TYPE_CHECKING:
@@ -69,15 +70,13 @@ def show_comparison(comparison: Comparison, a: str, b: str) -> None:
             _percent(row.mean_b),
             _difference(row.difference),
             f"{row.adjusted:.3f}",
-            f"{row.difference.questions:,} in {row.difference.clusters:,} "
-            f"document{'s' * (row.difference.clusters != 1)}",
+            f"{row.difference.questions:,} in {counted(row.difference.clusters, 'document')}",
         )
         for row in comparison.rows
     ]
     lines += [
         (
-            f"mean of {len(each.tasks)} task{'s' * (len(each.tasks) > 1)}, "
-            f"{each.setting}, {each.split}",
+            f"mean of {counted(len(each.tasks), 'task')}, {each.setting}, {each.split}",
             each.a if each.a == each.b else f"{each.a} / {each.b}",
             _percent(each.mean_a),
             _percent(each.mean_b),
@@ -94,8 +93,8 @@ def show_comparison(comparison: Comparison, a: str, b: str) -> None:
     for task, only_a, only_b in alone:
         if only_a or only_b:
             click.echo(
-                f"{visible(task)}: {only_a:,} questions only in A and {only_b:,} only in B "
-                "were not compared."
+                f"{visible(task)}: not compared are {counted(only_a, 'question')} only in A and "
+                f"{only_b:,} only in B."
             )
     for name, unpaired in (("A", comparison.alone_a), ("B", comparison.alone_b)):
         for what in unpaired:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from milepost.errors import InputError, nearest
+from milepost.wording import counted
 from milepost_eval.cli.terminal import columns
 from milepost_eval.probabilities import ERRORS
 from milepost_eval.records import Record
@@ -187,12 +188,12 @@ def _notes(measured: dict[tuple[str, str], Record], tasks: Sequence[str]) -> Ite
         few = len({owner for record in of_task for owner in record.per_question.documents})
         if few < FEW:
             yield (
-                f"The questions of {name} are about {few} document{'s' * (few > 1)}: its "
+                f"The questions of {name} are about {counted(few, 'document')}: its "
                 "intervals say little of other documents."
             )
         left = max(record.left_out for record in of_task)
         if left:
-            yield f"{left:,} questions of {name} were not asked (--questions, --documents)."
+            yield f"Not asked of {name}: {counted(left, 'question')} (--questions, --documents)."
 
 
 def as_text(table: Table, width: int | None) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from milepost.errors import UnreadableFile
 from milepost.types import Document
+from milepost.wording import counted
 from milepost_eval.tasks.reading import Line, Named, lines, need_questions, split_of
 from milepost_eval.types import Question, Split, Task
 
@@ -61,13 +62,13 @@ def read_articles(folder: Path, split: Split, *, shortest: int = 8_000, headings
     owners = Counter(key for rows in found.values() for key in {_folded(row) for row in rows})
     documents: list[Document] = []
     questions: list[Question] = []
-    counts: Counter[str] = Counter()
+    counts: Counter[tuple[str, str]] = Counter()
     for article in articles:
         only = {_folded(row): row for row in found[article.name] if owners[_folded(row)] == 1}
         chosen = sorted(only.values(), key=lambda row: _stable(article.name, row))[:headings]
         text = _without(article.text, [*_titles(article.title), *chosen])
         if len(text) < shortest:
-            counts[f"articles shorter than {shortest} characters"] += 1
+            counts["article", f"shorter than {shortest} characters"] += 1
             continue
         documents.append(Document(name=article.name, text=text))
         relevant = {article.name: 1}
@@ -75,7 +76,7 @@ def read_articles(folder: Path, split: Split, *, shortest: int = 8_000, headings
             name = f"{article.name} title"
             questions.append(Question(name, article.title, article.name, (), relevant, "title"))
         else:
-            counts["titles that several articles have"] += 1
+            counts["title", "that several articles have"] += 1
         questions += (
             Question(f"{article.name} {number}", row, article.name, (), relevant, "heading")
             for number, row in enumerate(chosen, 1)
@@ -89,7 +90,9 @@ def read_articles(folder: Path, split: Split, *, shortest: int = 8_000, headings
         questions=tuple(questions),
         facts={document.name: facts[document.name] for document in documents},
         settings=("collection",),
-        notes=tuple(f"{count} {what} are left out" for what, count in counts.items()),
+        notes=tuple(
+            f"left out: {counted(number, what)} {why}" for (what, why), number in counts.items()
+        ),
     )
 
 

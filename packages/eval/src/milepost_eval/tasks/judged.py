@@ -20,6 +20,7 @@ from typing import Any
 
 from milepost.errors import UnreadableFile, nearest
 from milepost.types import Document
+from milepost.wording import counted
 from milepost_eval.tasks.reading import (
     Line,
     Named,
@@ -43,8 +44,8 @@ def read_beir(folder: Path, split: Split) -> Task:
     if not twins:
         return task
     note = (
-        f"{twins} questions have the name of a document; BEIR's own scorer drops that document "
-        "from their answers, here it counts"
+        f"{counted(twins, 'question')} with the name of a document: BEIR's own scorer drops that "
+        "document from the answers, here it counts"
     )
     return replace(task, notes=(*task.notes, note))
 
@@ -116,7 +117,7 @@ def _qrels(base: Path, split: Split) -> Iterator[tuple[Line, str, str, int]]:
                     continue
                 if len(row) != 3:
                     raise line.wrong(
-                        f"{len(row)} columns, not query-id, corpus-id and score",
+                        f"{counted(len(row), 'column')}, not query-id, corpus-id and score",
                         "divide columns by tabs",
                     )
                 yield line, row[0], row[1], _grade(line, row[2])
@@ -199,7 +200,9 @@ def _task(
         questions=tuple(questions),
         facts=facts,
         settings=("collection",),
-        notes=tuple(f"{count} questions {why} are left out" for why, count in counts.items()),
+        notes=tuple(
+            f"left out: {counted(count, 'question')} {why}" for why, count in counts.items()
+        ),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any, get_args
 from milepost._optional import require
 from milepost.errors import InputError, UnreadableFile, first_line, nearest
 from milepost.types import Document, Span
+from milepost.wording import counted
 from milepost_eval.types import Question, Split
 
 SPLITS: tuple[Split, ...] = get_args(Split)
@@ -293,7 +294,7 @@ def spans_of(
         if not 0 <= start <= end <= len(document.text):
             raise line.wrong(
                 f"span {start}–{end} is outside document {document.name!r} "
-                f"of {len(document.text)} characters",
+                f"of {counted(len(document.text), 'character')}",
                 "code points (Python string offsets), not bytes",
             )
         if start == end:

@@ -117,7 +117,7 @@ def report(
     """Print what was written, what was dropped and why, and bad lines; the exit code."""
     from milepost_train.generated import first_of
 
-    for line in first_of(bad, "lines or files"):
+    for line in first_of(bad):
         say(line)
     if not settings.quiet:
         click.echo(f"{out}")

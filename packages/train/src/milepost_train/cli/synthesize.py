@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from milepost.cli.console.options import Interrupted, Settings, common, count_option, say
+from milepost.wording import counted
 from milepost_eval.cli.terminal import FILE, Counter
 from milepost_train.cli import allow_nc_option, split_option
 from milepost_train.cli.mine import report
@@ -144,7 +145,7 @@ def synthesize(
                 say(line)
 
         def on_progress(name: str, done: int, written: int) -> None:
-            counter(f"{written} questions", name, done, 0)
+            counter(counted(written, "question"), name, done, 0)
 
         shared: dict[str, Any] = {
             "split": split,

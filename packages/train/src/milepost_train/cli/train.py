@@ -16,6 +16,7 @@ from milepost.cli.console.options import Interrupted, Settings, common, say
 from milepost.cli.console.progress import Gauge, clock
 from milepost.cli.console.screen import print_line, visible, visible_name
 from milepost.errors import MilepostError
+from milepost.wording import counted
 from milepost_eval.cli.terminal import FILE
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def train(
 
 
 def _print(done: Trained, budget: int, *, best: bool) -> None:
-    click.echo(f"{done.checkpoint}  ({done.steps:,} steps, {clock(done.seconds)})")
+    click.echo(f"{done.checkpoint}  ({counted(done.steps, 'step')}, {clock(done.seconds)})")
     if done.checks:
         from milepost_train.model.card import mean
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -15,35 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from milepost.encoder.engine.manifest import Manifest
+from milepost.wording import counted
 
 CARD = "README.md"
 
 _FOLDER = re.compile(r"checkpoint(?:-(\d+))?")
 _NEEDED = {"settings", "data", "versions", "machine", "started", "base_model"}
 
-_ENCODER = """A landmark model of Milepost. It reads a text in windows of whole sentences, and gives
-every sentence a vector that is computed with its context.
-"""
-
-_GRID = """A landmark model of Milepost with a landmark every {} tokens (LMK pooling, arXiv
-2601.21525). A sentence's vector is the mean of the landmarks whose tokens it shares.
-"""
-
-_RERANKER = """A reranker of Milepost. It reads windows that begin with a question, and scores their
-sentences for it. It belongs in the folder `reranker` of a landmark model.
-"""
-
-_USE = """With Milepost installed:
-
-    milepost search "a question" report.pdf --model FOLDER_OR_HUB_NAME
-"""
-
-_OPEN = """## For you to fill in
-
-- Licence of these weights; it has to fit those of the starting weights and of the training data.
-- Languages and kinds of text that the model is for, and what it is bad at.
-- Figures on questions that took no part in training: `milepost eval run --model FOLDER`.
-"""
+_SAID = tomllib.loads(Path(__file__).with_name("card.toml").read_text(encoding="utf-8"))
 
 
 def record_of(checkpoint: str | Path) -> dict[str, Any] | None:
@@ -102,14 +82,14 @@ def card(name: str, manifest: Manifest | None, record: Mapping[str, Any] | None)
     a run that is not exported yet, ``record`` (see ``record_of``) if it is missing.
     """
     reranker = is_reranker(record)
-    said = _GRID.format(manifest.every) if manifest and manifest.every else _ENCODER
-    parts = ["\n".join(_metadata(record)), f"# {name}\n", _RERANKER if reranker else said]
+    said = _SAID["grid"].format(manifest.every) if manifest and manifest.every else _SAID["encoder"]
+    parts = ["\n".join(_metadata(record)), f"# {name}\n", _SAID["reranker"] if reranker else said]
     if manifest is not None:
-        parts += [] if reranker else [_pooled(manifest), _USE]
+        parts += [] if reranker else [_pooled(manifest), _SAID["use"]]
         parts.append("\n".join(_reading(manifest)) + "\n")
     if record is not None:
         parts.append("\n".join(_training(record)) + "\n")
-    return "\n".join([*parts, _OPEN])
+    return "\n".join([*parts, _SAID["open"]])
 
 
 def _metadata(record: Mapping[str, Any] | None) -> Iterator[str]:
@@ -159,19 +139,17 @@ def _training(record: Mapping[str, Any]) -> Iterator[str]:
     for number, stage in enumerate(settings["stages"], 1):
         kinds = " and ".join(f"`{part['kind']}`" for part in stage["parts"])
         yield (
-            f"Stage {number}: {stage['steps']:,} steps of {kinds}, rate {stage['rate']:g}, in "
-            f"{settings['dtype']}."
+            f"Stage {number}: {counted(stage['steps'], 'step')} of {kinds}, rate "
+            f"{stage['rate']:g}, in {settings['dtype']}."
         )
     folders = Counter(Path(name).parent.name or Path(name).name for name in record["data"])
     yield "\nRead for it (SHA-256 of each file in `run.json` of the run):\n"
-    yield from (
-        f"- `{folder}`, {count} file{'s' * (count > 1)}" for folder, count in folders.items()
-    )
+    yield from (f"- `{folder}`, {counted(count, 'file')}" for folder, count in folders.items())
     if "check" in last:
         budget = settings["check"]["budget"]
         yield (
             f"\nEvidence of development questions found by landmarks within {budget:,} characters, "
-            f"after {last['step']:,} steps:\n"
+            f"after {counted(last['step'], 'step')}:\n"
         )
         before = record.get("first", {}).get("check", {})
         yield "| task | before training | found |"

@@ -20,6 +20,7 @@ from milepost.encoder.reranker import LandmarkReranker
 from milepost.search.fusion import Fusion
 from milepost.search.ranking import Ranking
 from milepost.search.trees import Trees
+from milepost.wording import counted
 from milepost_eval.metrics import BUDGETS
 from milepost_eval.provenance import machine, today
 from milepost_train.ranking import cases as asking
@@ -112,18 +113,19 @@ def fit(
     notes: list[str] = []
     if keep is None and with_trees and not enough_for_trees.met(roles.learn):
         with_trees = False
-        have, least = count(roles.learn), (enough_for_trees.questions, enough_for_trees.documents)
+        questions, documents = count(roles.learn)
         notes.append(
-            "no trees, fusion and calibration only: {} questions about {} documents to learn from, "
-            "and trees need {:,} about {}".format(*have, *least)
+            f"no trees, fusion and calibration only: {counted(questions, 'question')} about "
+            f"{counted(documents, 'document')} to learn from, and trees need "
+            f"{enough_for_trees.questions:,} about {enough_for_trees.documents}"
         )
         note(notes[-1])
     if with_trees and keep is None:
         require("lightgbm", extra="train")
     if roles.unused:
         notes.append(
-            f"{roles.unused} train questions that their document does not answer are not used: "
-            "where train questions teach, dev questions calibrate"
+            f"not used: {counted(roles.unused, 'train question')} that their document does not "
+            "answer; where train questions teach, dev questions calibrate"
         )
         note(notes[-1])
     reranker = LandmarkReranker.of(encoder)
@@ -192,9 +194,9 @@ def fit(
         "learned": fusion,
     }
     if absent:  # what is not asked is not in the report
-        counted = ((sample.task, count([sample])) for sample in roles.absent)
+        of_task = ((sample.task, count([sample])) for sample in roles.absent)
         report["absent"] = {
-            "questions": {task: {"questions": q, "documents": d} for task, (q, d) in counted},
+            "questions": {task: {"questions": q, "documents": d} for task, (q, d) in of_task},
             "min scores": list(MIN_SCORES),
             **answerable,
         }

@@ -15,6 +15,7 @@ from milepost.encoder import Encoder
 from milepost.encoder.reranker import LandmarkReranker
 from milepost.errors import InputError
 from milepost.search.fusion import Fusion
+from milepost.wording import counted
 from milepost_train.ranking import cases as asking
 from milepost_train.ranking.calibration import probabilities
 from milepost_train.ranking.cases import Ask, Progress
@@ -44,7 +45,8 @@ def others(roles: Roles, names: Sequence[str], enough: Minimum = ENOUGH) -> dict
             if not enough.met(samples):
                 questions, documents = count(samples)
                 raise InputError(
-                    f"without {name}, {questions} questions about {documents} documents are left: "
+                    f"left without {name}: {counted(questions, 'question')} about "
+                    f"{counted(documents, 'document')}; "
                     f"{enough.questions} about {enough.documents} are needed",
                     "more tasks in --tasks, or another --leave-out",
                 )

@@ -22,6 +22,7 @@ from typing import Any, Literal, TypeVar
 
 from milepost.errors import InputError
 from milepost.types import Document
+from milepost.wording import counted
 from milepost_eval.tasks.names import load
 from milepost_eval.tasks.reading import NoQuestions
 from milepost_eval.types import Question, Split, Task
@@ -268,7 +269,7 @@ def _need(samples: Sequence[Sample], enough: Minimum, role: str, shared: bool) -
     split = samples[0].split if samples else "marked"
     other = "" if shared else f", or --split {'dev' if split == 'train' else 'train'}"
     raise InputError(
-        f"{questions} {split} questions about {documents} documents are too few to {role}: "
-        f"{enough.questions} about {enough.documents} are needed",
+        f"too few to {role}: {counted(questions, f'{split} question')} about "
+        f"{counted(documents, 'document')}; {enough.questions} about {enough.documents} are needed",
         f"more questions, or a higher --questions or --documents{other}",
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from milepost.wording import counted
+
 
 def lines(report: Mapping[str, Any]) -> Iterator[str]:
     """The report, line by line; ``fit.json`` holds the same figures and more."""
@@ -49,7 +51,7 @@ def _left_out(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for row in rows:
         from_others = row["learned from"]
         yield (
-            f"  {row['task']}: learned from {from_others['questions']:,} questions "
+            f"  {row['task']}: learned from {counted(from_others['questions'], 'question')} "
             f"({from_others['documents']}) of others, {row['trees'] or 'no'} trees"
         )
         for ranking in ("learned ranking", "with reranker"):
@@ -67,8 +69,8 @@ def _told_apart(absent: Mapping[str, Any]) -> Iterator[str]:
     yield f"  {'minimum score':<46}" + "".join(f"{each:>8.0%}" for each in absent["min scores"])
     for ranking in ("learned ranking", "with reranker"):
         for task, asked in absent["questions"].items():
-            counted = f"absent: {asked['questions']:,} questions ({asked['documents']})"
-            named = (("document", "document"), ("elsewhere", "elsewhere"), ("absent", counted))
+            of_absent = f"absent: {counted(asked['questions'], 'question')} ({asked['documents']})"
+            named = (("document", "document"), ("elsewhere", "elsewhere"), ("absent", of_absent))
             for setting, words in named:
                 shares = absent.get(ranking, {}).get(setting, {}).get(task)
                 if shares is not None:
