@@ -31,15 +31,6 @@ def test_worked_by_hand() -> None:
     assert batch.owners.tolist() == [[0, 0], [0, 1], [1, 1]]
 
 
-def test_questions_are_windows_of_one_sentence() -> None:
-    """``[CLS] question [LMK]``, each with its own number."""
-    ids = [np.array([7, 8], np.int32), np.array([9], np.int32)]
-    batch = queries_of(ids, BOS, LANDMARK)
-    assert batch.ids.tolist() == [[101, 7, 8, 102], [101, 9, 102, 0]]
-    assert batch.marks.tolist() == [[3], [2]]
-    assert batch.owners.tolist() == [[0, 0], [1, 0]]
-
-
 def test_nothing_opens_a_window() -> None:
     """Models such as Qwen have no BOS token: the first sentence stands first."""
     batch = windows_of([(0, 0, 2), (1, 1, 2)], [text([2, 1]), text([1, 1], 5)], None, LANDMARK)

@@ -215,15 +215,6 @@ def test_examples_are_right(file: Path, tmp_path: Path) -> None:
     assert read_config(file, init="owner/name", out=tmp_path).stages
 
 
-def test_the_second_run_of_the_reranker_starts_where_the_first_ends() -> None:
-    first, second = (
-        tomllib.loads((EXAMPLES / f"reranker{end}.toml").read_text(encoding="utf-8"))
-        for end in ("", "-second")
-    )
-    assert second["init"] == f"{first['out']}/checkpoint"
-    assert (second["data"], second["windows"]) == (first["data"], first["windows"])
-
-
 def test_the_model_that_ships_is_two_runs_of_one_recipe(tmp_path: Path) -> None:
     """The second begins at the first one's checkpoint and keeps half of it, as the record says."""
     ends = ("-first", "")

@@ -337,5 +337,5 @@ def test_negatives_of_questions_that_are_not_read_are_counted(tmp_path: Path) ->
     found = dict(load_negatives(path, texts, report, {("1", "who sings")}, {"who stops"}))
     assert found == {("1", "who sings"): [(0, 0), (0, 1)], ("3", "who stops"): [(0, 1)]}
     assert list(report.lines()) == [
-        f"{path}: 3 negatives, 1 negatives of questions that are not read"
+        f"{path}: 3 negatives, 1 negative of questions that are not read"
     ]

@@ -150,7 +150,7 @@ def test_bad_lines_are_told(tmp_path: Path) -> None:
     warnings = [event.warning for event in events if event.warning]
     assert len(warnings) == 21
     assert "pairs.jsonl, line 13: no 'passage'" in warnings[0]
-    assert warnings[-1] == "… and 5 more lines that cannot be used"
+    assert warnings[-1] == "… and 5 more that cannot be used"
 
 
 def test_a_run_that_collapses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,17 +139,6 @@ def test_extreme_scores_stay_finite(name: str) -> None:
     assert not scores.grad[2].any()
 
 
-def test_worked_numbers() -> None:
-    """Two positives at 0.1, one negative at 0.1: log 2 each; at least one of them: log 1.5."""
-    scores = torch.tensor([[0.1, 0.1, 0.1]])
-    positive = torch.tensor([[True, True, False]])
-    for loss, one in ((each_against_negatives, 2), (any_against_negatives, 1.5)):
-        value = loss(scores, positive, ~positive, T)
-        assert float(value) == pytest.approx(math.log(one), rel=1e-5)
-        apart = loss(torch.tensor([[-5.0, 5.0]]), positive[:, 1:], ~positive[:, 1:], T)
-        assert apart.item() == pytest.approx(200.0)
-
-
 def vectors(seed: int, rows: int) -> object:
     random = torch.Generator().manual_seed(seed)
     return torch.nn.functional.normalize(
@@ -212,22 +201,6 @@ def test_a_teacher_has_no_gradient_and_agrees_with_itself() -> None:
 SCORES = [0.1, 0.4, 0.6, 0.5, 0.2]
 BACK = [-1, 2, 1, 0, -1]
 WEIGHTS = 2.775260  # 1 + e^-.08 + e^-.16
-
-
-def fixture() -> tuple:
-    """Scores, distances and negatives of the worked example."""
-    back = torch.tensor([BACK])
-    return torch.tensor([SCORES], dtype=torch.float64, requires_grad=True), back, back < 0
-
-
-def test_outside_the_weight_works() -> None:
-    """Where the weight multiplies the logarithm, the boundary is pulled hardest: worked numbers."""
-    scores, back, negative = fixture()
-    value = position_aware(scores, back, negative, 1.0, ALPHA)
-    value.backward()
-    assert value.item() == pytest.approx(1.483842, abs=1e-6)
-    wanted = torch.tensor([[0.420776, -0.284156, -0.229374, -0.372276, 0.465029]]).double()
-    assert torch.allclose(scores.grad * WEIGHTS, wanted, atol=3e-6)
 
 
 def test_the_floor_is_the_entropy_of_the_weights() -> None:

@@ -92,15 +92,6 @@ def test_rankings_take_turns():
     assert dropped == {REPEATED: 1}
 
 
-@pytest.mark.parametrize(
-    "limits",
-    [{"below": 0.0}, {"below": 1.1}, {"similar": 0.0}, {"around": -1}, {"depth": 0}],
-)
-def test_limits_that_make_no_sense(limits):
-    with pytest.raises(ValueError, match=next(iter(limits))):
-        Limits(**limits)
-
-
 def test_no_negatives(tmp_path):
     given = files(tmp_path, DOCUMENTS, [question()])
     with pytest.raises(InputError, match="no negatives"):

@@ -5,7 +5,6 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -13,10 +12,9 @@ from hypothesis import strategies as st
 
 from milepost.encoder.windows.plan import WindowSize, plan
 from milepost_train.check import vectors_of
-from milepost_train.data import Pair
 from milepost_train.objectives import build
 from milepost_train.stages import MergedStage
-from support.small_material import LANDMARK, Student, small_material, small_text
+from support.small_material import LANDMARK, Student, small_material
 
 SMALL = {"tokens": 160, "questions": 2, "hard": 2, "window": 40, "left": 12, "right": 8}
 
@@ -87,39 +85,6 @@ def test_a_pseudo_document(seed: int, tokens: int, hard: int) -> None:
     ((again, same),) = objective.draw(Random(seed))
     assert [pair.words for pair in again] == [pair.words for pair in asked]
     assert same == order
-
-
-def test_sixteen_thousand_tokens() -> None:
-    """At the paper's length: every query's passage, what looks like it, noise, and it is full."""
-    random = Random(3)
-    pairs = []
-    for number in range(900):
-        passage = small_text(random, "", random.randint(4, 8))
-        tokens = [random.randrange(105, 2000) for _ in passage.ids]  # so many that some are rare
-        ids = np.array(random.sample(tokens, 3), np.int32)
-        text = replace(passage, ids=np.array(tokens, np.int32))
-        pairs.append(Pair(ids, text, words=f"query {number}"))
-    stage = MergedStage(tokens=16_384, questions=4, hard=8)
-    objective = build(stage, small_material(pairs=pairs))
-    passages = objective._passages
-    costs = [int((text.lengths + 1).sum()) for text in passages.texts]
-    assert sum(costs) > 20_000
-    ((asked, order),) = objective.draw(Random(1))
-    held = set(order)
-    assert len(asked) == 4
-    assert len(held) == len(order)
-    gold = {passages.number(pair.text) for pair in asked}
-    hard = {n for pair in asked for n in passages.nearest(pair, 8)} - gold
-    assert gold <= held
-    assert len(hard) > 4 * 4
-    assert hard <= held
-    noise = held - gold - hard
-    assert len(noise) > 300
-    # The document ends before the first passage that does not fit.
-    assert 0 <= 16_384 - 1 - sum(costs[n] for n in order) < max(costs)
-    # The right passages stand anywhere in it, not at its head.
-    places = [order.index(n) for n in gold]
-    assert max(places) > len(order) / 3
 
 
 def test_shuffled() -> None:

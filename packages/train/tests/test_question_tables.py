@@ -1,15 +1,12 @@
 """Questions, documents and pairs in Parquet and saved data sets, written by their own library."""
 
 import datetime
-import json
 from pathlib import Path
 from typing import Any
 
 import datasets
 import pytest
-from click.testing import CliRunner
 
-from milepost.cli.program import program
 from milepost.errors import InputError, UnreadableFile
 from milepost.testing import fake_encoder
 from milepost_eval.tasks import load
@@ -18,7 +15,7 @@ from milepost_train.loading import Report, Texts, load_task, task_files
 from milepost_train.material import load_material
 from milepost_train.model import open_checkpoint
 from milepost_train.rows import PAIRS, existing, negatives_of
-from support.tiny_runs import CHECK, MERGED, write_lines, write_run
+from support.tiny_runs import write_lines, write_run
 
 TEXT = "One whale sings. Two ships pass by. None of them stops."
 DOCUMENTS: list[dict[str, Any]] = [
@@ -104,21 +101,6 @@ def test_a_folder_of_other_files_is_no_table(tmp_path: Path) -> None:
         "documents.jsonl.gz",
         "questions.jsonl.gz",
     ]
-
-
-def test_a_run_learns_and_is_checked_on_tables(tmp_path: Path) -> None:
-    run = write_run(tmp_path, CHECK, stages=MERGED)
-    for path in tmp_path.rglob("*.jsonl"):
-        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-        table(rows).to_parquet(str(path.with_suffix(".parquet")))
-        path.unlink()
-    run.write_text(run.read_text("utf-8").replace("pairs.jsonl", "pairs.parquet"), "utf-8")
-    result = CliRunner().invoke(program, ["train", str(run)])
-    assert result.exit_code == 0, result.output
-    assert "task: 36 questions, 6 documents asked of" in result.output
-    lines = (tmp_path / "run" / "log.jsonl").read_text("utf-8").splitlines()
-    log = [json.loads(line) for line in lines]
-    assert {name for line in log for name in line.get("check", ())} == {"task"}
 
 
 TRIPLETS: dict[str, list[Any]] = {

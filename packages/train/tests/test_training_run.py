@@ -140,16 +140,6 @@ def test_narrow_weights_need_a_network_of_transformers(tmp_path: Path) -> None:
         train(config)
 
 
-def test_an_adapter_is_trained_further(tmp_path: Path) -> None:
-    first = train(read_config(run_of(tmp_path, "llama", LORA)))
-    file = write_run(tmp_path / "data", stages=STAGES, out="second", init="run/checkpoint")
-    second = train(read_config(file))
-    old, new = (
-        (each.checkpoint / "adapter_model.safetensors").read_bytes() for each in (first, second)
-    )
-    assert old != new
-
-
 def kept_for_the_backward_pass(model: Any) -> int:
     """Numbers that the graph of one forward pass holds."""
     held: list[int] = []

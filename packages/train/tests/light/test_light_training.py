@@ -108,22 +108,6 @@ def model_of(material: Material) -> LandmarkEncoder:
     return model
 
 
-def test_token_vectors_are_of_sentences_of_one_token() -> None:
-    vectors = token_vectors(ENGINE, VOCABULARY, 2, LANDMARK)
-    assert vectors.shape == (VOCABULARY, WIDTH)
-    assert np.allclose(vectors[7], vector([7, LANDMARK]), atol=1e-6)
-    assert np.allclose(token_vectors(ENGINE, VOCABULARY, None, LANDMARK), vectors, atol=1e-6)
-
-
-def test_principal_axes() -> None:
-    rows = np.random.default_rng(3).standard_normal((500, 5)).astype(np.float32)
-    rows *= np.array([0.1, 3.0, 0.2, 9.0, 1.0], np.float32)
-    axes = principal_axes(rows, 2)
-    assert np.allclose(axes.T @ axes, np.eye(2), atol=1e-5)
-    assert np.abs(axes[3, 0]) > 0.99
-    assert np.abs(axes[1, 1]) > 0.99
-
-
 def test_frequent_tokens_begin_short() -> None:
     model = Light(TINY)
     often, rare = [7] * 90 + [8] * 10, [9]
@@ -132,16 +116,6 @@ def test_frequent_tokens_begin_short() -> None:
     assert lengths[7] == pytest.approx(0.1 / (0.1 + 90 / 101), rel=1e-3)
     assert lengths[9] == pytest.approx(0.1 / (0.1 + 1 / 101), rel=1e-3)
     assert lengths[50] == pytest.approx(1.0, rel=1e-3)
-
-
-def test_targets_are_the_teachers_on_fewer_axes() -> None:
-    axes = principal_axes(np.random.default_rng(3).standard_normal((99, WIDTH)), 5)
-    teacher = Projected(Teacher(), axes)
-    found = teacher.of_questions(["[7, 8]"])[0].astype(float)
-    wanted = vector([7, 8]) @ axes
-    np.testing.assert_allclose(found, wanted / np.linalg.norm(wanted), atol=2e-3)
-    assert teacher.width == 5
-    assert teacher.fingerprint != Projected(Teacher(), axes[:, :4]).fingerprint
 
 
 def test_a_step_draws_texts_and_questions_of_their_own(material: Material) -> None:

@@ -216,14 +216,3 @@ def test_sizes_that_cannot_be(tmp_path, size):
     with pytest.raises(InputError, match=f"cannot be cut to {size}"):
         release(folder, tmp_path / "out", dimensions=size)
     assert not (tmp_path / "out").exists()
-
-
-def test_a_cut_model_is_cut_further(tmp_path):
-    model = open_checkpoint(write_checkpoint(tmp_path / "m", "bert")).model
-    again = model.shortened(20).shortened(6)
-    feed = torch.tensor([[2, 80, 81, 3]]), torch.tensor([[0, 1, 1, 1]]), torch.tensor([[3]])
-    with torch.no_grad():
-        vectors = again(*feed).numpy()
-        np.testing.assert_allclose(vectors, cut(model(*feed).numpy(), 6), atol=1e-6)
-    with pytest.raises(InputError, match="keep 1 to 6"):
-        again.shortened(7)

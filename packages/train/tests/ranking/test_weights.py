@@ -5,23 +5,7 @@ import pytest
 
 from milepost.search.fusion import SIGNALS, Fusion
 from milepost_train.ranking.cases import Signals
-from milepost_train.ranking.weights import GATES, SHIFTS, _between, found, grid, learn_weights
-
-
-def test_interpolation_and_its_slope():
-    """Weights sum to 1 and give the value back; slopes are differences; beyond the knots flat."""
-    values = np.array([-2.0, -0.9, 0.0, 1.7, 4.999])
-    weights, slopes = _between(values, GATES)
-    assert weights.sum(axis=1) == pytest.approx(1.0)
-    assert weights @ GATES == pytest.approx(values)
-    assert (weights >= 0).all()
-    step = 1e-6
-    ahead, _ = _between(values + step, GATES)
-    assert ((ahead - weights) / step)[1:4] == pytest.approx(slopes[1:4], abs=1e-3)
-    beyond, flat = _between(np.array([-7.0, 9.0]), GATES)
-    assert beyond[0, 0] == 1.0
-    assert beyond[1, -1] == pytest.approx(1.0, abs=1e-4)
-    assert not flat.any()
+from milepost_train.ranking.weights import GATES, SHIFTS, found, grid, learn_weights
 
 
 def asked(landmark, words, evidence, length=400):
