@@ -31,12 +31,9 @@ ALIKE = 0.98
 
 @dataclass(slots=True)
 class CollapseAlarm:
-    """Watches the readings of one stage.
+    """Watches the readings of one stage, but for its first steps, in which the rate still rises.
 
     What it says depends on the readings alone: a resumed run shows it those of its log again.
-
-    Attributes:
-        warm_up: steps without warnings; no fewer than those in which the rate still rises.
     """
 
     warm_up: int = WARM_UP

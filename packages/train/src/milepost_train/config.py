@@ -97,11 +97,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
 class Stage:
-    """Steps with one learning rate schedule and one optimizer.
-
-    Attributes:
-        parts: one of them is drawn for each step, by weight.
-    """
+    """Steps with one rate schedule and one optimizer; a part is drawn for each, by weight."""
 
     steps: Count
     parts: tuple[Part, ...] = ()
@@ -120,11 +116,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, config=CHECKED)
 class CheckSettings:
-    """Questions that measure progress; they are never trained on.
-
-    Attributes:
-        documents, questions: maximum of each task.
-    """
+    """Questions that measure progress, so many of each task; they are never trained on."""
 
     tasks: Files = ()
     split: Literal["train", "dev"] = "dev"
@@ -137,16 +129,7 @@ class CheckSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=CHECKED)
 class Config:
-    """All settings of a run.
-
-    Attributes:
-        file: the configuration.
-        init: a folder, or a model of the hub by name.
-        stages: in their order; each starts from the averaged weights of the one before.
-        landmark, bos_token, bidirectional, transformers: see ``model.open_checkpoint``.
-        query_prefix, own_sentence, context, context_layers, verdicts: None for the checkpoint's.
-        others: see ``LandmarkEncoder``.
-    """
+    """All settings of a run; ``docs/training.md`` has them. None is what the checkpoint says."""
 
     file: Path = Path()
     init: str = ""

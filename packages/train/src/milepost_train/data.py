@@ -61,12 +61,9 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question and the numbers of the sentences of ``text`` that its evidence touches.
+    """A question and the numbers of the sentences of its ``text`` that its evidence touches.
 
-    Attributes:
-        ids: int32 token ids.
-        text: number of its text.
-        beside: sentences of its text that may answer it too: for it no negatives.
+    ``beside`` are sentences of its text that may answer it too: for it no negatives.
     """
 
     name: str
@@ -80,12 +77,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A query and its passage as one short text.
-
-    Attributes:
-        ids, words: of the query; int32 token ids.
-        negatives: passages that do not answer it though they look so.
-    """
+    """A query, its passage as one short text, and passages that only look like an answer."""
 
     ids: NDArray[np.int32]
     text: Text
@@ -95,13 +87,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A claim or a question, sentences, and what these say of it.
-
-    Attributes:
-        ids: int32 token ids of the claim or question.
-        sentences: token ids of each.
-        label: one of ``rows.JUDGEMENTS``.
-    """
+    """A claim or a question, sentences, and what these say of it (``rows.JUDGEMENTS``)."""
 
     ids: NDArray[np.int32]
     sentences: tuple[NDArray[np.int32], ...]

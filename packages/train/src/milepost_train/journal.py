@@ -21,12 +21,7 @@ from milepost_eval.runs import Run
 
 @dataclass(slots=True)
 class Written:
-    """What came of a command that writes a journal.
-
-    Attributes:
-        counts: what was written by kind, and everything dropped, by reason.
-        bad: an error for each line or file that cannot be used.
-    """
+    """What came of a command that writes a journal: what was written or dropped, and bad lines."""
 
     counts: Counter[str]
     bad: list[InputError]

@@ -49,12 +49,7 @@ Sentence = tuple[int, int]
 
 @dataclass(slots=True)
 class Report:
-    """What was read.
-
-    Attributes:
-        counts: for each file what it gave and what was left out of it, by reason.
-        wrong: for each file an error for each line that cannot be used, with file and line.
-    """
+    """What was read of each file, what was left out of it, and which lines cannot be used."""
 
     counts: dict[Path, Counter[str]] = field(default_factory=dict)
     wrong: defaultdict[Path, list[InputError]] = field(default_factory=lambda: defaultdict(list))

@@ -30,12 +30,10 @@ REPEATED = "repeats another negative"
 
 @checked(frozen=True, slots=True, config=CHECKED)
 class Limits:
-    """How many negatives, and what is none.
+    """How many negatives, and what is none; see ``milepost mine --help``.
 
-    Attributes:
-        document, collection, below, similar, around: as ``milepost mine --help`` says.
-        depth: candidates that are looked at, by landmarks and by words each.
-        shortest: distinct terms that a negative has at least.
+    ``depth`` candidates are looked at, by landmarks and by words each; a negative has ``shortest``
+    distinct terms at least.
     """
 
     document: Amount = 8
@@ -78,12 +76,7 @@ class Candidate:
 
 @dataclass
 class Evidence:
-    """What the filter knows of a question's evidence.
-
-    Attributes:
-        score: the best cosine of one of its landmarks with the question.
-        sentences: the distinct terms of each of its sentences.
-    """
+    """The best cosine of a question's evidence with it, and the terms of each of its sentences."""
 
     score: float
     sentences: Sequence[frozenset[str]]

@@ -83,13 +83,7 @@ _TERM = re.compile(
 
 @dataclass(slots=True)
 class Found:
-    """What the rules made of a text.
-
-    Attributes:
-        made: the questions, in the order of their evidence.
-        headings: the lines of headings: neither evidence nor a negative of anything.
-        dropped: number of dropped candidates, by ``rule: reason``.
-    """
+    """Questions of a text in the order of their evidence, its headings, and candidates dropped."""
 
     made: list[GeneratedQuestion] = field(default_factory=list)
     headings: list[Span] = field(default_factory=list)

@@ -43,12 +43,7 @@ _READING = ("own_sentence", "context", "context_layers", "verdicts", "query_pref
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """Result of a run.
-
-    Attributes:
-        checks: evidence found per task, 0–1, by the steps of each check; 0 before training.
-        bad: number of lines of the data that could not be used.
-    """
+    """Result of a run: evidence found per task, 0–1, by the steps of each check; bad lines."""
 
     checkpoint: Path
     steps: int

@@ -50,12 +50,7 @@ class WrongSettings(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A table of a file, and the faults of that file so far.
-
-    Attributes:
-        table: its name as in the file, ``[[stage]] 1``; empty for the top of the file.
-        faults: of the whole file, shared by the places of all its tables.
-    """
+    """A table of a file, ``[[stage]] 1`` or "" for its top, and the faults of the whole file."""
 
     file: Path
     table: str = ""

@@ -41,14 +41,10 @@ _IN_A_ROW = 8  # requests without an answer, after which no more are sent
 
 @checked(frozen=True, slots=True, config=CHECKED)
 class Asking:
-    """What is asked, and what is kept.
+    """What is asked, and what is kept; see ``milepost synthesize --help``.
 
-    Attributes:
-        per_document, top, temperature, seed: as ``milepost synthesize --help`` says.
-        kinds: which, in turns.
-        words: in an excerpt, about.
-        longest: sentences of evidence, at most.
-        similar: share of words in common from which on two questions of a document are one.
+    An excerpt has about so many ``words``, its evidence at most ``longest`` sentences. Two
+    questions of a document that share ``similar`` of their words are one.
     """
 
     per_document: Count = 4

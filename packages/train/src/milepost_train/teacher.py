@@ -38,12 +38,7 @@ _HELD = 1000  # texts whose vectors are in memory, where a folder keeps them as 
 
 
 class Teacher(Protocol):
-    """What gives the vectors that are learned from.
-
-    Attributes:
-        fingerprint: what they hang on, but for the text.
-        width: numbers of a vector.
-    """
+    """What gives the vectors that are learned from."""
 
     fingerprint: str
     width: int

@@ -43,13 +43,9 @@ _TABLES = {
 
 @dataclass(slots=True)
 class Checkpoint:
-    """A landmark encoder with tokenizer and settings.
+    """A landmark encoder, a tokenizer with the landmark in it, and settings.
 
-    Attributes:
-        model: in float32 and evaluation mode.
-        tokenizer: has the landmark in its vocabulary.
-        reading: the BOS token, the landmark and the sizes of windows.
-        special: the tokenizer's special tokens by name, ``sep_token`` …
+    ``special`` are the tokenizer's special tokens by name, ``sep_token`` …
     """
 
     model: LandmarkEncoder

@@ -56,14 +56,9 @@ class LightBlock(nn.Module):
 class Light(nn.Module):
     """Token vectors, sums over sentences, blocks across sentences.
 
-    Args:
-        config: ``vocab_size``; ``table_width``, width of token vectors; ``hidden_size``, width of
-            sentence states and of the result; ``intermediate_size`` and ``num_hidden_layers`` of
-            the blocks; ``reach``, neighbours that a block sees on each side;
-            ``max_position_embeddings``, maximum tokens of a window.
-
-    Attributes:
-        embeddings: holds the token vectors, ``(vocab, table_width)``.
+    Of ``config``: ``table_width`` is the width of token vectors, ``hidden_size`` that of sentence
+    states and of the result; ``intermediate_size`` and ``num_hidden_layers`` are of the blocks,
+    which see ``reach`` neighbours on each side; ``max_position_embeddings`` is the longest window.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:

@@ -44,12 +44,10 @@ _BATCHES = 120  # maximum number of calibration batches
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """The exported folder, and how close it is to torch.
+    """The exported folder, and how close each graph is to torch.
 
-    Attributes:
-        parity: one comparison for each graph.
-        reranker: whether ``milepost train`` recorded a reranker, which has no ranking to fit.
-        notes: guesses about the checkpoint and differences from it, as sentences for users.
+    ``reranker``: whether ``milepost train`` recorded one, which has no ranking to fit. ``notes``
+    are guesses about the checkpoint and differences from it, as sentences for users.
     """
 
     folder: Path

@@ -58,13 +58,7 @@ _PACKAGES = ("numpy", "openvino", "tokenizers", "lightgbm")
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """What was learned.
-
-    Attributes:
-        fusion: the manifest's ``fusion``.
-        trees: for ``ranking.npz``; None for none.
-        report: for ``fit.json``; see ``docs/export.md``.
-    """
+    """What was learned, for the manifest's ``fusion``, ``ranking.npz`` and ``fit.json``."""
 
     fusion: dict[str, Any]
     trees: Trees | None

@@ -55,12 +55,9 @@ ENOUGH_FOR_TREES = Minimum(1000, 50)
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """How much is asked at most; None for no limit.
+    """How much is asked at most: documents of a task and split, questions about a document.
 
-    Attributes:
-        documents: of one task and split.
-        questions: about one document.
-        reranked: questions about one document that are asked with the reranker, too.
+    ``reranked`` questions about a document are asked with the reranker, too. None: no limit.
     """
 
     documents: int | None = 40
@@ -75,9 +72,7 @@ SIZES = Sizes()
 class Sample:
     """Documents of one task and split, with the questions about each, at least one.
 
-    Attributes:
-        seen: documents left out because the model was trained on them.
-        licences: documents left out because their licence forbids commercial use.
+    ``seen`` and ``licences`` count the documents that were left out, as taught or not free.
     """
 
     task: str
