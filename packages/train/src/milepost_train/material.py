@@ -83,10 +83,6 @@ class Words:
         return mean
 
 
-def _unread(words: str) -> NDArray[np.int32]:
-    raise NotImplementedError("this material cannot tokenise new text")
-
-
 @dataclass
 class Material:
     """What the objectives draw from.
@@ -113,7 +109,7 @@ class Material:
     width: int | None = None
     mined: Mapping[int, Sequence[Sentence]] = field(default_factory=dict)
     targets: Targets | None = None
-    read: Callable[[str], NDArray[np.int32]] = _unread
+    read: Callable[[str], NDArray[np.int32]] | None = None
     judged: Sequence[Judged] = ()
     verdicts: Callable[[Tensor], Tensor] | None = None
     report: Report = field(default_factory=Report)

@@ -36,9 +36,9 @@ _TEXT = re.compile(
 )
 
 
-def messages(kind: str, title: str, text: str, excerpt: Span, marked: Sequence[Span]) -> list[
-    Message
-]:  # fmt: skip
+def messages(
+    kind: str, title: str, text: str, excerpt: Span, marked: Sequence[Span]
+) -> list[Message]:
     """The conversation for one question."""
     shown, at = "", excerpt[0]
     for start, end in marked:

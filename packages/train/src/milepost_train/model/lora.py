@@ -51,7 +51,7 @@ def merge_lora(model: LandmarkEncoder) -> LandmarkEncoder:
     A model without LoRA is returned unchanged.
     """
     if is_adapted(model):
-        backbone = _of_transformers(model)
+        backbone: Any = model.backbone
         backbone.network = backbone.network.merge_and_unload()
         backbone.network.requires_grad_(True)
     return model

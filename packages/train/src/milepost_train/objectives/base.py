@@ -152,6 +152,7 @@ def read_question(
     chance = random.random() if stage.noise else 1.0
     for name, share in stage.noise.items():
         if 0 <= chance < share:
+            assert material.read is not None
             ids = material.read(NOISES[name](asked.words, random))
         chance -= share
     return thinned(ids, stage.question_dropout, random)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,10 @@ from milepost.search.query import Query
 from milepost.search.ranking import LEARNED_TOP
 from milepost.search.reranking import Reranker, Reread, rerank
 from milepost.search.scope import Scope, gather
-from milepost.store import open_store
+from milepost.store import Entry, Store, open_store
+from milepost.types import Document
 from milepost_eval.types import Question
 from milepost_train.ranking.questions import Sample, spread
-
-if TYPE_CHECKING:
-    from milepost.store import Entry, Store
-    from milepost.types import Document
 
 Floats = NDArray[np.float32]
 Setting = Literal["document", "collection", "elsewhere", "absent"]

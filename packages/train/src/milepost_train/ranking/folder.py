@@ -15,15 +15,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from milepost.encoder.engine.manifest import MANIFEST
 from milepost.errors import InputError
-from milepost.search.trees import FILE
+from milepost.search.trees import FILE, Trees
 from milepost_train.sums import SUMS, add_sums
-
-if TYPE_CHECKING:
-    from milepost.search.trees import Trees
 
 REPORT = "fit.json"
 _AT_CWD, _EXCHANGE = -100, 2  # of renameat2, see linux/fcntl.h and linux/fs.h
