@@ -1,6 +1,5 @@
 """Systems by name: the package's rows, rows of one's own, and what they make."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -31,14 +30,6 @@ def test_sets_hold_known_names_once() -> None:
     assert chosen(["bm25", "short"])[1] == [
         "bm25", "landmark", "landmark-only", "bm25:400", "bm25-scales",
     ]  # fmt: skip
-
-
-def test_tuned_rows_are_what_did_best_on_development_questions() -> None:
-    tuned = json.loads((ROOT / "studies" / "results" / "tuned.json").read_text(encoding="utf-8"))
-    catalogue = read_catalogue()
-    for family, grid in tuned["grids"].items():
-        assert grid[tuned["choices"][family]] == max(grid.values())
-        assert catalogue.row(family) == catalogue.row(tuned["choices"][family])
 
 
 def test_a_name_takes_another_model() -> None:

@@ -155,15 +155,6 @@ def test_words_weigh_and_so_do_words_that_are_meant(model: SparseModel) -> None:
     assert "car" in words  # not written
 
 
-def test_bfloat16_weighs_almost_alike(model: SparseModel) -> None:
-    rounded = SparseModel(model.folder, "bfloat16")
-    assert rounded.fingerprint != model.fingerprint
-    texts = ["The automobile is out of petrol.", "Bees build cells of wax."]
-    one, other = (each.rows(texts).toarray() for each in (model, rounded))
-    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
-    assert ((one * other).sum(1) / lengths).min() > 0.999
-
-
 def test_set_ups_of_one_model_read_a_document_once(splade: Sparse) -> None:
     factory = SystemFactory(Vectors(None))
     opened = factory.make("splade:400").open(SPARSE)

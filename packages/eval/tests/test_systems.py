@@ -218,13 +218,6 @@ def test_scores_are_cosines_of_texts_read_alone() -> None:
         ]
 
 
-def test_a_sentence_finds_itself() -> None:
-    for sentence, ranking in zip(SENTENCES, dense().open(DOCUMENTS).search(SENTENCES), strict=True):
-        (best,) = ranking.best(1)
-        assert words(best) == sentence
-        assert best.score == pytest.approx(1.0, abs=2e-3)
-
-
 def test_many_questions_are_answered_in_order() -> None:
     questions = [SENTENCES[number % 8] for number in range(150)]
     rankings = list(dense().open(DOCUMENTS).search(questions))

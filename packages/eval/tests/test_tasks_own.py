@@ -96,6 +96,9 @@ def test_spans_are_sorted(tmp_path: Path) -> None:
         (changed(spans=[[4, 4]]), "span 4–4 is empty"),
         (changed(spans=[[0, 9], [5, 12]]), "spans 0–9 and 5–12 overlap"),
         (changed(spans=...), "'spans' is null"),
+        (changed(twins=[[23, 99]]), "span 23–99 is outside"),
+        (changed(twins=3), "'twins' is 3, not a list"),
+        (changed(distance="far"), "'distance' is \"far\""),
         (changed(answer="noon"), "both 'answer' and 'spans'"),
         (changed(spans=..., answer=12), "'answer' is not a text"),
         (changed(spans=..., answer="midnight"), "has the answer 'midnight' in 0 places"),
@@ -175,21 +178,6 @@ def test_twins_and_distance_are_read(tmp_path):
     for path in (own, folder):
         (found,) = load(str(path), "dev").questions
         assert (found.twins, found.distance) == (((23, 46),), 2)
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [
-        ("twins", [[23, 99]], "span 23–99 is outside"),
-        ("twins", 3, "'twins' is 3, not a list"),
-        ("distance", "far", "'distance' is \"far\""),
-    ],
-)
-def test_twins_that_cannot_be_used_are_named(tmp_path, key, value, message):
-    line = {"text": "One. Two.", "question": "What?", "spans": [[0, 4]], key: value}
-    (tmp_path / "own.jsonl").write_text(json.dumps(line) + "\n")
-    with pytest.raises(InputError, match=message):
-        load(str(tmp_path / "own.jsonl"), "dev")
 
 
 def article(name: str, title: str, *parts: str, kind: str = "howto", split: str = "dev") -> dict:
