@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from milepost.encoder.engine.fake import FakeEngine
 from milepost.encoder.engine.tokenizer import Tokenizer
 from milepost.testing import fake_encoder
-from milepost_train.batches import around, assemble, queries_of, windows_of
+from milepost_train.batches import around, assemble, windows_of
 from milepost_train.data import Text
 
 BOS, LANDMARK = 101, 102
@@ -29,15 +29,6 @@ def test_worked_by_hand() -> None:
     assert batch.marks.tolist() == [[3, 5], [2, 0]]
     assert batch.used.tolist() == [[True, True], [True, False]]
     assert batch.owners.tolist() == [[0, 0], [0, 1], [1, 1]]
-
-
-def test_nothing_opens_a_window() -> None:
-    """Models such as Qwen have no BOS token: the first sentence stands first."""
-    batch = windows_of([(0, 0, 2), (1, 1, 2)], [text([2, 1]), text([1, 1], 5)], None, LANDMARK)
-    assert batch.ids.tolist() == [[1000, 1001, 102, 1002, 102], [6, 102, 0, 0, 0]]
-    assert batch.sentences.tolist() == [[1, 1, 1, 2, 2], [1, 1, -1, -1, -1]]
-    assert batch.marks.tolist() == [[2, 4], [1, 0]]
-    assert queries_of([np.array([7], np.int32)], None, LANDMARK).ids.tolist() == [[7, 102]]
 
 
 @pytest.mark.parametrize("bos_id", ["[CLS]", ""])

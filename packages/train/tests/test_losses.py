@@ -12,7 +12,6 @@ from milepost.encoder.windows.document_vector import document_vector
 from milepost_train.losses import (
     any_against_negatives,
     away_from,
-    back_from_boundary,
     distances_of,
     divergence,
     each_against_negatives,
@@ -146,17 +145,6 @@ def vectors(seed: int, rows: int) -> object:
     )
 
 
-def test_gradients_of_vectors() -> None:
-    """Products, means and distances: automatic gradients are those of small differences."""
-    queries, documents, owner = vectors(5, 4), vectors(6, 7), torch.tensor([0, 1, 1, 2, 0, 1, 3])
-    for tensor in (queries, documents):
-        tensor.requires_grad_()
-    check = torch.autograd.gradcheck
-    assert check(similarities, (queries, documents))
-    assert check(lambda d: means_of(d, owner, 4), (documents,))
-    assert check(lambda q: away_from(q, documents[:4].detach()), (queries,))
-
-
 def test_losses_count_in_float32_under_autocast() -> None:
     """Vectors in bfloat16, inside a region that would turn products to bfloat16: exact scores."""
     queries, documents = (vectors(n, 64).to(torch.bfloat16) for n in (7, 8))
@@ -223,17 +211,6 @@ def test_extreme_scores_and_steep_weights_stay_finite() -> None:
     assert math.isfinite(value.item())
     assert torch.isfinite(scores.grad).all()
     assert not scores.grad[2].any()
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.sets(st.integers(0, 30)))
-def test_a_boundary_follows_each_distance(evidence: set) -> None:
-    """A sentence at distance b has b evidence sentences after it, and then none."""
-    back = back_from_boundary(sorted(evidence))
-    assert set(back) == evidence
-    for sentence, b in back.items():
-        assert set(range(sentence, sentence + b + 1)) <= evidence
-        assert sentence + b + 1 not in evidence
 
 
 def test_distances_are_those_of_the_document_not_of_the_window() -> None:
