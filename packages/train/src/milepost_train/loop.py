@@ -122,7 +122,7 @@ class Loop:
                 line = self._log(stage, last)
                 doing = f"stage {self.stage + 1}, {stage.kind}"
                 self.on_progress(Event(doing, self.done, self.total, line))
-                asked = self.processes.any(stopped())
+                asked = any(self.processes.each(stopped()))
                 if asked or last or self.done % self.config.save_every == 0:
                     self.folder.save(self._state())
                 if asked:

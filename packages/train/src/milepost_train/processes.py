@@ -145,10 +145,6 @@ class Processes:
                 weight.grad = torch.zeros_like(weight)
             dist.all_reduce(weight.grad)
 
-    def any(self, said: bool) -> bool:
-        """Whether one of the processes says so."""
-        return any(self.each(said))
-
     def each(self, own: Any) -> list[Any]:
         """What every process has, in their order."""
         if self.count == 1:
